@@ -1,0 +1,37 @@
+import { z } from 'zod';
+
+/** Describes one action: what the agent sends, what it gets back, and what may arrive in between. */
+export interface ActionDefinition<
+  Name extends string = string,
+  Input extends z.ZodRawShape = z.ZodRawShape,
+  Output extends z.ZodRawShape = z.ZodRawShape,
+> {
+  readonly name: Name;
+  /** One sentence for the reference page, the OpenAPI document and the command line. */
+  readonly summary: string;
+  /** True when the action changes nothing in the cell, so that it is safe to repeat. */
+  readonly readOnly: boolean;
+  readonly input: z.ZodObject<Input & { action: z.ZodLiteral<Name> }, z.core.$strict>;
+  readonly output: z.ZodObject<Output & { observation: z.ZodLiteral<Name> }>;
+}
+
+/**
+ * Declares an action. The input is strict, because callers are told about unknown keys; the output is not,
+ * because an executor may be newer than the caller that reads it.
+ */
+export function defineAction<
+  const Name extends string,
+  Input extends z.ZodRawShape,
+  Output extends z.ZodRawShape,
+>(
+  name: Name,
+  definition: { summary: string; readOnly?: boolean; input: Input; output: Output },
+): ActionDefinition<Name, Input, Output> {
+  return {
+    name,
+    summary: definition.summary,
+    readOnly: definition.readOnly ?? false,
+    input: z.strictObject({ action: z.literal(name), ...definition.input }),
+    output: z.object({ observation: z.literal(name), ...definition.output }),
+  } as ActionDefinition<Name, Input, Output>;
+}

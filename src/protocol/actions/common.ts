@@ -1,0 +1,39 @@
+import { z } from 'zod';
+
+/** A path inside the cell; relative ones start at the workspace. */
+export const pathSchema = z
+  .string()
+  .min(1)
+  .max(4096)
+  .refine((path) => !path.includes('\0'), 'must not contain a NUL character');
+
+export const timeoutSchema = z.int().positive().max(2_147_483_647);
+
+const environmentName = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be letters, digits and underscores, not starting with a digit');
+
+const environmentValue = z
+  .string()
+  .refine((value) => !value.includes('\0'), 'must not contain a NUL character');
+
+export const environmentNameSchema = environmentName;
+export const environmentSchema = z.record(environmentName, environmentValue);
+
+/** How bytes are carried in a JSON string. */
+export const encodingSchema = z.enum(['utf8', 'base64']);
+
+/** Why a command or process is no longer being waited for. */
+export const endedBySchema = z.enum([
+  'exit',
+  'timeout',
+  'no-change',
+  'cancelled',
+  'killed',
+  'output-limit',
+  'oom',
+  'lost',
+]);
+
+export type EndedBy = z.infer<typeof endedBySchema>;
+export type Encoding = z.infer<typeof encodingSchema>;

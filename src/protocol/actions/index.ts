@@ -1,0 +1,67 @@
+import type { z } from 'zod';
+import type { ActionDefinition } from '../action.js';
+import { edit } from './edit.js';
+import { getEnv, setEnv, stats, unsetEnv } from './environment.js';
+import { copy, list, makeDir, move, read, remove, stat, watch, write } from './files.js';
+import {
+  getProcess,
+  listProcesses,
+  signalProcess,
+  startProcess,
+  waitProcess,
+  writeProcess,
+} from './processes.js';
+import { closeSession, listSessions, readOutput, run } from './run.js';
+import { glob, grep } from './search.js';
+
+/** Every action there is. Handlers, routes, command line and reference page derive from this object. */
+export const actions = {
+  run,
+  read_output: readOutput,
+  list_sessions: listSessions,
+  close_session: closeSession,
+  read,
+  write,
+  edit,
+  list,
+  stat,
+  make_dir: makeDir,
+  remove,
+  move,
+  copy,
+  watch,
+  glob,
+  grep,
+  start_process: startProcess,
+  write_process: writeProcess,
+  list_processes: listProcesses,
+  get_process: getProcess,
+  signal_process: signalProcess,
+  wait_process: waitProcess,
+  get_env: getEnv,
+  set_env: setEnv,
+  unset_env: unsetEnv,
+  stats,
+} as const satisfies Record<string, ActionDefinition>;
+
+export type ActionName = keyof typeof actions;
+
+/** An action as a caller writes it: defaults may be left out. */
+export type ActionInput<Name extends ActionName = ActionName> = {
+  [N in Name]: z.input<(typeof actions)[N]['input']>;
+}[Name];
+
+/** A checked action: defaults are filled in. */
+export type Action<Name extends ActionName = ActionName> = {
+  [N in Name]: z.output<(typeof actions)[N]['input']>;
+}[Name];
+
+export type Observation<Name extends ActionName = ActionName> = {
+  [N in Name]: z.output<(typeof actions)[N]['output']>;
+}[Name];
+
+export const actionNames = Object.keys(actions) as ActionName[];
+
+export function isActionName(name: unknown): name is ActionName {
+  return typeof name === 'string' && Object.hasOwn(actions, name);
+}

@@ -1,0 +1,19 @@
+import type { Executor } from './executor.js';
+import type { Isolation } from './isolation.js';
+
+/** One running place. Only its owner holds it; agents get the Runtime. */
+export interface Cell {
+  readonly id: string;
+  readonly backend: string;
+  readonly executor: Executor;
+  /** What is really enforced, probed at start. */
+  readonly isolation: Isolation;
+  /** Path of the workspace as seen from inside. */
+  readonly workspace: string;
+  /** Resolves when the place dies by itself, with the reason. */
+  readonly lost?: Promise<string> | undefined;
+  /** Ends everything and leaves nothing behind. Succeeds when called twice. */
+  stop(): Promise<void>;
+  pause?(): Promise<void>;
+  resume?(): Promise<void>;
+}

@@ -1,0 +1,41 @@
+/** The settings of `workcell.toml`. Variables, messages and `workcell config` derive from this schema. */
+import { z } from 'zod';
+import { environmentSchema } from './actions/common.js';
+import { isolationTiers } from './isolation.js';
+
+export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
+
+const seconds = z
+  .number()
+  .positive()
+  .max(2_147_483)
+  .describe('seconds, a number above 0 and at most 2147483');
+
+/** Each description completes "Accepted: …". A backend's own section is checked by that backend's schema instead. */
+export const configSchema = z.strictObject({
+  /** Default: the safest one that can start here. */
+  backend: z.string().optional(),
+  /** A relative path starts at the directory of the file that names it. Default: what the backend does without one. */
+  workspace: z.string().min(1).describe('the path of a directory').optional(),
+  /** The start fails when less than this is enforced. */
+  min_isolation: z.enum(isolationTiers).optional(),
+  sandbox: z
+    .strictObject({
+      /** Hard limit of a `run` that names none: its whole process tree is ended. */
+      timeout: seconds.optional(),
+      /** A `run` that names none returns, the command left alive, when nothing was printed for so long. */
+      no_change_timeout: seconds.optional(),
+      /** Variables that shells and processes in the cell start with. */
+      runtime_startup_env_vars: environmentSchema.describe('a table of NAME = "value"').default({}),
+    })
+    .prefault({}),
+  log: z
+    .strictObject({
+      /** What the command line logs to standard error. */
+      level: z.enum(logLevels).default('warn'),
+    })
+    .prefault({}),
+});
+
+export type Config = z.output<typeof configSchema>;
+export type LogLevel = (typeof logLevels)[number];

@@ -1,0 +1,116 @@
+import { z } from 'zod';
+
+interface ErrorRow {
+  /** HTTP status of the answer that carries this error. */
+  readonly status: number;
+  /** True when the same request may succeed later without a change by the caller. */
+  readonly retryable: boolean;
+  /** Exit code of the command line. */
+  readonly exitCode: number;
+  readonly summary: string;
+}
+
+/** Every error code. HTTP status, exit code and the reference page derive from this table. */
+export const errorTable = {
+  'invalid-action': row(400, false, 64, 'The action is unknown or does not fit its schema.'),
+  'invalid-config': row(400, false, 78, 'A configuration key or value is not accepted.'),
+  'invalid-pattern': row(400, false, 64, 'A glob or regular expression cannot be used.'),
+  'path-outside': row(
+    403,
+    false,
+    77,
+    'The path leads out of the part of the cell that files may be reached in.',
+  ),
+  'not-found': row(404, false, 66, 'The file or directory does not exist.'),
+  'already-exists': row(409, false, 73, 'Something exists already where the result would go.'),
+  'not-a-file': row(409, false, 66, 'A regular file is needed and the path names something else.'),
+  'not-a-directory': row(409, false, 66, 'A directory is needed and the path names something else.'),
+  'directory-not-empty': row(409, false, 73, 'The directory has entries and the request was not recursive.'),
+  'permission-denied': row(403, false, 77, 'The operating system refuses access to the path.'),
+  'file-too-large': row(413, false, 65, 'The file or result is larger than the limit.'),
+  'disk-full': row(507, true, 74, 'There is no space left where the cell keeps its files.'),
+  'edit-no-match': row(409, false, 65, 'The text to replace is not in the file.'),
+  'edit-ambiguous': row(409, false, 65, 'The text to replace is in the file more than once.'),
+  'edit-nothing-to-undo': row(409, false, 65, 'The file has no edit that can be undone.'),
+  'archive-refused': row(
+    422,
+    false,
+    65,
+    'The archive is malformed, too large, or has a member that is not safe to unpack.',
+  ),
+  'session-busy': row(409, true, 75, 'The shell session is still running another command.'),
+  'session-not-found': row(404, false, 66, 'There is no shell session with that name.'),
+  'session-not-running': row(409, false, 65, 'The shell session runs no command that could take input.'),
+  'process-not-found': row(404, false, 66, 'There is no process with that id.'),
+  'output-not-found': row(404, false, 66, 'The output handle is unknown or was dropped.'),
+  'shell-missing': row(503, false, 69, 'No usable shell program was found in the cell.'),
+  'spawn-failed': row(422, false, 127, 'The program could not be started.'),
+  'capability-unsupported': row(501, false, 69, 'This backend cannot do what was asked.'),
+  'backend-unknown': row(400, false, 64, 'There is no backend with that name.'),
+  'backend-unavailable': row(503, true, 69, 'The backend cannot start a cell on this machine now.'),
+  'isolation-too-weak': row(
+    503,
+    false,
+    69,
+    'The isolation that can be enforced is below the demanded minimum.',
+  ),
+  'runtime-closed': row(409, false, 69, 'The runtime was closed.'),
+  'runtime-disconnected': row(503, true, 69, 'The cell died or can no longer be reached.'),
+  cancelled: row(499, true, 130, 'The caller cancelled the request.'),
+  'timed-out': row(504, true, 124, 'The request took longer than its limit.'),
+  internal: row(500, false, 70, 'A defect in Workcell or a broken answer from a cell.'),
+} as const satisfies Record<string, ErrorRow>;
+
+export type ErrorCode = keyof typeof errorTable;
+
+export const errorCodes = Object.keys(errorTable) as [ErrorCode, ...ErrorCode[]];
+
+/** The form in which an error crosses a wire. An unknown code reads as `internal`. */
+export const errorSchema = z.object({
+  code: z.enum(errorCodes).catch('internal'),
+  message: z.string(),
+  details: z.record(z.string(), z.unknown()).optional(),
+});
+
+export type ErrorBody = z.infer<typeof errorSchema>;
+
+const marker = Symbol.for('workcell.error');
+
+/** The one error class: `code` says which row of the table, `details` the values involved. */
+export class WorkcellError extends Error {
+  readonly code: ErrorCode;
+  readonly details: Record<string, unknown>;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { details?: Record<string, unknown>; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'WorkcellError';
+    this.code = code;
+    this.details = options.details ?? {};
+    Object.defineProperty(this, marker, { value: true });
+  }
+
+  get retryable(): boolean {
+    return errorTable[this.code].retryable;
+  }
+
+  get exitCode(): number {
+    return errorTable[this.code].exitCode;
+  }
+
+  /** Recognises errors of this class across several copies of the package. */
+  static isInstance(value: unknown): value is WorkcellError {
+    return typeof value === 'object' && value !== null && marker in value;
+  }
+
+  toJSON(): ErrorBody {
+    return { code: this.code, message: this.message, details: this.details };
+  }
+}
+
+function row(status: number, retryable: boolean, exitCode: number, summary: string): ErrorRow {
+  return { status, retryable, exitCode, summary };
+}

@@ -1,0 +1,74 @@
+import type { Action, ActionName, Observation } from './actions/index.js';
+import type { Progress } from './progress.js';
+
+export interface ExecuteContext {
+  /** Cancels the action; a command that runs because of it is ended. */
+  readonly signal?: AbortSignal | undefined;
+  /** Receives what happens before the observation. A returned promise holds the producer back. */
+  readonly onProgress?: ((progress: Progress) => void | Promise<void>) | undefined;
+}
+
+export type ArchiveFormat = 'tar' | 'zip';
+
+export interface UploadOptions {
+  /** Unpacks the bytes as an archive below the path; without it they become one file. */
+  readonly format?: ArchiveFormat | undefined;
+  readonly mode?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface DownloadOptions {
+  /** Packs a directory, or a single file; without it the path must be a file and comes as it is. */
+  readonly format?: ArchiveFormat | undefined;
+  /** First byte, for a single file. */
+  readonly start?: number | undefined;
+  /** Last byte, included. */
+  readonly end?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Uploaded {
+  readonly path: string;
+  readonly files: number;
+  readonly sizeBytes: number;
+}
+
+export interface Downloaded {
+  readonly mediaType: string;
+  /** Size of the whole file; unknown for an archive. */
+  readonly sizeBytes?: number | undefined;
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
+export interface TerminalOptions {
+  /** Program and arguments; default: the cell's shell, interactive. */
+  readonly argv?: readonly string[] | undefined;
+  readonly cwd?: string | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly columns?: number | undefined;
+  readonly rows?: number | undefined;
+}
+
+/** A live terminal in the cell. */
+export interface Terminal {
+  readonly id: string;
+  /** Raw bytes as the program writes them; ends when the program does. Read by one reader. */
+  readonly output: AsyncIterable<Uint8Array>;
+  readonly exited: Promise<{ exitCode: number | null; signal: string | null }>;
+  write(data: string | Uint8Array): void;
+  resize(columns: number, rows: number): void;
+  close(): Promise<void>;
+}
+
+/** Carries actions out. The real one sits beside a launcher; the HTTP client reaches one inside a cell. */
+export interface Executor {
+  execute<Name extends ActionName>(
+    action: Action<Name>,
+    context?: ExecuteContext,
+  ): Promise<Observation<Name>>;
+  upload(path: string, content: AsyncIterable<Uint8Array>, options?: UploadOptions): Promise<Uploaded>;
+  download(path: string, options?: DownloadOptions): Promise<Downloaded>;
+  openTerminal(options?: TerminalOptions): Promise<Terminal>;
+  /** Ends everything that was started. Succeeds when called twice. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,34 @@
+export type { ActionDefinition } from './action.js';
+export { defineAction } from './action.js';
+export type { Encoding, EndedBy } from './actions/common.js';
+export type { EditStep } from './actions/edit.js';
+export type { FileEntry } from './actions/files.js';
+export type { Action, ActionInput, ActionName, Observation } from './actions/index.js';
+export { actionNames, actions, isActionName } from './actions/index.js';
+export type { ProcessInfo } from './actions/processes.js';
+export { defaultSession } from './actions/run.js';
+export type { GrepMatch } from './actions/search.js';
+export type { Cell } from './cell.js';
+export type { ErrorBody, ErrorCode } from './errors.js';
+export { errorCodes, errorSchema, errorTable, WorkcellError } from './errors.js';
+export type { EventSource, WorkcellEvent } from './events.js';
+export { eventSchema } from './events.js';
+export type {
+  ArchiveFormat,
+  Downloaded,
+  DownloadOptions,
+  ExecuteContext,
+  Executor,
+  Terminal,
+  TerminalOptions,
+  Uploaded,
+  UploadOptions,
+} from './executor.js';
+export type { Isolation, IsolationTier } from './isolation.js';
+export { isAtLeast, isolationSchema, isolationTiers } from './isolation.js';
+export { describeIssues, parseAction, parseObservation } from './parse.js';
+export type { FileChange, OutputDelta, Progress } from './progress.js';
+export { progressSchema } from './progress.js';
+export type { RuntimeStatus, StatusUpdate } from './status.js';
+export { runtimeStatuses, statusSchema } from './status.js';
+export { protocolVersion } from './version.js';

@@ -1,0 +1,21 @@
+import { z } from 'zod';
+
+export const runtimeStatuses = [
+  'STARTING_RUNTIME',
+  'BUILDING_RUNTIME',
+  'RUNTIME_STARTED',
+  'READY',
+  'ERROR',
+  'ERROR_RUNTIME_DISCONNECTED',
+  'STOPPED',
+] as const;
+
+/** A change in the life of a runtime, as given to `onStatus` and recorded in the event stream. */
+export const statusSchema = z.object({
+  status: z.enum(runtimeStatuses),
+  level: z.enum(['info', 'error']),
+  message: z.string(),
+});
+
+export type RuntimeStatus = (typeof runtimeStatuses)[number];
+export type StatusUpdate = z.infer<typeof statusSchema>;
