@@ -1,0 +1,154 @@
+/** One bash on a terminal: takes commands, passes their output on, and tells when each one ends. */
+import { randomBytes } from 'node:crypto';
+import { closeSync, constants, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeFifo } from '../../launchers/fifo.js';
+import type { ExitStatus, LaunchedPty, Launcher } from '../../launchers/launcher.js';
+import { commandRecord, driverSource, findReport, type Report } from './driver.js';
+import { quote } from './quote.js';
+import type { ScreenSize } from './render.js';
+
+/** Longer commands travel in a file: bash reads a pipe byte by byte, and a pipe holds 64 KiB. */
+const inlineBytes = 2048;
+
+export interface ShellEvents {
+  onOutput(chunk: Buffer): void;
+  /** The command that was sent last has ended. */
+  onReport(report: Report): void;
+  /** The shell is about to exit, in this directory. */
+  onLeave(cwd: string): void;
+  /** The shell is gone. */
+  onExit(status: ExitStatus): void;
+}
+
+export interface Shell {
+  readonly pid: number;
+  readonly pty: LaunchedPty;
+  send(command: string, before: string, after: string): void;
+  /** Ends the terminal and removes what the shell used. */
+  close(): void;
+}
+
+/** Starts a shell; settles when it waits for its first command. */
+export async function startShell(
+  launcher: Launcher,
+  options: { cwd: string; env: Readonly<Record<string, string>>; size: ScreenSize },
+  events: ShellEvents,
+): Promise<Shell> {
+  const name = randomBytes(8).toString('hex');
+  const inside = (file: string) => `${launcher.exchange.inside}/${name}${file}`;
+  const outside = (file: string) => join(launcher.exchange.outside, `${name}${file}`);
+  await makeFifo(outside('.pipe'));
+  writeFileSync(outside('.rc'), driverSource(inside('.pipe'), name), { mode: 0o600 });
+  const pipe = openSync(outside('.pipe'), constants.O_RDWR | constants.O_NONBLOCK);
+  let closed = false;
+  let pty: LaunchedPty;
+
+  function release() {
+    if (closed) return;
+    closed = true;
+    closeSync(pipe);
+    for (const file of ['.pipe', '.rc', '.command', '.before']) rmSync(outside(file), { force: true });
+  }
+
+  try {
+    pty = await launcher.openPty(['bash', '--noprofile', '--noediting', '--rcfile', inside('.rc'), '-i'], {
+      ...options,
+      columns: options.size.columns,
+      rows: options.size.rows,
+    });
+  } catch (error) {
+    release();
+    throw error;
+  }
+
+  let sent = 0;
+  let lastRecord: string | undefined;
+  let held: Buffer | undefined;
+  let returning = false;
+  let onFirstReport: (() => void) | undefined;
+
+  function receive(chunk: Buffer) {
+    let data = held === undefined ? chunk : Buffer.concat([held, chunk]);
+    held = undefined;
+    while (data.length > 0) {
+      const found = findReport(data, name);
+      if (found.kind === 'none') {
+        if (found.safe > 0) output(data.subarray(0, found.safe));
+        if (found.safe < data.length) held = data.subarray(found.safe);
+        return;
+      }
+      if (found.start > 0) output(data.subarray(0, found.start));
+      data = data.subarray(found.end);
+      if (found.kind === 'left') comeBack();
+      else if (found.kind === 'exit') events.onLeave(found.cwd);
+      else handleReport(found.report);
+    }
+  }
+
+  function output(chunk: Buffer) {
+    if (!returning) events.onOutput(chunk);
+  }
+
+  /** An empty line makes bash show its prompt again, and so enter the loop; what the terminal echoes is not output. */
+  function comeBack() {
+    returning = true;
+    pty.write('\n');
+  }
+
+  function handleReport(report: Report) {
+    returning = false;
+    const number = Number(report.command.slice(report.command.lastIndexOf('.') + 1));
+    if (onFirstReport !== undefined) {
+      onFirstReport();
+      onFirstReport = undefined;
+    } else if (number === sent) {
+      lastRecord = undefined;
+      events.onReport(report);
+    } else if (lastRecord !== undefined) {
+      // An interrupt hit the shell while it was reading; the NUL ends what it may have read of the first copy.
+      writeSync(pipe, `\0${lastRecord}`);
+    }
+  }
+
+  const shell: Shell = {
+    get pid() {
+      return pty.pid;
+    },
+    get pty() {
+      return pty;
+    },
+    send(command, before, after) {
+      sent++;
+      const inFile = Buffer.byteLength(command) > inlineBytes;
+      if (inFile) writeFileSync(outside('.command'), command, { mode: 0o600 });
+      let preparation = before;
+      if (Buffer.byteLength(before) > inlineBytes) {
+        writeFileSync(outside('.before'), before, { mode: 0o600 });
+        preparation = `. ${quote(inside('.before'))};`;
+      }
+      const fetch = inFile
+        ? `IFS= \\builtin read -r -d '' __workcell_command <${quote(inside('.command'))};`
+        : '';
+      lastRecord = commandRecord(`${name}.${sent}`, `${fetch}${preparation}`, inFile ? '' : command, after);
+      writeSync(pipe, lastRecord);
+    },
+    close() {
+      pty.close();
+      release();
+    },
+  };
+
+  await new Promise<void>((resolve) => {
+    onFirstReport = resolve;
+    pty.onData(receive);
+    void pty.exited.then((status) => {
+      if (held !== undefined) events.onOutput(held);
+      held = undefined;
+      events.onExit(status);
+      release();
+      resolve();
+    });
+  });
+  return shell;
+}

@@ -1,0 +1,180 @@
+import type { EventStream } from '../events/stream.js';
+import {
+  type ActionInput,
+  type ActionName,
+  type Cell,
+  type EditStep,
+  type ExecuteContext,
+  type Isolation,
+  type Observation,
+  type RuntimeStatus,
+  type StatusUpdate,
+  type Terminal,
+  type TerminalOptions,
+  WorkcellError,
+} from '../protocol/index.js';
+import { type Call, type OutputListener, toContext } from './call.js';
+import { Files } from './files.js';
+import { executeAction, type Guard, type Mask } from './pipeline.js';
+import { RuntimeProcesses } from './processes.js';
+
+type Options<Name extends ActionName, Keys extends string = never> = Omit<
+  Extract<ActionInput, { action: Name }>,
+  'action' | Keys
+>;
+
+export interface RunOptions extends Options<'run', 'command'> {
+  /** Receives output as it is produced, escape sequences included. A returned promise holds the program back. */
+  onOutput?: OutputListener;
+  /** Ends the command and all it started. */
+  signal?: AbortSignal;
+}
+
+export interface RuntimeParts {
+  readonly cell: Cell;
+  readonly events: EventStream;
+  readonly onStatus?: ((update: StatusUpdate) => void) | undefined;
+  readonly guards?: readonly Guard[];
+  readonly mask?: Mask;
+  /** Limits of a `run` that names none of its own. */
+  readonly defaults?: RunDefaults | undefined;
+}
+
+export interface RunDefaults {
+  readonly timeoutMs?: number | undefined;
+  readonly noChangeTimeoutMs?: number | undefined;
+}
+
+/** What an agent holds: takes actions and answers with observations. */
+export class Runtime implements AsyncDisposable {
+  readonly id: string;
+  readonly backend: string;
+  readonly isolation: Isolation;
+  /** The workspace as seen from inside. */
+  readonly workspace: string;
+  readonly events: EventStream;
+  readonly files: Files;
+  readonly processes: RuntimeProcesses;
+  readonly terminals: { open(options?: TerminalOptions): Promise<Terminal> };
+  readonly env: {
+    get(): Promise<Record<string, string>>;
+    set(variables: Readonly<Record<string, string>>): Promise<void>;
+    unset(...names: string[]): Promise<void>;
+  };
+
+  readonly #parts: RuntimeParts;
+  #status: RuntimeStatus = 'RUNTIME_STARTED';
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: RuntimeParts) {
+    const { cell, events } = parts;
+    this.#parts = parts;
+    this.id = cell.id;
+    this.backend = cell.backend;
+    this.isolation = cell.isolation;
+    this.workspace = cell.workspace;
+    this.events = events;
+    const call: Call = {
+      execute: this.execute.bind(this),
+      upload: async (path, content, options) => this.#open().upload(path, content, options),
+      download: async (path, options) => this.#open().download(path, options),
+      openTerminal: async (options) => this.#open().openTerminal(options),
+    };
+    this.files = new Files(call);
+    this.processes = new RuntimeProcesses(call);
+    this.terminals = { open: (options = {}) => call.openTerminal(options) };
+    this.env = {
+      get: async () => (await this.execute({ action: 'get_env' })).variables,
+      set: async (variables) => void (await this.execute({ action: 'set_env', variables: { ...variables } })),
+      unset: async (...names) => void (await this.execute({ action: 'unset_env', names })),
+    };
+    this.#setStatus({ status: 'READY', level: 'info', message: `Cell ${cell.id} is ready.` });
+    void cell.lost?.then((reason) => {
+      if (this.#closing === undefined)
+        this.#setStatus({ status: 'ERROR_RUNTIME_DISCONNECTED', level: 'error', message: reason });
+    });
+  }
+
+  get status(): RuntimeStatus {
+    return this.#status;
+  }
+
+  /** Any action as JSON, its observation back. */
+  async execute<Name extends ActionName>(
+    action: ActionInput<Name> & { action: Name },
+    context: ExecuteContext = {},
+  ): Promise<Observation<Name>> {
+    const { events, guards = [], mask } = this.#parts;
+    return executeAction<Name>({ executor: this.#open(), events, guards, mask }, action, context);
+  }
+
+  /** Runs a command in a persistent shell. A command that fails is a result, not an error. */
+  run(command: string, options: RunOptions = {}): Promise<Observation<'run'>> {
+    const { onOutput, signal, ...rest } = options;
+    const { defaults = {} } = this.#parts;
+    const limits = {
+      timeoutMs: rest.timeoutMs ?? defaults.timeoutMs,
+      noChangeTimeoutMs: rest.noChangeTimeoutMs ?? defaults.noChangeTimeoutMs,
+    };
+    return this.execute({ action: 'run', command, ...rest, ...limits }, toContext({ onOutput, signal }));
+  }
+
+  read(path: string, options: Options<'read', 'path'> = {}): Promise<Observation<'read'>> {
+    return this.execute({ action: 'read', path, ...options });
+  }
+
+  /** Writes a file whole, or appends to it. */
+  write(
+    path: string,
+    content: string | Uint8Array,
+    options: Options<'write', 'path' | 'content' | 'encoding'> = {},
+  ): Promise<Observation<'write'>> {
+    const body =
+      typeof content === 'string'
+        ? { content }
+        : { content: Buffer.from(content).toString('base64'), encoding: 'base64' as const };
+    return this.execute({ action: 'write', path, ...body, ...options });
+  }
+
+  /** Changes a text file exactly; the answer carries a diff. */
+  edit(
+    path: string,
+    change: EditStep | { edits: EditStep[] } | { undo: true },
+  ): Promise<Observation<'edit'>> {
+    return this.execute({ action: 'edit', path, ...change });
+  }
+
+  stats(): Promise<Observation<'stats'>> {
+    return this.execute({ action: 'stats' });
+  }
+
+  /** Ends everything in the cell and leaves nothing behind. Succeeds when called twice. */
+  close(): Promise<void> {
+    this.#closing ??= (async () => {
+      try {
+        await this.#parts.cell.stop();
+      } finally {
+        this.#setStatus({ status: 'STOPPED', level: 'info', message: `Cell ${this.id} was stopped.` });
+        this.events.close();
+      }
+    })();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #open() {
+    if (this.#closing === undefined) return this.#parts.cell.executor;
+    throw new WorkcellError('runtime-closed', `Runtime ${this.id} was closed; create a new one.`, {
+      details: { runtimeId: this.id },
+    });
+  }
+
+  #setStatus(update: StatusUpdate): void {
+    this.#status = update.status;
+    this.events.append({ kind: 'status', status: update }, 'environment');
+    this.#parts.onStatus?.(update);
+  }
+}
