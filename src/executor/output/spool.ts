@@ -1,0 +1,179 @@
+/**
+ * Keeps what a program printed, within bounds: all of it while it is short, then its beginning and its most
+ * recent part. Positions count raw bytes from the start and stay valid when the middle is dropped.
+ */
+import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
+
+const memoryBytes = 64 * 1024;
+const firstMemoryBytes = 1024;
+
+/** How much of the end is kept in memory when the disk takes no more. */
+const emergencyBytes = 4 * 1024 * 1024;
+
+export interface SpoolLimits {
+  /** How much of the beginning is kept. */
+  readonly headBytes: number;
+  /** How much of the end is kept. */
+  readonly tailBytes: number;
+}
+
+export const defaultSpoolLimits: SpoolLimits = { headBytes: 16 * 1024 * 1024, tailBytes: 48 * 1024 * 1024 };
+
+export class Spool {
+  #memory = Buffer.alloc(0);
+  #descriptor: number | undefined;
+  /** Takes the place of the file's ring after a write failed. */
+  #emergency: Buffer | undefined;
+  #total = 0;
+  #disposed = false;
+  /** Positions below are kept as they are; those at or above `#ringStart` go around a ring. */
+  #headEnd: number;
+  #ringStart: number;
+  #ringBytes: number;
+  readonly #file: () => string;
+
+  /** `file` names a file that does not exist yet; it is made when memory no longer suffices. */
+  constructor(file: () => string, limits: SpoolLimits = defaultSpoolLimits) {
+    this.#file = file;
+    this.#headEnd = limits.headBytes;
+    this.#ringStart = limits.headBytes;
+    this.#ringBytes = limits.tailBytes;
+  }
+
+  get totalBytes(): number {
+    return this.#total;
+  }
+
+  /** Keeps a copy of the chunk. A full disk is no error: less is kept then. */
+  append(chunk: Buffer): void {
+    if (this.#disposed || chunk.length === 0) return;
+    if (!this.#inMemory) this.#store(chunk);
+    else if (this.#total + chunk.length <= memoryBytes) this.#remember(chunk);
+    else {
+      this.#spill();
+      this.#store(chunk);
+    }
+  }
+
+  /** Bytes from a position on. What was dropped is skipped: `from` tells where the data really start. */
+  read(from: number, limit: number): { data: Buffer; from: number } {
+    let start = Math.min(from, this.#total);
+    if (this.#inMemory) {
+      return {
+        data: Buffer.from(this.#memory.subarray(start, Math.min(start + limit, this.#total))),
+        from: start,
+      };
+    }
+    const tailStart = Math.max(this.#ringStart, this.#total - this.#ringBytes);
+    if (start >= this.#headEnd && start < tailStart) start = tailStart;
+    const end = Math.min(start + limit, start < this.#headEnd ? this.#headEnd : this.#total, this.#total);
+    if (this.#disposed || end <= start) return { data: Buffer.alloc(0), from: start };
+    const data = Buffer.allocUnsafe(end - start);
+    this.#eachPiece(start, data.length, (offset, at, length) => this.#readPiece(data, offset, at, length));
+    return { data, from: start };
+  }
+
+  dispose(): void {
+    this.#disposed = true;
+    this.#memory = Buffer.alloc(0);
+    this.#emergency = undefined;
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined;
+  }
+
+  get #inMemory(): boolean {
+    return this.#descriptor === undefined && this.#emergency === undefined;
+  }
+
+  #remember(chunk: Buffer): void {
+    const needed = this.#total + chunk.length;
+    if (needed > this.#memory.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.min(memoryBytes, Math.max(firstMemoryBytes, needed * 2)));
+      this.#memory.copy(grown, 0, 0, this.#total);
+      this.#memory = grown;
+    }
+    chunk.copy(this.#memory, this.#total);
+    this.#total = needed;
+  }
+
+  #spill(): void {
+    const kept = this.#memory.subarray(0, this.#total);
+    this.#memory = Buffer.alloc(0);
+    this.#total = 0;
+    try {
+      const path = this.#file();
+      this.#descriptor = openSync(path, 'wx+', 0o600);
+      // The open descriptor keeps the data; without a name nothing is left behind even after a crash.
+      unlinkSync(path);
+    } catch {
+      this.#giveUpDisk();
+    }
+    this.#store(kept);
+  }
+
+  #store(chunk: Buffer): void {
+    let rest = chunk;
+    while (rest.length > 0) {
+      const piece = rest.subarray(0, Math.min(rest.length, this.#ringBytes));
+      try {
+        this.#eachPiece(this.#total, piece.length, (offset, at, length) =>
+          this.#writePiece(piece, offset, at, length),
+        );
+      } catch {
+        // Written again from its start, now to memory, which does not fail.
+        this.#giveUpDisk();
+        continue;
+      }
+      this.#total += piece.length;
+      rest = rest.subarray(piece.length);
+    }
+  }
+
+  /** From here on the end is kept in memory. The part of the head that was written stays readable. */
+  #giveUpDisk(): void {
+    this.#headEnd = Math.min(this.#headEnd, this.#total);
+    this.#ringStart = this.#total;
+    this.#ringBytes = Math.min(this.#ringBytes, emergencyBytes);
+    this.#emergency = Buffer.allocUnsafeSlow(this.#ringBytes);
+  }
+
+  #writePiece(piece: Buffer, offset: number, at: number, length: number): void {
+    if (this.#emergency !== undefined) {
+      piece.copy(this.#emergency, at - this.#ringStart, offset, offset + length);
+      return;
+    }
+    for (let done = 0; done < length; ) {
+      done += writeSync(this.#descriptor as number, piece, offset + done, length - done, at + done);
+    }
+  }
+
+  #readPiece(data: Buffer, offset: number, at: number, length: number): void {
+    if (this.#emergency !== undefined && at >= this.#ringStart) {
+      this.#emergency.copy(data, offset, at - this.#ringStart, at - this.#ringStart + length);
+      return;
+    }
+    for (let done = 0; done < length; ) {
+      const size = readSync(this.#descriptor as number, data, offset + done, length - done, at + done);
+      if (size === 0) throw new Error(`Kept output ends early, at ${at + done}.`);
+      done += size;
+    }
+  }
+
+  /** Maps a range of positions to places: the head as it is, the rest around a ring behind it. */
+  #eachPiece(
+    start: number,
+    length: number,
+    visit: (offset: number, at: number, length: number) => void,
+  ): void {
+    let offset = 0;
+    while (offset < length) {
+      const position = start + offset;
+      const inHead = position < this.#headEnd;
+      const at = inHead ? position : this.#ringStart + ((position - this.#ringStart) % this.#ringBytes);
+      const room = inHead ? this.#headEnd - position : this.#ringStart + this.#ringBytes - at;
+      const size = Math.min(length - offset, room);
+      visit(offset, at, size);
+      offset += size;
+    }
+  }
+}

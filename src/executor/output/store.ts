@@ -1,0 +1,72 @@
+/** The outputs of a cell by their handles. Outputs of ended commands are dropped, oldest first, beyond a number. */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { WorkcellError } from '../../protocol/index.js';
+import { Spool, type SpoolLimits } from './spool.js';
+
+export type StreamName = 'terminal' | 'stdout' | 'stderr';
+
+const keptOutputs = 256;
+
+/** The kept output of one command or process: one spool for each of its streams. */
+export class Output {
+  complete = false;
+
+  constructor(
+    readonly id: string,
+    readonly streams: Readonly<Partial<Record<StreamName, Spool>>>,
+  ) {}
+}
+
+export class OutputStore {
+  readonly #directory: string;
+  readonly #limits: SpoolLimits | undefined;
+  readonly #outputs = new Map<string, Output>();
+
+  /** `directory` is where long outputs go; only this side may see it. */
+  constructor(directory: string, limits?: SpoolLimits) {
+    this.#directory = directory;
+    this.#limits = limits;
+  }
+
+  create(streams: readonly StreamName[]): Output {
+    const id = randomBytes(8).toString('hex');
+    const spools = streams.map((stream) => [
+      stream,
+      new Spool(() => join(this.#directory, `output-${id}-${stream}`), this.#limits),
+    ]);
+    const output = new Output(id, Object.fromEntries(spools));
+    this.#outputs.set(id, output);
+    this.#dropOldest();
+    return output;
+  }
+
+  get(id: string): Output {
+    const output = this.#outputs.get(id);
+    if (output !== undefined) return output;
+    throw new WorkcellError(
+      'output-not-found',
+      `There is no output "${id}": it was never given, or it was dropped after ${keptOutputs} newer ones.`,
+      { details: { outputId: id } },
+    );
+  }
+
+  close(): void {
+    for (const output of this.#outputs.values()) dispose(output);
+    this.#outputs.clear();
+  }
+
+  #dropOldest(): void {
+    if (this.#outputs.size <= keptOutputs) return;
+    for (const output of this.#outputs.values()) {
+      if (this.#outputs.size <= keptOutputs) return;
+      if (!output.complete) continue;
+      this.#outputs.delete(output.id);
+      dispose(output);
+    }
+  }
+}
+
+function dispose(output: Output): void {
+  for (const spool of Object.values(output.streams)) spool?.dispose();
+}

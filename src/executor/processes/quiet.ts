@@ -1,0 +1,34 @@
+/** Where output comes from, as far as it matters for knowing that all of it is here. */
+export interface Source {
+  /** Changes with each piece that arrives. */
+  readonly receivedBytes: number;
+  /** True when nothing more can arrive. */
+  readonly closed: boolean;
+  /** Set while reading is held back; settles when it goes on. */
+  readonly held: Promise<void> | undefined;
+}
+
+/** A turn of the event loop reads all that is readable; a second one covers what came in between. */
+const quietTurns = 2;
+
+/** More than pipes hold: after so much, all that was in them at the start has been read. */
+const pipeBytes = 2 * 1024 * 1024;
+
+/**
+ * Waits until everything that was written before this call has been read: until the source closes or, as somebody
+ * else may keep it open for ever, until whole turns of the event loop bring nothing more or more came than a pipe holds.
+ */
+export async function untilQuiet(source: Source): Promise<void> {
+  const enough = source.receivedBytes + pipeBytes;
+  let quiet = 0;
+  while (!source.closed && quiet < quietTurns && source.receivedBytes < enough) {
+    if (source.held !== undefined) {
+      await source.held;
+      quiet = 0;
+      continue;
+    }
+    const before = source.receivedBytes;
+    await new Promise((resolve) => setImmediate(resolve));
+    quiet = source.receivedBytes === before && source.held === undefined ? quiet + 1 : 0;
+  }
+}

@@ -1,0 +1,41 @@
+/** Named pipes, made many at a time because Node cannot make one itself and a process for each would cost a millisecond. */
+import { execFile } from 'node:child_process';
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { WorkcellError } from '../protocol/index.js';
+import { makeScratch } from './scratch.js';
+
+const batch = 32;
+const ready: string[] = [];
+let directory: string | undefined;
+let made = 0;
+let making: Promise<void> | undefined;
+
+/** Puts a new pipe, readable and writable by its owner only, at `path`. */
+export async function makeFifo(path: string): Promise<void> {
+  while (ready.length === 0) {
+    making ??= makeBatch();
+    await making;
+  }
+  renameSync(ready.pop() as string, path);
+  // A failure to make more in advance shows when the next one is needed.
+  if (ready.length < batch / 4) making ??= makeBatch().catch(() => {});
+}
+
+async function makeBatch(): Promise<void> {
+  try {
+    directory ??= makeScratch('pipes');
+    const paths = Array.from({ length: batch }, () => join(directory as string, `pipe-${made++}`));
+    await promisify(execFile)('mkfifo', ['-m', '600', ...paths]);
+    ready.push(...paths);
+  } catch (cause) {
+    throw new WorkcellError(
+      'shell-missing',
+      'The program "mkfifo" is needed for shells; it is part of coreutils.',
+      { cause },
+    );
+  } finally {
+    making = undefined;
+  }
+}

@@ -1,0 +1,31 @@
+/**
+ * Keeps descriptors of this process out of the programs it starts. Terminals come from a native module that does not
+ * mark them close-on-exec, so without this a program would hold the terminals of other cells and could type on them.
+ */
+import { openSync } from 'node:fs';
+
+type Stdio = 'pipe' | 'ignore' | number;
+
+const hidden = new Set<number>();
+let nothing: number | undefined;
+
+/** From now on programs find nothing behind this descriptor. */
+export function hideDescriptor(descriptor: number): void {
+  hidden.add(descriptor);
+}
+
+/** To be called when the descriptor is closed. */
+export function forgetDescriptor(descriptor: number): void {
+  hidden.delete(descriptor);
+}
+
+/** The `stdio` of a spawn that gives the program these descriptors, and covers the hidden ones with nothing. */
+export function withHiddenDescriptors(stdio: readonly Stdio[]): Stdio[] {
+  if (hidden.size === 0) return [...stdio];
+  nothing ??= openSync('/dev/null', 'r+');
+  const length = Math.max(stdio.length, ...[...hidden].map((descriptor) => descriptor + 1));
+  const all = new Array<Stdio>(length).fill('ignore');
+  for (const descriptor of hidden) all[descriptor] = nothing;
+  for (const [descriptor, entry] of stdio.entries()) all[descriptor] = entry;
+  return all;
+}

@@ -1,0 +1,91 @@
+import type { Readable, Writable } from 'node:stream';
+
+/** Where the cell's files are: the directory `root` outside is what a process inside sees at `mount`. */
+export interface FileTree {
+  /** Directory on this side that file verbs never leave. */
+  readonly root: string;
+  /** The same directory as seen from inside: `/`, or the workspace where only that may be reached. */
+  readonly mount: string;
+  /** The workspace as seen from inside; relative paths start here. */
+  readonly workspace: string;
+}
+
+export interface ExitStatus {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+}
+
+export interface SpawnOptions {
+  /** As seen from inside. */
+  readonly cwd: string;
+  /** The whole environment of the process. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface PtyOptions extends SpawnOptions {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** A process with pipes. It leads its own process group. */
+export interface LaunchedProcess {
+  /** As seen from inside. */
+  readonly pid: number;
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Settles when the process itself is gone; its children may still hold the pipes. */
+  readonly exited: Promise<ExitStatus>;
+}
+
+/** A process that leads a session on a terminal of its own. */
+export interface LaunchedPty {
+  /** As seen from inside. */
+  readonly pid: number;
+  readonly exited: Promise<ExitStatus>;
+  /** Called with each piece of output; set once, before the first piece can arrive. */
+  onData(listener: (chunk: Buffer) => void): void;
+  /** Called when the last holder of the terminal is gone and nothing more can arrive. */
+  onEnd(listener: () => void): void;
+  write(data: string | Buffer): void;
+  resize(columns: number, rows: number): void;
+  /** Stops and restarts reading, so that a slow consumer holds the program back. */
+  pause(): void;
+  resume(): void;
+  /** Closes the terminal; what still runs on it gets a hang-up. */
+  close(): void;
+}
+
+/** One process of the cell. All ids are as seen from inside. */
+export interface CellProcess {
+  readonly pid: number;
+  /** For a process whose parents are gone: the launched process that it stems from, where that is known. */
+  readonly parentPid: number;
+  readonly groupId: number;
+  readonly sessionId: number;
+  /** Foreground group of its terminal; -1 without one. */
+  readonly foregroundGroupId: number;
+  /** Start time in clock ticks since boot; tells a process from a later one with the same id. */
+  readonly startTicks: number;
+  readonly cpuMs: number;
+  readonly memoryBytes: number;
+}
+
+/** Starts processes inside the cell. */
+export interface Launcher {
+  readonly files: FileTree;
+  /** A directory of this cell, private to its owner, that both sides see: here and from inside. */
+  readonly exchange: { readonly outside: string; readonly inside: string };
+  /** What every process starts with, before the runtime's own variables. */
+  readonly environment: Readonly<Record<string, string>>;
+  spawn(argv: readonly string[], options: SpawnOptions): Promise<LaunchedProcess>;
+  openPty(argv: readonly string[], options: PtyOptions): Promise<LaunchedPty>;
+  /** Everything that runs in the cell now. */
+  processes(): CellProcess[];
+  /** Sends a signal; a process that is gone already is no error. */
+  signal(pids: readonly number[], signal: NodeJS.Signals): void;
+  /** How many processes the kernel killed for want of memory, where that can be known. */
+  oomKills?(): number;
+  /** Ends every process and removes what the launcher made. Succeeds when called twice. */
+  close(): Promise<void>;
+}
