@@ -5,7 +5,7 @@ export interface ExecuteContext {
   /** Cancels the action; a command that runs because of it is ended. */
   readonly signal?: AbortSignal | undefined;
   /** Receives what happens before the observation. A returned promise holds the producer back. */
-  readonly onProgress?: ((progress: Progress) => void | Promise<void>) | undefined;
+  readonly onProgress?: ((progress: Progress) => unknown) | undefined;
 }
 
 export type ArchiveFormat = 'tar' | 'zip';

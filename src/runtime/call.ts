@@ -12,7 +12,7 @@ export type OutputListener = (chunk: {
   text: string;
   stream: 'terminal' | 'stdout' | 'stderr';
   sequence: number;
-}) => void | Promise<void>;
+}) => unknown;
 
 /** What a verb's `signal` and `onOutput` mean to the executor. */
 export function toContext(options: {

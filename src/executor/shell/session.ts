@@ -12,7 +12,7 @@ import type { Tree } from '../files/tree.js';
 import type { Spool } from '../output/spool.js';
 import type { Output, OutputStore } from '../output/store.js';
 import type { Report } from './driver.js';
-import { currentScreen, excerpt } from './excerpt.js';
+import { currentScreen, type Excerpt, excerpt } from './excerpt.js';
 import { toKeystrokes } from './keys.js';
 import { Listener, type Source } from './listener.js';
 import { quote } from './quote.js';
@@ -169,9 +169,11 @@ export class Session {
         { details: { session: this.name } },
       );
     }
-    if (running.waiter !== undefined) throw this.#busy();
     if (action.input && running.end === undefined) this.#shell?.pty.write(toKeystrokes(action.command));
-    return this.#wait(running, action, context);
+    if (running.waiter === undefined) return this.#wait(running, action, context);
+    // Somebody else is waiting for the command and gets what it answers.
+    if (action.input) return this.#describe(running, action, { text: '', truncated: false }, true);
+    throw this.#busy();
   }
 
   /** Waits for the end of the running command, or for the first of the caller's limits. */
@@ -238,11 +240,24 @@ export class Session {
       end !== undefined && running.endedBy !== undefined ? text.replace(/(^|\n)\n$/, '$1') : text;
     const notice = this.#notice;
     this.#notice = undefined;
+    return {
+      ...this.#describe(running, action, { text: visible, truncated }, handedBack),
+      ...(notice !== undefined && { notice }),
+    };
+  }
+
+  #describe(
+    running: Running,
+    action: Action<'run'>,
+    { text, truncated }: Excerpt,
+    handedBack: boolean,
+  ): Observation<'run'> {
+    const { output, end } = running;
     const pid = this.#shell?.pid;
     return {
       observation: 'run',
       command: action.command,
-      output: visible,
+      output: text,
       exitCode: end?.exitCode ?? null,
       signal: end?.signal ?? null,
       endedBy: end?.endedBy ?? 'no-change',
@@ -252,7 +267,6 @@ export class Session {
       truncated,
       ...((truncated || handedBack) && { outputId: output.id }),
       ...(pid !== undefined && { pid }),
-      ...(notice !== undefined && { notice }),
     };
   }
 

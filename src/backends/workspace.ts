@@ -1,0 +1,29 @@
+/** The directory an agent works in: one that was given, or a temporary one that goes with the cell. */
+import { realpathSync, rmSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { makeScratch } from '../launchers/scratch.js';
+import { WorkcellError } from '../protocol/index.js';
+
+export interface Workspace {
+  readonly path: string;
+  /** Removes it if it is temporary. */
+  dispose(): void;
+}
+
+export function openWorkspace(given: string | undefined): Workspace {
+  if (given === undefined) {
+    const path = realpathSync(makeScratch('workspace'));
+    return { path, dispose: () => rmSync(path, { recursive: true, force: true }) };
+  }
+  const path = resolve(given);
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new WorkcellError(
+      'invalid-config',
+      `The workspace ${path} is not a directory. Make it first, or name another one.`,
+      {
+        details: { workspace: path },
+      },
+    );
+  }
+  return { path: realpathSync(path), dispose: () => {} };
+}

@@ -1,0 +1,106 @@
+import { Command, Option } from 'commander';
+import type { Observation } from '../../index.js';
+import { watchInterrupts } from '../interrupts.js';
+import { type CellOptions, collectVariable, parseSeconds, withCellOptions } from '../options.js';
+import { openOutput } from '../output.js';
+
+interface RunCommandOptions extends CellOptions {
+  cwd?: string;
+  env?: Record<string, string>;
+  timeout?: number;
+  noChangeTimeout?: number;
+  json?: true;
+}
+
+const examples = `
+One argument is shell source; several are a program and its arguments, passed
+on exactly as given. Output appears as it is produced, stdout and stderr as one,
+as on a terminal. Standard input is not passed on. The first Ctrl-C goes to the
+command, the second one gives up.
+
+Exit code: that of the command; 128+n after signal n; 124 after a timeout;
+130 when given up.
+
+Examples:
+  $ workcell run 'make && make test'
+  $ workcell run --workspace . --timeout 60 npm test
+  $ workcell run --backend cli --json 'uname -a' | jq -r .output`;
+
+/** `workcell run`: one command in a fresh cell. */
+export function runCommand(): Command {
+  return withCellOptions(new Command('run').description('Run one command in a fresh cell'))
+    .argument('<command...>', 'shell source, or a program and its arguments')
+    .option('--cwd <directory>', 'working directory inside the cell (default: the workspace)')
+    .option('-e, --env <NAME=value>', 'set a variable of the command; may be repeated', collectVariable)
+    .option('-t, --timeout <seconds>', 'end the command and all it started after this time', parseSeconds)
+    .addOption(noChangeTimeout())
+    .option('--json', 'print the observation as one line of JSON instead of the output')
+    .usage('[options] <command...>')
+    .passThroughOptions()
+    .addHelpText('after', examples)
+    .action(run);
+}
+
+/** The name begins like the negation of an option, and is none. */
+function noChangeTimeout(): Option {
+  const option = new Option('--no-change-timeout <seconds>', 'end it when it prints nothing for this time');
+  option.negate = false;
+  return option.argParser(parseSeconds);
+}
+
+async function run(words: string[], options: RunCommandOptions): Promise<void> {
+  const { exitCodeOf } = await import('../exit-code.js');
+  const { startRuntime } = await import('../start.js');
+  using interrupts = watchInterrupts();
+  const { runtime, log } = await startRuntime(options, interrupts.signal);
+  const output = options.json ? undefined : openOutput(() => interrupts.abort(141));
+  let observation: Observation<'run'>;
+  try {
+    const running = runtime.run(toShellSource(words), {
+      cwd: options.cwd,
+      env: options.env,
+      timeoutMs: options.timeout,
+      noChangeTimeoutMs: options.noChangeTimeout,
+      // Without a shell session left to ask for the rest, the line carries all it can.
+      ...(output === undefined
+        ? { maxOutputBytes: 16_777_216 }
+        : { maxOutputBytes: 256, onOutput: output.write }),
+      signal: interrupts.signal,
+    });
+    interrupts.forward(() => runtime.run('C-c', { input: true }));
+    observation = await running;
+  } finally {
+    output?.end();
+    await runtime.close();
+  }
+  const { endedBy, exitCode, durationMs, notice } = observation;
+  log('info', 'The command ended.', { endedBy, exitCode, durationMs });
+  if (notice !== undefined) log('warn', notice);
+  if (options.json) process.stdout.write(`${JSON.stringify(observation)}\n`);
+  explain(observation);
+  process.exitCode = (endedBy === 'cancelled' ? interrupts.exitCode() : undefined) ?? exitCodeOf(observation);
+}
+
+/** A single word is source already; several are quoted so that the shell gives the program exactly those. */
+function toShellSource(words: readonly string[]): string {
+  const [only = '', ...others] = words;
+  if (others.length === 0) return only;
+  return words
+    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
+    .join(' ');
+}
+
+/** Says why, when a command did not end by itself. */
+function explain({ endedBy, durationMs }: Observation<'run'>): void {
+  const reason = {
+    timeout: `the command was ended after ${(durationMs / 1000).toFixed(1)} s, its time limit`,
+    'no-change': 'the command printed nothing for too long and was ended',
+    oom: 'the command ran out of memory and was killed',
+    killed: 'the command was killed together with its shell',
+    lost: 'the cell died while the command ran',
+    'output-limit': 'the command printed more than its limit and was ended',
+    cancelled: undefined,
+    exit: undefined,
+  }[endedBy];
+  if (reason !== undefined) process.stderr.write(`workcell: ${reason}\n`);
+}

@@ -1,0 +1,49 @@
+/** Options that several commands share. */
+import { type Command, InvalidArgumentError } from 'commander';
+
+export interface CellOptions {
+  backend?: string;
+  workspace?: string;
+  minIsolation?: string;
+  config?: string;
+  verbose?: true;
+}
+
+/** Adds the options that say where a cell comes from. */
+export function withCellOptions(command: Command): Command {
+  return withConfigOption(
+    command
+      .option('-b, --backend <name>', 'where the cell runs (default: the safest that can start here)')
+      .option('-w, --workspace <directory>', 'directory to work in (default: a temporary one)')
+      .option('--min-isolation <tier>', 'refuse to start with less isolation than this, such as container'),
+  ).option('-v, --verbose', 'log what happens to standard error');
+}
+
+export function withConfigOption(command: Command): Command {
+  return command.option(
+    '-c, --config <file>',
+    'configuration file (default: the nearest workcell.toml upwards)',
+  );
+}
+
+/** Reads a positive number of seconds as milliseconds. */
+export function parseSeconds(text: string): number {
+  const seconds = Number(text);
+  if (text.trim() === '' || !(seconds > 0 && seconds <= 2_147_483)) {
+    throw new InvalidArgumentError('Give seconds, a number above 0 and at most 2147483.');
+  }
+  return Math.ceil(seconds * 1000);
+}
+
+/** Collects `NAME=value`; `NAME` alone takes the value it has here. */
+export function collectVariable(
+  text: string,
+  collected: Record<string, string> = {},
+): Record<string, string> {
+  const [, name, value] = /^([A-Za-z_][A-Za-z0-9_]*)(?:=(.*))?$/s.exec(text) ?? [];
+  if (name === undefined)
+    throw new InvalidArgumentError('Give NAME=value, the name in letters, digits and underscores.');
+  const found = value ?? process.env[name];
+  if (found === undefined) throw new InvalidArgumentError(`${name} is not set here, so give ${name}=value.`);
+  return { ...collected, [name]: found };
+}

@@ -1,0 +1,41 @@
+import { createRequire } from 'node:module';
+import { Command } from 'commander';
+import { configCommand } from './commands/config.js';
+import { doctorCommand } from './commands/doctor.js';
+import { runCommand } from './commands/run.js';
+import { shellCommand } from './commands/shell.js';
+
+const require = createRequire(import.meta.url);
+const { version } = require('../../package.json') as { version: string };
+
+const examples = `
+Examples:
+  $ workcell run 'python3 -c "print(6*7)"'   one command, in a fresh cell
+  $ workcell run --workspace . npm test      a command in this directory
+  $ workcell shell --workspace .             a terminal in this directory
+  $ workcell doctor                          what isolation this machine gives
+
+Settings come from workcell.toml, then WORKCELL_* variables, then options;
+"workcell config" shows each with its source.`;
+
+/** All commands. Problems are thrown as errors, so that one place prints them and chooses the exit code. */
+export function createProgram(): Command {
+  const program = new Command('workcell')
+    .description('The place where an AI agent works: commands in interchangeable sandboxes.')
+    .usage('<command> [options]')
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print help')
+    .helpCommand('help [command]', 'Print help for a command')
+    .enablePositionalOptions()
+    .addHelpText('after', examples);
+  for (const command of [runCommand(), shellCommand(), doctorCommand(), configCommand()])
+    program.addCommand(command);
+  for (const command of [program, ...program.commands]) {
+    command
+      .exitOverride()
+      .helpOption('-h, --help', 'print help')
+      .showSuggestionAfterError()
+      .configureOutput({ outputError: () => {} });
+  }
+  return program;
+}

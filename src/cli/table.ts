@@ -1,0 +1,52 @@
+/** Text in columns for a person to read. */
+
+type Style = (text: string) => string;
+
+/**
+ * Lays cells out in columns; on a terminal the last one is wrapped to what is left of the width.
+ * `style` colours a cell after its place is known.
+ */
+export function formatTable(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  style: (cell: string) => Style = () => (text) => text,
+): string {
+  const last = header.length - 1;
+  const widths = header.map((_, column) =>
+    Math.max(...[header, ...rows].map((row) => row[column]?.length ?? 0)),
+  );
+  const indent = widths.slice(0, last).reduce((sum, width) => sum + width + 2, 0);
+  const room = Math.max(30, (process.stdout.columns ?? Number.POSITIVE_INFINITY) - indent);
+  const format = (row: readonly string[], styleOf: (cell: string) => Style) => {
+    const cells = row
+      .slice(0, last)
+      .map((cell, column) => `${styleOf(cell)(cell.padEnd(widths[column] ?? 0))}  `);
+    return (
+      cells.join('') +
+      wrap(row[last] ?? '', room)
+        .map(styleOf(row[last] ?? ''))
+        .join(`\n${' '.repeat(indent)}`)
+    );
+  };
+  return [format(header, () => dim), ...rows.map((row) => format(row, style))].join('\n');
+}
+
+export const dim: Style = (text) => styled(2, text);
+
+export const green: Style = (text) => styled(32, text);
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1);
+    if (line !== undefined && line.length + 1 + word.length <= width)
+      lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/** Colour is for terminals, and for people who do not mind it. */
+function styled(code: number, text: string): string {
+  return process.stdout.isTTY && !process.env.NO_COLOR ? `\x1b[${code}m${text}\x1b[0m` : text;
+}

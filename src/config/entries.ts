@@ -1,0 +1,113 @@
+/** What each source says, as settings with their values; a name that is no setting throws. */
+import { backendNames } from '../backends/index.js';
+import { WorkcellError } from '../protocol/errors.js';
+import { didYouMean, nearest } from './nearest.js';
+import { fromText } from './schema.js';
+import {
+  backendSettings,
+  backendsSection,
+  generalSettings,
+  type Setting,
+  sectionNames,
+  variablePrefix,
+} from './settings.js';
+import { isTable, type Table } from './table.js';
+
+export interface Entry {
+  readonly setting: Setting;
+  readonly value: unknown;
+  readonly source: string;
+}
+
+/** Variables that begin with `WORKCELL_` and are no settings: the file to read, and the mark of a cell's processes. */
+const otherVariables = ['WORKCELL_CONFIG', 'WORKCELL_CELL'];
+
+export async function fromFile(file: string, content: Table): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  for (const [key, value] of leaves(content, '', file)) {
+    entries.push({ setting: await findByKey(key, file), value, source: file });
+  }
+  return entries;
+}
+
+/** Every key below the sections, with the section in front. */
+function leaves(table: Table, prefix: string, file: string): [string, unknown][] {
+  return Object.entries(table).flatMap(([name, value]): [string, unknown][] => {
+    const key = `${prefix}${name}`;
+    const isSection = sectionNames.some((section) => section === key || section.startsWith(`${key}.`));
+    if (!isSection) return [[key, value]];
+    if (isTable(value)) return leaves(value, `${key}.`, file);
+    throw new WorkcellError(
+      'invalid-config',
+      `${key} in ${file} must be a table: write [${key}] above its keys.`,
+      {
+        details: { key, source: file },
+      },
+    );
+  });
+}
+
+export async function fromEnvironment(env: Readonly<Record<string, string | undefined>>): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  for (const [variable, text] of Object.entries(env)) {
+    if (!variable.startsWith('WORKCELL_') || otherVariables.includes(variable)) continue;
+    const setting = await findByVariable(variable);
+    if (text === undefined || text === '') continue;
+    entries.push({ setting, value: fromText(text, setting.schema), source: variable });
+  }
+  return entries;
+}
+
+export async function fromOptions(overrides: Readonly<Table>): Promise<Entry[]> {
+  const given = Object.entries(overrides).filter(([, value]) => value !== undefined);
+  return Promise.all(
+    given.map(async ([key, value]) => ({ setting: await findByKey(key, 'option'), value, source: 'option' })),
+  );
+}
+
+async function findByKey(key: string, source: string): Promise<Setting> {
+  const general = generalSettings.find((setting) => setting.key === key);
+  if (general !== undefined) return general;
+  const section = key.slice(0, Math.max(0, key.lastIndexOf('.')));
+  const backend = section.startsWith(`${backendsSection}.`)
+    ? section.slice(backendsSection.length + 1)
+    : undefined;
+  const own = backend !== undefined && isBackend(backend) ? await backendSettings(backend) : [];
+  const found = own.find((setting) => setting.key === key);
+  if (found !== undefined) return found;
+  const known = [...generalSettings, ...own].map((setting) => setting.key);
+  const accepted =
+    section === ''
+      ? [...known.filter((name) => !name.includes('.')), ...sectionNames]
+      : [...known, ...sectionNames].filter((name) => name.startsWith(`${section}.`));
+  throw unknown(`The key ${key} (from ${source})`, key, source, accepted, known);
+}
+
+async function findByVariable(variable: string): Promise<Setting> {
+  const candidates = [...generalSettings];
+  for (const backend of backendNames) {
+    if (variable.startsWith(variablePrefix(backend))) candidates.push(...(await backendSettings(backend)));
+  }
+  const found = candidates.find((setting) => setting.variable === variable);
+  if (found !== undefined) return found;
+  const known = [...candidates.map((setting) => setting.variable), 'WORKCELL_CONFIG'];
+  throw unknown(`The environment variable ${variable}`, variable, variable, known, known);
+}
+
+function isBackend(name: string): boolean {
+  return (backendNames as readonly string[]).includes(name);
+}
+
+function unknown(
+  what: string,
+  key: string,
+  source: string,
+  accepted: readonly string[],
+  known: readonly string[],
+) {
+  return new WorkcellError(
+    'invalid-config',
+    `${what} is not known.${didYouMean(nearest(key, [...accepted, ...known]))} Accepted: ${accepted.join(', ')}.`,
+    { details: { key, source, accepted } },
+  );
+}

@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import { type BackendConfig, backendNames, loadBackend } from './backends/index.js';
+import { chooseBackend } from './config/choose-backend.js';
+import { type LoadedConfig, loadConfig } from './config/load.js';
+import { EventStream } from './events/stream.js';
+import { type IsolationTier, isAtLeast, type StatusUpdate, WorkcellError } from './protocol/index.js';
+import { type RunDefaults, Runtime } from './runtime/runtime.js';
+
+/** A backend with its options; with none named, the configuration names it or the safest one here is chosen. */
+export type CreateRuntimeOptions = (
+  | BackendConfig
+  | { backend?: undefined; workspace?: string | undefined }
+) & {
+  /** The configuration file; `false` ignores `workcell.toml` and `WORKCELL_*`. Default: the nearest file upwards. */
+  config?: string | false | undefined;
+  /** Told of each change in the life of the runtime. */
+  onStatus?: ((update: StatusUpdate) => void) | undefined;
+  /** Gives up starting. */
+  signal?: AbortSignal | undefined;
+  /** The start fails when less than this is enforced. */
+  minIsolation?: IsolationTier | undefined;
+};
+
+/** Starts a cell and gives the runtime that works in it. Options win over the configuration. */
+export async function createRuntime(options: CreateRuntimeOptions = {}): Promise<Runtime> {
+  const { backend: named, workspace, minIsolation, config: file, onStatus, signal, ...own } = options;
+  const config = await loadConfig({
+    cwd: process.cwd(),
+    env: process.env,
+    file,
+    overrides: { backend: named, workspace, min_isolation: minIsolation },
+  });
+  const minimum = config.values.min_isolation;
+  const name =
+    config.values.backend ??
+    (await chooseBackend({ known: backendNames, load: loadBackend, minIsolation: minimum }));
+  const backend = await loadBackend(name);
+  const id = randomBytes(8).toString('hex');
+  const events = new EventStream(id);
+  const report = (update: StatusUpdate) => {
+    events.append({ kind: 'status', status: update }, 'environment');
+    onStatus?.(update);
+  };
+  if (signal?.aborted) throw new WorkcellError('cancelled', 'The start was cancelled before it began.');
+  report({ status: 'STARTING_RUNTIME', level: 'info', message: `Starting a ${name} cell.` });
+  try {
+    const cell = await backend.start(backendOptions(config, name, own), { id, onStatus: report, signal });
+    if (minimum !== undefined && !isAtLeast(cell.isolation.tier, minimum)) {
+      await cell.stop();
+      throw new WorkcellError(
+        'isolation-too-weak',
+        `Backend "${name}" enforces "${cell.isolation.tier}" here and "${minimum}" is demanded. Choose another backend, or run workcell doctor.`,
+        { details: { tier: cell.isolation.tier, minIsolation: minimum } },
+      );
+    }
+    report({ status: 'RUNTIME_STARTED', level: 'info', message: `Cell ${id} runs in backend ${name}.` });
+    return new Runtime({ cell, events, onStatus, defaults: runDefaults(config) });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    report({ status: 'ERROR', level: 'error', message });
+    throw error;
+  }
+}
+
+/** The backend's section, with the options in code above it. A variable set nearer to the code wins. */
+function backendOptions(
+  config: LoadedConfig,
+  name: string,
+  own: Record<string, unknown>,
+): Record<string, unknown> {
+  const { workspace, sandbox } = config.values;
+  const section = config.backendOptions[name] ?? {};
+  const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
+  const merged: Record<string, unknown> = { ...section, ...given };
+  if (workspace !== undefined) merged.workspace = workspace;
+  const startup = sandbox.runtime_startup_env_vars;
+  if (Object.keys(startup).length > 0) {
+    merged.env = { ...startup, ...(merged.env as Record<string, string> | undefined) };
+  }
+  return merged;
+}
+
+function runDefaults(config: LoadedConfig): RunDefaults {
+  const { timeout, no_change_timeout: noChangeTimeout } = config.values.sandbox;
+  return { timeoutMs: toMs(timeout), noChangeTimeoutMs: toMs(noChangeTimeout) };
+}
+
+function toMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : Math.ceil(seconds * 1000);
+}

@@ -1,0 +1,24 @@
+export type { BackendConfig, BackendName } from './backends/index.js';
+export type { CreateRuntimeOptions } from './create-runtime.js';
+export { createRuntime } from './create-runtime.js';
+export type {
+  Action,
+  ActionInput,
+  ActionName,
+  Downloaded,
+  ErrorCode,
+  FileChange,
+  FileEntry,
+  GrepMatch,
+  Isolation,
+  IsolationTier,
+  Observation,
+  ProcessInfo,
+  RuntimeStatus,
+  StatusUpdate,
+  Terminal,
+  TerminalOptions,
+  WorkcellEvent,
+} from './protocol/index.js';
+export { WorkcellError } from './protocol/index.js';
+export type { RunOptions, Runtime } from './runtime/runtime.js';

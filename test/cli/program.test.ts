@@ -1,0 +1,141 @@
+import { writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { backendNames } from '../../src/backends/index.js';
+import { generalSettings } from '../../src/config/settings.js';
+import { isolationTiers } from '../../src/protocol/index.js';
+import { withDirectory, workcell } from './workcell.js';
+
+const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
+
+describe('usage', () => {
+  test('--version prints the version alone', async () => {
+    expect(await workcell(['--version'])).toEqual({ stdout: `${version}\n`, stderr: '', exitCode: 0 });
+  });
+
+  test.each([
+    [['--help']],
+    [['run', '--help']],
+    [['shell', '--help']],
+    [['help', 'doctor']],
+    [['config', '-h']],
+  ])('%j prints help that fits a terminal', async (args) => {
+    const { stdout, stderr, exitCode } = await workcell(args);
+    expect(stdout).toMatch(/^Usage: workcell /);
+    expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+  });
+
+  test.each([
+    [['rnu'], "Unknown command 'rnu'. Did you mean run?"],
+    [['run', '--bakend', 'cli', 'x'], "Unknown option '--bakend'. Did you mean --backend?"],
+    [['run'], "Missing required argument 'command'."],
+    [['run', '--timeout', 'soon', 'x'], 'Give seconds'],
+    [['run', '--env', '1A=x', 'x'], 'Give NAME=value'],
+    [['doctor', 'extra'], 'Too many arguments'],
+    [[], 'A command is missing.'],
+  ])('%j is refused with 64 and says what was meant', async (args, message) => {
+    const { stdout, stderr, exitCode } = await workcell(args);
+    expect(stderr).toContain(`workcell: `);
+    expect(stderr).toContain(message);
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 64 });
+  });
+
+  test('no backend named, and none that isolates: it says what to do', async () => {
+    const { stderr, exitCode } = await workcell(['run', 'true'], { env: { PATH: '' } });
+    expect(stderr).toContain('ask for it by name: backend "cli"');
+    expect(exitCode).toBe(69);
+  });
+
+  test('a message cannot steer the terminal', async () => {
+    const { stderr } = await workcell(['run', '--backend', '\x1b]0;title\x07\x1b[2Jx', 'true']);
+    expect(stderr).not.toContain('\x1b');
+  });
+});
+
+describe('doctor', () => {
+  test('--json tells about every backend and program', async () => {
+    const { stdout, exitCode } = await workcell(['doctor', '--json']);
+    const report = JSON.parse(stdout);
+    expect(Object.keys(report.backends)).toEqual(backendNames);
+    for (const probe of Object.values<Record<string, unknown>>(report.backends)) {
+      expect(probe).toEqual({
+        available: expect.any(Boolean),
+        tier: expect.stringMatching(new RegExp(`^(${isolationTiers.join('|')})$`)),
+        summary: expect.stringMatching(/./),
+        advice: expect.any(Array),
+      });
+    }
+    expect(report.backends.cli).toMatchObject({ available: true, tier: 'none' });
+    expect(report.programs).toMatchObject({ bash: expect.stringMatching(/^\d/) });
+    expect(report.node).toBe(process.version);
+    expect(exitCode).toBe(0);
+  });
+
+  test('is a table to a person, and a missing program is a finding', async () => {
+    const { stdout, exitCode } = await workcell(['doctor'], { env: { PATH: '' } });
+    expect(stdout).toMatch(/^BACKEND +HERE +ISOLATION/);
+    expect(stdout).toMatch(/^cli +yes +none /m);
+    expect(stdout).toMatch(/^bash +not found/m);
+    expect(exitCode).toBe(0);
+  });
+});
+
+describe('config', () => {
+  test('shows every setting with its value and source, and no values of variables', () =>
+    withDirectory(async (cwd) => {
+      const file = join(cwd, 'workcell.toml');
+      writeFileSync(file, '[sandbox]\ntimeout = 5\nruntime_startup_env_vars = { TOKEN = "hunter2" }\n');
+      const env = { WORKCELL_BACKEND: 'cli' };
+      const { stdout } = await workcell(['config', '--json'], { cwd, env });
+      const { file: read, settings } = JSON.parse(stdout);
+      expect(read).toBe(file);
+      expect(Object.keys(settings)).toEqual(generalSettings.map(({ key }) => key));
+      expect(settings).toMatchObject({
+        backend: { value: 'cli', source: 'WORKCELL_BACKEND' },
+        workspace: { value: null, source: 'default' },
+        'sandbox.timeout': { value: 5, source: file },
+        'sandbox.runtime_startup_env_vars': { value: { TOKEN: '[hidden]' }, source: file },
+      });
+      const table = (await workcell(['config'], { cwd, env })).stdout;
+      expect(table).toMatch(/^backend +cli +WORKCELL_BACKEND$/m);
+      expect(table + stdout).not.toContain('hunter2');
+    }));
+
+  test('a bad file stops every command with 78', () =>
+    withDirectory(async (cwd) => {
+      writeFileSync(join(cwd, 'workcell.toml'), 'bakend = "cli"\n');
+      for (const args of [['config'], ['run', '--backend', 'cli', 'true']]) {
+        const { stdout, stderr, exitCode } = await workcell(args, { cwd });
+        expect(stderr).toMatch(/^workcell: The key bakend .*Did you mean backend\?/);
+        expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 78 });
+      }
+    }));
+
+  test('a named file must exist', async () => {
+    const { stderr, exitCode } = await workcell(['config', '--config', 'nowhere.toml']);
+    expect(stderr).toContain('nowhere.toml does not exist');
+    expect(exitCode).toBe(78);
+  });
+});
+
+describe('logs', () => {
+  test('--verbose logs JSON lines to standard error, and output stays clean', async () => {
+    const { stdout, stderr } = await workcell(['run', '--backend', 'cli', '--verbose', 'echo hi']);
+    expect(stdout).toBe('hi\n');
+    const lines = stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ status }) => status)).toContain('READY');
+    expect(lines.at(-1)).toMatchObject({ level: 'info', endedBy: 'exit', exitCode: 0 });
+  });
+
+  test('[log] level decides without it', async () => {
+    const env = { WORKCELL_LOG_LEVEL: 'info' };
+    expect((await workcell(['run', '--backend', 'cli', 'true'], { env })).stderr).toContain(
+      '"status":"READY"',
+    );
+  });
+});

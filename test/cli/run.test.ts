@@ -1,0 +1,178 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { exitCodeOf } from '../../src/cli/exit-code.js';
+import { parseObservation } from '../../src/protocol/index.js';
+import { start, startOnTerminal, withDirectory, workcell } from './workcell.js';
+
+const cli = ['run', '--backend', 'cli'];
+
+describe('output and exit code', () => {
+  test('the output and the exit code of the command are passed through', async () => {
+    expect(await workcell([...cli, 'echo hi; exit 3'])).toEqual({ stdout: 'hi\n', stderr: '', exitCode: 3 });
+  });
+
+  test('output appears while the command runs', () =>
+    withDirectory(async (workspace) => {
+      const running = start([
+        ...cli,
+        '--workspace',
+        workspace,
+        'echo first; until [ -e go ]; do sleep 0.05; done; echo last',
+      ]);
+      await running.printed('first\n');
+      writeFileSync(join(workspace, 'go'), '');
+      expect(await running.ended).toMatchObject({ stdout: 'first\nlast\n', exitCode: 0 });
+    }));
+
+  test('several arguments reach a program exactly as given', async () => {
+    const { stdout } = await workcell([...cli, 'printf', '<%s>', 'a b', '$HOME', "it's", '--json', '']);
+    expect(stdout).toBe("<a b><$HOME><it's><--json><>");
+  });
+
+  test('variables, working directory and workspace reach the command', () =>
+    withDirectory(async (workspace) => {
+      const command = 'mkdir -p "$NAME" && cd "$NAME" && pwd';
+      const { stdout } = await workcell([
+        ...cli,
+        '-w',
+        workspace,
+        '-e',
+        'NAME=a=b',
+        '--env',
+        'OTHER=',
+        command,
+      ]);
+      expect(stdout).toBe(`${workspace}/a=b\n`);
+      expect((await workcell([...cli, '-w', workspace, '--cwd', 'a=b', 'pwd'])).stdout).toBe(
+        `${workspace}/a=b\n`,
+      );
+    }));
+
+  test('escape sequences are stripped where there is no terminal, and only dangerous ones where there is one', async () => {
+    const command = String.raw`printf '\033]52;c;aGk=\007\033[31mred\033[0m\033[6n\n'`;
+    expect((await workcell([...cli, command])).stdout).toBe('red\n');
+    const { output } = await startOnTerminal([...cli, command]).ended;
+    expect(output).toContain('\x1b[31mred\x1b[0m');
+    expect(output).not.toMatch(/\x1b\]52|\x1b\[6n/);
+  });
+
+  test('a reader that goes away ends the command', async () => {
+    const running = start([...cli, 'yes']);
+    await running.printed('y\n');
+    running.child.stdout.destroy();
+    expect((await running.ended).exitCode).toBe(141);
+  });
+
+  test('nothing is left of the temporary workspace', () =>
+    withDirectory(async (temporary) => {
+      const { stdout } = await workcell([...cli, 'pwd'], { env: { TMPDIR: temporary } });
+      expect(stdout).toContain(temporary);
+      expect(existsSync(stdout.trim())).toBe(false);
+      expect(readdirSync(temporary).filter((name) => name.startsWith('workcell'))).toEqual([]);
+    }));
+});
+
+describe('--json', () => {
+  test('prints the observation as exactly one line', async () => {
+    const { stdout, exitCode } = await workcell([...cli, '--json', String.raw`printf 'a\nb'; exit 4`]);
+    expect(stdout.match(/\n/g)).toHaveLength(1);
+    expect(parseObservation('run', JSON.parse(stdout))).toMatchObject({
+      output: 'a\nb',
+      exitCode: 4,
+      endedBy: 'exit',
+    });
+    expect(exitCode).toBe(4);
+  });
+
+  test('prints an error as one line too, and its message on standard error', async () => {
+    const { stdout, stderr, exitCode } = await workcell(['run', '--json', '--backend', 'clii', 'true']);
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: { code: 'backend-unknown', details: { key: 'backend' } },
+    });
+    expect(stderr).toMatch(/^workcell: .*Did you mean cli\?.*\n$/);
+    expect(exitCode).toBe(64);
+  });
+});
+
+describe('limits', () => {
+  test('--timeout ends the command with 124 and says so', async () => {
+    const { stderr, exitCode } = await workcell([...cli, '--timeout', '0.5', 'sleep 1000']);
+    expect(exitCode).toBe(124);
+    expect(stderr).toMatch(/^workcell: the command was ended after 0\.\d s, its time limit\n$/);
+  });
+
+  test('--no-change-timeout ends a silent command with 124', async () => {
+    const { stdout, exitCode } = await workcell([...cli, '--no-change-timeout', '0.5', 'echo a; sleep 1000']);
+    expect(stdout).toBe('a\n');
+    expect(exitCode).toBe(124);
+  });
+
+  test('the limits and variables of the configuration hold, and options win', () =>
+    withDirectory(async (cwd) => {
+      writeFileSync(
+        join(cwd, 'workcell.toml'),
+        'backend = "cli"\n[sandbox]\ntimeout = 0.5\nruntime_startup_env_vars = { A = "1", B = "1" }\n[backends.cli]\nenv = { B = "2" }\n',
+      );
+      expect((await workcell(['run', 'echo $A$B; sleep 1000'], { cwd })).exitCode).toBe(124);
+      const { stdout, exitCode } = await workcell(['run', '-t', '60', '-e', 'A=3', 'sleep 1; echo $A$B'], {
+        cwd,
+      });
+      expect(stdout).toBe('32\n');
+      expect(exitCode).toBe(0);
+    }));
+
+  test('less isolation than demanded is refused', async () => {
+    const { stderr, exitCode } = await workcell([...cli, '--min-isolation', 'container', 'true']);
+    expect(stderr).toContain('"container" is demanded');
+    expect(exitCode).toBe(69);
+  });
+});
+
+describe('signals', () => {
+  test('a second Ctrl-C gives up with 130', async () => {
+    const running = startOnTerminal([
+      ...cli,
+      `bash -c "trap 'echo caught' INT; echo ready; while :; do sleep 0.05; done"`,
+    ]);
+    await running.printed('ready');
+    running.pty.write('\x03');
+    await running.printed('caught');
+    running.pty.write('\x03');
+    expect((await running.ended).exitCode).toBe(130);
+  });
+
+  test('the first Ctrl-C goes to the command, which decides how it ends', async () => {
+    const running = startOnTerminal([
+      ...cli,
+      `bash -c "trap 'echo caught; exit 5' INT; echo ready; while :; do sleep 0.05; done"`,
+    ]);
+    await running.printed('ready');
+    running.pty.write('\x03');
+    await running.printed('caught');
+    expect((await running.ended).exitCode).toBe(5);
+  });
+
+  test('SIGTERM ends the command, and 143 says so', async () => {
+    const running = start([...cli, 'echo ready; sleep 1000']);
+    await running.printed('ready');
+    running.child.kill('SIGTERM');
+    expect((await running.ended).exitCode).toBe(143);
+  });
+
+  test('a shell that kills itself ends with 128 and the signal', async () => {
+    expect((await workcell([...cli, 'kill -9 $$'])).exitCode).toBe(137);
+  });
+
+  test.each([
+    [{ endedBy: 'exit', exitCode: 7, signal: null }, 7],
+    [{ endedBy: 'exit', exitCode: null, signal: 'SIGSEGV' }, 139],
+    [{ endedBy: 'killed', exitCode: null, signal: null }, 137],
+    [{ endedBy: 'oom', exitCode: null, signal: null }, 137],
+    [{ endedBy: 'timeout', exitCode: null, signal: null }, 124],
+    [{ endedBy: 'no-change', exitCode: null, signal: null }, 124],
+    [{ endedBy: 'cancelled', exitCode: null, signal: null }, 130],
+    [{ endedBy: 'output-limit', exitCode: null, signal: null }, 65],
+    [{ endedBy: 'lost', exitCode: null, signal: null }, 69],
+  ] as const)('%j exits with %i', (end, expected) => expect(exitCodeOf(end)).toBe(expected));
+});
