@@ -21,6 +21,9 @@ export class Output {
 export class OutputStore {
   readonly #directory: string;
   readonly #limits: SpoolLimits | undefined;
+  /** Makes handles of one cell useless in another. */
+  readonly #name = randomBytes(6).toString('hex');
+  #count = 0;
   readonly #outputs = new Map<string, Output>();
 
   /** `directory` is where long outputs go; only this side may see it. */
@@ -30,7 +33,7 @@ export class OutputStore {
   }
 
   create(streams: readonly StreamName[]): Output {
-    const id = randomBytes(8).toString('hex');
+    const id = `${this.#name}${(++this.#count).toString(36)}`;
     const spools = streams.map((stream) => [
       stream,
       new Spool(() => join(this.#directory, `output-${id}-${stream}`), this.#limits),

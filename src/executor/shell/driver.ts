@@ -29,34 +29,39 @@ export interface Report {
   readonly rawTerminal: boolean;
 }
 
-/** The start-up file of a shell that takes its commands from the pipe at `pipe`. */
-export function driverSource(pipe: string, name: string): string {
-  const report = `\\builtin printf '\\e]7777;%s;%d;%d;%q\\n\\a' "$__workcell_now" "$__workcell_status" "\${!:-0}" "$PWD" >/dev/tty`;
+/**
+ * The start-up file of a shell that takes its commands from the pipe at `pipe`, each as `name.number command`. One that
+ * needs more, or is long, stands as `name.number@` and is in the file at `file`, as assignments.
+ */
+export function driverSource(name: string, pipe: string, file: string): string {
+  // Opening the terminal costs more than all the rest, so it is done only when a command has sent output elsewhere.
+  const report = [
+    `\\builtin printf -v __workcell_report '\\e]7777;${name}.%d;%d;%d;%q\\n\\a' "$__workcell_now" "$__workcell_status" "\${!:-0}" "$PWD";`,
+    `if [[ -t 1 ]]; then \\builtin printf %s "$__workcell_report"; else \\builtin printf %s "$__workcell_report" >/dev/tty; fi;`,
+  ].join(' ');
   const receive = [
-    `while IFS= \\builtin read -r -d '' __workcell_next; do`,
-    `case $__workcell_next in ${name}.*) \\builtin break;; esac; done;`,
-    `IFS= \\builtin read -r -d '' __workcell_before; IFS= \\builtin read -r -d '' __workcell_command; IFS= \\builtin read -r -d '' __workcell_after`,
+    `while IFS= \\builtin read -r -d '' __workcell_next;`,
+    `do case $__workcell_next in ${name}.*) \\builtin break;; esac; done <${quote(pipe)};`,
   ].join(' ');
   const loop = [
     'while { __workcell_status=$? __workcell_flags=$-; set +x; } 2>/dev/null;',
-    // Ended jobs are forgotten here, because the shell itself does so only before it shows a prompt.
-    '\\builtin jobs -n >/dev/null;',
-    '\\builtin eval "$__workcell_after"; __workcell_after=;',
-    `${report}; { ${receive}; } <${quote(pipe)};`,
+    '\\builtin eval "$__workcell_after"; __workcell_before= __workcell_after=;',
+    `${report} ${receive}`,
     'do',
+    `__workcell_next=\${__workcell_next#${name}.} __workcell_number=\${__workcell_next%%[ @]*};`,
     // A command that was sent again because its first copy seemed lost runs once.
-    'if [[ ${__workcell_next##*.} -le ${__workcell_now##*.} ]]; then __workcell_after=; \\builtin continue; fi;',
-    '__workcell_now=$__workcell_next;',
-    '\\builtin eval "$__workcell_before";',
+    'if [[ $__workcell_number -le $__workcell_now ]]; then \\builtin continue; fi;',
+    '__workcell_now=$__workcell_number __workcell_command=${__workcell_next#*[ @]};',
+    `case $__workcell_next in $__workcell_number@) . ${quote(file)}; \\builtin eval "$__workcell_before";; esac;`,
     'case $__workcell_flags in *x*) __workcell_command="set -x;$__workcell_command";; esac;',
     '__workcell_return "$__workcell_status"; \\builtin eval "$__workcell_command";',
     'done;',
     `\\builtin printf '\\e]7777;${leftLoop}\\a' >/dev/tty`,
   ].join(' ');
   return [
-    'PS1= PS2= HISTFILE=',
+    'PS1= PS2=',
     'unset HISTFILE MAILCHECK',
-    `__workcell_now=${name}.0 __workcell_after= __workcell_flags=`,
+    '__workcell_now=0 __workcell_after=',
     '__workcell_return() { return "$1"; }',
     `trap ${quote(`\\builtin printf '\\e]7777;${lastWords}%q\\a' "$PWD" >/dev/tty`)} EXIT`,
     `PROMPT_COMMAND=${quote(loop)}`,
@@ -64,9 +69,24 @@ export function driverSource(pipe: string, name: string): string {
   ].join('\n');
 }
 
-/** One command as the driver reads it: its name, what to do before it, the command, what to do after it. */
-export function commandRecord(name: string, before: string, command: string, after: string): string {
-  return `${name}\0${before}\0${command}\0${after}\0`;
+export interface Command {
+  readonly source: string;
+  /** Shell source for what holds for this command only, and for what takes that back. */
+  readonly before: string;
+  readonly after: string;
+}
+
+/** A command as the pipe carries it; bash reads that byte by byte, and it holds 64 KiB. */
+export function commandRecord(
+  name: string,
+  number: number,
+  command: Command,
+): { record: string; file?: string } {
+  const { source, before, after } = command;
+  if (before === '' && after === '' && source.length <= 1024)
+    return { record: `${name}.${number} ${source}\0` };
+  const file = `__workcell_before=${quote(before)} __workcell_command=${quote(source)} __workcell_after=${quote(after)}\n`;
+  return { record: `${name}.${number}@\0`, file };
 }
 
 export type Found =

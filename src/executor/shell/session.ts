@@ -67,6 +67,7 @@ export class Session {
   #environmentVersion = 0;
   #idle: Buffer[] = [];
   #rawTerminal = false;
+  #sinceForgotten = 0;
   #notice: string | undefined;
   /** How the shell before this one ended. */
   #lastEnd: string | undefined;
@@ -138,8 +139,8 @@ export class Session {
     this.#running = running;
     for (const chunk of this.#idle.splice(0)) running.spool.append(chunk);
     this.#victims.commandStarts();
-    const before = `${this.#rawTerminal ? restoreTerminal : ''}${this.#return()}${this.#environmentChanges()}${scope.before}`;
-    this.#shell.send(action.command, before, scope.after);
+    const before = `${this.#rawTerminal ? restoreTerminal : ''}${this.#forgetJobs(action.command)}${this.#return()}${this.#environmentChanges()}${scope.before}`;
+    this.#shell.send({ source: action.command, before, after: scope.after });
   }
 
   async #startShell(): Promise<Shell> {
@@ -347,6 +348,17 @@ export class Session {
       giveUp.unref();
     }, graceMs);
     escalate.unref();
+  }
+
+  /**
+   * Drops ended jobs from the shell's table, as it does itself before it shows a prompt: now and then, and before
+   * whatever may look at them.
+   */
+  #forgetJobs(command: string): string {
+    this.#sinceForgotten++;
+    if (this.#sinceForgotten < 100 && !/%|jobs|fg|bg|wait|disown/.test(command)) return '';
+    this.#sinceForgotten = 0;
+    return '\\builtin jobs -n >/dev/null;';
   }
 
   /** Brings a fresh shell to where the one before was, if that is still there. */

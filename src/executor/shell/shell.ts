@@ -4,12 +4,8 @@ import { closeSync, constants, openSync, rmSync, writeFileSync, writeSync } from
 import { join } from 'node:path';
 import { makeFifo } from '../../launchers/fifo.js';
 import type { ExitStatus, LaunchedPty, Launcher } from '../../launchers/launcher.js';
-import { commandRecord, driverSource, findReport, type Report } from './driver.js';
-import { quote } from './quote.js';
+import { type Command, commandRecord, driverSource, findReport, type Report } from './driver.js';
 import type { ScreenSize } from './render.js';
-
-/** Longer commands travel in a file: bash reads a pipe byte by byte, and a pipe holds 64 KiB. */
-const inlineBytes = 2048;
 
 export interface ShellEvents {
   onOutput(chunk: Buffer): void;
@@ -24,7 +20,7 @@ export interface ShellEvents {
 export interface Shell {
   readonly pid: number;
   readonly pty: LaunchedPty;
-  send(command: string, before: string, after: string): void;
+  send(command: Command): void;
   /** Ends the terminal and removes what the shell used. */
   close(): void;
 }
@@ -39,7 +35,7 @@ export async function startShell(
   const inside = (file: string) => `${launcher.exchange.inside}/${name}${file}`;
   const outside = (file: string) => join(launcher.exchange.outside, `${name}${file}`);
   await makeFifo(outside('.pipe'));
-  writeFileSync(outside('.rc'), driverSource(inside('.pipe'), name), { mode: 0o600 });
+  writeFileSync(outside('.rc'), driverSource(name, inside('.pipe'), inside('.command')), { mode: 0o600 });
   const pipe = openSync(outside('.pipe'), constants.O_RDWR | constants.O_NONBLOCK);
   let closed = false;
   let pty: LaunchedPty;
@@ -48,7 +44,7 @@ export async function startShell(
     if (closed) return;
     closed = true;
     closeSync(pipe);
-    for (const file of ['.pipe', '.rc', '.command', '.before']) rmSync(outside(file), { force: true });
+    for (const file of ['.pipe', '.rc', '.command']) rmSync(outside(file), { force: true });
   }
 
   try {
@@ -118,20 +114,12 @@ export async function startShell(
     get pty() {
       return pty;
     },
-    send(command, before, after) {
+    send(command) {
       sent++;
-      const inFile = Buffer.byteLength(command) > inlineBytes;
-      if (inFile) writeFileSync(outside('.command'), command, { mode: 0o600 });
-      let preparation = before;
-      if (Buffer.byteLength(before) > inlineBytes) {
-        writeFileSync(outside('.before'), before, { mode: 0o600 });
-        preparation = `. ${quote(inside('.before'))};`;
-      }
-      const fetch = inFile
-        ? `IFS= \\builtin read -r -d '' __workcell_command <${quote(inside('.command'))};`
-        : '';
-      lastRecord = commandRecord(`${name}.${sent}`, `${fetch}${preparation}`, inFile ? '' : command, after);
-      writeSync(pipe, lastRecord);
+      const { record, file } = commandRecord(name, sent, command);
+      if (file !== undefined) writeFileSync(outside('.command'), file, { mode: 0o600 });
+      lastRecord = record;
+      writeSync(pipe, record);
     },
     close() {
       pty.close();
