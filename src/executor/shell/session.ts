@@ -45,6 +45,8 @@ interface Running {
   shown: number;
   /** Why it is being ended from this side. */
   endedBy: EndedBy | undefined;
+  /** It is over, and the shell is being brought to rest. */
+  settling: boolean;
   end: { exitCode: number | null; signal: string | null; endedBy: EndedBy; durationMs: number } | undefined;
   waiter: { onOutput(chunk: Buffer, position: number): void; onEnd(): void } | undefined;
 }
@@ -133,6 +135,7 @@ export class Session {
       oomKills: launcher.oomKills?.() ?? 0,
       shown: 0,
       endedBy: undefined,
+      settling: false,
       end: undefined,
       waiter: undefined,
     };
@@ -279,6 +282,7 @@ export class Session {
         this.#idle.shift();
       return;
     }
+    if (running.settling) return;
     const position = running.spool.totalBytes;
     running.spool.append(chunk);
     running.waiter?.onOutput(chunk, position);
@@ -295,7 +299,13 @@ export class Session {
       return;
     }
     const shell = this.#shell as Shell;
-    if (running.endedBy !== undefined) this.#victims.killStarted(shell.pid);
+    if (running.endedBy !== undefined && !running.settling) {
+      // An interrupt may still be on its way to the shell; behind an empty command it no longer is.
+      running.settling = true;
+      this.#victims.killStarted(shell.pid);
+      shell.send({ source: ':', before: '', after: '' });
+      return;
+    }
     this.#victims.commandEnded(shell.pid, report.backgroundPid);
     this.#finish(running, { exitCode: report.exitCode, signal: null });
   }
@@ -339,11 +349,12 @@ export class Session {
     running.endedBy = reason;
     this.#victims.interrupt(shell.pid);
     const escalate = setTimeout(() => {
-      if (running.end !== undefined) return;
+      if (running.end !== undefined || running.settling) return;
       this.#victims.killStarted(shell.pid);
       this.#victims.interrupt(shell.pid);
       const giveUp = setTimeout(() => {
-        if (running.end === undefined) this.#parts.launcher.signal([shell.pid], 'SIGKILL');
+        if (running.end === undefined && !running.settling)
+          this.#parts.launcher.signal([shell.pid], 'SIGKILL');
       }, graceMs);
       giveUp.unref();
     }, graceMs);
