@@ -1,0 +1,97 @@
+/** What goes into an archive: everything below a directory, or one file. */
+import { closeSync, constants, lstatSync, readlinkSync, type Stats } from 'node:fs';
+import { readPieces } from '../bytes.js';
+import { at, type Directory, type Name, type OpenFile } from '../directory.js';
+import { isErrno } from '../errors.js';
+import { Pace } from '../pace.js';
+import type { Tree } from '../tree.js';
+import { maxDepth, visit } from '../visit.js';
+
+export type Member =
+  | { readonly type: 'directory'; readonly name: string; readonly stats: Stats }
+  | { readonly type: 'link'; readonly name: string; readonly stats: Stats; readonly target: string }
+  | {
+      readonly type: 'file';
+      readonly name: string;
+      readonly stats: Stats;
+      /** Exactly as many bytes as `stats` says, even if the file changes meanwhile. Read before the next member. */
+      readonly content: () => AsyncGenerator<Buffer>;
+    };
+
+/** Pipes, sockets and devices are left out. Names are relative to the path. */
+export async function* members(
+  tree: Tree,
+  path: string,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Member> {
+  using place = tree.resolve(path, { follow: true });
+  if (place.stats !== undefined && !place.stats.isDirectory()) {
+    yield* memberAt(place.directory, place.name, place.name, signal);
+    return;
+  }
+  const pace = new Pace(signal);
+  const directory = place.directory.open(place.name);
+  try {
+    for (const { directory: parent, entry, relativePath } of visit(directory, { depth: maxDepth })) {
+      await pace.step();
+      yield* memberAt(parent, entry.name, relativePath, signal);
+    }
+  } finally {
+    directory.close();
+  }
+}
+
+/** One member, or none. A file stays open until the next member is asked for. */
+function* memberAt(
+  parent: Directory,
+  entry: Name,
+  name: string,
+  signal: AbortSignal | undefined,
+): Generator<Member, void> {
+  const found = ignoreVanished(() => look(parent, entry));
+  if (found === undefined) return;
+  if ('target' in found) yield { type: 'link', name, ...found };
+  else if (!('fd' in found)) yield { type: 'directory', name, ...found };
+  else {
+    const { fd, stats } = found;
+    try {
+      yield { type: 'file', name, stats, content: () => readExactly(fd, stats.size, signal) };
+    } finally {
+      closeSync(fd);
+    }
+  }
+}
+
+function look(
+  parent: Directory,
+  entry: Name,
+): OpenFile | { stats: Stats } | { stats: Stats; target: string } | undefined {
+  const stats = lstatSync(at(parent, entry));
+  if (stats.isDirectory()) return { stats };
+  if (stats.isSymbolicLink()) return { stats, target: readlinkSync(at(parent, entry), 'utf8') };
+  return stats.isFile() ? parent.openFile(entry, constants.O_RDONLY) : undefined;
+}
+
+/** What was removed or replaced after its directory was read is left out. */
+function ignoreVanished<T>(operation: () => T): T | undefined {
+  try {
+    return operation();
+  } catch (error) {
+    if (isErrno(error, 'ENOENT', 'EINVAL', 'EISDIR', 'ENXIO', 'SWAPPED')) return undefined;
+    throw error;
+  }
+}
+
+async function* readExactly(
+  fd: number,
+  size: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Buffer> {
+  let missing = size;
+  for await (const piece of readPieces(fd, { end: size, signal })) {
+    missing -= piece.length;
+    yield piece;
+  }
+  // A file that shrank is filled up with zeros, as tar programs do: its size is already in the archive.
+  for (; missing > 0; missing -= 65_536) yield Buffer.alloc(Math.min(missing, 65_536));
+}

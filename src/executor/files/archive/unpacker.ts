@@ -1,0 +1,159 @@
+/** Puts archive members below a directory. No member is written through a link, and none is left half written. */
+import { linkSync, lstatSync, mkdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
+import { at, type Directory } from '../directory.js';
+import { isErrno } from '../errors.js';
+import { hiddenName, NewFile } from '../new-file.js';
+import { type Budget, refused } from './limits.js';
+import { checkLinkTarget, memberNames } from './member-path.js';
+
+const permissionBits = 0o777;
+
+export class Unpacker {
+  readonly #root: Directory;
+  readonly #budget: Budget;
+  files = 0;
+  sizeBytes = 0;
+
+  constructor(root: Directory, budget: Budget) {
+    this.#root = root;
+    this.#budget = budget;
+  }
+
+  directory(member: string, mode: number | undefined): void {
+    const names = this.#begin(member);
+    const name = names.at(-1);
+    if (name === undefined) return;
+    this.#inParent(names, (parent) => {
+      // The owner keeps all rights, or the members below could not be written.
+      makeDirectory(parent, name, ((mode ?? 0o755) & permissionBits) | 0o700);
+      openMember(parent, name, member).close();
+    });
+  }
+
+  async file(member: string, mode: number | undefined, content: AsyncIterable<Uint8Array>): Promise<void> {
+    const names = this.#begin(member);
+    const name = nameOf(names, member);
+    const parent = this.#openParent(names);
+    try {
+      using file = new NewFile(parent);
+      for await (const chunk of content) {
+        await file.writeLong(chunk);
+        this.sizeBytes += chunk.length;
+      }
+      file.commit(name, { mode: (mode || 0o644) & permissionBits });
+      this.files++;
+    } finally {
+      if (parent !== this.#root) parent.close();
+    }
+  }
+
+  symbolicLink(member: string, target: string): void {
+    const names = this.#begin(member);
+    const name = nameOf(names, member);
+    checkLinkTarget(names, target);
+    this.#inParent(names, (parent) => {
+      putInPlace(parent, name, (hidden) => symlinkSync(target, at(parent, hidden)));
+    });
+    this.files++;
+  }
+
+  /** A second name for a member that was unpacked before. */
+  hardLink(member: string, target: string): void {
+    const names = this.#begin(member);
+    const name = nameOf(names, member);
+    const targetNames = memberNames(target);
+    const targetName = nameOf(targetNames, target);
+    this.#inParent(targetNames, (source) => {
+      const stats = lstatSync(at(source, targetName), { throwIfNoEntry: false });
+      if (!stats?.isFile()) {
+        throw refused(
+          `it is a link to ${JSON.stringify(target)}, which is no file of the archive`,
+          'Pack it again.',
+          {
+            member,
+          },
+        );
+      }
+      this.#inParent(names, (parent) => {
+        putInPlace(parent, name, (hidden) => linkSync(at(source, targetName), at(parent, hidden)));
+      });
+    });
+    this.files++;
+  }
+
+  #begin(member: string): string[] {
+    this.#budget.entry();
+    return memberNames(member);
+  }
+
+  #inParent(names: readonly string[], work: (parent: Directory) => void): void {
+    const parent = this.#openParent(names);
+    try {
+      work(parent);
+    } finally {
+      if (parent !== this.#root) parent.close();
+    }
+  }
+
+  #openParent(names: readonly string[]): Directory {
+    let directory = this.#root;
+    for (const name of names.slice(0, -1)) {
+      const parent = directory;
+      try {
+        makeDirectory(parent, name, 0o755);
+        directory = openMember(parent, name, names.join('/'));
+      } finally {
+        if (parent !== this.#root) parent.close();
+      }
+    }
+    return directory;
+  }
+}
+
+function nameOf(names: readonly string[], member: string): string {
+  const name = names.at(-1);
+  if (name !== undefined) return name;
+  throw refused('it has no name', 'Pack the files again with relative names.', { member });
+}
+
+function makeDirectory(parent: Directory, name: string, mode: number): void {
+  try {
+    mkdirSync(at(parent, name), mode);
+  } catch (error) {
+    if (!isErrno(error, 'EEXIST')) throw error;
+  }
+}
+
+function openMember(parent: Directory, name: string, member: string): Directory {
+  try {
+    return parent.open(name);
+  } catch (error) {
+    if (!isErrno(error, 'ENOTDIR')) throw error;
+    throw refused(
+      `${JSON.stringify(name)}, which it is to go below, is a link or a file and not a directory`,
+      'Remove what is in the way, or unpack into an empty directory.',
+      { member, cause: error },
+    );
+  }
+}
+
+function putInPlace(parent: Directory, name: string, make: (hidden: string) => void): void {
+  const hidden = hiddenName();
+  make(hidden);
+  try {
+    renameSync(at(parent, hidden), at(parent, name));
+  } catch (error) {
+    unlinkSync(at(parent, hidden));
+    throw error;
+  }
+  // A rename between two names of one file does nothing and leaves both.
+  ignoreMissing(() => unlinkSync(at(parent, hidden)));
+}
+
+function ignoreMissing(operation: () => void): void {
+  try {
+    operation();
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT')) throw error;
+  }
+}

@@ -1,0 +1,81 @@
+import { closeSync, constants, lstatSync, mkdirSync, readlinkSync, symlinkSync } from 'node:fs';
+import { readPieces } from './bytes.js';
+import { at, type Directory, entries, type Name } from './directory.js';
+import { problem, quote } from './errors.js';
+import { NewFile } from './new-file.js';
+import type { Pace } from './pace.js';
+import { maxDepth } from './visit.js';
+
+interface Spot {
+  readonly directory: Directory;
+  readonly name: Name;
+}
+
+/** Copies a file, a link or a whole directory to a name that is free. Gives the number of files and links. */
+export async function copyInto(
+  source: Spot,
+  target: Spot,
+  pace: Pace,
+  signal: AbortSignal | undefined,
+  depth = 0,
+): Promise<number> {
+  await pace.step();
+  const stats = lstatSync(at(source.directory, source.name));
+  if (stats.isSymbolicLink()) {
+    symlinkSync(readlinkSync(at(source.directory, source.name), 'buffer'), at(target.directory, target.name));
+    return 1;
+  }
+  if (stats.isDirectory()) return copyDirectory(source, target, stats.mode, pace, signal, depth);
+  if (!stats.isFile()) {
+    const name = source.name.toString();
+    throw problem(
+      'not-a-file',
+      `${quote(name)} is a pipe, socket or device, which cannot be copied. Leave it out.`,
+      name,
+    );
+  }
+  await copyFile(source, target, signal);
+  return 1;
+}
+
+async function copyDirectory(
+  source: Spot,
+  target: Spot,
+  mode: number,
+  pace: Pace,
+  signal: AbortSignal | undefined,
+  depth: number,
+): Promise<number> {
+  if (depth >= maxDepth) {
+    throw problem(
+      'invalid-action',
+      `Directories more than ${maxDepth} levels deep cannot be copied.`,
+      source.name.toString(),
+    );
+  }
+  const from = source.directory.open(source.name);
+  let to: Directory | undefined;
+  try {
+    mkdirSync(at(target.directory, target.name), (mode & 0o777) | 0o700);
+    to = target.directory.open(target.name);
+    let files = 0;
+    for (const { name } of entries(from)) {
+      files += await copyInto({ directory: from, name }, { directory: to, name }, pace, signal, depth + 1);
+    }
+    return files;
+  } finally {
+    from.close();
+    to?.close();
+  }
+}
+
+async function copyFile(source: Spot, target: Spot, signal: AbortSignal | undefined): Promise<void> {
+  const { fd, stats } = source.directory.openFile(source.name, constants.O_RDONLY);
+  try {
+    using file = new NewFile(target.directory);
+    for await (const piece of readPieces(fd, { signal })) await file.writeLong(piece);
+    file.commit(target.name, { mode: stats.mode & 0o777 });
+  } finally {
+    closeSync(fd);
+  }
+}

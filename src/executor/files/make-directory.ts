@@ -1,0 +1,30 @@
+import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
+import { at } from './directory.js';
+import { explained, isErrno, refusal } from './errors.js';
+import type { Tree } from './tree.js';
+
+/** Makes a directory and its parents. `mode` is for the directory itself when it is new. */
+export function makeDirectory(tree: Tree, path: string, mode = 0o755): { path: string; created: boolean } {
+  return explained('make the directory', path, () => {
+    using place = tree.resolve(path, { follow: true, create: true });
+    try {
+      mkdirSync(at(place.directory, place.name), mode);
+    } catch (error) {
+      if (!isErrno(error, 'EEXIST')) throw error;
+      const existing = place.name === '.' ? undefined : lstatSync(at(place.directory, place.name));
+      if (existing !== undefined && !existing.isDirectory()) throw refusal('EEXIST');
+      return { path: place.path, created: false };
+    }
+    applyMode(place.directory.open(place.name), mode);
+    return { path: place.path, created: true };
+  });
+}
+
+/** The mode given to `mkdir` is narrowed by the umask of this process, which the cell does not know. */
+function applyMode(directory: { base: string; close(): void }, mode: number): void {
+  try {
+    chmodSync(directory.base, mode);
+  } finally {
+    directory.close();
+  }
+}

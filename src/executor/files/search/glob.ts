@@ -1,0 +1,25 @@
+import { explained } from '../errors.js';
+import { Pace } from '../pace.js';
+import { compareNames } from '../paths.js';
+import type { Tree } from '../tree.js';
+import { candidates, type SearchOptions } from './candidates.js';
+
+/** Finds files by pattern. Stops at the limit, in the order in which directories are gone through. */
+export function glob(
+  tree: Tree,
+  options: SearchOptions & { limit: number; signal?: AbortSignal | undefined },
+): Promise<{ paths: string[]; truncated: boolean }> {
+  return explained('search', options.path, async () => {
+    const pace = new Pace(options.signal);
+    const paths: string[] = [];
+    let truncated = false;
+    for (const candidate of candidates(tree, options)) {
+      await pace.step();
+      if (candidate === undefined) continue;
+      truncated = paths.length >= options.limit;
+      if (truncated) break;
+      paths.push(candidate.path);
+    }
+    return { paths: paths.sort(compareNames), truncated };
+  });
+}

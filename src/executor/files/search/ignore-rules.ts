@@ -1,0 +1,51 @@
+/** The rules of one `.gitignore` or `.ignore` file. */
+import { compilePath, type PathMatcher } from './glob-pattern.js';
+
+export type Verdict = 'ignored' | 'kept' | undefined;
+
+interface Rule {
+  readonly matches: PathMatcher;
+  readonly directoriesOnly: boolean;
+  readonly verdict: 'ignored' | 'kept';
+}
+
+export class IgnoreRules {
+  /** Last one first: it is the one that decides. */
+  readonly #rules: readonly Rule[];
+
+  constructor(text: string) {
+    const lines = text.replace(/^\uFEFF/, '').split('\n');
+    this.#rules = lines
+      .map(parseRule)
+      .filter((rule) => rule !== undefined)
+      .reverse();
+  }
+
+  /** What the rules say about a path relative to their directory; undefined when they say nothing. */
+  judge(path: string, isDirectory: boolean): Verdict {
+    return this.#rules.find((rule) => (isDirectory || !rule.directoriesOnly) && rule.matches(path))?.verdict;
+  }
+}
+
+function parseRule(line: string): Rule | undefined {
+  const text = trimEnd(line.replace(/\r$/, ''));
+  if (text === '' || text.startsWith('#')) return undefined;
+  const negated = text.startsWith('!');
+  const body = negated ? text.slice(1) : text;
+  const directoriesOnly = body.endsWith('/') && !body.endsWith('\\/');
+  const path = directoriesOnly ? body.slice(0, -1) : body;
+  if (path === '' || path === '/') return undefined;
+  try {
+    const matches = compilePath(path, { anchored: path.includes('/') });
+    return { matches, directoriesOnly, verdict: negated ? 'kept' : 'ignored' };
+  } catch {
+    // A line that is no pattern excludes nothing.
+    return undefined;
+  }
+}
+
+/** Spaces at the end count only when the last one has a backslash before it. */
+function trimEnd(line: string): string {
+  const trimmed = line.replace(/[ \t]+$/, '');
+  return trimmed.endsWith('\\') && trimmed.length < line.length ? `${trimmed} ` : trimmed;
+}

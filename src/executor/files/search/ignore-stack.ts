@@ -1,0 +1,58 @@
+/** The ignore files on the way from the root of the tree to where a search is. */
+import { closeSync, constants } from 'node:fs';
+import { readWhole } from '../bytes.js';
+import type { Directory } from '../directory.js';
+import { errnoOf } from '../errors.js';
+import { IgnoreRules, type Verdict } from './ignore-rules.js';
+
+/** Each rule costs time for each file, so a file full of them must not be long. */
+const maxFileBytes = 64 * 1024;
+/** In the order of their weight. */
+const fileNames = ['.ignore', '.gitignore'] as const;
+
+type Level = { readonly prefix: string } & {
+  readonly [Name in (typeof fileNames)[number]]?: IgnoreRules | undefined;
+};
+
+export class IgnoreStack {
+  readonly #levels: Level[] = [];
+
+  /** Reads the ignore files of a directory. `path` is the directory's, from the root of the tree; empty for the root. */
+  enter(directory: Directory, path: string): void {
+    const level: Record<string, IgnoreRules | undefined> = {};
+    for (const name of fileNames) level[name] = readRules(directory, name);
+    this.#levels.push({ prefix: path === '' ? '' : `${path}/`, ...level });
+  }
+
+  leave(): void {
+    this.#levels.pop();
+  }
+
+  /** The nearest rule decides, but any rule of an `.ignore` file outweighs those of `.gitignore` files. */
+  judge(path: string, isDirectory: boolean): Verdict {
+    for (const name of fileNames) {
+      for (let index = this.#levels.length - 1; index >= 0; index--) {
+        const level = this.#levels[index];
+        const verdict = level?.[name]?.judge(path.slice(level.prefix.length), isDirectory);
+        if (verdict !== undefined) return verdict;
+      }
+    }
+    return undefined;
+  }
+}
+
+function readRules(directory: Directory, name: string): IgnoreRules | undefined {
+  let fd: number;
+  try {
+    fd = directory.openFile(name, constants.O_RDONLY).fd;
+  } catch (error) {
+    // One that is missing, unreadable or no regular file has no rules.
+    if (errnoOf(error) !== undefined) return undefined;
+    throw error;
+  }
+  try {
+    return new IgnoreRules(readWhole(fd, 4096, maxFileBytes).toString());
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,117 @@
+/** Moves and copies. The result appears under its name at once, or not at all. */
+import { lstatSync, renameSync } from 'node:fs';
+import { copyInto } from './copy-tree.js';
+import { at } from './directory.js';
+import { explained, isErrno, problem, quote, refusal } from './errors.js';
+import { hiddenName } from './new-file.js';
+import { Pace } from './pace.js';
+import { checkNotRoot, removeTree } from './remove.js';
+import type { Tree } from './tree.js';
+import type { Place } from './walk.js';
+
+export interface TransferOptions {
+  readonly overwrite?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Transferred {
+  readonly from: string;
+  readonly to: string;
+  /** Files and links; 0 for a move within one file system. */
+  readonly files: number;
+}
+
+export function move(tree: Tree, from: string, to: string, options: TransferOptions): Promise<Transferred> {
+  return transfer(tree, { verb: 'move', from, to, options }, async (source, target, pace) => {
+    try {
+      await put(source, target, pace);
+      return 0;
+    } catch (error) {
+      if (!isErrno(error, 'EXDEV')) throw error;
+    }
+    const files = await copyInPlace(source, target, pace, options);
+    await removeTree(source.directory, source.name, pace);
+    return files;
+  });
+}
+
+export function copy(tree: Tree, from: string, to: string, options: TransferOptions): Promise<Transferred> {
+  return transfer(tree, { verb: 'copy', from, to, options }, async (source, target, pace) => {
+    if (isBeneath(target.names, source.names)) {
+      throw problem(
+        'invalid-action',
+        `Cannot copy ${quote(from)} into itself. Choose a target elsewhere.`,
+        from,
+      );
+    }
+    return copyInPlace(source, target, pace, options);
+  });
+}
+
+type Work = (source: Place, target: Place, pace: Pace) => Promise<number>;
+
+function transfer(
+  tree: Tree,
+  request: { verb: string; from: string; to: string; options: TransferOptions },
+  work: Work,
+): Promise<Transferred> {
+  const { verb, from, to, options } = request;
+  return explained(verb, from, async () => {
+    using source = tree.resolve(from, { follow: false });
+    checkNotRoot(source, from, verb === 'move' ? 'moved' : 'copied');
+    const existing = lstatSync(at(source.directory, source.name), { throwIfNoEntry: false });
+    if (existing === undefined) throw refusal('ENOENT');
+    return await explained(`${verb} to`, to, async () => {
+      using target = tree.resolve(to, { follow: false, create: true });
+      checkNotRoot(target, to, 'replaced');
+      const replaced = lstatSync(at(target.directory, target.name), { throwIfNoEntry: false });
+      const done = { from: source.path, to: target.path };
+      if (replaced !== undefined && !options.overwrite) throw refusal('EEXIST');
+      if (replaced?.ino === existing.ino && replaced.dev === existing.dev) return { ...done, files: 0 };
+      return { ...done, files: await work(source, target, new Pace(options.signal)) };
+    });
+  });
+}
+
+async function copyInPlace(
+  source: Place,
+  target: Place,
+  pace: Pace,
+  options: TransferOptions,
+): Promise<number> {
+  const hidden = hiddenName();
+  try {
+    const files = await copyInto(source, { directory: target.directory, name: hidden }, pace, options.signal);
+    await put({ directory: target.directory, name: hidden }, target, pace);
+    return files;
+  } catch (error) {
+    await removeTree(target.directory, hidden, new Pace(undefined));
+    throw error;
+  }
+}
+
+type Spot = Pick<Place, 'directory' | 'name'>;
+
+/** Renames; a directory in the way, which a rename does not replace, is put aside first and removed after. */
+async function put(source: Spot, target: Spot, pace: Pace): Promise<void> {
+  const goal = at(target.directory, target.name);
+  try {
+    renameSync(at(source.directory, source.name), goal);
+    return;
+  } catch (error) {
+    if (!isErrno(error, 'ENOTEMPTY', 'EEXIST', 'EISDIR', 'ENOTDIR')) throw error;
+  }
+  const aside = hiddenName();
+  renameSync(goal, at(target.directory, aside));
+  try {
+    renameSync(at(source.directory, source.name), goal);
+  } catch (error) {
+    renameSync(at(target.directory, aside), goal);
+    throw error;
+  }
+  await removeTree(target.directory, aside, pace);
+}
+
+function isBeneath(names: readonly string[], ancestor: readonly string[]): boolean {
+  return names.length > ancestor.length && ancestor.every((name, index) => names[index] === name);
+}

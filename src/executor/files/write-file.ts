@@ -1,0 +1,86 @@
+import { accessSync, closeSync, constants, fchmodSync, fstatSync, openSync, type Stats } from 'node:fs';
+import { writeWhole } from './bytes.js';
+import { at, checkRegular, type OpenFile } from './directory.js';
+import { explained, isErrno, refusal } from './errors.js';
+import { NewFile } from './new-file.js';
+import type { Tree } from './tree.js';
+import type { Place } from './walk.js';
+
+const defaultMode = 0o644;
+
+export interface Written {
+  readonly path: string;
+  /** Size of the file afterwards. */
+  readonly sizeBytes: number;
+  readonly created: boolean;
+}
+
+/** Writes a file whole. Readers see the old content or the new one, never a mixture. */
+export function writeFile(tree: Tree, path: string, data: Uint8Array, mode?: number): Written {
+  return explained('write', path, () => {
+    using place = resolveTarget(tree, path);
+    const replaced = checkReplaceable(place);
+    using file = new NewFile(place.directory);
+    file.write(data);
+    file.commit(place.name, { mode: mode ?? modeOf(replaced), replaced });
+    return { path: place.path, sizeBytes: data.length, created: replaced === undefined };
+  });
+}
+
+/** Adds to the end of a file. */
+export function appendFile(tree: Tree, path: string, data: Uint8Array, mode?: number): Written {
+  return explained('append to', path, () => {
+    using place = resolveTarget(tree, path);
+    const created = place.stats === undefined;
+    const { fd } = created ? createForAppend(place) : openForAppend(place);
+    try {
+      writeWhole(fd, data);
+      if (mode !== undefined) fchmodSync(fd, mode);
+      return { path: place.path, sizeBytes: fstatSync(fd).size, created };
+    } finally {
+      closeSync(fd);
+    }
+  });
+}
+
+/** Finds where a file is to be written; parent directories are made. The caller disposes of the place. */
+export function resolveTarget(tree: Tree, path: string): Place {
+  if (path.endsWith('/')) throw refusal('EISDIR');
+  return tree.resolve(path, { follow: true, create: true });
+}
+
+/** Gives what a new file would replace, and refuses what is not a file or may not be written. */
+export function checkReplaceable(place: Place): Stats | undefined {
+  const { stats } = place;
+  if (place.name === '.') throw refusal('EISDIR');
+  if (stats === undefined) return undefined;
+  checkRegular(stats);
+  // A rename does not ask whether the old file may be written, so this does.
+  if (process.getuid?.() !== 0) checkWritable(place);
+  return stats;
+}
+
+/** The mode of a file that is written again. */
+export function modeOf(replaced: Stats | undefined): number {
+  return replaced === undefined ? defaultMode : replaced.mode & 0o777;
+}
+
+function checkWritable(place: Place): void {
+  accessSync(at(place.directory, place.name), constants.W_OK);
+}
+
+function openForAppend(place: Place): OpenFile {
+  return place.directory.openFile(place.name, constants.O_WRONLY | constants.O_APPEND);
+}
+
+function createForAppend(place: Place): { fd: number } {
+  const flags =
+    constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  try {
+    const fd = openSync(at(place.directory, place.name), flags, defaultMode);
+    return { fd };
+  } catch (error) {
+    if (!isErrno(error, 'EEXIST')) throw error;
+    return openForAppend(place);
+  }
+}
