@@ -1,0 +1,113 @@
+/** What a behaviour works with: a runtime of its own, and a few ways to look at it. */
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+
+import { expect } from 'vitest';
+import type { CreateRuntimeOptions, ErrorCode, Observation, Runtime } from '../../src/index.js';
+import { WorkcellError } from '../../src/index.js';
+import type { RequirementId } from './requirements.js';
+
+export interface Given {
+  /** Made for this test, closed after it. */
+  readonly runtime: Runtime;
+  /** Another runtime of the same kind, closed after the test too. */
+  create(overrides?: Partial<CreateRuntimeOptions>): Promise<Runtime>;
+}
+
+export type Behaviours = Partial<Record<RequirementId, (given: Given) => Promise<void>>>;
+
+/** Runs a command that must succeed, and gives what it printed. */
+export async function sh(
+  runtime: Runtime,
+  command: string,
+  options: Parameters<Runtime['run']>[1] = {},
+): Promise<string> {
+  const result = await runtime.run(command, options);
+  expect(result, `${command}\n${result.output}`).toMatchObject({ exitCode: 0, endedBy: 'exit' });
+  return result.output;
+}
+
+/** Expects a refusal with this code, and gives the error. */
+export async function refusal(promise: Promise<unknown>, code: ErrorCode): Promise<WorkcellError> {
+  const outcome = await promise.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+  if (!('error' in outcome))
+    throw new Error(`Expected ${code}, got ${JSON.stringify(outcome.value)?.slice(0, 500)}`);
+  if (!WorkcellError.isInstance(outcome.error)) throw outcome.error;
+  expect(outcome.error.code, outcome.error.message).toBe(code);
+  expect(outcome.error.message.length).toBeGreaterThan(20);
+  return outcome.error;
+}
+
+/** Settles when the condition holds; fails when it does not for ten seconds. */
+export async function eventually(
+  condition: () => boolean | Promise<boolean>,
+  what = 'the condition',
+): Promise<void> {
+  await expect.poll(condition, { timeout: 10_000, interval: 20, message: what }).toBe(true);
+}
+
+/** Starts a command that waits for input; settles when it has printed what it waits with. */
+export async function begin(
+  runtime: Runtime,
+  command: string,
+  prompt: RegExp,
+  options: Parameters<Runtime['run']>[1] = {},
+): Promise<string> {
+  const first = await runtime.run(command, { noChangeTimeoutMs: 150, ...options });
+  return (await follow(runtime, first, prompt, options.session)).output;
+}
+
+/** Sends input to the running command; settles when it has printed what is expected, or has ended. */
+export async function say(
+  runtime: Runtime,
+  input: string,
+  expected: RegExp,
+  session?: string,
+): Promise<Observation<'run'>> {
+  const options = session === undefined ? {} : { session };
+  const first = await runtime.run(input, { input: true, noChangeTimeoutMs: 150, ...options });
+  return follow(runtime, first, expected, session);
+}
+
+async function follow(
+  runtime: Runtime,
+  first: Observation<'run'>,
+  expected: RegExp,
+  session?: string,
+): Promise<Observation<'run'>> {
+  let { output } = first;
+  let last = first;
+  const deadline = Date.now() + 20_000;
+  while (last.endedBy === 'no-change' && !expected.test(output) && Date.now() < deadline) {
+    last = await runtime.run('', { noChangeTimeoutMs: 150, ...(session === undefined ? {} : { session }) });
+    output += last.output;
+  }
+  expect(output).toMatch(expected);
+  return { ...last, output };
+}
+
+/** Puts one of the programs in `fixtures/` into the workspace, executable. */
+export async function fixture(runtime: Runtime, name: string): Promise<string> {
+  await runtime.write(name, await readFile(new URL(`fixtures/${name}`, import.meta.url)), { mode: 0o755 });
+  return `./${name}`;
+}
+
+/** A word that no other test and no other process uses. */
+export function uniqueWord(): string {
+  return `marker-${randomBytes(8).toString('hex')}`;
+}
+
+/** How many processes of the cell have this word among their arguments. */
+export async function countProcesses(runtime: Runtime, word: string): Promise<number> {
+  const program = await fixture(runtime, 'count-processes');
+  return Number(await sh(runtime, program, { session: 'look', env: { WORD: word } }));
+}
+
+export async function collect(content: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of content) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}

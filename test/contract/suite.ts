@@ -1,0 +1,79 @@
+/** Runs every required behaviour on one kind of runtime. */
+import { describe, expect, test } from 'vitest';
+import { type CreateRuntimeOptions, createRuntime, type Runtime } from '../../src/index.js';
+import { editBehaviours } from './behaviours/edit.js';
+import { fileBehaviours } from './behaviours/files.js';
+import { inputBehaviours } from './behaviours/input.js';
+import { limitBehaviours } from './behaviours/limits.js';
+import { outputBehaviours } from './behaviours/output.js';
+import { processBehaviours } from './behaviours/processes.js';
+import { refusalBehaviours } from './behaviours/refusals.js';
+import { runtimeBehaviours } from './behaviours/runtime.js';
+import { searchBehaviours } from './behaviours/search.js';
+import { shellBehaviours } from './behaviours/shell.js';
+import { transferBehaviours } from './behaviours/transfer.js';
+import type { Given } from './given.js';
+import { type RequirementId, requirements, type Trait } from './requirements.js';
+
+const behaviours = [
+  shellBehaviours,
+  inputBehaviours,
+  outputBehaviours,
+  limitBehaviours,
+  fileBehaviours,
+  transferBehaviours,
+  editBehaviours,
+  searchBehaviours,
+  processBehaviours,
+  runtimeBehaviours,
+  refusalBehaviours,
+];
+
+export interface SuiteOptions {
+  /** Behaviours that this backend does not have yet, with the reason. They must fail; one that passes is reported. */
+  readonly gaps?: Partial<Record<RequirementId, string>>;
+  readonly traits?: readonly Trait[];
+}
+
+/** `options` are what each test creates its runtimes with. */
+export function contractSuite(
+  name: string,
+  options: CreateRuntimeOptions | (() => CreateRuntimeOptions),
+  { gaps = {}, traits = [] }: SuiteOptions = {},
+): void {
+  const optionsOf = () => (typeof options === 'function' ? options() : options);
+
+  describe(`contract of ${name}`, () => {
+    test('cites each requirement once, and gaps name known ones', () => {
+      expect(behaviours.flatMap((group) => Object.keys(group)).sort()).toEqual(
+        Object.keys(requirements).sort(),
+      );
+      expect(Object.keys(gaps).filter((id) => !(id in requirements))).toEqual([]);
+    });
+
+    for (const [id, behaviour] of behaviours.flatMap((group) => Object.entries(group))) {
+      const requirement = requirements[id as RequirementId];
+      if (requirement?.trait !== undefined && !traits.includes(requirement.trait)) continue;
+      const gap = gaps[id as RequirementId];
+      const title = `${id}: ${requirement?.sentence}${gap === undefined ? '' : ` (gap: ${gap})`}`;
+      (gap === undefined ? test : test.fails)(title, () => withRuntimes(optionsOf(), behaviour));
+    }
+  });
+}
+
+async function withRuntimes(
+  options: CreateRuntimeOptions,
+  behaviour: (given: Given) => Promise<void>,
+): Promise<void> {
+  const created: Runtime[] = [];
+  const create = async (overrides: Partial<CreateRuntimeOptions> = {}) => {
+    const runtime = await createRuntime({ config: false, ...options, ...overrides } as CreateRuntimeOptions);
+    created.push(runtime);
+    return runtime;
+  };
+  try {
+    await behaviour({ runtime: await create(), create });
+  } finally {
+    await Promise.all(created.map((runtime) => runtime.close()));
+  }
+}
