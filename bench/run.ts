@@ -1,0 +1,63 @@
+/** `npm run bench [name…] [--json]`: measures each line with its floor and says whether the bars hold. */
+import { readdirSync } from 'node:fs';
+import { type Figure, holds, type Line, type Measured } from './line.js';
+
+const folder = new URL('lines/', import.meta.url);
+
+const json = process.argv.includes('--json');
+const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+const known = readdirSync(folder)
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => file.slice(0, -'.ts'.length));
+
+const unknown = wanted.filter((name) => !known.includes(name));
+if (unknown.length > 0) {
+  console.error(`There is no line ${unknown.join(', ')}. Known: ${known.join(', ')}.`);
+  process.exit(64);
+}
+
+let missed = 0;
+for (const name of wanted.length > 0 ? wanted : known) {
+  const { default: line } = (await import(new URL(`${name}.ts`, folder).href)) as { default: Line };
+  const measured = await line.measure();
+  missed += measured.figures.filter((figure) => !holds(figure)).length;
+  if (json)
+    console.log(
+      JSON.stringify({
+        name: line.name,
+        summary: line.summary,
+        ...measured,
+        figures: measured.figures.map(withVerdict),
+      }),
+    );
+  else print(line, measured);
+}
+process.exitCode = missed === 0 ? 0 : 1;
+
+function withVerdict(figure: Figure) {
+  return { ...figure, verdict: holds(figure) ? 'PASS' : 'MISS' };
+}
+
+function print(line: Line, { timings, floor, figures }: Measured): void {
+  console.log(`\n${line.name}: ${line.summary}`);
+  console.log(row(['', 'p50 ms', 'p95 ms', 'p99 ms', 'max ms', 'ratio', 'samples']));
+  const base = timings[floor]?.p50 ?? Number.NaN;
+  for (const [name, { p50, p95, p99, max, samples }] of Object.entries(timings)) {
+    const ratio = name === floor ? 'floor' : `${digits(p50 / base)}×`;
+    console.log(row([name, digits(p50), digits(p95), digits(p99), digits(max), ratio, String(samples)]));
+  }
+  for (const figure of figures) {
+    const { name, value, unit, better, bar, aim } = figure;
+    const sign = better === 'less' ? '≤' : '≥';
+    const goal = `bar ${sign} ${bar} ${unit}${aim === undefined ? '' : `, aim ${sign} ${aim} ${unit}`}`;
+    console.log(`  ${holds(figure) ? 'PASS' : 'MISS'}  ${name} ${digits(value)} ${unit} (${goal})`);
+  }
+}
+
+function row([first = '', ...cells]: readonly string[]): string {
+  return `  ${first.padEnd(34)}${cells.map((cell) => cell.padStart(10)).join('')}`;
+}
+
+function digits(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value >= 1 ? value.toFixed(2) : value.toFixed(3);
+}
