@@ -1,0 +1,168 @@
+/** The public surface: every name that an entry point exports, and what loading it costs. */
+import { execFileSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import * as root from '../../src/index.js';
+import * as protocol from '../../src/protocol/index.js';
+import { checkout, readText } from './source.js';
+
+const surface = {
+  '.': {
+    file: 'src/index.ts',
+    module: root as Record<string, unknown>,
+    values: ['WorkcellError', 'createRuntime'],
+    types: [
+      'Action',
+      'ActionInput',
+      'ActionName',
+      'BackendConfig',
+      'BackendName',
+      'CreateRuntimeOptions',
+      'Downloaded',
+      'ErrorCode',
+      'FileChange',
+      'FileEntry',
+      'GrepMatch',
+      'Isolation',
+      'IsolationTier',
+      'Observation',
+      'ProcessInfo',
+      'RunOptions',
+      'Runtime',
+      'RuntimeStatus',
+      'StatusUpdate',
+      'Terminal',
+      'TerminalOptions',
+      'WorkcellEvent',
+    ],
+  },
+  './protocol': {
+    file: 'src/protocol/index.ts',
+    module: protocol as Record<string, unknown>,
+    values: [
+      'WorkcellError',
+      'actionNames',
+      'actions',
+      'defaultSession',
+      'defineAction',
+      'describeIssues',
+      'errorCodes',
+      'errorSchema',
+      'errorTable',
+      'eventSchema',
+      'isActionName',
+      'isAtLeast',
+      'isolationSchema',
+      'isolationTiers',
+      'parseAction',
+      'parseObservation',
+      'progressSchema',
+      'protocolVersion',
+      'runtimeStatuses',
+      'statusSchema',
+    ],
+    types: [
+      'Action',
+      'ActionDefinition',
+      'ActionInput',
+      'ActionName',
+      'ArchiveFormat',
+      'Cell',
+      'DownloadOptions',
+      'Downloaded',
+      'EditStep',
+      'Encoding',
+      'EndedBy',
+      'ErrorBody',
+      'ErrorCode',
+      'EventSource',
+      'ExecuteContext',
+      'Executor',
+      'FileChange',
+      'FileEntry',
+      'GrepMatch',
+      'Isolation',
+      'IsolationTier',
+      'Observation',
+      'OutputDelta',
+      'ProcessInfo',
+      'Progress',
+      'RuntimeStatus',
+      'StatusUpdate',
+      'Terminal',
+      'TerminalOptions',
+      'UploadOptions',
+      'Uploaded',
+      'WorkcellEvent',
+    ],
+  },
+};
+
+test('package.json has exactly these entry points', () => {
+  const { exports } = JSON.parse(readText('package.json')) as { exports: Record<string, unknown> };
+  expect(Object.keys(exports).sort()).toEqual(Object.keys(surface).sort());
+});
+
+for (const [entry, { file, module, values, types }] of Object.entries(surface)) {
+  test(`workcell${entry.slice(1)} exports exactly the listed names`, () => {
+    const declared = exportedNames(readText(file));
+    expect(Object.keys(module).sort()).toEqual(values);
+    expect(declared.values).toEqual(values);
+    expect(declared.types).toEqual(types);
+  });
+}
+
+test('importing the root loads two small libraries, a few files of our own, and nothing else', () => {
+  const loaded = modulesLoadedBy('./src/index.ts');
+  const packages = new Set(loaded.map((url) => url.match(/\/node_modules\/((?:@[^/]+\/)?[^/]+)\//)?.[1]));
+  packages.delete(undefined);
+  expect([...packages].sort()).toEqual(['smol-toml', 'zod']);
+  const own = loaded.map((url) => url.match(/\/src\/(executor|launchers|cli)\//)?.[1]).filter(Boolean);
+  expect(own).toEqual([]);
+  expect(loaded.some((url) => url.endsWith('/src/runtime/runtime.ts'))).toBe(true);
+});
+
+/** Entry points only re-export, so their names can be read from the text. */
+function exportedNames(source: string): { values: string[]; types: string[] } {
+  const values: string[] = [];
+  const types: string[] = [];
+  for (const [, isType, list = ''] of source.matchAll(/export (type )?\{([^}]*)\} from/g)) {
+    for (const name of list.split(',').map((part) => part.trim())) {
+      if (name === '') continue;
+      if (isType !== undefined) types.push(name);
+      else if (name.startsWith('type ')) types.push(name.slice(5));
+      else values.push(name);
+    }
+  }
+  expect(source).not.toMatch(/export \*/);
+  return { values: values.sort(), types: types.sort() };
+}
+
+/** Every ES module and every required file that a fresh process resolves for one import. */
+function modulesLoadedBy(path: string): string[] {
+  const hook = `
+    import { writeSync } from 'node:fs';
+    export async function resolve(specifier, context, next) {
+      const result = await next(specifier, context);
+      writeSync(1, 'loaded ' + result.url + '\\n');
+      return result;
+    }`;
+  const program = `
+    import { register } from 'node:module';
+    register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hook)}));
+    const before = new Set(Object.keys((await import('node:module')).default._cache));
+    await import(${JSON.stringify(path)});
+    for (const file of Object.keys((await import('node:module')).default._cache))
+      if (!before.has(file)) console.log('loaded file://' + file);`;
+  const output = execFileSync(
+    process.execPath,
+    ['--import', 'tsx', '--input-type=module', '--eval', program],
+    {
+      cwd: checkout,
+      encoding: 'utf8',
+    },
+  );
+  return output
+    .split('\n')
+    .filter((line) => line.startsWith('loaded '))
+    .map((line) => line.slice('loaded '.length).replace(/\?.*$/, ''));
+}
