@@ -2,6 +2,8 @@
 import type { EventSource, WorkcellEvent } from '../protocol/index.js';
 
 const keptEvents = 1000;
+/** Characters of output and content that are kept with them. */
+const keptCharacters = 32 * 1024 * 1024;
 
 type Unstamped<Event> = Event extends WorkcellEvent
   ? Omit<Event, 'id' | 'at' | 'runtimeId' | 'source'>
@@ -13,6 +15,7 @@ export class EventStream implements AsyncIterable<WorkcellEvent> {
   #kept: WorkcellEvent[] = [];
   #last = 0;
   #closed = false;
+  #characters = 0;
 
   constructor(runtimeId: string) {
     this.#runtimeId = runtimeId;
@@ -28,8 +31,9 @@ export class EventStream implements AsyncIterable<WorkcellEvent> {
       runtimeId: this.#runtimeId,
       source,
     } as WorkcellEvent);
+    this.#characters += weight(event);
     // Cutting rarely and by many keeps the cost of each append constant.
-    if (this.#kept.length >= 2 * keptEvents) this.#kept = this.#kept.slice(-keptEvents);
+    if (this.#kept.length >= 2 * keptEvents || this.#characters > keptCharacters) this.#cut();
     for (const wake of this.#wake) wake();
     return this.#last;
   }
@@ -61,8 +65,27 @@ export class EventStream implements AsyncIterable<WorkcellEvent> {
     }
   }
 
+  #cut(): void {
+    let start = Math.max(0, this.#kept.length - keptEvents);
+    let characters = this.#kept.slice(start).reduce((sum, event) => sum + weight(event), 0);
+    for (; characters > keptCharacters / 2 && start < this.#kept.length - 1; start++) {
+      characters -= weight(this.#kept[start] as WorkcellEvent);
+    }
+    this.#kept = this.#kept.slice(start);
+    this.#characters = characters;
+  }
+
   close(): void {
     this.#closed = true;
     for (const wake of this.#wake) wake();
   }
+}
+
+/** How much text an event carries, in the fields that can be long. */
+function weight(event: Unstamped<WorkcellEvent>): number {
+  const body = event.kind === 'action' ? event.action : event.kind === 'observation' ? event.observation : {};
+  return Object.values(body).reduce<number>(
+    (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
+    0,
+  );
 }
