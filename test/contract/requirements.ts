@@ -167,6 +167,8 @@ const table = {
   'processes.unknown': 'an unknown process is refused with process-not-found',
 
   // Terminals
+  'ports.forward':
+    'a server that listens in the cell is reached through a forwarded port, a closed one is not',
   'terminals.session': 'a terminal takes input, shows output and ends with an exit code',
   'terminals.resize': 'a terminal has the size it was given and follows a change',
   'terminals.close': 'closing a terminal ends what runs on it',

@@ -44,7 +44,7 @@ export function driverSource(name: string, pipe: string, file: string): string {
     `do case $__workcell_next in ${name}.*) \\builtin break;; esac; done <${quote(pipe)};`,
   ].join(' ');
   const loop = [
-    'while { __workcell_status=$? __workcell_flags=$-; set +x; } 2>/dev/null;',
+    'while { __workcell_status=${__workcell_kept:-$?} __workcell_kept= __workcell_flags=$-; set +x; } 2>/dev/null;',
     '\\builtin eval "$__workcell_after"; __workcell_before= __workcell_after=;',
     `${report} ${receive}`,
     'do',
@@ -54,14 +54,18 @@ export function driverSource(name: string, pipe: string, file: string): string {
     '__workcell_now=$__workcell_number __workcell_command=${__workcell_next#*[ @]};',
     `case $__workcell_next in $__workcell_number@) . ${quote(file)}; \\builtin eval "$__workcell_before";; esac;`,
     'case $__workcell_flags in *x*) __workcell_command="set -x;$__workcell_command";; esac;',
-    '__workcell_return "$__workcell_status"; \\builtin eval "$__workcell_command";',
+    // Under `set -e` a status like that of `! true` ends nothing, but would if it became the status of `eval`.
+    `case $__workcell_flags in *e*) __workcell_command+=$'\\n{ __workcell_kept=$?; } 2>/dev/null';; esac;`,
+    // The command sees the status of the one before; behind `||` a status that is not 0 passes `set -e` unharmed.
+    'case $__workcell_status in 0) \\builtin eval "$__workcell_command";;',
+    '*) __workcell_return "$__workcell_status" || \\builtin eval "$__workcell_command";; esac;',
     'done;',
     `\\builtin printf '\\e]7777;${leftLoop}\\a' >/dev/tty`,
   ].join(' ');
   return [
     'PS1= PS2=',
     'unset HISTFILE MAILCHECK',
-    '__workcell_now=0 __workcell_after=',
+    '__workcell_now=0 __workcell_after= __workcell_kept=',
     '__workcell_return() { return "$1"; }',
     `trap ${quote(`\\builtin printf '\\e]7777;${lastWords}%q\\a' "$PWD" >/dev/tty`)} EXIT`,
     `PROMPT_COMMAND=${quote(loop)}`,

@@ -183,7 +183,7 @@ export class Session {
   /** Waits for the end of the running command, or for the first of the caller's limits. */
   async #wait(running: Running, action: Action<'run'>, context: ExecuteContext): Promise<Observation<'run'>> {
     const { signal, onProgress } = context;
-    const { timeoutMs, noChangeTimeoutMs, outputLimitBytes } = action;
+    const { timeoutMs, noChangeTimeoutMs, handBackMs, outputLimitBytes } = action;
     const timers = new Set<NodeJS.Timeout>();
     let handedBack = false;
     let lastOutputAt = performance.now();
@@ -197,6 +197,10 @@ export class Session {
       if (running.end !== undefined) return resolve();
       const end = (reason: EndedBy) => this.#end(running, reason);
       const onAbort = () => end('cancelled');
+      const handBack = () => {
+        handedBack = running.end === undefined && running.endedBy === undefined;
+        if (handedBack) resolve();
+      };
       running.waiter = {
         onOutput: (chunk, position) => {
           lastOutputAt = performance.now();
@@ -207,14 +211,14 @@ export class Session {
         onEnd: resolve,
       };
       if (timeoutMs !== undefined) timers.add(setTimeout(() => end('timeout'), timeoutMs));
+      if (handBackMs !== undefined) timers.add(setTimeout(handBack, handBackMs));
       if (noChangeTimeoutMs !== undefined) {
         const check = () => {
           const quietMs = performance.now() - lastOutputAt;
           if (quietMs < noChangeTimeoutMs - 1) {
             timers.add(setTimeout(check, noChangeTimeoutMs - quietMs));
           } else {
-            handedBack = running.end === undefined && running.endedBy === undefined;
-            if (handedBack) resolve();
+            handBack();
           }
         };
         timers.add(setTimeout(check, noChangeTimeoutMs));

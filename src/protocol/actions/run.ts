@@ -22,6 +22,8 @@ export const run = defineAction('run', {
     timeoutMs: timeoutSchema.optional(),
     /** Returns, leaving the command alive, when it printed nothing for this time. */
     noChangeTimeoutMs: timeoutSchema.optional(),
+    /** Returns after this time, leaving the command alive, however much it prints; `endedBy` is `no-change` then, too. */
+    handBackMs: timeoutSchema.optional(),
     /** How much of the output the observation itself carries: its head and its tail. */
     maxOutputBytes: z.int().min(256).max(16_777_216).default(65_536),
     /** Ends the command once it has printed more than this. */

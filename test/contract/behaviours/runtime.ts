@@ -15,6 +15,24 @@ import {
 } from '../given.js';
 
 export const runtimeBehaviours: Behaviours = {
+  'ports.forward': async ({ runtime }) => {
+    const server = await runtime.processes.start([
+      'python3',
+      '-uc',
+      'import http.server as h; s = h.HTTPServer(("127.0.0.1", 0), h.SimpleHTTPRequestHandler); print(s.server_port); s.serve_forever()',
+    ]);
+    await runtime.write('page.txt', 'from inside');
+    const port = await firstLine(runtime, server.id);
+    const forwarded = await runtime.ports.forward(Number(port));
+    const ask = () => fetch(`${forwarded.url}/page.txt`, { headers: { connection: 'close' } });
+    for (let round = 0; round < 3; round++) expect(await (await ask()).text()).toBe('from inside');
+    await runtime.processes.signal(server.id, 'SIGKILL');
+    await runtime.processes.wait(server.id);
+    await expect(ask()).rejects.toThrow();
+    await forwarded.close();
+    await expect(ask()).rejects.toThrow();
+  },
+
   'terminals.session': async ({ runtime }) => {
     const terminal = await runtime.terminals.open({ argv: ['bash', '--norc'], env: { PS1: 'ready> ' } });
     const screen = watchScreen(terminal);
@@ -272,6 +290,22 @@ export const runtimeBehaviours: Behaviours = {
     expect(error.message).toContain('wrokspace');
   },
 };
+
+/** The first line a process prints, as soon as it is there. */
+async function firstLine(runtime: Runtime, id: string): Promise<string> {
+  const found = new AbortController();
+  let text = '';
+  await runtime.processes
+    .wait(id, {
+      signal: found.signal,
+      onOutput: (chunk) => {
+        text += chunk.text;
+        if (text.includes('\n')) found.abort();
+      },
+    })
+    .catch(() => {});
+  return text.split('\n')[0] ?? '';
+}
 
 function watchScreen(terminal: Terminal): { text: string; ended: Promise<void> } {
   const screen = { text: '', ended: Promise.resolve() };

@@ -101,6 +101,10 @@ export const shellBehaviours: Behaviours = {
   },
 
   'shell.set-e': async ({ runtime }) => {
+    await runtime.run('set -e');
+    expect(await runtime.run('! true')).toMatchObject({ exitCode: 1, endedBy: 'exit' });
+    expect((await runtime.run('echo $?')).output).toBe('1\n');
+    expect((await runtime.run('set +e; echo here')).notice).toBeUndefined();
     expect(await sh(runtime, 'set -e; echo strict')).toBe('strict\n');
     expect(await runtime.run('echo before; false; echo after')).toMatchObject({
       output: 'before\n',
