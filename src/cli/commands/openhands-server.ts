@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import { userInfo } from 'node:os';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { Log } from '../log.js';
+
+interface OpenHandsServerOptions {
+  workingDir: string;
+  plugins: string[];
+  username: string;
+  userId: number;
+  enableBrowser: boolean;
+  browsergymEvalEnv?: string;
+  host: string;
+  allowHost: string[];
+  allowAnonymous?: true;
+}
+
+const pluginNames = ['jupyter', 'agent_skills', 'vscode'];
+
+const notes = `
+Takes the arguments of the OpenHands V0 action-execution server. Clients send
+the key in SESSION_API_KEY as X-Session-API-Key; with none set, one is made up
+and printed. NO_CHANGE_TIMEOUT_SECONDS is the soft timeout of the shell.
+
+Commands and files are those of this machine, without isolation, as the user
+who starts the server: meant for the inside of a container. It listens on
+loopback unless --host names another address.
+
+Examples:
+  $ SESSION_API_KEY=… workcell openhands-server 8701 --working-dir ./w --no-enable-browser
+  $ workcell openhands-server 8701 --working-dir /workspace --plugins agent_skills --username root --user-id 0`;
+
+/** `workcell openhands-server`: this machine for clients of OpenHands V0. */
+export function openHandsServerCommand(): Command {
+  return new Command('openhands-server')
+    .description('Serve this machine to clients of OpenHands V0')
+    .argument('<port>', 'port to listen on; 0 takes any', parsePort)
+    .requiredOption('--working-dir <directory>', 'where the shell starts; made if it is missing')
+    .addOption(
+      new Option('--plugins <names...>', 'plugins that clients ask for').choices(pluginNames).default([]),
+    )
+    .option('--username <name>', 'user that the client expects', 'openhands')
+    .option('--user-id <number>', 'id of that user', parseUserId, 1000)
+    .option('--enable-browser', 'accepted; this server has no browser', true)
+    .option('--no-enable-browser', 'do without a browser')
+    .option('--browsergym-eval-env <name>', 'fails: this server has no browser')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--allow-host <name>', 'host name that requests may name; may be repeated', collect, [])
+    .option('--allow-anonymous', 'do without a key, also when none is set')
+    .addHelpText('after', notes)
+    .action(serve);
+}
+
+async function serve(port: number, options: OpenHandsServerOptions): Promise<void> {
+  const { WorkcellError } = await import('../../protocol/index.js');
+  if (options.browsergymEvalEnv !== undefined)
+    throw new WorkcellError('capability-unsupported', 'This server has no browser to evaluate with.');
+  const { serveOpenHands } = await import('../../compat/openhands-v0/serve.js');
+  const { commandEnvironment } = await import('../../executor/server/command-environment.js');
+  const { watchInterrupts } = await import('../interrupts.js');
+  const { createLog } = await import('../log.js');
+  // Taken out of the environment before anything that could pass it on to commands is started.
+  const given = process.env.SESSION_API_KEY || undefined;
+  delete process.env.SESSION_API_KEY;
+  const sessionApiKey = given ?? (options.allowAnonymous ? undefined : randomBytes(24).toString('hex'));
+  warn(options, createLog('warn'));
+  using interrupts = watchInterrupts();
+  const server = await serveOpenHands({
+    host: options.host,
+    port,
+    workingDirectory: options.workingDir,
+    sessionApiKey,
+    allowAnonymous: options.allowAnonymous,
+    hosts: options.allowHost,
+    noChangeSeconds: softTimeout(process.env.NO_CHANGE_TIMEOUT_SECONDS),
+    environment: commandEnvironment({}),
+  });
+  try {
+    if (given === undefined && sessionApiKey !== undefined)
+      process.stdout.write(`session key: ${sessionApiKey}\n`);
+    const host = options.host.includes(':') ? `[${options.host}]` : options.host;
+    process.stdout.write(`listening on http://${host}:${server.port}\n`);
+    await new Promise((resolve) => interrupts.signal.addEventListener('abort', resolve, { once: true }));
+  } finally {
+    await server.close();
+  }
+  process.exitCode = interrupts.exitCode() === 143 ? 0 : interrupts.exitCode();
+}
+
+/** Tells about what a client asks for and does not get. */
+function warn({ plugins, username, enableBrowser }: OpenHandsServerOptions, log: Log): void {
+  const absent = plugins.filter((name) => name !== 'agent_skills');
+  if (absent.length > 0)
+    log('warn', 'Plugins that this server does not have answer as if they were disabled.', { absent });
+  if (enableBrowser) log('warn', 'This server has no browser; browse actions answer as if it were disabled.');
+  const own = userInfo().username;
+  if (own !== username)
+    log('warn', 'Commands run as the user who started the server.', { user: own, asked: username });
+}
+
+function softTimeout(text: string | undefined): number | undefined {
+  if (text === undefined || text === '') return undefined;
+  const seconds = Number(text);
+  if (seconds > 0) return seconds;
+  throw new InvalidArgumentError('NO_CHANGE_TIMEOUT_SECONDS must be a number of seconds above 0.');
+}
+
+function parsePort(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
+    throw new InvalidArgumentError('Give a port, a number up to 65535.');
+  return Number(text);
+}
+
+function parseUserId(text: string): number {
+  if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('Give the number of a user.');
+  return Number(text);
+}
+
+function collect(value: string, collected: string[]): string[] {
+  return [...collected, value];
+}

@@ -1,0 +1,112 @@
+/** Carries out the actions of one server: one shell, one editor, one action at a time. */
+import { posix } from 'node:path';
+import { type Executor, WorkcellError } from '../../protocol/index.js';
+import { type ActionEvent, type Arguments, parseActionEvent } from './actions.js';
+import { BashSession } from './bash/bash-session.js';
+import { runStatic } from './bash/static-run.js';
+import { Editor } from './editor/editor.js';
+import { hasCode } from './files/path-kind.js';
+import { readFile } from './files/read.js';
+import { loadText } from './files/text-file.js';
+import { writeFile } from './files/write.js';
+import { binaryFileToken, disabled } from './messages.js';
+import { editObservation, errorObservation, type ObservationEvent, readObservation } from './observations.js';
+import { perform } from './perform.js';
+
+export interface ActionServerOptions {
+  /** Absolute: where the shell starts and what relative paths of requests mean. */
+  readonly workingDirectory: string;
+  /** A command that prints nothing for so long is handed back, still running. Default: 10. */
+  readonly noChangeSeconds?: number | undefined;
+}
+
+/** Bytes that the editor takes; a longer file is its own to refuse. */
+const editorBytes = 10 * 1024 * 1024;
+
+export class ActionServer {
+  readonly #executor: Executor;
+  readonly #bash: BashSession;
+  readonly #bashOptions: ConstructorParameters<typeof BashSession>[1];
+  readonly #editor: Editor;
+
+  constructor(executor: Executor, { workingDirectory, noChangeSeconds = 10 }: ActionServerOptions) {
+    this.#executor = executor;
+    this.#bashOptions = { session: 'openhands', workingDirectory, noChangeSeconds };
+    this.#bash = new BashSession(executor, this.#bashOptions);
+    this.#editor = new Editor(executor, workingDirectory);
+  }
+
+  /** Brings the shell up, so that a server without one never says that it is ready. */
+  async start(): Promise<void> {
+    await perform(this.#executor, { action: 'run', command: ':', session: this.#bashOptions.session });
+  }
+
+  /** Checks the action at once; the work begins when it is called. */
+  prepare(value: unknown): () => Promise<ObservationEvent> {
+    const event = parseActionEvent(value);
+    return async () => {
+      try {
+        return await this.#execute(event);
+      } catch (error) {
+        if (!WorkcellError.isInstance(error)) throw error;
+        return errorObservation(error.message);
+      }
+    };
+  }
+
+  async #execute({ action, args, timeout }: ActionEvent): Promise<ObservationEvent> {
+    switch (action) {
+      case 'run':
+        return args.is_static
+          ? runStatic(this.#executor, this.#bashOptions, { ...args, timeout })
+          : this.#bash.run({ ...args, timeout });
+      case 'read':
+        return args.impl_source === 'oh_aci'
+          ? this.#view(args.path, args.view_range)
+          : readFile(this.#executor, this.#resolve(args.path), args, this.#bash.cwd);
+      case 'write':
+        return writeFile(this.#executor, this.#resolve(args.path), args, this.#bash.cwd);
+      case 'edit':
+        return this.#edit(args);
+      case 'run_ipython':
+        return errorObservation(disabled.jupyter);
+      case 'browse':
+      case 'browse_interactive':
+        return errorObservation(disabled.browser);
+    }
+  }
+
+  async #edit(args: Arguments<'edit'>): Promise<ObservationEvent> {
+    if (args.impl_source !== 'oh_aci') return errorObservation(disabled.llmEdit);
+    const { content, diff } = await this.#editor.execute(args);
+    if (args.command === 'view') return readObservation(args.path, content, 'oh_aci');
+    return editObservation({ path: args.path, content, oldText: args.old_str, newText: args.new_str, diff });
+  }
+
+  async #view(path: string, range: unknown): Promise<ObservationEvent> {
+    if (await this.#isBinary(this.#resolve(path))) return errorObservation(binaryFileToken);
+    const { content } = await this.#editor.execute({
+      path,
+      command: 'view',
+      view_range: range,
+      file_text: null,
+      old_str: null,
+      new_str: null,
+      insert_line: null,
+    });
+    return readObservation(path, content, 'oh_aci');
+  }
+
+  async #isBinary(path: string): Promise<boolean> {
+    try {
+      return (await loadText(this.#executor, path, editorBytes)) === undefined;
+    } catch (error) {
+      if (hasCode(error, 'internal', 'runtime-closed', 'runtime-disconnected')) throw error;
+      return false;
+    }
+  }
+
+  #resolve(path: string): string {
+    return posix.resolve(this.#bash.cwd, path);
+  }
+}

@@ -1,0 +1,165 @@
+/** The one shell that `run` actions share: what is running there, and what of it was reported. */
+import type { ActionInput, Executor, Observation } from '../../../protocol/index.js';
+import type { Arguments } from '../actions.js';
+import { hasCode } from '../files/path-kind.js';
+import { bash } from '../messages.js';
+import {
+  type CommandMetadata,
+  errorObservation,
+  type ObservationEvent,
+  runObservation,
+} from '../observations.js';
+import { perform } from '../perform.js';
+import { readPrompt } from './prompt.js';
+import { splitCommands } from './single-command.js';
+import { exitCodeOf, maxOutputBytes, milliseconds, pythonFloat } from './values.js';
+
+export interface BashOptions {
+  /** Name of the executor's session behind it. */
+  readonly session: string;
+  readonly workingDirectory: string;
+  readonly noChangeSeconds: number;
+}
+
+type Request = Arguments<'run'> & { readonly timeout: number | undefined };
+
+export class BashSession {
+  /** Where the shell is, as of its last prompt. */
+  cwd: string;
+  readonly #executor: Executor;
+  readonly #options: BashOptions;
+  /** A command was handed back and its end has not been reported. */
+  #isPending = false;
+  /** Output that belongs to no command and waits for the next observation. */
+  #stray = '';
+  #lastPrompt: Partial<CommandMetadata> = {};
+
+  constructor(executor: Executor, options: BashOptions) {
+    this.#executor = executor;
+    this.#options = options;
+    this.cwd = options.workingDirectory;
+  }
+
+  async run(request: Request): Promise<ObservationEvent> {
+    const command = request.command.trim();
+    const input = request.is_input;
+    if (!this.#isPending && (command === '' || input)) {
+      const content = command === '' ? bash.nothingToFetch : bash.nothingToTalkTo;
+      return runObservation({ command: '', content, hidden: request.hidden });
+    }
+    const commands = input || command === '' ? [] : splitCommands(command);
+    if (commands.length > 1) return errorObservation(bash.severalCommands(commands));
+    if (input || command === '') return this.#wait(command, request, true);
+    return this.#start(command, request);
+  }
+
+  async #start(command: string, request: Request): Promise<ObservationEvent> {
+    if (this.#isPending) {
+      const rest = await this.#send({ command: '', handBackMs: 1, maxOutputBytes: maxOutputBytes.shown });
+      if (rest.endedBy === 'no-change') {
+        return runObservation({
+          command,
+          content: rest.output.trim(),
+          hidden: request.hidden,
+          metadata: { prefix: bash.previousOutput, suffix: bash.refused(command) },
+        });
+      }
+      // It ended unseen: its last words come with the output of the new command.
+      this.#isPending = false;
+      this.#stray += rest.output;
+    }
+    if (isControlKey(command)) return this.#keyAtPrompt(command, request);
+    return this.#wait(command, request, false);
+  }
+
+  /** A key has nothing to act on at the prompt, where C-d would only end the shell. */
+  #keyAtPrompt(command: string, { hidden }: Request): ObservationEvent {
+    const exitCode = command.toLowerCase() === 'c-c' ? 130 : (this.#lastPrompt.exit_code ?? 0);
+    const content = this.#stray.trim();
+    this.#stray = '';
+    const suffix = bash.completedAfterKey(exitCode, letterOf(command));
+    return runObservation({
+      command,
+      content,
+      hidden,
+      metadata: { ...this.#lastPrompt, working_dir: this.cwd, exit_code: exitCode, suffix },
+    });
+  }
+
+  /** Sends a command, input or nothing, and waits for the end or for the first of the two timeouts. */
+  async #wait(command: string, request: Request, continues: boolean): Promise<ObservationEvent> {
+    const { hidden, blocking, timeout } = request;
+    const { noChangeSeconds } = this.#options;
+    const handBackMs = timeout === undefined ? undefined : milliseconds(timeout);
+    const startedAt = performance.now();
+    const result = await this.#send({
+      command,
+      maxOutputBytes: hidden ? maxOutputBytes.hidden : maxOutputBytes.shown,
+      ...(request.is_input && { input: true }),
+      ...(handBackMs !== undefined && { handBackMs }),
+      ...(!blocking && { noChangeTimeoutMs: milliseconds(noChangeSeconds) }),
+    });
+    const content = withoutEcho(this.#stray + result.output, request.is_input ? command : '');
+    this.#stray = '';
+    this.#isPending = result.endedBy === 'no-change';
+    if (!this.#isPending) {
+      return runObservation({
+        command,
+        content,
+        hidden,
+        metadata: await this.#completed(result, command, request),
+      });
+    }
+    const isHard = handBackMs !== undefined && performance.now() - startedAt >= handBackMs - 1;
+    return runObservation({
+      command,
+      content,
+      hidden,
+      metadata: {
+        prefix: continues ? bash.previousOutput : '',
+        suffix: isHard ? bash.timedOut(pythonFloat(timeout ?? 0)) : bash.noChange(noChangeSeconds),
+      },
+    });
+  }
+
+  async #completed(
+    result: Observation<'run'>,
+    command: string,
+    { is_input }: Request,
+  ): Promise<Partial<CommandMetadata>> {
+    const exitCode = exitCodeOf(result);
+    const prompt = await readPrompt(this.#executor, this.#options.session, exitCode);
+    this.cwd = result.cwd;
+    this.#stray = prompt.stray;
+    this.#lastPrompt = { ...prompt.metadata, exit_code: exitCode };
+    const ended =
+      is_input && isControlKey(command)
+        ? bash.completedAfterKey(exitCode, letterOf(command))
+        : bash.completed(exitCode);
+    const suffix = prompt.isFresh ? ended + bash.shellReplaced : ended;
+    return { ...this.#lastPrompt, working_dir: result.cwd, suffix };
+  }
+
+  async #send(action: Omit<ActionInput<'run'>, 'action' | 'session'>): Promise<Observation<'run'>> {
+    try {
+      return await perform(this.#executor, { action: 'run', session: this.#options.session, ...action });
+    } catch (error) {
+      if (hasCode(error, 'session-not-running', 'session-not-found')) this.#isPending = false;
+      throw error;
+    }
+  }
+}
+
+function isControlKey(text: string): boolean {
+  return text.length === 3 && text.startsWith('C-');
+}
+
+function letterOf(key: string): string {
+  return key.slice(2).toUpperCase();
+}
+
+/** The terminal shows input again as it is typed. */
+function withoutEcho(output: string, typed: string): string {
+  const text = output.trimStart();
+  return (typed !== '' && text.startsWith(typed) ? text.slice(typed.length) : text).trim();
+}

@@ -1,0 +1,26 @@
+/** A `run` with `is_static`: a shell of its own, which is gone afterwards. */
+import { randomUUID } from 'node:crypto';
+import { posix } from 'node:path';
+import { quote } from '../../../executor/shell/quote.js';
+import type { Executor } from '../../../protocol/index.js';
+import type { Arguments } from '../actions.js';
+import type { ObservationEvent } from '../observations.js';
+import { perform } from '../perform.js';
+import { type BashOptions, BashSession } from './bash-session.js';
+
+export async function runStatic(
+  executor: Executor,
+  options: BashOptions,
+  request: Arguments<'run'> & { readonly timeout: number | undefined },
+): Promise<ObservationEvent> {
+  const session = `static-${randomUUID()}`;
+  const cwd = posix.resolve(options.workingDirectory, request.cwd ?? '.');
+  try {
+    // The executor says what is wrong with a directory; the move itself then cannot fail.
+    await perform(executor, { action: 'run', command: ':', cwd, session });
+    await perform(executor, { action: 'run', command: `\\builtin cd -- ${quote(cwd)}`, session });
+    return await new BashSession(executor, { ...options, session, workingDirectory: cwd }).run(request);
+  } finally {
+    await perform(executor, { action: 'close_session', session });
+  }
+}

@@ -1,0 +1,67 @@
+/** The changes that the editor makes to a text. */
+import { editor } from '../messages.js';
+import { EditorError } from './editor-error.js';
+import { plainLines } from './show.js';
+
+export interface Change {
+  readonly text: string;
+  /** First changed line, counted from 1. */
+  readonly line: number;
+  readonly lineCount: number;
+}
+
+/** The text must be there exactly once: as it is given, or else without the blanks around it. */
+export function replaceOnce(text: string, oldText: string, newText: string, path: string): Change {
+  if (oldText === newText) throw new EditorError(editor.sameStrings);
+  const exact = placesOf(text, oldText);
+  const [wanted, fresh] = exact.length > 0 ? [oldText, newText] : [oldText.trim(), newText.trim()];
+  const places = exact.length > 0 ? exact : placesOf(text, wanted);
+  const [place] = places;
+  if (place === undefined) throw new EditorError(editor.noMatch(oldText, path));
+  if (places.length > 1) {
+    const lines = new Set(places.map((start) => lineAt(text, start)));
+    throw new EditorError(editor.severalMatches(wanted, [...lines]));
+  }
+  return {
+    text: text.slice(0, place) + fresh + text.slice(place + wanted.length),
+    line: lineAt(text, place),
+    lineCount: fresh.split('\n').length,
+  };
+}
+
+/** Puts the lines of `newText` after a line; 0 is the beginning. */
+export function insertLines(text: string, line: number, newText: string): Change {
+  const total = plainLines(text).length;
+  if (line < 0 || line > total)
+    throw new EditorError(editor.invalidParameter('insert_line', line, editor.insertLine(total)));
+  const position = positionAfter(text, line);
+  // A last line without an end gets one, or it would run into what is inserted.
+  const separator = position > 0 && text[position - 1] !== '\n' ? '\n' : '';
+  const lines = newText.split('\n');
+  return {
+    text: `${text.slice(0, position)}${separator}${lines.join('\n')}\n${text.slice(position)}`,
+    line: line + 1,
+    lineCount: lines.length,
+  };
+}
+
+function placesOf(text: string, wanted: string): number[] {
+  const places: number[] = [];
+  if (wanted === '') return places;
+  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length))
+    places.push(at);
+  return places;
+}
+
+function lineAt(text: string, position: number): number {
+  return text.slice(0, position).split('\n').length;
+}
+
+function positionAfter(text: string, line: number): number {
+  let position = 0;
+  for (let passed = 0; passed < line; passed++) {
+    const end = text.indexOf('\n', position);
+    position = end === -1 ? text.length : end + 1;
+  }
+  return position;
+}

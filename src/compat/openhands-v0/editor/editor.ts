@@ -1,0 +1,126 @@
+/** The editor behind `edit` actions and `read` actions with the source `oh_aci`. */
+import { extname, posix } from 'node:path';
+import { type Executor, WorkcellError } from '../../../protocol/index.js';
+import type { Arguments } from '../actions.js';
+import { hasCode, kindOf } from '../files/path-kind.js';
+import { loadText, storeText, type TextFile } from '../files/text-file.js';
+import { editor, editorErrorPrefix } from '../messages.js';
+import { type Change, insertLines, replaceOnce } from './change.js';
+import { zeroContextDiff } from './diff.js';
+import { EditorError } from './editor-error.js';
+import { History } from './history.js';
+import { numbered, plainLines, snippet } from './show.js';
+import { viewDirectory, viewText } from './view.js';
+
+export type EditorRequest = Pick<
+  Arguments<'edit'>,
+  'path' | 'command' | 'file_text' | 'old_str' | 'new_str' | 'insert_line' | 'view_range'
+>;
+
+export interface EditorResult {
+  readonly content: string;
+  /** Of the whole file; empty when it did not change. */
+  readonly diff: string;
+}
+
+const maxBytes = 10 * 1024 * 1024;
+const documents = ['.docx', '.xlsx', '.pptx', '.pdf', '.mp3', '.wav', '.m4a', '.flac'];
+const commands = ['view', 'create', 'str_replace', 'insert', 'undo_edit'];
+
+export class Editor {
+  readonly #executor: Executor;
+  readonly #workingDirectory: string;
+  readonly #history = new History();
+
+  constructor(executor: Executor, workingDirectory: string) {
+    this.#executor = executor;
+    this.#workingDirectory = workingDirectory;
+  }
+
+  /** A command that fails says so in its content. */
+  async execute(request: EditorRequest): Promise<EditorResult> {
+    try {
+      return await this.#execute(request);
+    } catch (error) {
+      if (!(error instanceof EditorError || WorkcellError.isInstance(error))) throw error;
+      const message = hasCode(error, 'file-too-large') ? editor.tooLarge(request.path) : error.message;
+      return { content: editorErrorPrefix + message, diff: '' };
+    }
+  }
+
+  async #execute(request: EditorRequest): Promise<EditorResult> {
+    const { path, command } = request;
+    const isDirectory = await this.#check(path, command);
+    if (!commands.includes(command)) throw new EditorError(editor.unknownCommand(command));
+    if (command === 'create') return this.#create(path, request);
+    if (isDirectory)
+      return { content: await viewDirectory(this.#executor, path, request.view_range), diff: '' };
+    const file = await this.#load(path, command);
+    if (command === 'view') return { content: viewText(path, file.text, request.view_range), diff: '' };
+    if (command === 'undo_edit') return this.#undo(path, file);
+    return this.#change(path, file, command === 'insert' ? inserted(request, file) : replaced(request, file));
+  }
+
+  /** The checks that all commands share, in the order in which clients know them. Tells a directory. */
+  async #check(path: string, command: string): Promise<boolean> {
+    if (!path.startsWith('/')) {
+      const suggestion = posix.join(this.#workingDirectory, path);
+      const exists = (await kindOf(this.#executor, suggestion)) !== 'missing';
+      throw new EditorError(editor.relativePath(path, exists ? suggestion : undefined));
+    }
+    const kind = await kindOf(this.#executor, path);
+    if (command === 'create' && kind !== 'missing') throw new EditorError(editor.exists(path));
+    if (command !== 'create' && kind === 'missing') throw new EditorError(editor.missing(path));
+    if (kind === 'directory' && command !== 'view') throw new EditorError(editor.isDirectory(path));
+    return kind === 'directory';
+  }
+
+  async #load(path: string, command: string): Promise<TextFile> {
+    const isDocument = documents.includes(extname(path).toLowerCase());
+    if (isDocument && command !== 'view') throw new EditorError(editor.isDocument(path));
+    const file = await loadText(this.#executor, path, maxBytes);
+    if (isDocument) throw new EditorError(editor.documentView(path));
+    if (file === undefined) throw new EditorError(editor.isBinary(path));
+    return file;
+  }
+
+  async #create(path: string, { file_text: text }: EditorRequest): Promise<EditorResult> {
+    if (text === null) throw new EditorError(editor.missingParameter('file_text', 'create'));
+    if ((await kindOf(this.#executor, posix.dirname(path))) !== 'directory')
+      throw new EditorError(editor.parentMissing(path));
+    await storeText(this.#executor, path, { text, encoding: 'utf8' });
+    this.#history.push(path, text);
+    return { content: editor.created(path), diff: zeroContextDiff(path, '', text) };
+  }
+
+  async #change(path: string, file: TextFile, change: Change): Promise<EditorResult> {
+    await storeText(this.#executor, path, { text: change.text, encoding: file.encoding });
+    this.#history.push(path, file.text);
+    const shown = snippet(path, change.text, change.line, change.lineCount);
+    return { content: editor.edited(path, shown), diff: zeroContextDiff(path, file.text, change.text) };
+  }
+
+  async #undo(path: string, file: TextFile): Promise<EditorResult> {
+    const text = this.#history.pop(path);
+    if (text === undefined) throw new EditorError(editor.noHistory(path));
+    await storeText(this.#executor, path, { text, encoding: file.encoding });
+    const shown = numbered(path, plainLines(text));
+    return { content: editor.undone(path, shown), diff: zeroContextDiff(path, file.text, text) };
+  }
+}
+
+function replaced({ path, old_str: oldText, new_str: newText }: EditorRequest, file: TextFile): Change {
+  if (oldText === null || oldText === '')
+    throw new EditorError(editor.missingParameter('old_str', 'str_replace'));
+  return replaceOnce(file.text, oldText, newText ?? '', path);
+}
+
+function inserted({ insert_line: line, new_str: newText }: EditorRequest, file: TextFile): Change {
+  if (line === undefined || line === null)
+    throw new EditorError(editor.missingParameter('insert_line', 'insert'));
+  if (newText === null) throw new EditorError(editor.missingParameter('new_str', 'insert'));
+  const number = typeof line === 'string' && /^\s*[+-]?\d+\s*$/.test(line) ? Number(line) : line;
+  if (typeof number !== 'number' || !Number.isInteger(number))
+    throw new EditorError(editor.invalidParameter('insert_line', line, editor.notAnInteger));
+  return insertLines(file.text, number, newText);
+}

@@ -1,0 +1,54 @@
+/** What the editor shows of files and directories. */
+import { posix } from 'node:path';
+import type { Executor, FileEntry } from '../../../protocol/index.js';
+import { kindOf } from '../files/path-kind.js';
+import { editor } from '../messages.js';
+import { perform } from '../perform.js';
+import { EditorError } from './editor-error.js';
+import { clip, numbered, plainLines } from './show.js';
+
+export function viewText(path: string, text: string, range: unknown): string {
+  const lines = plainLines(text);
+  if (range === undefined || range === null) return numbered(path, lines);
+  const [start, end] = checkRange(range, lines.length);
+  const note = end > lines.length ? editor.endClamped(end, lines.length) : '';
+  const shown = lines.slice(start - 1, end === -1 ? undefined : end);
+  return note + numbered(path, shown, start);
+}
+
+export async function viewDirectory(executor: Executor, path: string, range: unknown): Promise<string> {
+  if (range !== undefined && range !== null)
+    throw new EditorError(editor.invalidParameter('view_range', range, editor.noRangeForDirectory));
+  const { entries } = await perform(executor, { action: 'list', path, depth: 2, limit: 100_000 });
+  const visible = entries.filter((entry) => !isHidden(posix.relative(path, entry.path)));
+  const shown = await Promise.all(visible.map((entry) => shownPath(executor, entry)));
+  const hidden = entries.filter(
+    (entry) => posix.dirname(entry.path) === posix.resolve(path) && isHidden(entry.name),
+  );
+  const listing = editor.directory(path, [`${posix.join(path, '/')}`, ...shown.sort(byCodePoint)]);
+  return clip(listing, 'directory') + (hidden.length > 0 ? editor.hiddenEntries(hidden.length, path) : '');
+}
+
+async function shownPath(executor: Executor, { path, type }: FileEntry): Promise<string> {
+  const kind = type === 'symlink' ? await kindOf(executor, path) : type;
+  return kind === 'directory' ? `${path}/` : path;
+}
+
+function checkRange(range: unknown, lines: number): [number, number] {
+  const isPair = Array.isArray(range) && range.length === 2 && range.every(Number.isInteger);
+  if (!isPair) throw new EditorError(editor.invalidParameter('view_range', range, editor.notARange));
+  const [start, end] = range as [number, number];
+  if (start < 1 || start > Math.max(lines, 1))
+    throw new EditorError(editor.invalidParameter('view_range', range, editor.rangeStart(lines)));
+  if (end !== -1 && end < start)
+    throw new EditorError(editor.invalidParameter('view_range', range, editor.rangeEnd(start)));
+  return [start, end];
+}
+
+function isHidden(relative: string): boolean {
+  return relative.split('/').some((name) => name.startsWith('.'));
+}
+
+function byCodePoint(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}

@@ -1,0 +1,52 @@
+/** `read` with the default source: text by lines, pictures, videos and PDF files as data URLs. */
+import { extname } from 'node:path';
+import type { Executor } from '../../../protocol/index.js';
+import type { Arguments } from '../actions.js';
+import { binaryFileToken, files } from '../messages.js';
+import { errorObservation, type ObservationEvent, readObservation } from '../observations.js';
+import { perform } from '../perform.js';
+import { failureOf } from './failures.js';
+import { linesOf, loadText } from './text-file.js';
+
+const maxBytes = 67_108_864;
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.bmp': 'image/bmp',
+  '.gif': 'image/gif',
+  '.pdf': 'application/pdf',
+  '.mp4': 'video/mp4',
+  '.webm': 'video/webm',
+  '.ogg': 'video/ogg',
+};
+
+/** `path` is absolute; `cwd` is for messages. */
+export async function readFile(
+  executor: Executor,
+  path: string,
+  { start, end }: Pick<Arguments<'read'>, 'start' | 'end'>,
+  cwd: string,
+): Promise<ObservationEvent> {
+  try {
+    const mediaType = mediaTypes[extname(path).toLowerCase()];
+    if (mediaType !== undefined) {
+      const { content } = await perform(executor, { action: 'read', path, encoding: 'base64', maxBytes });
+      return readObservation(path, `data:${mediaType};base64,${content}`, 'default');
+    }
+    const file = await loadText(executor, path, maxBytes);
+    if (file === undefined) return errorObservation(binaryFileToken);
+    if (file.encoding === 'latin1') return errorObservation(files.undecodable(path));
+    return readObservation(path, window(linesOf(file.text), start, end).join(''), 'default');
+  } catch (error) {
+    return errorObservation(failureOf(error, path, cwd));
+  }
+}
+
+/** From `start`, counted from zero, up to and without `end`; -1 is the end of the file. */
+function window(lines: readonly string[], start: number, end: number): readonly string[] {
+  if (end === -1) return lines.slice(Math.max(start, 0));
+  const first = Math.max(0, Math.min(start, lines.length - 2));
+  return lines.slice(first, Math.max(first + 1, Math.min(end, lines.length)));
+}

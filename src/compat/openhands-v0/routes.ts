@@ -1,0 +1,97 @@
+/** Every endpoint of an OpenHands V0 action-execution server. */
+import { posix } from 'node:path';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { isLoopback } from '../../executor/server/access.js';
+import { describeIssues, type Executor } from '../../protocol/index.js';
+import { ActionServer, type ActionServerOptions } from './action-server.js';
+import { downloadZip } from './files/download.js';
+import { listNames } from './files/list.js';
+import { uploadFile } from './files/upload.js';
+import { viewPage } from './files/viewer.js';
+import { HttpError, unreadable } from './http-error.js';
+import { updateMcpServers } from './mcp-servers.js';
+import { openFilePart } from './multipart.js';
+import { ServerClock } from './server-info.js';
+import { type Connection, Turns } from './turns.js';
+
+const actionBody = z.object({ action: z.record(z.string(), z.unknown()) });
+const listBody = z.object({ path: z.string().nullish() });
+const uploadQuery = z.object({
+  destination: z.string().default('/'),
+  recursive: z
+    .stringbool({
+      truthy: ['true', '1', 'yes', 'on', 't', 'y'],
+      falsy: ['false', '0', 'no', 'off', 'f', 'n'],
+    })
+    .default(false),
+});
+const pathQuery = z.object({ path: z.string() });
+
+export function openHandsRoutes(
+  app: FastifyInstance,
+  executor: Executor,
+  options: ActionServerOptions,
+): void {
+  const actions = new ActionServer(executor, options);
+  const turns = new Turns();
+  const clock = new ServerClock();
+
+  app.addHook('onReady', () => actions.start());
+
+  app.get('/alive', { config: { open: true } }, async () => ({ status: 'ok' }));
+
+  app.get('/server_info', { config: { open: true } }, async () => clock.info());
+
+  app.post('/execute_action', async (request, reply) => {
+    const work = actions.prepare(parse(actionBody, request.body).action);
+    clock.actionStarts();
+    return turns.take(request.bodyHash, connectionOf(reply), work);
+  });
+
+  app.post('/upload_file', async (request) => {
+    const query = parse(uploadQuery, request.query);
+    const part = await openFilePart(request.raw, request.headers['content-type'], 'file');
+    return uploadFile(executor, part, query);
+  });
+
+  app.get('/download_files', async (request, reply) => {
+    const { path } = parse(pathQuery, request.query);
+    const archive = await downloadZip(executor, path);
+    const name = encodeURIComponent(`${posix.basename(path) || 'root'}.zip`);
+    return reply
+      .type('application/zip')
+      .header('content-disposition', `attachment; filename*=utf-8''${name}`)
+      .send(archive);
+  });
+
+  app.post('/list_files', async (request) => {
+    const { path } = parse(listBody, request.body ?? {});
+    return listNames(executor, posix.resolve(options.workingDirectory, path ?? '.'));
+  });
+
+  app.get('/view', async (request, reply) => {
+    if (!isLoopback(request.ip.replace(/^::ffff:/, ''))) throw new HttpError(403, 'Only from this machine.');
+    const { status, html } = await viewPage(executor, parse(pathQuery, request.query).path);
+    return reply.code(status).type('text/html; charset=utf-8').send(html);
+  });
+
+  app.get('/vscode/connection_token', async () => ({ token: null }));
+
+  app.post('/update_mcp_server', async (request) => updateMcpServers(request.body));
+}
+
+function connectionOf({ raw }: FastifyReply): Connection {
+  return {
+    onLost: (listener) =>
+      raw.once('close', () => {
+        if (!raw.writableEnded) listener();
+      }),
+  };
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw unreadable(describeIssues(result.error));
+}

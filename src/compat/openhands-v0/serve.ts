@@ -1,0 +1,85 @@
+/** Starts an OpenHands V0 server on this machine. */
+import { mkdirSync, realpathSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
+import { createExecutor } from '../../executor/executor.js';
+import { isLoopback } from '../../executor/server/access.js';
+import { createHostLauncher } from '../../launchers/host.js';
+import { type Executor, WorkcellError } from '../../protocol/index.js';
+import { createOpenHandsApp, type OpenHandsOptions } from './app.js';
+
+export interface ServeOpenHandsOptions extends OpenHandsOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Does without a key, so that all who reach the port may use it. */
+  readonly allowAnonymous?: boolean | undefined;
+  /** Variables of the commands. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export interface OpenHandsServer {
+  /** The real one when 0 was asked for. */
+  readonly port: number;
+  /** Ends all commands. Succeeds when called twice. */
+  close(): Promise<void>;
+}
+
+/** Listens only when everything works, because clients take an open port for a server that is ready. */
+export async function serveOpenHands(options: ServeOpenHandsOptions): Promise<OpenHandsServer> {
+  checkExposure(options);
+  const workingDirectory = makeWorkingDirectory(options.workingDirectory);
+  const executor = createOpenHandsExecutor(workingDirectory, options.environment);
+  const hosts = [...(options.hosts ?? []), options.host];
+  const app = createOpenHandsApp(executor, { ...options, workingDirectory, hosts });
+  try {
+    await app.listen({ host: options.host, port: options.port });
+  } catch (cause) {
+    await executor.close();
+    if (WorkcellError.isInstance(cause)) throw cause;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new WorkcellError(
+      'backend-unavailable',
+      `The server cannot listen on ${options.host}:${options.port}: ${reason}.`,
+      { cause },
+    );
+  }
+  let closing: Promise<void> | undefined;
+  return {
+    port: (app.server.address() as AddressInfo).port,
+    close() {
+      closing ??= app.close().then(() => executor.close());
+      return closing;
+    },
+  };
+}
+
+/** Commands and file verbs reach the whole machine, as they reach the whole container in the original. */
+export function createOpenHandsExecutor(
+  workingDirectory: string,
+  environment: Readonly<Record<string, string>>,
+): Executor {
+  const launcher = createHostLauncher({ workspace: workingDirectory, environment });
+  return createExecutor({ ...launcher, files: { root: '/', mount: '/', workspace: workingDirectory } });
+}
+
+/** Members of its group may write to it. */
+function makeWorkingDirectory(given: string): string {
+  const path = resolve(given);
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o775 });
+    return realpathSync(path);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new WorkcellError('invalid-config', `The working directory cannot be used: ${reason}.`, { cause });
+  }
+}
+
+function checkExposure({ host, sessionApiKey, allowAnonymous }: ServeOpenHandsOptions): void {
+  if (sessionApiKey !== undefined || allowAnonymous) return;
+  const reach = isLoopback(host) ? 'every user of this machine' : 'others';
+  throw new WorkcellError(
+    'invalid-config',
+    `Listening on ${host} without a key would let ${reach} run commands here. Set SESSION_API_KEY.`,
+    { details: { host } },
+  );
+}

@@ -1,0 +1,148 @@
+/** The server on a real port: as a program, with a client in Python, and with connections that break. */
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type OpenHandsServer, serveOpenHands } from '../../../src/compat/openhands-v0/serve.js';
+import { commandEnvironment } from '../../../src/executor/server/command-environment.js';
+
+const run = promisify(execFile);
+
+let directory: string;
+beforeEach(() => {
+  directory = realpathSync(mkdtempSync(join(tmpdir(), 'openhands-serve-')));
+});
+afterEach(() => {
+  for (const path of [directory, `${directory}-host`]) rmSync(path, { recursive: true, force: true });
+});
+
+const serve = (options: object = {}) =>
+  serveOpenHands({
+    host: '127.0.0.1',
+    port: 0,
+    workingDirectory: directory,
+    sessionApiKey: 'a key',
+    environment: commandEnvironment({}),
+    ...options,
+  });
+
+describe('a client in Python', () => {
+  test('does not notice the difference', async () => {
+    const server = await serve();
+    try {
+      const script = fileURLToPath(new URL('client.py', import.meta.url));
+      const { stdout } = await run('python3', [
+        script,
+        `http://127.0.0.1:${server.port}`,
+        'a key',
+        directory,
+      ]);
+      const name = `${directory.split('/').at(-1)}-host`;
+      expect(JSON.parse(stdout)).toEqual({
+        env: 0,
+        bashrc: true,
+        git: ['[user]', 'name', '=', 'openhands'],
+        greeting: 'hi there',
+        script: '42',
+        diff: ['@@ -1 +1 @@', '-print(6 * 7)', '+print(7 * 7)'],
+        view: expect.stringMatching(/ {5}1\tprint\(7 \* 7\)\n$/),
+        listed: ['copied/', 'single/', 'identity', 'script.py'],
+        downloaded: { [`${name}/inner/below.txt`]: 'inner/below.txt', [`${name}/top.txt`]: 'top.txt' },
+        token: null,
+        mcp: ['detail', 'router_error_log'],
+        refused: [403, { detail: 'Invalid API Key' }],
+      });
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+describe('a connection that breaks', () => {
+  const post = (server: OpenHandsServer, command: string) => {
+    const sent = httpRequest({
+      port: server.port,
+      host: '127.0.0.1',
+      path: '/execute_action',
+      method: 'POST',
+      agent: false,
+      headers: { 'content-type': 'application/json', 'x-session-api-key': 'a key' },
+    });
+    sent.end(JSON.stringify({ action: { action: 'run', args: { command }, timeout: 30 } }));
+    return sent;
+  };
+  const answer = async (sent: ReturnType<typeof httpRequest>) => {
+    const [response] = await once(sent, 'response');
+    let text = '';
+    for await (const chunk of response) text += chunk;
+    return JSON.parse(text) as { content: string };
+  };
+
+  test('the same request again gets the outcome of the first, which ran once', async () => {
+    const server = await serve();
+    try {
+      const command = 'echo ran >> log; until [ -e go ]; do sleep 0.02; done; cat log';
+      const lost = post(server, command);
+      lost.on('error', () => {});
+      while (!existsSync(join(directory, 'log'))) await new Promise((resolve) => setTimeout(resolve, 10));
+      const gone = new Promise((resolve) => lost.once('close', resolve));
+      lost.destroy();
+      await gone;
+      const again = post(server, command);
+      const other = post(server, 'touch never');
+      await run('touch', [join(directory, 'go')]);
+      expect((await answer(again)).content).toBe('ran');
+      await answer(other);
+      // Nothing was lost this time, so it runs anew.
+      expect((await answer(post(server, command))).content).toBe('ran\nran');
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+describe('start and end', () => {
+  test('a server without a shell does not open its port', async () => {
+    await expect(serve({ environment: { PATH: '/nowhere' } })).rejects.toMatchObject({
+      code: expect.stringMatching(/shell-missing|spawn-failed/),
+    });
+  });
+
+  test('closing ends a command that somebody waits for', async () => {
+    const server = await serve();
+    const waiting = fetch(`http://127.0.0.1:${server.port}/execute_action`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-session-api-key': 'a key' },
+      body: JSON.stringify({
+        action: { action: 'run', args: { command: 'touch up; sleep 1000', blocking: true } },
+      }),
+    }).catch(() => 'cut');
+    while (!existsSync(join(directory, 'up'))) await new Promise((resolve) => setTimeout(resolve, 10));
+    await server.close();
+    await waiting;
+  });
+});
+
+describe('exposure', () => {
+  test('no key is refused unless that is said', async () => {
+    for (const host of ['127.0.0.1', '0.0.0.0'])
+      await expect(serve({ host, sessionApiKey: undefined })).rejects.toMatchObject({
+        code: 'invalid-config',
+      });
+    const server = await serve({ sessionApiKey: undefined, allowAnonymous: true });
+    expect((await fetch(`http://127.0.0.1:${server.port}/vscode/connection_token`)).status).toBe(200);
+    await server.close();
+    await server.close();
+  });
+
+  test('a port that is taken is a clear error', async () => {
+    const server = await serve();
+    await expect(serve({ port: server.port })).rejects.toMatchObject({ code: 'backend-unavailable' });
+    await server.close();
+  });
+});

@@ -1,0 +1,65 @@
+/** A server on a scratch directory, driven without a port. */
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance, InjectOptions } from 'fastify';
+import { createOpenHandsApp, type OpenHandsOptions } from '../../../src/compat/openhands-v0/app.js';
+import type { CommandMetadata } from '../../../src/compat/openhands-v0/observations.js';
+import { createOpenHandsExecutor } from '../../../src/compat/openhands-v0/serve.js';
+import { commandEnvironment } from '../../../src/executor/server/command-environment.js';
+
+interface TestObservation {
+  readonly observation: string;
+  readonly content: string;
+  readonly extras: Record<string, unknown> & { metadata: CommandMetadata };
+  readonly success?: boolean;
+  readonly message: string;
+}
+
+export interface TestServer extends AsyncDisposable {
+  readonly app: FastifyInstance;
+  readonly directory: string;
+  path(name: string): string;
+  request(options: InjectOptions): Promise<{ status: number; body: unknown; text: string; bytes: Buffer }>;
+  /** Posts an action and gives the observation, which must be one. */
+  act(action: string, args: Record<string, unknown>, timeout?: number): Promise<TestObservation>;
+  run(command: string, args?: Record<string, unknown>, timeout?: number): Promise<TestObservation>;
+}
+
+export function startServer(options: Partial<OpenHandsOptions> = {}): TestServer {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'openhands-v0-')));
+  const executor = createOpenHandsExecutor(directory, commandEnvironment({}));
+  const app = createOpenHandsApp(executor, { workingDirectory: directory, ...options });
+
+  async function request(inject: InjectOptions) {
+    const response = await app.inject(inject);
+    const isJson = response.headers['content-type']?.toString().includes('json');
+    return {
+      status: response.statusCode,
+      body: isJson ? (response.json() as unknown) : undefined,
+      text: response.body,
+      bytes: response.rawPayload,
+    };
+  }
+
+  async function act(action: string, args: Record<string, unknown>, timeout?: number) {
+    const payload = { action: { action, args, ...(timeout !== undefined && { timeout }) } };
+    const { status, body, text } = await request({ method: 'POST', url: '/execute_action', payload });
+    if (status !== 200) throw new Error(`${status}: ${text}`);
+    return body as TestObservation;
+  }
+
+  return {
+    app,
+    directory,
+    path: (name) => join(directory, name),
+    request,
+    act,
+    run: (command, args = {}, timeout) => act('run', { command, ...args }, timeout),
+    async [Symbol.asyncDispose]() {
+      await app.close();
+      await executor.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
