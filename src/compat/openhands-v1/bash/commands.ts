@@ -1,0 +1,95 @@
+/** Runs bash commands as plain processes of the cell, each on its own, and publishes what they print. */
+import { constants } from 'node:os';
+import { z } from 'zod';
+import type { Executor, Observation } from '../../../protocol/index.js';
+import type { Activity } from '../activity.js';
+import { messageOf, Refusal } from '../errors.js';
+import type { BashCommand, BashEvents, BashOutput } from './events.js';
+import { OutputPieces, wholeOutput } from './pieces.js';
+
+const mostRunning = 256;
+const longestTimeout = 2_147_483;
+
+/** What a client sends to start a command; seconds, as the protocol has them. */
+export const executeRequestSchema = z.object({
+  command: z.string().refine((command) => !command.includes('\0'), 'must not contain a NUL character'),
+  cwd: z.string().min(1).max(4096).nullish(),
+  timeout: z.int().min(0).max(longestTimeout).default(300),
+});
+
+export type ExecuteRequest = z.output<typeof executeRequestSchema>;
+
+export class BashCommands {
+  readonly #executor: () => Executor;
+  readonly #events: BashEvents;
+  readonly #activity: Activity;
+  #running = 0;
+
+  constructor(parts: { executor: () => Executor; events: BashEvents; activity: Activity }) {
+    this.#executor = parts.executor;
+    this.#events = parts.events;
+    this.#activity = parts.activity;
+  }
+
+  /** Starts a command in the background. `ended` never rejects. */
+  start({ command, cwd, timeout }: ExecuteRequest): { event: BashCommand; ended: Promise<BashOutput> } {
+    if (this.#running >= mostRunning)
+      throw new Refusal(429, `${mostRunning} commands are running already; wait for one of them to end.`);
+    const event = this.#events.publish<BashCommand>({
+      kind: 'BashCommand',
+      command,
+      cwd: cwd ?? null,
+      timeout,
+    });
+    this.#running++;
+    const ended = this.#run(event).finally(() => {
+      this.#running--;
+      this.#activity.touch();
+    });
+    return { event, ended };
+  }
+
+  /** Runs a command to its end; the answer has its whole output, as far as it is kept. */
+  async execute(request: ExecuteRequest): Promise<BashOutput> {
+    const { event, ended } = this.start(request);
+    const last = await ended;
+    return wholeOutput(last, this.#events.outputsOf(event.id));
+  }
+
+  async #run({ id: commandId, command, cwd, timeout }: BashCommand): Promise<BashOutput> {
+    const pieces = new OutputPieces(this.#events, commandId);
+    try {
+      const executor = this.#executor();
+      const { id } = await executor.execute<'start_process'>({
+        action: 'start_process',
+        command,
+        cwd: cwd ?? undefined,
+        // Clients round parts of a second down, so that zero means a short time and not none.
+        timeoutMs: Math.max(timeout, 1) * 1000,
+        encoding: 'utf8',
+      });
+      const result = await executor.execute<'wait_process'>(
+        {
+          action: 'wait_process',
+          id,
+          encoding: 'utf8',
+          maxOutputBytes: 256,
+          stdoutFrom: 0,
+          stderrFrom: 0,
+        },
+        { onProgress: (progress) => pieces.add(progress) },
+      );
+      return pieces.end(exitCodeOf(result));
+    } catch (error) {
+      return pieces.end(-1, messageOf(error));
+    }
+  }
+}
+
+/** The code as the original gives it: minus the number of a signal, and -1 for a command that was ended. */
+function exitCodeOf({ exitCode, signal, endedBy }: Observation<'wait_process'>): number {
+  if (endedBy === 'timeout') return -1;
+  if (exitCode !== null) return exitCode;
+  const number = signal === null ? undefined : constants.signals[signal as NodeJS.Signals];
+  return number === undefined ? -1 : -number;
+}

@@ -1,0 +1,85 @@
+/** The workspace half of the OpenHands V1 agent-server, as routes on top of an executor. */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import type { Log, ServerParts } from '../../executor/server/options.js';
+import { WorkcellError } from '../../protocol/index.js';
+import { Activity } from './activity.js';
+import { BashCommands } from './bash/commands.js';
+import { BashEvents } from './bash/events.js';
+import { bashRoutes } from './bash/routes.js';
+import { bashSocket } from './bash/socket.js';
+import { answerBrowsers } from './browsers.js';
+import type { FacadeContext } from './context.js';
+import { Refusal, sendFailure } from './errors.js';
+import { fileRoutes } from './files/routes.js';
+import { gitRoutes } from './git/routes.js';
+import { createSessionKeys } from './keys.js';
+import { missingRoutes } from './missing-routes.js';
+import { serverRoutes } from './server-routes.js';
+import { settingsRoutes } from './settings/routes.js';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Answers without a session key, or checks it in its own way. */
+    keyless?: boolean;
+  }
+}
+
+export interface FacadeOptions {
+  /** Any of them opens the `/api` routes and the sockets. */
+  readonly sessionApiKeys: readonly string[];
+  readonly log?: Log | undefined;
+}
+
+const shortestKey = 16;
+
+/** Adds the routes to a server; to be given to it as `extend`. */
+export function openHandsV1(options: FacadeOptions): (app: FastifyInstance, server: ServerParts) => void {
+  if (options.sessionApiKeys.length === 0 || options.sessionApiKeys.some((key) => key.length < shortestKey)) {
+    throw new WorkcellError(
+      'invalid-config',
+      `A session key is missing or shorter than ${shortestKey} characters; give at least one, each that long.`,
+    );
+  }
+  return (app, { executor, workspace }) => {
+    const activity = new Activity();
+    const events = new BashEvents();
+    const context: FacadeContext = {
+      executor,
+      workspace,
+      keys: createSessionKeys(options.sessionApiKeys),
+      events,
+      commands: new BashCommands({ executor, events, activity }),
+      activity,
+    };
+    addChecks(app, context, options.log);
+    answerBrowsers(app);
+    serverRoutes(app, context);
+    bashRoutes(app, context);
+    bashSocket(app, context);
+    fileRoutes(app, context);
+    gitRoutes(app, context);
+    settingsRoutes(app, context);
+    missingRoutes(app);
+  };
+}
+
+function addChecks(app: FastifyInstance, { keys, activity }: FacadeContext, log: Log | undefined): void {
+  // The server's own token is not asked for here: the key of this protocol takes its place, below.
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, open: true };
+  });
+  app.addHook('onRequest', async (request) => {
+    const { url, config } = request.routeOptions;
+    if (config.keyless !== true && !keys.acceptsHeaders(request.headers))
+      throw new Refusal(401, 'Unauthorized');
+    if (/^\/api\/(bash|file|git)\//.test(url ?? '')) activity.touch();
+    // Clients name a type also when they send nothing, and nothing is not JSON.
+    if (isEmpty(request.headers)) delete request.headers['content-type'];
+  });
+  app.setErrorHandler((error, _request, reply) => sendFailure(reply, error, log));
+}
+
+function isEmpty(headers: IncomingHttpHeaders): boolean {
+  return headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0';
+}

@@ -1,0 +1,43 @@
+/** What clients may ask for and this server does not have: each is told so in the way that they understand. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Refusal } from './errors.js';
+
+/** What the cell's own actions correspond to among the tools of the original. */
+export const toolNames = ['terminal', 'file_editor', 'grep', 'glob'];
+
+/** The half of the protocol that talks to models and keeps conversations. */
+const otherHalf =
+  /^\/api\/(acp|agent-profiles|canvas-extensions|cloud-proxy|conversations|file\/download-trajectory|auth|llm|mcp|meta-profiles|plugins|profiles|settings\/(mcp|agent-schema|conversation-schema)|skills|sub-agents|workspaces)(\/|$)/;
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+export function missingRoutes(app: FastifyInstance): void {
+  app.get('/api/tools/', async () => toolNames);
+  app.get('/api/tools', async () => toolNames);
+
+  app.get('/api/vscode/url', async () => {
+    throw new Refusal(503, 'VSCode is disabled in configuration');
+  });
+  app.get('/api/vscode/status', async () => ({
+    running: false,
+    enabled: false,
+    message: 'VSCode is disabled in configuration',
+  }));
+  app.get('/api/desktop/url', async () => {
+    throw new Refusal(503, 'Desktop is disabled in configuration');
+  });
+
+  app.get('/sockets/events/:id', { websocket: true, config: { keyless: true } }, (socket) => {
+    socket.close(4004, 'Conversation not found');
+  });
+  app.route({ method: methods, url: '/api/*', handler: refuse });
+}
+
+async function refuse({ method, url }: FastifyRequest): Promise<never> {
+  const [path = ''] = url.split('?');
+  if (!otherHalf.test(path)) throw new Refusal(404, 'Not Found');
+  throw new Refusal(
+    501,
+    `${method} ${path} belongs to conversations and models, which this server leaves to others: it is a workspace only.`,
+  );
+}

@@ -1,0 +1,16 @@
+/** Settings as nested objects of JSON. */
+export type Settings = Record<string, unknown>;
+
+/** Objects are merged deeply; anything else, lists included, takes the place of what was there. */
+export function merge(base: Settings, difference: Settings): Settings {
+  const merged: Settings = { ...base };
+  for (const [name, value] of Object.entries(difference)) {
+    const before = merged[name];
+    merged[name] = isSettings(before) && isSettings(value) ? merge(before, value) : value;
+  }
+  return merged;
+}
+
+function isSettings(value: unknown): value is Settings {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
