@@ -1,7 +1,7 @@
 /** The directory an agent works in: one that was given, or a temporary one that goes with the cell. */
-import { realpathSync, rmSync, statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { makeScratch } from '../launchers/scratch.js';
+import { makeScratch, removeTree } from '../launchers/scratch.js';
 import { WorkcellError } from '../protocol/index.js';
 
 export interface Workspace {
@@ -13,7 +13,7 @@ export interface Workspace {
 export function openWorkspace(given: string | undefined): Workspace {
   if (given === undefined) {
     const path = realpathSync(makeScratch('workspace'));
-    return { path, dispose: () => rmSync(path, { recursive: true, force: true }) };
+    return { path, dispose: () => removeTree(path) };
   }
   const path = resolve(given);
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {

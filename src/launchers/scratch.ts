@@ -2,6 +2,7 @@
  * Temporary directories of this process. Their common parent carries the name of its owner, so that what a killed
  * process could not remove is removed by the next one that starts.
  */
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,7 +16,7 @@ export function makeScratch(purpose: string): string {
   if (root === undefined) {
     const parent = mkdtempSync(join(tmpdir(), ownedPrefix()));
     root = parent;
-    process.once('exit', () => rmSync(parent, { recursive: true, force: true }));
+    process.once('exit', () => removeTree(parent));
     void sweep();
   }
   return mkdtempSync(join(root, `${purpose}-`));
@@ -31,6 +32,19 @@ export function isAbandoned(name: string): boolean {
   const match = /^workcell-(\d+)-(\d+)-(\d+)-/.exec(name);
   // A process in another process namespace cannot be looked up from here, so what it owns is left alone.
   return match !== null && match[1] === namespace() && match[0] !== `workcell-${owner(Number(match[2]))}-`;
+}
+
+/**
+ * Removes a directory with all that is in it, whatever a program made of it: one that is nested deeper than Node can
+ * follow, or whose permissions keep its own owner out, needs the system's own tools.
+ */
+export function removeTree(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch {
+    spawnSync('chmod', ['-R', 'u+rwX', '--', path], { stdio: 'ignore' });
+    spawnSync('rm', ['-rf', '--', path], { stdio: 'ignore' });
+  }
 }
 
 /** Removes what owners that are gone have left. Nobody waits for it and a failure is the next one's to try again. */

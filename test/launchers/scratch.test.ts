@@ -1,0 +1,22 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { makeScratch, removeTree } from '../../src/launchers/scratch.js';
+
+test('a tree nested deeper than Node can follow is removed', () => {
+  const path = makeScratch('test');
+  execFileSync('bash', ['-c', 'for ((i = 0; i < 3000; i++)); do mkdir d && cd d || exit 1; done'], {
+    cwd: path,
+  });
+  removeTree(path);
+  expect(existsSync(path)).toBe(false);
+});
+
+test('a tree whose permissions keep everybody out is removed', () => {
+  const path = makeScratch('test');
+  mkdirSync(join(path, 'closed', 'inner'), { recursive: true });
+  chmodSync(join(path, 'closed'), 0);
+  removeTree(path);
+  expect(existsSync(path)).toBe(false);
+});
