@@ -21,4 +21,5 @@ export type {
   WorkcellEvent,
 } from './protocol/index.js';
 export { WorkcellError } from './protocol/index.js';
+export type { ForwardedPort } from './runtime/ports.js';
 export type { RunOptions, Runtime } from './runtime/runtime.js';

@@ -64,6 +64,7 @@ export function createExecutor(launcher: Launcher): Executor {
     execute,
     upload: (path, content, options = {}) => upload(tree, path, content, options),
     download: async (path, options = {}) => download(tree, path, options),
+    connect: (port) => launcher.connect(port),
     openTerminal: (options = {}) => openTerminal({ launcher, environment, tree }, options),
     close() {
       closing ??= (async () => {

@@ -1,6 +1,7 @@
 /** Starts processes on this machine as they are: no isolation. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
 import { WorkcellError } from '../protocol/index.js';
 import type { CellProcess, ExitStatus, LaunchedProcess, Launcher, SpawnOptions } from './launcher.js';
 import { openPipes } from './pipes.js';
@@ -101,6 +102,7 @@ export function createHostLauncher(options: {
       start(ptyOptions, (marked) =>
         spawnPty(argv, { ...marked, columns: ptyOptions.columns, rows: ptyOptions.rows }),
       ),
+    connect: connectToLoopback,
     processes,
     signal,
     close() {
@@ -179,4 +181,15 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ESRCH' && code !== 'EPERM') throw error;
   }
+}
+
+function connectToLoopback(port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('error', reject);
+    socket.once('connect', () => {
+      socket.off('error', reject);
+      resolve(socket);
+    });
+  });
 }

@@ -6,15 +6,22 @@ import { openSync } from 'node:fs';
 
 type Stdio = 'pipe' | 'ignore' | number;
 
-const hidden = new Set<number>();
+const hidden = new Map<number, symbol>();
 let nothing: number | undefined;
 
-/** From now on programs find nothing behind this descriptor. */
-export function hideDescriptor(descriptor: number): void {
-  hidden.add(descriptor);
+/**
+ * From now on programs find nothing behind this descriptor. Gives what is to be called when it has been closed; late
+ * is fine, when its number may be that of another hidden one already.
+ */
+export function hideDescriptor(descriptor: number): () => void {
+  const mark = Symbol('hidden');
+  hidden.set(descriptor, mark);
+  return () => {
+    if (hidden.get(descriptor) === mark) hidden.delete(descriptor);
+  };
 }
 
-/** To be called when the descriptor is closed. */
+/** To be called when the descriptor is closed, before anything else is opened. */
 export function forgetDescriptor(descriptor: number): void {
   hidden.delete(descriptor);
 }
@@ -23,9 +30,9 @@ export function forgetDescriptor(descriptor: number): void {
 export function withHiddenDescriptors(stdio: readonly Stdio[]): Stdio[] {
   if (hidden.size === 0) return [...stdio];
   nothing ??= openSync('/dev/null', 'r+');
-  const length = Math.max(stdio.length, ...[...hidden].map((descriptor) => descriptor + 1));
+  const length = Math.max(stdio.length, ...[...hidden.keys()].map((descriptor) => descriptor + 1));
   const all = new Array<Stdio>(length).fill('ignore');
-  for (const descriptor of hidden) all[descriptor] = nothing;
+  for (const descriptor of hidden.keys()) all[descriptor] = nothing;
   for (const [descriptor, entry] of stdio.entries()) all[descriptor] = entry;
   return all;
 }

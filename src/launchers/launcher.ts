@@ -1,4 +1,4 @@
-import type { Readable, Writable } from 'node:stream';
+import type { Duplex, Readable, Writable } from 'node:stream';
 
 /** Where the cell's files are: the directory `root` outside is what a process inside sees at `mount`. */
 export interface FileTree {
@@ -80,6 +80,8 @@ export interface Launcher {
   readonly environment: Readonly<Record<string, string>>;
   spawn(argv: readonly string[], options: SpawnOptions): Promise<LaunchedProcess>;
   openPty(argv: readonly string[], options: PtyOptions): Promise<LaunchedPty>;
+  /** A connection to a port of the cell's own loopback. */
+  connect(port: number): Promise<Duplex>;
   /** Everything that runs in the cell now. */
   processes(): CellProcess[];
   /** Sends a signal; a process that is gone already is no error. */

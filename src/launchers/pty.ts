@@ -11,6 +11,12 @@ import type { ExitStatus, LaunchedPty, PtyOptions } from './launcher.js';
 import { spawnFailure, spawnObstacle } from './spawn-failure.js';
 import { spawnOn } from './spawn-on.js';
 
+/** Something that keeps this process from ending by itself, or not. */
+export interface Referenced {
+  ref(): void;
+  unref(): void;
+}
+
 interface NativePty {
   open(columns: number, rows: number): { master: number; slave: number; pty: string };
   resize(descriptor: number, columns: number, rows: number): void;
@@ -61,8 +67,13 @@ export function closeEnd(descriptor: number): void {
 }
 
 /** The terminal of a program that was started on its other end. */
-export function attachMaster(master: number, pid: number, exited: Promise<ExitStatus>): LaunchedPty {
+export function attachMaster(
+  master: number,
+  pid: number,
+  exited: Promise<ExitStatus>,
+): LaunchedPty & Referenced {
   const native = loadNative();
+  const forget = hideDescriptor(master);
   const socket = new ReadStream(master);
   let closed = false;
   let onData = (_chunk: Buffer): void => {};
@@ -76,7 +87,7 @@ export function attachMaster(master: number, pid: number, exited: Promise<ExitSt
   socket.on('error', () => {});
   socket.once('close', () => {
     closed = true;
-    forgetDescriptor(master);
+    forget();
     onEnd();
   });
 
@@ -85,7 +96,7 @@ export function attachMaster(master: number, pid: number, exited: Promise<ExitSt
     exited: exited.then((status) => {
       // What the program printed comes before the news of its end, even while others keep the terminal open.
       // A paused reader asked to wait; for it the rest stays in the terminal.
-      if (!closed && !socket.readableEnded && socket.readableFlowing)
+      if (!socket.destroyed && !socket.readableEnded && socket.readableFlowing)
         drain(master, (chunk) => socket.push(chunk));
       return status;
     }),
@@ -98,14 +109,16 @@ export function attachMaster(master: number, pid: number, exited: Promise<ExitSt
       if (closed) listener();
     },
     write(data) {
-      if (!closed && socket.writable) socket.write(data);
+      if (!socket.destroyed && socket.writable) socket.write(data);
     },
     resize(columns, rows) {
-      if (!closed) native.resize(master, columns, rows);
+      if (!socket.destroyed) native.resize(master, columns, rows);
     },
     pause: () => void socket.pause(),
     resume: () => void socket.resume(),
     close: () => void socket.destroy(),
+    ref: () => void socket.ref(),
+    unref: () => void socket.unref(),
   };
 }
 

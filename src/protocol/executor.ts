@@ -69,6 +69,8 @@ export interface Executor {
   upload(path: string, content: AsyncIterable<Uint8Array>, options?: UploadOptions): Promise<Uploaded>;
   download(path: string, options?: DownloadOptions): Promise<Downloaded>;
   openTerminal(options?: TerminalOptions): Promise<Terminal>;
+  /** A connection to a port of the cell's own loopback, where the place can give one. */
+  connect?(port: number): Promise<NodeJS.ReadWriteStream>;
   /** Ends everything that was started. Succeeds when called twice. */
   close(): Promise<void>;
 }

@@ -1,33 +1,63 @@
-/** The way of every action: validate → judge → record → execute → mask → record → answer. */
+/** The way of every action: validate → record → judge → record → execute → mask → record → answer. */
 import type { EventStream } from '../events/stream.js';
 import {
   type Action,
   type ActionInput,
   type ActionName,
+  type Decision,
   type ErrorBody,
   type ExecuteContext,
   type Executor,
   type Observation,
   type Progress,
   parseAction,
+  type Terminal,
   WorkcellError,
 } from '../protocol/index.js';
 
-/** Judges an action before it runs. It refuses by throwing. */
-export type Guard = (action: Action) => Promise<void>;
+/** Judges an action before it runs. It refuses by throwing, and gives each decision to `record` first. */
+export type Guard = (action: JudgedAction, context: GuardContext) => Promise<void>;
+
+interface GuardContext {
+  readonly workspace: string;
+  readonly signal?: AbortSignal | undefined;
+  readonly record: (decision: Decision) => void;
+}
+
+type JudgedAction = { readonly action: string } & { readonly [field: string]: unknown };
 
 /** Removes secrets from what leaves a cell. */
 export interface Mask {
+  value<Value>(value: Value): Value;
   observation<Name extends ActionName>(observation: Observation<Name>): Observation<Name>;
-  progress(progress: Progress): Progress;
   error(error: ErrorBody): ErrorBody;
+  /** For the progress of one action; a piece that may be the beginning of a secret is held back until more is known. */
+  open(): { progress(progress: Progress): Progress | undefined; end(): Progress[] };
+  /** For one stream of bytes. */
+  bytes(): { write(chunk: Uint8Array): Uint8Array; end(): Uint8Array };
 }
 
-export interface Pipeline {
+/** What the trusted side does with every action. */
+export interface Trusted {
+  readonly guards?: readonly Guard[] | undefined;
+  readonly mask?: Mask | undefined;
+  /** Adds what the agent must not write itself, such as secret variables. What it adds is in no event. */
+  readonly prepare?: (<Name extends ActionName>(action: Action<Name>) => Promise<Action<Name>>) | undefined;
+  /** Told of each action once it has ended or was refused. */
+  readonly audit?: ((effect: Effect) => void) | undefined;
+}
+
+export interface Effect {
+  readonly action: JudgedAction;
+  readonly decision?: Decision | undefined;
+  readonly observation?: unknown;
+  readonly error?: ErrorBody | undefined;
+}
+
+export interface Pipeline extends Trusted {
   readonly executor: Executor;
   readonly events: EventStream;
-  readonly guards: readonly Guard[];
-  readonly mask: Mask | undefined;
+  readonly workspace: string;
 }
 
 export async function executeAction<Name extends ActionName>(
@@ -35,26 +65,82 @@ export async function executeAction<Name extends ActionName>(
   input: ActionInput<Name>,
   context: ExecuteContext,
 ): Promise<Observation<Name>> {
-  const { executor, events, guards, mask } = pipeline;
+  const { executor, events, mask, prepare } = pipeline;
   const action = parseAction(input) as Action<Name>;
-  for (const guard of guards) await guard(action);
-  const cause = events.append({ kind: 'action', action }, 'agent');
-  try {
-    const answer = await executor.execute(action, mask === undefined ? context : masked(context, mask));
+  return await accompany(pipeline, action, context.signal, async (cause) => {
+    const prepared = prepare === undefined ? action : await prepare(action);
+    const answer = await (mask === undefined
+      ? executor.execute(prepared, context)
+      : executeMasked(executor, prepared, context, mask));
     const observation = mask === undefined ? answer : mask.observation(answer);
     events.append({ kind: 'observation', cause, observation }, 'environment');
-    return observation;
+    return { result: observation, observation };
+  });
+}
+
+/** Records an action, has it judged, and sees to it that whatever fails is recorded and leaves as one kind of error. */
+export async function accompany<Result>(
+  { events, guards = [], mask, audit, workspace }: Pipeline,
+  action: JudgedAction,
+  signal: AbortSignal | undefined,
+  work: (cause: number) => Promise<{ result: Result; observation?: unknown }>,
+): Promise<Result> {
+  const shown = mask === undefined ? action : mask.value(action);
+  const cause = events.append({ kind: 'action', action: shown }, 'agent');
+  let decision: Decision | undefined;
+  const record = (made: Decision) => {
+    decision = mask === undefined ? made : mask.value(made);
+    events.append({ kind: 'decision', cause, decision }, made.by === 'person' ? 'user' : 'environment');
+  };
+  try {
+    for (const guard of guards) await guard(action, { workspace, signal, record });
+    const { result, observation } = await work(cause);
+    audit?.({ action: shown, decision, observation });
+    return result;
   } catch (thrown) {
     const error = toWorkcellError(thrown, mask);
     events.append({ kind: 'error', cause, error: error.toJSON() }, 'environment');
+    audit?.({ action: shown, decision, error: error.toJSON() });
     throw error;
   }
 }
 
-function masked(context: ExecuteContext, mask: Mask): ExecuteContext {
+/** A terminal whose output shows no secret. */
+export function maskTerminal(terminal: Terminal, mask: Mask | undefined): Terminal {
+  if (mask === undefined) return terminal;
+  return Object.create(terminal, { output: { value: maskBytes(terminal.output, mask) } }) as Terminal;
+}
+
+export async function* maskBytes(chunks: AsyncIterable<Uint8Array>, mask: Mask): AsyncIterable<Uint8Array> {
+  const masker = mask.bytes();
+  for await (const chunk of chunks) {
+    const shown = masker.write(chunk);
+    if (shown.length > 0) yield shown;
+  }
+  const rest = masker.end();
+  if (rest.length > 0) yield rest;
+}
+
+async function executeMasked<Name extends ActionName>(
+  executor: Executor,
+  action: Action<Name>,
+  context: ExecuteContext,
+  mask: Mask,
+): Promise<Observation<Name>> {
   const { onProgress } = context;
-  if (onProgress === undefined) return context;
-  return { ...context, onProgress: (progress) => onProgress(mask.progress(progress)) };
+  if (onProgress === undefined) return executor.execute(action, context);
+  const stream = mask.open();
+  try {
+    return await executor.execute(action, {
+      ...context,
+      onProgress: (progress) => {
+        const shown = stream.progress(progress);
+        return shown === undefined ? undefined : onProgress(shown);
+      },
+    });
+  } finally {
+    for (const rest of stream.end()) await onProgress(rest);
+  }
 }
 
 /** Gives every failure a code, so that callers meet one kind of error only. */

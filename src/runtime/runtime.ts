@@ -5,6 +5,7 @@ import {
   type Cell,
   type EditStep,
   type ExecuteContext,
+  type Executor,
   type Isolation,
   type Observation,
   type RuntimeStatus,
@@ -15,7 +16,15 @@ import {
 } from '../protocol/index.js';
 import { type Call, type OutputListener, toContext } from './call.js';
 import { Files } from './files.js';
-import { executeAction, type Guard, type Mask } from './pipeline.js';
+import {
+  accompany,
+  executeAction,
+  maskBytes,
+  maskTerminal,
+  type Pipeline,
+  type Trusted,
+} from './pipeline.js';
+import { RuntimePorts } from './ports.js';
 import { RuntimeProcesses } from './processes.js';
 
 type Options<Name extends ActionName, Keys extends string = never> = Omit<
@@ -30,12 +39,10 @@ export interface RunOptions extends Options<'run', 'command'> {
   signal?: AbortSignal;
 }
 
-export interface RuntimeParts {
+export interface RuntimeParts extends Trusted {
   readonly cell: Cell;
   readonly events: EventStream;
   readonly onStatus?: ((update: StatusUpdate) => void) | undefined;
-  readonly guards?: readonly Guard[];
-  readonly mask?: Mask;
   /** Limits of a `run` that names none of its own. */
   readonly defaults?: RunDefaults | undefined;
 }
@@ -55,6 +62,7 @@ export class Runtime implements AsyncDisposable {
   readonly events: EventStream;
   readonly files: Files;
   readonly processes: RuntimeProcesses;
+  readonly ports: RuntimePorts;
   readonly terminals: { open(options?: TerminalOptions): Promise<Terminal> };
   readonly env: {
     get(): Promise<Record<string, string>>;
@@ -76,12 +84,30 @@ export class Runtime implements AsyncDisposable {
     this.events = events;
     const call: Call = {
       execute: this.execute.bind(this),
-      upload: async (path, content, options) => this.#open().upload(path, content, options),
-      download: async (path, options) => this.#open().download(path, options),
-      openTerminal: async (options) => this.#open().openTerminal(options),
+      upload: (path, content, options) =>
+        this.#aside({ action: 'upload', path, format: options?.format }, options?.signal, (executor) =>
+          executor.upload(path, content, options),
+        ),
+      download: (path, options) =>
+        this.#aside(
+          { action: 'download', path, format: options?.format },
+          options?.signal,
+          async (executor) => {
+            const { mask } = this.#parts;
+            const downloaded = await executor.download(path, options);
+            return mask === undefined
+              ? downloaded
+              : { ...downloaded, content: maskBytes(downloaded.content, mask) };
+          },
+        ),
+      openTerminal: (options) =>
+        this.#aside({ action: 'open_terminal', ...options }, undefined, async (executor) =>
+          maskTerminal(await executor.openTerminal(options), this.#parts.mask),
+        ),
     };
     this.files = new Files(call);
     this.processes = new RuntimeProcesses(call);
+    this.ports = new RuntimePorts(() => this.#open());
     this.terminals = { open: (options = {}) => call.openTerminal(options) };
     this.env = {
       get: async () => (await this.execute({ action: 'get_env' })).variables,
@@ -104,8 +130,7 @@ export class Runtime implements AsyncDisposable {
     action: ActionInput<Name> & { action: Name },
     context: ExecuteContext = {},
   ): Promise<Observation<Name>> {
-    const { events, guards = [], mask } = this.#parts;
-    return executeAction<Name>({ executor: this.#open(), events, guards, mask }, action, context);
+    return executeAction<Name>(this.#pipeline(), action, context);
   }
 
   /** Runs a command in a persistent shell. A command that fails is a result, not an error. */
@@ -152,6 +177,7 @@ export class Runtime implements AsyncDisposable {
   close(): Promise<void> {
     this.#closing ??= (async () => {
       try {
+        await this.ports.closeAll();
         await this.#parts.cell.stop();
       } finally {
         this.#setStatus({ status: 'STOPPED', level: 'info', message: `Cell ${this.id} was stopped.` });
@@ -163,6 +189,22 @@ export class Runtime implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** What is no action on the wire is judged and recorded like one, where there is somebody to judge it. */
+  async #aside<Result>(
+    action: { readonly action: string } & { readonly [field: string]: unknown },
+    signal: AbortSignal | undefined,
+    work: (executor: Executor) => Promise<Result>,
+  ): Promise<Result> {
+    const executor = this.#open();
+    if ((this.#parts.guards ?? []).length === 0) return work(executor);
+    return accompany(this.#pipeline(), action, signal, async () => ({ result: await work(executor) }));
+  }
+
+  #pipeline(): Pipeline {
+    const { events, guards, mask, prepare, audit } = this.#parts;
+    return { executor: this.#open(), events, workspace: this.workspace, guards, mask, prepare, audit };
   }
 
   #open() {

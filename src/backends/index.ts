@@ -1,0 +1,36 @@
+import type { z } from 'zod';
+import { WorkcellError } from '../protocol/index.js';
+import type { Backend } from './backend.js';
+
+/** Every backend, loaded when it is first used. */
+export const backends = {
+  cli: () => import('./cli.js'),
+  local: () => import('./local.js'),
+  remote: () => import('./remote.js'),
+  sandbox: () => import('./sandbox.js'),
+};
+
+export type BackendName = keyof typeof backends;
+
+type OptionsOf<Name extends BackendName> =
+  Awaited<ReturnType<(typeof backends)[Name]>>['default'] extends Backend<infer Shape>
+    ? z.input<z.ZodObject<Shape>>
+    : never;
+
+/** The name of a backend with the options it takes. */
+export type BackendConfig = { [Name in BackendName]: { backend: Name } & OptionsOf<Name> }[BackendName];
+
+export const backendNames = Object.keys(backends) as BackendName[];
+
+export async function loadBackend(name: string): Promise<Backend> {
+  if (!Object.hasOwn(backends, name)) {
+    throw new WorkcellError(
+      'backend-unknown',
+      `There is no backend "${name}". Known: ${backendNames.join(', ')}.`,
+      {
+        details: { backend: name },
+      },
+    );
+  }
+  return (await backends[name as BackendName]()).default as unknown as Backend;
+}

@@ -1,0 +1,43 @@
+/** Runs everything in namespaces of its own on this machine, with bubblewrap. The executor is in this process. */
+import { explain, findObstacle } from '../launchers/bubblewrap/obstacles.js';
+import { WorkcellError } from '../protocol/index.js';
+import { defineBackend, type Probe } from './backend.js';
+import { startSandbox } from './sandbox/cell.js';
+import { type SandboxOptions, sandboxOptions } from './sandbox/options.js';
+import { takeSandbox } from './sandbox/pool.js';
+
+export default defineBackend({
+  type: 'sandbox',
+  options: sandboxOptions,
+
+  /** Starts a cell and looks at what is enforced on it: what a file says would be a guess. */
+  async probe(): Promise<Probe> {
+    const obstacle = await findObstacle();
+    if (obstacle !== undefined) return { available: false, tier: 'none', ...obstacle };
+    try {
+      const cell = await startSandbox(trial);
+      await cell.stop();
+      const { tier, facts } = cell.isolation;
+      const summary = facts.map(({ name, detail }) => `${name}: ${detail}`).join(' ');
+      return { available: tier !== 'none', tier, summary, advice: [] };
+    } catch (error) {
+      return { available: false, tier: 'none', ...explain(complaintOf(error)) };
+    }
+  },
+
+  async start(options, { id, signal }) {
+    const { launcher: _launcher, ...cell } = await takeSandbox(options);
+    if (signal?.aborted) {
+      await cell.stop();
+      throw new WorkcellError('cancelled', 'The start of the sandbox was cancelled.');
+    }
+    return { id, ...cell };
+  },
+});
+
+const trial: SandboxOptions = { network: 'none', limits: {}, readOnly: [], readWrite: [], env: {} };
+
+function complaintOf(error: unknown): string {
+  if (WorkcellError.isInstance(error)) return String(error.details.complaint ?? error.message);
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,87 @@
+/** Starts one sandbox: its workspace, its processes and the executor that works in it. */
+import { realpathSync } from 'node:fs';
+import { createExecutor } from '../../executor/executor.js';
+import { readIsolation } from '../../launchers/bubblewrap/facts.js';
+import { type BubblewrapLauncher, createBubblewrapLauncher } from '../../launchers/bubblewrap/launcher.js';
+import { cellEnvironment, workspaceInside } from '../../launchers/bubblewrap/layout.js';
+import { explain, findBubblewrap, findObstacle } from '../../launchers/bubblewrap/obstacles.js';
+import { type Cell, WorkcellError } from '../../protocol/index.js';
+import { openWorkspace } from '../workspace.js';
+import { type SandboxOptions, withDefaults } from './options.js';
+
+export type SandboxCell = Omit<Cell, 'id'> & { readonly launcher: BubblewrapLauncher };
+
+export async function startSandbox(options: SandboxOptions): Promise<SandboxCell> {
+  const { network, env, rootfs } = options;
+  const limits = withDefaults(options.limits);
+  const readOnly = options.readOnly.map(existing);
+  const readWrite = options.readWrite.map(existing);
+  const workspace = openWorkspace(options.workspace);
+  let launcher: BubblewrapLauncher | undefined;
+  try {
+    launcher = await createBubblewrapLauncher({
+      program: findBubblewrap() ?? 'bwrap',
+      workspace: workspace.path,
+      environment: { ...cellEnvironment, ...env },
+      network,
+      rootfs: rootfs === undefined ? undefined : existing(rootfs),
+      readOnly,
+      readWrite,
+      limits,
+    });
+    const { hostPid, enforcement, exited } = launcher;
+    const isolation = readIsolation({ hostPid, network, limits, enforcement, readWrite });
+    const executor = createExecutor(launcher);
+    let stopping = false;
+    return {
+      backend: 'sandbox',
+      executor,
+      launcher,
+      isolation,
+      workspace: workspaceInside,
+      lost: new Promise((resolve) => {
+        void exited.then((how) => {
+          if (!stopping) resolve(`The sandbox ended by itself (${how}).`);
+        });
+      }),
+      async stop() {
+        stopping = true;
+        // What the executor waits for ends at once when the whole cell does.
+        const closed = executor.close();
+        await launcher?.close();
+        await closed;
+        workspace.dispose();
+      },
+    };
+  } catch (error) {
+    await launcher?.close();
+    workspace.dispose();
+    throw await explained(error);
+  }
+}
+
+/** A path that is mounted is resolved here: the kernel would follow a link, and the report should say where to. */
+function existing(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (cause) {
+    throw new WorkcellError(
+      'invalid-config',
+      `The path ${path} cannot be shown in the sandbox: it does not exist.`,
+      {
+        details: { path },
+        cause,
+      },
+    );
+  }
+}
+
+async function explained(error: unknown): Promise<unknown> {
+  if (!WorkcellError.isInstance(error) || error.code !== 'backend-unavailable') return error;
+  const complaint = String(error.details.complaint ?? error.message);
+  const { summary, advice } = (await findObstacle()) ?? explain(complaint);
+  return new WorkcellError('backend-unavailable', [summary, ...advice].join(' '), {
+    details: { complaint, advice: [...advice] },
+    cause: error,
+  });
+}

@@ -1,0 +1,42 @@
+/** The options of the sandbox backend. */
+import { totalmem } from 'node:os';
+import { z } from 'zod';
+import { environmentSchema } from '../../protocol/actions/common.js';
+
+const absolutePath = z.string().regex(/^\/[^\0]*$/, 'must be an absolute path');
+
+const limitsSchema = z.strictObject({
+  /** Default: three quarters of the machine's memory. */
+  memoryBytes: z.int().min(16_777_216).optional(),
+  /** Processors' worth of time; may be a fraction. Default: all. */
+  cpus: z.number().positive().optional(),
+  /** Processes and threads together. Default: 4096. */
+  pids: z.int().min(8).optional(),
+  /** Size of each of /tmp, /dev/shm and the home directory. Default: half of the memory. */
+  diskBytes: z.int().min(65_536).optional(),
+  /** Descriptors of one process. Default: as the caller has. */
+  openFiles: z.int().min(16).optional(),
+});
+
+export const sandboxOptions = {
+  /** Default: a temporary directory that is removed at the end. */
+  workspace: z.string().min(1).optional(),
+  /** A directory with a system in it, seen in place of this machine's own. */
+  rootfs: absolutePath.optional(),
+  /** `host`: the network of this machine, without isolation. */
+  network: z.enum(['none', 'host']).default('none'),
+  limits: limitsSchema.default({}),
+  /** Paths of this machine that the cell sees at the same place. */
+  readOnly: z.array(absolutePath).default([]),
+  readWrite: z.array(absolutePath).default([]),
+  env: environmentSchema.default({}),
+  /** Keeps cells of this shape ready, so that the next ones start at once. */
+  pool: z.strictObject({ size: z.int().min(1).max(1000) }).optional(),
+};
+
+export type SandboxOptions = z.output<z.ZodObject<typeof sandboxOptions>>;
+
+/** Limits that hold unless others are asked for: a runaway command must not take the machine with it. */
+export function withDefaults(limits: SandboxOptions['limits']): SandboxOptions['limits'] {
+  return { memoryBytes: Math.floor(totalmem() * 0.75), pids: 4096, ...limits };
+}

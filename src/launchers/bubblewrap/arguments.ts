@@ -1,0 +1,137 @@
+/** The command line of bubblewrap for one cell. */
+import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { cellUser, exchangeInside, terminalInside, workspaceInside } from './layout.js';
+
+export interface MountOptions {
+  /** The caller's directory that the cell sees as its workspace. */
+  readonly workspace: string;
+  readonly exchange: string;
+  /** The inner end of a terminal of this machine, which the cell sees as its console. */
+  readonly terminal: string;
+  /** The assembled `/etc`, and the directories of the host's that are seen in it. */
+  readonly etc: { readonly path: string; readonly shared: readonly string[] };
+  /** A directory with a system in it, used in place of this machine's own. */
+  readonly rootfs?: string | undefined;
+  readonly network: 'none' | 'host';
+  /** Host paths that the cell sees at the same place. */
+  readonly readOnly: readonly string[];
+  readonly readWrite: readonly string[];
+  /** Size of each of the cell's memory file systems; half of the machine's memory without one. */
+  readonly scratchBytes?: number | undefined;
+}
+
+/** Descriptors that bubblewrap reads the filter from and writes the number of the cell's first process to. */
+export interface Descriptors {
+  readonly seccomp: number;
+  readonly info: number;
+}
+
+export function bubblewrapArguments(options: MountOptions, descriptors: Descriptors): string[] {
+  return [
+    ...isolation(options),
+    '--seccomp',
+    String(descriptors.seccomp),
+    '--info-fd',
+    String(descriptors.info),
+    ...system(options),
+    '--proc',
+    '/proc',
+    '--dev',
+    '/dev',
+    '--dev-bind',
+    options.terminal,
+    terminalInside,
+    ...scratch(options, '/dev/shm'),
+    '--remount-ro',
+    '/dev',
+    ...scratch(options, '/tmp'),
+    ...scratch(options, cellUser.home),
+    ...options.readOnly.flatMap((path) => ['--ro-bind', path, path]),
+    ...options.readWrite.flatMap((path) => ['--bind', path, path]),
+    '--bind',
+    options.workspace,
+    workspaceInside,
+    '--ro-bind',
+    options.exchange,
+    exchangeInside,
+    '--remount-ro',
+    '/',
+    '--chdir',
+    workspaceInside,
+  ];
+}
+
+function isolation({ network }: MountOptions): string[] {
+  return [
+    '--unshare-user',
+    '--unshare-pid',
+    '--unshare-ipc',
+    '--unshare-uts',
+    '--unshare-cgroup-try',
+    ...(network === 'none' ? ['--unshare-net'] : []),
+    '--die-with-parent',
+    // The first process cannot be killed from inside, whatever a command does to all it can see.
+    '--as-pid-1',
+    '--uid',
+    String(cellUser.uid),
+    '--gid',
+    String(cellUser.gid),
+    '--hostname',
+    'cell',
+    '--cap-drop',
+    'ALL',
+  ];
+}
+
+function system({ rootfs, etc }: MountOptions): string[] {
+  if (rootfs !== undefined) return foreignSystem(rootfs, etc.path);
+  return [
+    '--ro-bind',
+    '/usr',
+    '/usr',
+    ...['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'].flatMap((name) => topEntry('/', name)),
+    '--ro-bind',
+    etc.path,
+    '/etc',
+    ...etc.shared.flatMap((path) => ['--ro-bind', path, path]),
+    '--ro-bind-try',
+    '/opt',
+    '/opt',
+    '--symlink',
+    '../tmp',
+    '/var/tmp',
+  ];
+}
+
+/** What the cell has of its own, whatever a root file system brings. */
+const own = new Set(['dev', 'home', 'proc', 'run', 'sys', 'tmp', 'workspace']);
+
+/** Its entries are mounted one by one, because nothing can be made in it to mount the cell's own directories on. */
+function foreignSystem(rootfs: string, etc: string): string[] {
+  const users = ['passwd', 'group'].filter((name) => lstatSync(join(rootfs, 'etc', name), quiet)?.isFile());
+  return [
+    ...readdirSync(rootfs)
+      .filter((name) => !own.has(name))
+      .flatMap((name) => topEntry(rootfs, name)),
+    // Programs look up who they are.
+    ...users.flatMap((name) => ['--ro-bind', join(etc, name), `/etc/${name}`]),
+  ];
+}
+
+const quiet = { throwIfNoEntry: false } as const;
+
+/** `/bin` and its like are links into `/usr` on most systems and directories on some. */
+function topEntry(root: string, name: string): string[] {
+  const path = join(root, name);
+  const stats = lstatSync(path, quiet);
+  if (stats === undefined) return [];
+  return stats.isSymbolicLink()
+    ? ['--symlink', readlinkSync(path), `/${name}`]
+    : ['--ro-bind', path, `/${name}`];
+}
+
+function scratch({ scratchBytes }: MountOptions, path: string): string[] {
+  const size = scratchBytes === undefined ? [] : ['--size', String(scratchBytes)];
+  return [...size, '--perms', path === cellUser.home ? '0700' : '1777', '--tmpfs', path];
+}

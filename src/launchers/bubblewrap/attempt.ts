@@ -1,0 +1,58 @@
+/**
+ * Watches over a start when those inside who report on it may have been killed: a command can kill everything in
+ * its cell but the first process.
+ */
+import type { CellProcesses } from './processes.js';
+
+/** How long a start may take before it is looked after, and how often then. */
+const lookMs = 1000;
+
+/** A relay that cannot make processes tries for a while; one that has not by then will not. */
+const patienceMs = 30_000;
+
+/** How long a report may take from inside to here. */
+const reportMs = 50;
+
+export class Attempt {
+  supervisor: number | undefined;
+  pump: number | undefined;
+  readonly #processes: CellProcesses;
+  readonly #timer: NodeJS.Timeout;
+  #stopped = false;
+
+  constructor(processes: CellProcesses, onLost: () => void) {
+    this.#processes = processes;
+    const deadline = performance.now() + patienceMs;
+    this.#timer = setInterval(() => {
+      const dead = this.supervisor !== undefined && !processes.isAlive(this.supervisor);
+      if (dead || performance.now() > deadline) onLost();
+    }, lookMs);
+    this.#timer.unref();
+  }
+
+  /** The program runs. */
+  started(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** All is known that there is to know. */
+  stop(): void {
+    this.#stopped = true;
+    clearInterval(this.#timer);
+  }
+
+  /**
+   * Settles when a program whose output has ended is gone and nobody is left to report it; else never. Nothing tells
+   * of such an end, so it is looked for, ever more seldom, until the report comes or cannot come any more.
+   */
+  async confirmEnd(pid: number): Promise<void> {
+    const isAlive = (helper: number | undefined) => helper !== undefined && this.#processes.isAlive(helper);
+    for (let waitMs = reportMs; !this.#stopped; waitMs = Math.min(waitMs * 2, lookMs)) {
+      const possible = isAlive(this.supervisor) || isAlive(pid);
+      // A report that was made just before the supervisor went is on its way.
+      await new Promise((resolve) => setTimeout(resolve, waitMs).unref());
+      if (!possible && !this.#stopped) return;
+    }
+    return new Promise(() => {});
+  }
+}

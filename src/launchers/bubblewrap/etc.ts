@@ -1,0 +1,91 @@
+/** The `/etc` of a cell: what programs need to work, and nothing that tells about this machine or its people. */
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { makeScratch } from '../scratch.js';
+import { cellUser } from './layout.js';
+
+export interface Etc {
+  readonly path: string;
+  /** Directories of the host's `/etc` to be mounted in it. */
+  readonly shared: readonly string[];
+}
+
+/** Copied, links as links. Directories among them are small. */
+const copied =
+  /^(ld\.so\.cache|ld\.so\.conf|localtime|timezone|mime\.types|magic|protocols|services|os-release|debian_version|inputrc|mtab|maven|python.*)$/;
+
+/**
+ * Mounted, each for a fifth of a millisecond, because copying their hundreds of files would take longer. Only parts
+ * that every user may read: where the caller is root, the cell could read files that are root's alone.
+ */
+const mounted = /^(alternatives|fonts|java.*|crypto-policies)$/;
+const mountedParts = ['ssl/certs', 'pki/tls/certs', 'pki/ca-trust', 'pki/java'];
+
+const assembled = new Map<string, Etc>();
+
+/** Assembled once for each kind of network; it goes with this process. */
+export function assembleEtc(network: 'none' | 'host'): Etc {
+  const known = assembled.get(network);
+  if (known !== undefined && existsSync(known.path)) return known;
+  const path = makeScratch('etc');
+  chmodSync(path, 0o755);
+  for (const [name, content] of Object.entries(ownFiles(network))) writeFileSync(join(path, name), content);
+  const shared = [...mountedParts];
+  for (const name of readdirSync('/etc')) {
+    if (copied.test(name))
+      cpSync(join('/etc', name), join(path, name), { recursive: true, verbatimSymlinks: true });
+    else if (mounted.test(name)) shared.push(name);
+  }
+  const present = shared.filter((name) =>
+    statSync(join('/etc', name), { throwIfNoEntry: false })?.isDirectory(),
+  );
+  for (const name of present) mkdirSync(join(path, name), { recursive: true });
+  copyIfPresent('/etc/ssl/openssl.cnf', join(path, 'ssl/openssl.cnf'));
+  const etc = { path, shared: present.map((name) => join('/etc', name)) };
+  assembled.set(network, etc);
+  return etc;
+}
+
+function ownFiles(network: 'none' | 'host'): Record<string, string> {
+  const { name, uid, gid, home } = cellUser;
+  const files: Record<string, string> = {
+    passwd: [
+      'root:x:0:0:root:/root:/usr/sbin/nologin',
+      `${name}:x:${uid}:${gid}:${name}:${home}:/bin/bash`,
+      'nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin',
+      '',
+    ].join('\n'),
+    group: `root:x:0:\n${name}:x:${gid}:\nnogroup:x:65534:\n`,
+    hostname: 'cell\n',
+    hosts: '127.0.0.1 localhost cell\n::1 localhost\n',
+    'nsswitch.conf': 'passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n',
+    'host.conf': 'multi on\n',
+  };
+  const resolver = network === 'host' ? read('/etc/resolv.conf') : undefined;
+  if (resolver !== undefined) files['resolv.conf'] = resolver;
+  return files;
+}
+
+function copyIfPresent(from: string, to: string): void {
+  const text = read(from);
+  if (text === undefined) return;
+  mkdirSync(dirname(to), { recursive: true });
+  writeFileSync(to, text);
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

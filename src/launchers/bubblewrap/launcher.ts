@@ -1,0 +1,103 @@
+/** Starts processes in namespaces of their own. The executor stays outside, in this process. */
+import { closeSync, openSync, rmSync } from 'node:fs';
+import type { Duplex } from 'node:stream';
+import type { Launcher } from '../launcher.js';
+import { applyLimits, type Enforcement, type Limits } from '../limits/limits.js';
+import { closeEnd, openPair, type Referenced } from '../pty.js';
+import { makeScratch } from '../scratch.js';
+import { startCell } from './cell.js';
+import { assembleEtc } from './etc.js';
+import { exchangeInside, workspaceInside } from './layout.js';
+import { connectTo } from './ports.js';
+import { CellProcesses } from './processes.js';
+import { Starter } from './starter.js';
+
+export interface BubblewrapOptions {
+  /** Path of bubblewrap. */
+  readonly program: string;
+  readonly workspace: string;
+  /** What every process starts with. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly rootfs?: string | undefined;
+  readonly network: 'none' | 'host';
+  readonly readOnly: readonly string[];
+  readonly readWrite: readonly string[];
+  readonly limits: Limits;
+}
+
+export interface BubblewrapLauncher extends Launcher, Referenced {
+  /** The first process of the cell, as this side numbers it. */
+  readonly hostPid: number;
+  readonly enforcement: Enforcement;
+  /** Settles when the cell ends, whoever ended it, with how. */
+  readonly exited: Promise<string>;
+  connect(port: number): Promise<Duplex>;
+}
+
+/** Starts a cell; settles when its first process is ready to start others. */
+export async function createBubblewrapLauncher(options: BubblewrapOptions): Promise<BubblewrapLauncher> {
+  const exchange = makeScratch('cell');
+  const enforcement = applyLimits(options.limits);
+  const terminal = openPair(200, 50);
+  try {
+    const cell = await startCell({
+      ...options,
+      exchange,
+      etc: assembleEtc(options.network),
+      scratchBytes: options.limits.diskBytes,
+      enter: (pid) => enforcement.enter(pid),
+      prefix: enforcement.prefix,
+      setup: enforcement.setup,
+      terminal: terminal.name,
+    });
+    // Stays valid when the process is gone, and is never taken for that of a later one with the same number.
+    const root = openSync(`/proc/${cell.hostPid}/root`, 'r');
+    const files = `/proc/self/fd/${root}`;
+    const processes = new CellProcesses(`${files}/proc`, cell);
+    const starter = new Starter({ cell, exchange, master: terminal.master, processes });
+    enforcement.watch(processes);
+    let closing: Promise<void> | undefined;
+
+    async function end(): Promise<void> {
+      await cell.kill();
+      starter.close();
+      closeSync(root);
+      rmSync(exchange, { recursive: true, force: true });
+      await enforcement.release();
+    }
+    const launcher: BubblewrapLauncher = {
+      hostPid: cell.hostPid,
+      enforcement,
+      exited: cell.exited,
+      files: { root: files, mount: '/', workspace: workspaceInside },
+      exchange: { outside: exchange, inside: exchangeInside },
+      environment: options.environment,
+      spawn: (argv, spawnOptions) => starter.spawn(argv, spawnOptions),
+      openPty: (argv, ptyOptions) => starter.openPty(argv, ptyOptions),
+      connect: (port) => connectTo(launcher, port),
+      processes: () => processes.list(),
+      signal: (pids, name) => processes.signal(pids, name),
+      oomKills: () => enforcement.oomKills(),
+      ref() {
+        cell.ref();
+        starter.ref();
+      },
+      unref() {
+        cell.unref();
+        starter.unref();
+      },
+      close() {
+        closing ??= end();
+        return closing;
+      },
+    };
+    return launcher;
+  } catch (error) {
+    closeEnd(terminal.master);
+    rmSync(exchange, { recursive: true, force: true });
+    await enforcement.release();
+    throw error;
+  } finally {
+    closeEnd(terminal.slave);
+  }
+}

@@ -1,0 +1,28 @@
+/** What a cell looks like from inside, in places that more than one part must agree on. */
+
+export const cellUser = { name: 'agent', uid: 1000, gid: 1000, home: '/home/agent' } as const;
+
+export const workspaceInside = '/workspace';
+
+/** Read-only from inside, so no process there can put a link in the place of a file that this side opens. */
+export const exchangeInside = '/run/workcell';
+
+/** The terminal that the cell was started with; it serves one program, directly. */
+export const terminalInside = '/dev/console';
+
+export const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** What every process in a cell starts with: nothing of the caller's own environment. */
+export const cellEnvironment: Readonly<Record<string, string>> = {
+  PATH: searchPath,
+  HOME: cellUser.home,
+  USER: cellUser.name,
+  LOGNAME: cellUser.name,
+  SHELL: '/bin/bash',
+  LANG: 'C.UTF-8',
+  TERM: 'xterm-256color',
+  // A program that stops to page its output would wait for a person who is not there.
+  PAGER: 'cat',
+  GIT_PAGER: 'cat',
+  MANPAGER: 'cat',
+};

@@ -1,0 +1,60 @@
+/** Reaches a server that listens inside a cell. */
+import { Duplex } from 'node:stream';
+import type { LaunchedProcess, Launcher } from '../launcher.js';
+import { cellEnvironment } from './layout.js';
+
+/** Says with one byte that the connection stands; then bytes are carried both ways until the server closes it. */
+const carry = 'exec 3<>"/dev/tcp/127.0.0.1/$0" || exit 1; printf +; cat <&0 >&3 & cat <&3; kill $!';
+
+/** A connection to a port of the cell's loopback, carried by a process in the cell. */
+export async function connectTo(
+  launcher: Pick<Launcher, 'spawn' | 'signal' | 'processes'>,
+  port: number,
+): Promise<Duplex> {
+  const argv = ['bash', '-c', carry, String(port)];
+  const carrier = await launcher.spawn(argv, { cwd: '/', env: cellEnvironment });
+  const { stdin, stdout, stderr, exited } = carrier;
+  stderr.resume();
+  const first = await new Promise<Buffer | undefined>((resolve) => {
+    stdout.once('data', (chunk: Buffer) => {
+      stdout.pause();
+      resolve(chunk);
+    });
+    void exited.then(() => resolve(undefined));
+  });
+  if (first === undefined) {
+    for (const stream of [stdin, stdout, stderr]) stream.destroy();
+    const message = `Nothing listens on port ${port} in the cell. Start the server first, on 127.0.0.1 or on all addresses.`;
+    throw Object.assign(new Error(message), { code: 'ECONNREFUSED' });
+  }
+  if (first.length > 1) stdout.unshift(first.subarray(1));
+  return toDuplex(carrier, () => {
+    const { pid } = carrier;
+    const own = launcher.processes().filter((entry) => entry.pid === pid || entry.groupId === pid);
+    launcher.signal(
+      own.map((entry) => entry.pid),
+      'SIGKILL',
+    );
+  });
+}
+
+function toDuplex({ stdin, stdout, stderr }: LaunchedProcess, stop: () => void): Duplex {
+  const duplex = new Duplex({
+    read: () => void stdout.resume(),
+    write: (chunk, encoding, callback) => void stdin.write(chunk, encoding, () => callback()),
+    final(callback) {
+      stdin.end();
+      callback();
+    },
+    destroy(error, callback) {
+      stop();
+      for (const stream of [stdin, stdout, stderr]) stream.destroy();
+      callback(error);
+    },
+  });
+  stdout.on('data', (chunk: Buffer) => {
+    if (!duplex.push(chunk)) stdout.pause();
+  });
+  stdout.once('close', () => duplex.push(null));
+  return duplex;
+}

@@ -1,0 +1,142 @@
+/** What runs in a cell: read from its own process file system, signalled by the numbers this side knows. */
+import { readdirSync, readFileSync } from 'node:fs';
+import type { CellProcess, ExitStatus } from '../launcher.js';
+import { listPids, readProcess } from '../process-table.js';
+import type { RunningCell } from './cell.js';
+
+/** Every process carries the number of its start, so that those that left their parent are traced to it. */
+export const startVariable = 'WORKCELL_START';
+
+/** How many ended starts are remembered, to tell which of them a process left behind belongs to. */
+const rememberedStarts = 1024;
+
+export class CellProcesses {
+  readonly #proc: string;
+  readonly #cell: RunningCell;
+  readonly #starts = new Map<number, number>();
+  readonly #running = new Set<number>();
+  readonly #ended: number[] = [];
+  #closed = false;
+
+  /** `proc`: the cell's own process file system. */
+  constructor(proc: string, cell: RunningCell) {
+    this.#proc = proc;
+    this.#cell = cell;
+    void cell.exited.then(() => {
+      this.#closed = true;
+    });
+  }
+
+  /** Remembers which process a start led to. */
+  started(number: number, pid: number, exited: Promise<ExitStatus>): void {
+    this.#starts.set(number, pid);
+    this.#running.add(pid);
+    void exited.then(() => {
+      this.#running.delete(pid);
+      this.#ended.push(number);
+      const oldest = this.#ended.length > rememberedStarts ? this.#ended.shift() : undefined;
+      if (oldest !== undefined) this.#starts.delete(oldest);
+    });
+  }
+
+  /** All processes but those that Workcell itself put there. */
+  list(): CellProcess[] {
+    if (this.#closed) return [];
+    const { helpers } = this.#cell;
+    const all = this.#pids()
+      .filter((pid) => pid !== 1 && !helpers.has(pid))
+      .map((pid) => readProcess(pid, this.#proc))
+      .filter((entry) => entry !== undefined);
+    const byPid = new Map(all.map((entry) => [entry.pid, entry]));
+    return all.map((entry) => {
+      const origin = this.#origin(entry, byPid);
+      // What lost its parent hangs, for those who look for a tree, on the process that it comes from.
+      const lost = !byPid.has(entry.parentPid) && origin !== undefined && origin !== entry.pid;
+      return { ...entry, origin, parentPid: lost ? origin : entry.parentPid };
+    });
+  }
+
+  isAlive(pid: number): boolean {
+    return !this.#closed && readProcess(pid, this.#proc) !== undefined;
+  }
+
+  signal(pids: readonly number[], name: NodeJS.Signals): void {
+    if (this.#closed || pids.length === 0) return;
+    const wanted = new Set(pids);
+    for (const [inside, outside] of hostPids(this.#cell.hostPid, wanted)) {
+      if (inside !== 1) send(outside, name);
+    }
+  }
+
+  #pids(): number[] {
+    try {
+      return listPids(this.#proc);
+    } catch {
+      return [];
+    }
+  }
+
+  /** What is still attached hangs below the process that was started; what left it carries the number of the start. */
+  #origin(entry: CellProcess, byPid: ReadonlyMap<number, CellProcess>): number | undefined {
+    let top = entry;
+    for (let parent = byPid.get(top.parentPid); parent !== undefined; parent = byPid.get(top.parentPid))
+      top = parent;
+    if (this.#running.has(top.pid)) return top.pid;
+    const number = readMark(this.#proc, entry.pid) ?? readMark(this.#proc, top.pid);
+    return number === undefined ? undefined : this.#starts.get(number);
+  }
+}
+
+/** Finds the wanted processes among those that descend from the cell's first one, which all do. */
+function hostPids(first: number, wanted: ReadonlySet<number>): Map<number, number> {
+  const found = new Map<number, number>();
+  const queue = new Set([first]);
+  for (const pid of queue) {
+    const inside = insidePid(pid);
+    if (inside !== undefined && wanted.has(inside)) found.set(inside, pid);
+    if (found.size === wanted.size) break;
+    for (const child of children(pid)) queue.add(child);
+  }
+  return found;
+}
+
+/** The last of the numbers that a process has in the namespaces it is nested in. */
+function insidePid(pid: number): number | undefined {
+  const match = /^NSpid:.*\t(\d+)$/m.exec(read(`/proc/${pid}/status`));
+  return match === null ? undefined : Number(match[1]);
+}
+
+/** A child belongs to the thread that made it. */
+function children(pid: number): number[] {
+  let threads: string[];
+  try {
+    threads = readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
+  return threads.flatMap((thread) =>
+    read(`/proc/${pid}/task/${thread}/children`).split(' ').filter(Boolean).map(Number),
+  );
+}
+
+function readMark(proc: string, pid: number): number | undefined {
+  const match = new RegExp(`(?:^|\\0)${startVariable}=(\\d+)`).exec(read(`${proc}/${pid}/environ`));
+  return match === null ? undefined : Number(match[1]);
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+/** A process that is gone needs no signal. */
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

@@ -1,0 +1,51 @@
+/** A terminal inside the cell whose bytes come and go through two pipes. */
+import type { Socket } from 'node:net';
+import type { ExitStatus, LaunchedPty } from '../launcher.js';
+
+export function pumpedPty(parts: {
+  pid: number;
+  exited: Promise<ExitStatus>;
+  input: Socket;
+  output: Socket;
+  resize(columns: number, rows: number): void;
+  hangUp(): void;
+}): LaunchedPty {
+  const { pid, input, output } = parts;
+  let onEnd = (): void => {};
+  const ended = new Promise<void>((resolve) => {
+    output.once('close', () => {
+      input.destroy();
+      onEnd();
+      resolve();
+    });
+  });
+
+  return {
+    pid,
+    // The pump is gone by then, so what is in the pipe is all there will be; it comes before the news of the end
+    // unless the reader asked to wait.
+    exited: parts.exited.then(async (status) => {
+      if (output.readableFlowing) await ended;
+      return status;
+    }),
+    onData(listener) {
+      output.on('data', listener);
+    },
+    onEnd(listener) {
+      onEnd = listener;
+      if (output.closed) listener();
+    },
+    write(data) {
+      if (input.writable) input.write(data);
+    },
+    resize(columns, rows) {
+      if (!output.destroyed) parts.resize(columns, rows);
+    },
+    pause: () => void output.pause(),
+    resume: () => void output.resume(),
+    close() {
+      if (!output.destroyed) parts.hangUp();
+      output.destroy();
+    },
+  };
+}

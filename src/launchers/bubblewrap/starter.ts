@@ -1,0 +1,188 @@
+/** Starts programs in a cell through its relay. */
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ExitStatus, LaunchedProcess, LaunchedPty, PtyOptions, SpawnOptions } from '../launcher.js';
+import { attachMaster, closeEnd, type Referenced } from '../pty.js';
+import { Attempt } from './attempt.js';
+import type { RequestEvents, RunningCell } from './cell.js';
+import { exchangeInside } from './layout.js';
+import { openPipe, type Pipe } from './pipes.js';
+import { type CellProcesses, startVariable } from './processes.js';
+import { pumpedPty } from './pumped-pty.js';
+import { pipedRequest, resizeRequest, type Start, scriptRequest, terminalRequest } from './relay.js';
+import { startFailure } from './start-failure.js';
+
+export class Starter {
+  readonly #cell: RunningCell;
+  readonly #exchange: string;
+  readonly #processes: CellProcesses;
+  /** The outer end of the cell's own terminal, until something runs on it. */
+  #master: number | undefined;
+  #own: Referenced | undefined;
+
+  constructor(parts: { cell: RunningCell; exchange: string; master: number; processes: CellProcesses }) {
+    this.#cell = parts.cell;
+    this.#exchange = parts.exchange;
+    this.#processes = parts.processes;
+    this.#master = parts.master;
+  }
+
+  async spawn(argv: readonly string[], options: SpawnOptions): Promise<LaunchedProcess> {
+    const start = this.#next(argv, options);
+    const pipe = (name: string, direction: 'in' | 'out') =>
+      openPipe(this.#exchange, `${start.number}.${name}`, direction);
+    const [stdin, stdout, stderr] = await Promise.all([
+      pipe('in', 'in'),
+      pipe('out', 'out'),
+      pipe('err', 'out'),
+    ]);
+    const pipes = [stdin, stdout, stderr];
+    const source = pipedRequest(start, { stdin: stdin.inside, stdout: stdout.inside, stderr: stderr.inside });
+    const { pid, exited, streamsEnded } = await this.#start(start, options, source, pipes);
+    const closed = [stdout, stderr].map(
+      ({ stream }) => new Promise((resolve) => stream.once('close', resolve)),
+    );
+    void Promise.all(closed).then(streamsEnded);
+    return { pid, stdin: stdin.stream, stdout: stdout.stream, stderr: stderr.stream, exited };
+  }
+
+  openPty(argv: readonly string[], options: PtyOptions): Promise<LaunchedPty> {
+    const master = this.#master;
+    if (master === undefined) return this.#openPumped(argv, options);
+    this.#master = undefined;
+    return this.#openOwn(master, argv, options);
+  }
+
+  ref(): void {
+    this.#own?.ref();
+  }
+
+  unref(): void {
+    this.#own?.unref();
+  }
+
+  /** Gives up the terminal if nothing ever ran on it. */
+  close(): void {
+    if (this.#master !== undefined) closeEnd(this.#master);
+    this.#master = undefined;
+  }
+
+  /** On the terminal that bubblewrap was started with: nothing stands between it and the program. */
+  async #openOwn(master: number, argv: readonly string[], options: PtyOptions): Promise<LaunchedPty> {
+    try {
+      const start = this.#next(argv, options);
+      const { pid, exited, streamsEnded } = await this.#start(start, options, terminalRequest(start), []);
+      const pty = attachMaster(master, pid, exited);
+      pty.resize(options.columns, options.rows);
+      pty.onEnd(streamsEnded);
+      this.#own = pty;
+      return {
+        ...pty,
+        onEnd: (listener) =>
+          pty.onEnd(() => {
+            streamsEnded();
+            listener();
+          }),
+      };
+    } catch (error) {
+      closeEnd(master);
+      throw error;
+    }
+  }
+
+  async #openPumped(argv: readonly string[], options: PtyOptions): Promise<LaunchedPty> {
+    const start = this.#next(argv, options);
+    const pipe = (name: string, direction: 'in' | 'out') =>
+      openPipe(this.#exchange, `${start.number}.${name}`, direction);
+    const [input, output] = await Promise.all([pipe('in', 'in'), pipe('out', 'out')]);
+    const file = `${start.number}.tty`;
+    const { request, onTerminal } = scriptRequest(
+      start,
+      { stdin: input.inside, stdout: output.inside },
+      options,
+      `${exchangeInside}/${file}`,
+    );
+    writeFileSync(join(this.#exchange, file), onTerminal, { mode: 0o600, flag: 'wx' });
+    try {
+      const started = await this.#start(start, options, request, [input, output]);
+      const { terminal = '' } = started;
+      output.stream.once('close', started.streamsEnded);
+      return pumpedPty({
+        ...started,
+        input: input.stream,
+        output: output.stream,
+        resize: (columns, rows) => this.#resize(terminal, columns, rows),
+        hangUp: () => {
+          if (started.pump !== undefined) this.#processes.signal([started.pump], 'SIGKILL');
+        },
+      });
+    } finally {
+      rmSync(join(this.#exchange, file), { force: true });
+    }
+  }
+
+  #resize(terminal: string, columns: number, rows: number): void {
+    const number = this.#cell.next();
+    this.#cell.send(number, `${resizeRequest(terminal, columns, rows)}\nprintf 'fail ${number} done\\n' >&3`);
+  }
+
+  #next(argv: readonly string[], { cwd, env }: SpawnOptions): Start {
+    const number = this.#cell.next();
+    return { number, argv, cwd, env: { ...env, [startVariable]: String(number) } };
+  }
+
+  #start(start: Start, options: SpawnOptions, source: string, pipes: readonly Pipe[]) {
+    return new Promise<Started>((resolve, reject) => {
+      let settleExit = (_status: ExitStatus): void => {};
+      const exited = new Promise<ExitStatus>((settle) => {
+        settleExit = settle;
+      });
+      const attempt = new Attempt(this.#processes, () => fail('killed'));
+      const end = (status: ExitStatus) => {
+        attempt.stop();
+        settleExit(status);
+      };
+      let started = false;
+      const fail = (reason: string) => {
+        // What a program that ran has printed is still to be read.
+        if (started) return;
+        attempt.stop();
+        for (const pipe of pipes) pipe.discard();
+        reject(startFailure(reason, start.argv, options));
+      };
+      const events: RequestEvents = {
+        onSupervisor: (pid) => {
+          attempt.supervisor = pid;
+        },
+        onPump: (pid) => {
+          attempt.pump = pid;
+        },
+        onStart: (pid, terminal) => {
+          started = true;
+          attempt.started();
+          for (const pipe of pipes) pipe.settle();
+          this.#processes.started(start.number, pid, exited);
+          const streamsEnded = () =>
+            void attempt.confirmEnd(pid).then(() => end({ exitCode: null, signal: 'SIGKILL' }));
+          resolve({ pid, terminal, pump: attempt.pump, exited, streamsEnded });
+        },
+        onFail: fail,
+        onEnd: (status) => {
+          end(status);
+          // One that ended before it reported a program found no terminal for it.
+          fail('no-terminal');
+        },
+      };
+      this.#cell.send(start.number, source, events);
+    });
+  }
+}
+
+interface Started {
+  readonly pid: number;
+  readonly terminal: string | undefined;
+  readonly pump: number | undefined;
+  readonly exited: Promise<ExitStatus>;
+  /** To be called when nothing holds the program's output any more. */
+  streamsEnded(): void;
+}

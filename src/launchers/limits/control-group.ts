@@ -1,0 +1,136 @@
+/** One control group for a cell, in the second version of the kernel's interface or the first. */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { rmdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isAbandoned, ownedPrefix } from '../scratch.js';
+import type { Limits } from './limits.js';
+import { type ControlGroups, findControlGroups } from './places.js';
+
+/** The relay and those that wait for programs, which the user's own limit does not count. */
+const helperPids = 16;
+
+/** The kernel may hold on to a group for a moment after its last process has gone. */
+const removeMs = 2000;
+
+export interface ControlGroup {
+  readonly version: 1 | 2;
+  readonly whole: readonly (keyof Limits)[];
+  /** Moves a process in. The kernel takes milliseconds for it, so this side does not wait in place. */
+  enter(pid: number): Promise<void>;
+  oomKills(): number;
+  remove(): Promise<void>;
+}
+
+let places: ControlGroups | undefined | null = null;
+
+/** Undefined when no limit is asked for that a group could enforce, or none can be made here. */
+export function createControlGroup(limits: Limits): ControlGroup | undefined {
+  if (places === null) {
+    places = findControlGroups();
+    if (places !== undefined) sweep(places);
+  }
+  return places === undefined ? undefined : createIn(places, limits);
+}
+
+export function createIn(groups: ControlGroups, limits: Limits): ControlGroup | undefined {
+  const name = `${ownedPrefix()}${randomBytes(6).toString('hex')}`;
+  const paths = new Set<string>();
+  const whole: (keyof Limits)[] = [];
+  for (const [limit, controller, settings] of settingsFor(groups.version, limits)) {
+    const parent = groups.parents[controller];
+    if (parent === undefined) continue;
+    const path = join(parent, name);
+    try {
+      if (!paths.has(path)) mkdirSync(path);
+      paths.add(path);
+      for (const [file, value] of settings) writeFileSync(join(path, file), value);
+      whole.push(limit);
+    } catch {
+      // What a group cannot enforce is left to limits on processes, and the report says so.
+    }
+  }
+  if (paths.size === 0) return undefined;
+  const memory = groups.parents.memory === undefined ? undefined : join(groups.parents.memory, name);
+  return {
+    version: groups.version,
+    whole,
+    async enter(pid) {
+      await Promise.all([...paths].map((path) => writeFile(join(path, 'cgroup.procs'), String(pid))));
+    },
+    oomKills: () => (memory === undefined ? 0 : readOomKills(memory, groups.version)),
+    async remove() {
+      await Promise.all([...paths].map(removeGroup));
+    },
+  };
+}
+
+type Setting = readonly [
+  limit: keyof Limits,
+  controller: 'memory' | 'pids' | 'cpu',
+  [file: string, value: string][],
+];
+
+function settingsFor(version: 1 | 2, { memoryBytes, pids, cpus }: Limits): Setting[] {
+  const settings: Setting[] = [];
+  const periodUs = 100_000;
+  if (memoryBytes !== undefined) {
+    const bytes = String(memoryBytes);
+    settings.push([
+      'memoryBytes',
+      'memory',
+      version === 2 ? [['memory.max', bytes]] : [['memory.limit_in_bytes', bytes]],
+    ]);
+  }
+  if (pids !== undefined) settings.push(['pids', 'pids', [['pids.max', String(pids + helperPids)]]]);
+  if (cpus !== undefined) {
+    const quota = String(Math.max(1000, Math.round(cpus * periodUs)));
+    settings.push([
+      'cpus',
+      'cpu',
+      version === 2
+        ? [['cpu.max', `${quota} ${periodUs}`]]
+        : [
+            ['cpu.cfs_period_us', String(periodUs)],
+            ['cpu.cfs_quota_us', quota],
+          ],
+    ]);
+  }
+  return settings;
+}
+
+function readOomKills(path: string, version: 1 | 2): number {
+  try {
+    const text = readFileSync(join(path, version === 2 ? 'memory.events' : 'memory.oom_control'), 'latin1');
+    return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+/** The kernel takes its time for this as well. */
+async function removeGroup(path: string): Promise<void> {
+  const deadline = performance.now() + removeMs;
+  for (let pause = 1; ; pause *= 2) {
+    try {
+      await rmdir(path);
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EBUSY' || performance.now() > deadline) return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+}
+
+/** Removes the groups of owners that are gone; one that still holds a process stays. */
+function sweep({ parents }: ControlGroups): void {
+  for (const parent of new Set(Object.values(parents))) {
+    for (const name of readdirSync(parent).filter(isAbandoned)) {
+      try {
+        rmdirSync(join(parent, name));
+      } catch {
+        // The next one that starts tries again.
+      }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+/** Bounds what one cell may use: with control groups where they can be written, else with limits on each process. */
+import { availableParallelism } from 'node:os';
+import { findProgram } from '../find-program.js';
+import { createControlGroup } from './control-group.js';
+import { processLimits } from './process-limits.js';
+import { processorList } from './processors.js';
+
+export interface Limits {
+  readonly memoryBytes?: number | undefined;
+  /** How many processors' worth of time; may be a fraction. */
+  readonly cpus?: number | undefined;
+  /** Processes and threads together. */
+  readonly pids?: number | undefined;
+  /** Size of each of the cell's memory file systems. */
+  readonly diskBytes?: number | undefined;
+  /** Descriptors of one process. */
+  readonly openFiles?: number | undefined;
+}
+
+/** What a watch looks at and acts on. */
+export interface Watched {
+  list(): readonly { readonly pid: number; readonly memoryBytes: number }[];
+  signal(pids: readonly number[], signal: NodeJS.Signals): void;
+}
+
+export interface Enforcement {
+  readonly kind: 'cgroup2' | 'cgroup1' | 'process';
+  /** Which of the limits are enforced for the cell as a whole. */
+  readonly whole: readonly (keyof Limits)[];
+  /** Puts a process, and all that it starts from then on, under the limits. */
+  enter(pid: number): Promise<void>;
+  /** What stands before the command that is to be bounded. */
+  readonly prefix: readonly string[];
+  /** Shell statements inside, before anything else. */
+  readonly setup: string;
+  oomKills(): number;
+  /** Begins to look after what the kernel does not bound. */
+  watch(processes: Watched): void;
+  /** Removes what was made; every process must be gone. */
+  release(): Promise<void>;
+}
+
+export function applyLimits(limits: Limits): Enforcement {
+  const group = createControlGroup(limits);
+  const own = processLimits(limits, group?.whole ?? []);
+  const setup = ['ulimit -c 0', ...own.setup].join('\n');
+  const prefix = affinity(limits.cpus);
+  if (group === undefined) {
+    return {
+      ...own,
+      kind: 'process',
+      whole: [],
+      enter: async () => {},
+      prefix,
+      setup,
+      release: async () => own.stop(),
+    };
+  }
+  return {
+    kind: group.version === 2 ? 'cgroup2' : 'cgroup1',
+    whole: group.whole,
+    enter: group.enter,
+    prefix,
+    setup,
+    oomKills: () => group.oomKills() + own.oomKills(),
+    watch: own.watch,
+    async release() {
+      own.stop();
+      await group.remove();
+    },
+  };
+}
+
+/** Programs ask how many processors they may run on to decide how many threads to start. */
+function affinity(cpus: number | undefined): string[] {
+  if (cpus === undefined || Math.ceil(cpus) >= availableParallelism()) return [];
+  const taskset = findProgram('taskset', process.env.PATH);
+  return taskset === undefined ? [] : [taskset, '-c', processorList(Math.ceil(cpus))];
+}

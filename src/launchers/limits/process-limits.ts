@@ -1,0 +1,46 @@
+/** Limits on each process, and a watch over their sum where no control group bounds it. */
+import type { Limits, Watched } from './limits.js';
+
+/** How often the sum of memory is looked at. A single process is stopped by its own limit at once. */
+const watchMs = 100;
+
+export interface ProcessLimits {
+  readonly setup: readonly string[];
+  oomKills(): number;
+  watch(processes: Watched): void;
+  stop(): void;
+}
+
+/** `whole`: the limits that a control group enforces already. */
+export function processLimits(limits: Limits, whole: readonly (keyof Limits)[]): ProcessLimits {
+  const { memoryBytes, pids, openFiles } = limits;
+  const watchMemory = memoryBytes !== undefined && !whole.includes('memoryBytes');
+  let timer: NodeJS.Timeout | undefined;
+  let kills = 0;
+
+  /** Does what the kernel would: the largest process goes. */
+  function look(processes: Watched, limitBytes: number) {
+    const all = [...processes.list()].sort((a, b) => b.memoryBytes - a.memoryBytes);
+    const [largest] = all;
+    const sum = all.reduce((total, entry) => total + entry.memoryBytes, 0);
+    if (largest === undefined || sum <= limitBytes) return;
+    kills++;
+    processes.signal([largest.pid], 'SIGKILL');
+  }
+
+  return {
+    setup: [
+      ...(openFiles === undefined ? [] : [`ulimit -n ${openFiles}`]),
+      ...(watchMemory ? [`ulimit -d ${Math.floor(memoryBytes / 1024)}`] : []),
+      // Set inside, where only the cell's own processes count against it.
+      ...(pids === undefined || whole.includes('pids') ? [] : [`ulimit -u ${pids}`]),
+    ],
+    oomKills: () => kills,
+    watch(processes) {
+      if (!watchMemory) return;
+      timer = setInterval(() => look(processes, memoryBytes), watchMs);
+      timer.unref();
+    },
+    stop: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,71 @@
+import { createServer, type Socket } from 'node:net';
+import { pipeline } from 'node:stream';
+import type { Executor } from '../protocol/index.js';
+import { WorkcellError } from '../protocol/index.js';
+
+/** A port of this machine's loopback that leads to one inside the cell. */
+export interface ForwardedPort extends AsyncDisposable {
+  /** For servers that speak HTTP. */
+  readonly url: string;
+  readonly port: number;
+  /** Ends the forwarding and every connection that goes through it. */
+  close(): Promise<void>;
+}
+
+/** Reaches servers that listen inside the cell, also where that has no network of its own. */
+export class RuntimePorts {
+  readonly #executor: () => Executor;
+  readonly #open = new Set<ForwardedPort>();
+
+  constructor(executor: () => Executor) {
+    this.#executor = executor;
+  }
+
+  /** Opens a port on 127.0.0.1, free for every program of this machine, whose connections go to `port` in the cell. */
+  async forward(port: number): Promise<ForwardedPort> {
+    const connect = this.#executor().connect;
+    if (connect === undefined) {
+      throw new WorkcellError('capability-unsupported', 'This backend cannot forward ports of its cells.');
+    }
+    if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+      throw new WorkcellError('invalid-action', `${port} is no port: give a whole number from 1 to 65535.`);
+    }
+    const sockets = new Set<Socket>();
+    const server = createServer((socket) => {
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+      socket.on('error', () => {});
+      connect(port).then(
+        (inside) => {
+          pipeline(socket, inside, () => {});
+          pipeline(inside, socket, () => socket.destroy());
+        },
+        // Nothing listens there: the caller sees what it would see with a closed port.
+        () => socket.resetAndDestroy(),
+      );
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    const { port: outside } = server.address() as { port: number };
+    const close = () =>
+      new Promise<void>((resolve) => {
+        this.#open.delete(forwarded);
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      });
+    const forwarded: ForwardedPort = {
+      url: `http://127.0.0.1:${outside}`,
+      port: outside,
+      close,
+      [Symbol.asyncDispose]: close,
+    };
+    this.#open.add(forwarded);
+    return forwarded;
+  }
+
+  async closeAll(): Promise<void> {
+    await Promise.all([...this.#open].map((forwarded) => forwarded.close()));
+  }
+}
