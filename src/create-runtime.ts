@@ -5,12 +5,21 @@ import { type LoadedConfig, loadConfig } from './config/load.js';
 import { EventStream } from './events/stream.js';
 import { type IsolationTier, isAtLeast, type StatusUpdate, WorkcellError } from './protocol/index.js';
 import { type RunDefaults, Runtime } from './runtime/runtime.js';
+import type {
+  Analyzer,
+  AuditLogOptions,
+  Policy,
+  PolicyOptions,
+  SecretOptions,
+  Secrets,
+} from './security/index.js';
+import { createTrusted } from './security/trusted.js';
 
 /** A backend with its options; with none named, the configuration names it or the safest one here is chosen. */
-export type CreateRuntimeOptions = (
-  | BackendConfig
-  | { backend?: undefined; workspace?: string | undefined }
-) & {
+export type CreateRuntimeOptions = (BackendConfig | { backend?: undefined; workspace?: string | undefined }) &
+  CommonOptions;
+
+interface CommonOptions {
   /** The configuration file; `false` ignores `workcell.toml` and `WORKCELL_*`. Default: the nearest file upwards. */
   config?: string | false | undefined;
   /** Told of each change in the life of the runtime. */
@@ -19,11 +28,37 @@ export type CreateRuntimeOptions = (
   signal?: AbortSignal | undefined;
   /** The start fails when less than this is enforced. */
   minIsolation?: IsolationTier | undefined;
-};
+  /** Decides which actions run. With `guards` and without a policy: the policy with its defaults. */
+  policy?: PolicyOptions | Policy | undefined;
+  /** Who judges the risk of actions. With a policy and without guards: `rules()`. */
+  guards?: readonly Analyzer[] | undefined;
+  /** Values that nothing which leaves the cell shows, and that chosen commands get as variables. */
+  secrets?: Readonly<Record<string, SecretOptions>> | Secrets | undefined;
+  /** Keeps a hash-chained record of each decision and its effect in this file. */
+  audit?: AuditLogOptions | undefined;
+}
+
+/** The same, for reading: every backend's options at once, which its own schema checks. */
+type GivenOptions = CommonOptions & { backend?: string; workspace?: string | undefined } & Record<
+    string,
+    unknown
+  >;
 
 /** Starts a cell and gives the runtime that works in it. Options win over the configuration. */
 export async function createRuntime(options: CreateRuntimeOptions = {}): Promise<Runtime> {
-  const { backend: named, workspace, minIsolation, config: file, onStatus, signal, ...own } = options;
+  const {
+    backend: named,
+    workspace,
+    minIsolation,
+    config: file,
+    onStatus,
+    signal,
+    policy,
+    guards,
+    secrets,
+    audit,
+    ...own
+  } = options as GivenOptions;
   const config = await loadConfig({
     cwd: process.cwd(),
     env: process.env,
@@ -41,6 +76,7 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
     events.append({ kind: 'status', status: update }, 'environment');
     onStatus?.(update);
   };
+  const trusted = await createTrusted({ who: id, policy, guards, secrets, audit });
   if (signal?.aborted) throw new WorkcellError('cancelled', 'The start was cancelled before it began.');
   report({ status: 'STARTING_RUNTIME', level: 'info', message: `Starting a ${name} cell.` });
   try {
@@ -54,7 +90,7 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
       );
     }
     report({ status: 'RUNTIME_STARTED', level: 'info', message: `Cell ${id} runs in backend ${name}.` });
-    return new Runtime({ cell, events, onStatus, defaults: runDefaults(config) });
+    return new Runtime({ cell, events, onStatus, defaults: runDefaults(config), ...trusted });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     report({ status: 'ERROR', level: 'error', message });

@@ -38,6 +38,8 @@ export const errorTable = {
     65,
     'The archive is malformed, too large, or has a member that is not safe to unpack.',
   ),
+  denied: row(403, false, 77, 'The policy, a guard or a person refused the action.'),
+  'confirmation-timeout': row(403, true, 77, 'The action needs a confirmation, and nobody gave one in time.'),
   'session-busy': row(409, true, 75, 'The shell session is still running another command.'),
   'session-not-found': row(404, false, 66, 'There is no shell session with that name.'),
   'session-not-running': row(409, false, 65, 'The shell session runs no command that could take input.'),

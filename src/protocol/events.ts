@@ -13,6 +13,29 @@ const base = {
   source: z.enum(eventSources),
 };
 
+/** What was decided about an action before it ran. `pending` means that a person is being asked. */
+const decisionSchema = z.object({
+  at: z.number(),
+  outcome: z.enum(['allow', 'deny', 'pending']),
+  /** Who or what decided: a rule, the risk, the workspace boundary, a guard, a person, or that nobody answered. */
+  by: z.enum(['rule', 'risk', 'boundary', 'guard', 'person', 'timeout', 'nobody']),
+  who: z.string().optional(),
+  risk: z.enum(['low', 'medium', 'unknown', 'high']),
+  reasons: z.array(z.string()).readonly(),
+  verdicts: z
+    .array(
+      z.object({
+        analyzer: z.string(),
+        risk: z.enum(['low', 'medium', 'unknown', 'high']),
+        reasons: z.array(z.string()).readonly(),
+        refused: z.boolean().optional(),
+      }),
+    )
+    .readonly(),
+  policyVersion: z.string(),
+  requestId: z.string().optional(),
+});
+
 /** One thing that happened in a runtime. `cause` is the id of the action event that led to it. */
 export const eventSchema = z.discriminatedUnion('kind', [
   z.object({ ...base, kind: z.literal('action'), action: z.looseObject({ action: z.string() }) }),
@@ -22,9 +45,11 @@ export const eventSchema = z.discriminatedUnion('kind', [
     cause: z.int(),
     observation: z.looseObject({ observation: z.string() }),
   }),
+  z.object({ ...base, kind: z.literal('decision'), cause: z.int(), decision: decisionSchema }),
   z.object({ ...base, kind: z.literal('error'), cause: z.int(), error: errorSchema }),
   z.object({ ...base, kind: z.literal('status'), status: statusSchema }),
 ]);
 
+export type Decision = z.infer<typeof decisionSchema>;
 export type WorkcellEvent = z.infer<typeof eventSchema>;
 export type EventSource = (typeof eventSources)[number];

@@ -11,7 +11,7 @@ export type { GrepMatch } from './actions/search.js';
 export type { Cell } from './cell.js';
 export type { ErrorBody, ErrorCode } from './errors.js';
 export { errorCodes, errorSchema, errorTable, WorkcellError } from './errors.js';
-export type { EventSource, WorkcellEvent } from './events.js';
+export type { Decision, EventSource, WorkcellEvent } from './events.js';
 export { eventSchema } from './events.js';
 export type {
   ArchiveFormat,

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import * as root from '../../src/index.js';
 import * as protocol from '../../src/protocol/index.js';
+import * as security from '../../src/security/index.js';
 import { checkout, readText } from './source.js';
 
 const surface = {
@@ -67,6 +68,7 @@ const surface = {
       'ActionName',
       'ArchiveFormat',
       'Cell',
+      'Decision',
       'DownloadOptions',
       'Downloaded',
       'EditStep',
@@ -93,6 +95,57 @@ const surface = {
       'UploadOptions',
       'Uploaded',
       'WorkcellEvent',
+    ],
+  },
+  './security': {
+    file: 'src/security/index.ts',
+    module: security as Record<string, unknown>,
+    values: [
+      'LlmGuardRuntime',
+      'createSecrets',
+      'ensemble',
+      'exportAudit',
+      'filePendingStore',
+      'guardPrompt',
+      'llmGuard',
+      'openAuditLog',
+      'policy',
+      'rules',
+      'verifyAudit',
+    ],
+    types: [
+      'AnalyzeContext',
+      'Analyzer',
+      'Answer',
+      'AuditEntry',
+      'AuditFormat',
+      'AuditLog',
+      'AuditLogOptions',
+      'AuditProblem',
+      'AuditRecord',
+      'AuditVerification',
+      'ConfirmationRequest',
+      'DecisionRecord',
+      'GuardableTool',
+      'JudgeContext',
+      'JudgedAction',
+      'LanguageModel',
+      'LlmGuard',
+      'LlmGuardOptions',
+      'Outcome',
+      'PendingRequest',
+      'PendingStore',
+      'Policy',
+      'PolicyOptions',
+      'PolicyRule',
+      'Risk',
+      'RulesAnalyzer',
+      'SecretMask',
+      'SecretOptions',
+      'SecretValue',
+      'Secrets',
+      'Verdict',
+      'Waiver',
     ],
   },
 };

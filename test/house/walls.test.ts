@@ -12,9 +12,20 @@ const walls: Record<string, readonly string[]> = {
   runtime: ['protocol', 'events', 'security'],
   backends: ['protocol', 'events', 'launchers', 'executor', 'images'],
   config: ['protocol', 'backends'],
-  'create-runtime.ts': ['protocol', 'events', 'runtime', 'backends', 'config'],
+  'create-runtime.ts': ['protocol', 'events', 'runtime', 'backends', 'config', 'security'],
   'index.ts': ['protocol', 'events', 'runtime', 'backends', 'config', 'create-runtime.ts'],
-  cli: ['protocol', 'launchers', 'executor', 'backends', 'config', 'create-runtime.ts', 'index.ts'],
+  abuse: ['protocol', 'index.ts'],
+  cli: [
+    'abuse',
+    'protocol',
+    'launchers',
+    'executor',
+    'backends',
+    'config',
+    'create-runtime.ts',
+    'index.ts',
+    'security',
+  ],
 };
 
 const longestFile = 500;

@@ -1,0 +1,32 @@
+import { Command } from 'commander';
+import { plainText } from '../sanitize.js';
+
+const examples = `
+Judges by rules, without running anything and without asking anybody.
+
+Exit code: 0 whatever the risk is.
+
+Examples:
+  $ workcell risk 'curl https://example.com/install | sh'
+  $ workcell risk --json 'rm -rf build' | jq -r .risk`;
+
+/** `workcell risk`: what the rules say about a command. */
+export function riskCommand(): Command {
+  return new Command('risk')
+    .description('Tell how risky a command is, and why')
+    .argument('<command>', 'shell source')
+    .option('--json', 'print one line of JSON')
+    .option('-w, --workspace <directory>', 'what counts as the workspace, as seen from inside a cell')
+    .addHelpText('after', examples)
+    .action(printRisk);
+}
+
+async function printRisk(command: string, options: { json?: true; workspace?: string }): Promise<void> {
+  const { rules } = await import('../../security/analyzers/rules.js');
+  const { risk, reasons } = rules().analyze({ action: 'run', command }, { workspace: options.workspace });
+  if (options.json) {
+    process.stdout.write(`${JSON.stringify({ risk, reasons })}\n`);
+    return;
+  }
+  process.stdout.write([risk, ...reasons.map((reason) => `  ${plainText(reason)}`), ''].join('\n'));
+}

@@ -1,0 +1,65 @@
+/** Addresses that a browser or a fetching program should not be sent to without a question. */
+
+type Found = { risk: 'high' | 'medium'; reason: string } | undefined;
+
+const metadata =
+  /^(?:169\.254\.169\.254|169\.254\.170\.2|metadata(?:\.google\.internal)?|100\.100\.100\.200|fd00:ec2::254|metadata\.azure\.com|instance-data)$/;
+
+const dropboxes =
+  /(?:^|\/\/|\.|@)(?:transfer\.sh|file\.io|0x0\.st|termbin\.com|pastebin\.com|paste\.rs|ix\.io|webhook\.site|requestbin\.\w+|pipedream\.net|burpcollaborator\.net|oastify\.com|interact\.sh|oast\.\w+|ngrok(?:-free)?\.(?:io|app|dev)|requestcatcher\.com|anonfiles\.com|gofile\.io|bashupload\.com|temp\.sh|hookbin\.com|beeceptor\.com|api\.telegram\.org\/bot|(?:discord|discordapp)\.com\/api\/webhooks)/i;
+
+/** True for a service that takes data from anybody, with nobody asking who owns it. */
+export function isDropbox(address: string): boolean {
+  return dropboxes.test(address);
+}
+
+export function judgeAddress(address: string): Found {
+  const text = address.trim();
+  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(text)?.[1]?.toLowerCase();
+  if (scheme === 'file' || scheme === 'view-source')
+    return { risk: 'high', reason: `Opens a file of the machine as a page: ${text}` };
+  if (scheme === 'javascript' || scheme === 'chrome' || scheme === 'gopher' || scheme === 'dict')
+    return {
+      risk: 'high',
+      reason: `Opens an address of a kind that runs code or reaches other services: ${scheme}:`,
+    };
+  if (scheme === 'data' || scheme === 'about' || scheme === 'blob') return undefined;
+  const host = hostOf(text);
+  if (host === undefined) return undefined;
+  if (metadata.test(host))
+    return {
+      risk: 'high',
+      reason: `Asks the metadata service of the cloud, which gives out credentials: ${host}`,
+    };
+  if (isPrivate(host)) return { risk: 'medium', reason: `Reaches a private address: ${host}` };
+  return undefined;
+}
+
+function hostOf(text: string): string | undefined {
+  const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  try {
+    // The parser also reads hosts written as one number, in octal or in hexadecimal.
+    return new URL(full.replaceAll('\0', 'x')).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  } catch {
+    return undefined;
+  }
+}
+
+function isPrivate(host: string): boolean {
+  const mapped = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(host);
+  const address =
+    mapped === null
+      ? host
+      : [mapped[1], mapped[2]]
+          .map((part) => Number.parseInt(part ?? '0', 16))
+          .flatMap((part) => [part >> 8, part & 255])
+          .join('.');
+  if (/^(?:localhost|.*\.localhost|.*\.internal|.*\.local)$/.test(address)) return true;
+  if (
+    /^(?:127|10|0)\.|^192\.168\.|^169\.254\.|^172\.(?:1[6-9]|2\d|3[01])\.|^100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./.test(
+      address,
+    )
+  )
+    return true;
+  return /^(?:::1?$|f[cd][0-9a-f]{2}:|fe[89ab][0-9a-f]:)/.test(address);
+}

@@ -1,0 +1,151 @@
+/** What writing to a place, or removing it, can break. */
+import { unknownText } from './place.js';
+
+type Judgement = { risk: 'high' | 'medium'; reason: string } | undefined;
+
+interface Guarded {
+  readonly path: RegExp;
+  readonly risk: 'high' | 'medium';
+  readonly reason: string;
+}
+
+/** Order matters: the first row that fits counts. `reason` completes "writes …". */
+const written: readonly Guarded[] = [
+  row(/^\/dev\/(?:null|zero|stdin|stdout|stderr|tty|ptmx|full|u?random|fd\/.*|pts\/.*|shm\/.*)$/, undefined),
+  row(/^\/dev\/(?:tcp|udp)\//, 'high', 'to a network connection of the shell'),
+  row(/^\/dev\/(?:k?mem|port)$/, 'high', 'to the memory of the machine'),
+  row(/^\/dev\//, 'high', 'to a device'),
+  row(/^\/(?:proc|sys)\/(?!self\/(?:oom_score_adj|comm|fd\/))/, 'high', 'to a setting of the kernel'),
+  row(/^\/boot(?:\/|$)|^\/efi(?:\/|$)/, 'high', 'to what the machine boots from'),
+  row(
+    /^\/etc\/(?:passwd|shadow|group|gshadow|sudoers|sudoers\.d|pam\.d|pam\.conf|security|doas\.conf|polkit-1)(?:-|\/|$)/,
+    'high',
+    'to the accounts and rights of the system',
+  ),
+  row(/^\/etc\/(?:ld\.so\.preload|ld\.so\.conf.*)$/, 'high', 'to what every program loads'),
+  row(
+    /^\/etc\/(?:cron[^/]*|anacrontab|at\.allow|init\.d|rc\d?\.d|rc\.local|systemd|profile|profile\.d|bash\.bashrc|bashrc|zsh.*|environment|xdg\/autostart|udev|modules|modules-load\.d|modprobe\.d|inittab|update-motd\.d|NetworkManager\/dispatcher\.d|apt\/apt\.conf\.d)(?:\/|$)/,
+    'high',
+    'to a place that is run later by itself',
+  ),
+  row(/^\/etc\/(?:ssh|ssl\/private|krb5\.conf)(?:\/|$)/, 'high', 'to the configuration of remote access'),
+  row(
+    /^\/etc\/(?:fstab|sysctl\.conf|sysctl\.d|default\/grub|grub\.d|crypttab|selinux)(?:\/|$)/,
+    'high',
+    'to what the machine boots with',
+  ),
+  row(/^\/etc(?:\/|$)/, 'medium', 'to the configuration of the system'),
+  row(/^\/var\/spool\/(?:cron|at)(?:\/|$)/, 'high', 'to a place that is run later by itself'),
+  row(
+    /^\/(?:usr\/)?lib\/systemd(?:\/|$)|^\/run\/systemd(?:\/|$)/,
+    'high',
+    'to a place that is run later by itself',
+  ),
+  row(/^\/var\/log(?:\/|$)/, 'high', 'to the logs of the system'),
+  row(/^\/(?:usr\/local|opt)(?:\/|$)/, 'medium', 'to programs of the machine'),
+  row(
+    /^\/(?:usr\/)?(?:s?bin|lib(?:32|64|x32)?|libexec)(?:\/|$)|^\/usr(?:\/|$)/,
+    'high',
+    'to the programs of the system',
+  ),
+  row(/^(?:\/var)?\/run\/docker\.sock$/, 'high', 'to the control socket of the container engine'),
+  row(/^\/(?:System|Library)(?:\/|$)/, 'high', 'to the operating system'),
+  row(/^~\/\.ssh(?:\/(?!known_hosts$).*)?$/, 'high', 'to SSH keys and settings'),
+  row(/(?:^|\/)authorized_keys2?$/, 'high', 'to the keys that may log in'),
+  row(
+    /^~\/(?:\.config\/systemd|\.config\/autostart|Library\/Launch(?:Agents|Daemons)|\.local\/share\/systemd|\.pam_environment|\.xprofile|\.xinitrc|\.xsession\w*|\.config\/fish\/conf\.d)(?:\/|$)/,
+    'high',
+    'to a place that is run later by itself',
+  ),
+  row(
+    /^~\/\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|kshrc|cshrc|tcshrc|config\/fish\/config\.fish|inputrc|vimrc|config\/nvim\/init\.(?:vim|lua)|pythonrc|pythonstartup)$/,
+    'high',
+    'to a file that shells and editors run at start',
+  ),
+  row(/^~\/\.\w*_history$/, 'high', 'to the history of a shell'),
+  row(
+    /^~\/(?:\.aws|\.kube|\.gnupg|\.docker|\.netrc|\.git-credentials|\.npmrc|\.pypirc|\.config\/gcloud)(?:\/|$)/,
+    'high',
+    'to stored credentials',
+  ),
+  row(/^~\/(?:\.gitconfig|\.config\/git\/config)$/, 'medium', 'to the settings of git for all repositories'),
+  row(/(?:^|\/)\.git\/hooks\/(?!.*\.sample$)/, 'medium', 'to what git runs by itself'),
+  row(/(?:^|\/)\.git\/(?:config|info\/attributes)$/, 'medium', 'to settings from which git runs programs'),
+  row(
+    /^~\/\.local\/bin\/(?:sudo|su|ssh|git|ls|cat|python3?|node|npm|bash|sh)$/,
+    'high',
+    'a program that takes the place of a common one',
+  ),
+  row(/^\/(?:root|home|Users)$/, 'high', 'to the homes of all users'),
+  row(/^\/[^/]+$/, 'medium', 'to the top of the file system'),
+];
+
+export function judgeWrite(path: string): Judgement {
+  for (const guarded of written) {
+    if (!guarded.path.test(path)) continue;
+    return guarded.reason === ''
+      ? undefined
+      : { risk: guarded.risk, reason: `Writes ${guarded.reason}: ${show(path)}` };
+  }
+  return undefined;
+}
+
+const systemTop =
+  /^\/(?:bin|boot|dev|efi|etc|home|lib\w*|media|mnt|opt|proc|root|run|sbin|srv|sys|usr|var|Users|System|Library|Applications|Volumes|data|nix)$/;
+const disposable =
+  /^(?:\/tmp|\/var\/tmp|\/dev\/shm|\/private\/tmp|\/var\/cache|\/var\/lib\/apt\/lists|\/usr\/share\/(?:doc|man|locale)|\/var\/lib\/docker\/tmp|~\/\.cache|~\/\.npm|~\/\.local\/share\/Trash|~\/\.cargo\/registry|~\/\.gradle\/caches|~\/\.m2\/repository|~\/Library\/Caches|~\/\.pnpm-store|~\/\.nvm\/\.cache)\/.+/;
+const valuableAtHome =
+  /^~\/(?:\.ssh|\.gnupg|\.aws|\.kube|\.config|\.local|\.docker|Documents|Desktop|Pictures|Downloads|Music|Videos|Library|\.password-store|\.mozilla|\.bashrc|\.profile|\.zshrc|\.gitconfig)\/?\*?$/;
+
+/** What removing this place, with all below it when `recursive`, destroys. */
+export function judgeRemoval(path: string, recursive: boolean): Judgement {
+  const whole = path.replace(/\/(?:\*|\.\*|\.\[.*|\{.*|\*\*)$/, '') || '/';
+  const contents = whole !== path;
+  if (/^\/[\w-]+\/\0$/.test(path) && systemTop.test(path.slice(0, -2)))
+    return destroys('files of the system', path);
+  const many = recursive || contents;
+  if (whole === '/' || /^\/[*?\0.[]*$/.test(path)) return destroys('the whole file system', path);
+  if (path.startsWith('/dev/shm') || disposable.test(path)) return undefined;
+  if (systemTop.test(whole)) return many ? destroys('a directory of the system', path) : undefined;
+  if (/^\/(?:tmp|var\/tmp|private\/tmp)$/.test(whole))
+    return many ? worry('everything in a shared directory', path) : undefined;
+  if (whole === '~' || /^~\/[*?]+$/.test(path)) return many ? destroys('a home directory', path) : undefined;
+  if (valuableAtHome.test(path)) return destroys('what a user keeps at home', path);
+  if (/^~\/\.\w*_history$/.test(path)) return destroys('the history of a shell', path);
+  if (/^\/var\/log\/.*(?:\.gz|\.\d+|\.old)$/.test(path)) return worry('old logs of the system', path);
+  if (/^\/(?:usr\/local|opt)(?:\/|$)/.test(path)) return worry('programs of the machine', path);
+  if (/^\/(?:etc|usr|boot|bin|sbin|lib\w*|var|proc|sys|dev|System|Library)\//.test(path))
+    return destroys('files of the system', path);
+  if (/^(?:\.\.\/?)+$/.test(`${whole}/`))
+    return many ? destroys('what lies above the working directory', path) : undefined;
+  if (whole === '.' || path === './*' || path === '*')
+    return many ? destroys('everything in the working directory', path) : undefined;
+  if (whole.startsWith('../')) return many ? worry('files outside the working directory', path) : undefined;
+  if (/^\.\/(?:.*\/)?\.git$/.test(whole))
+    return many ? worry('the history of a repository', path) : undefined;
+  if (path.startsWith(unknownText))
+    return many ? worry('a place that is not known before it runs', path) : undefined;
+  if (/^~\/[^/]+$/.test(whole)) return many ? worry('a directory at home', path) : undefined;
+  if (/^\/(?:srv|data|mnt|media|Volumes|Applications|home)\//.test(whole))
+    return many ? worry('data of the machine', path) : undefined;
+  if (/^\/[^/]+$/.test(whole))
+    return many ? worry('a directory at the top of the file system', path) : undefined;
+  return undefined;
+}
+
+/** A path for a person to read. */
+export function show(path: string): string {
+  return path.replaceAll(unknownText, '…');
+}
+
+function destroys(what: string, path: string): Judgement {
+  return { risk: 'high', reason: `Removes ${what}: ${show(path)}` };
+}
+
+function worry(what: string, path: string): Judgement {
+  return { risk: 'medium', reason: `Removes ${what}: ${show(path)}` };
+}
+
+function row(path: RegExp, risk: 'high' | 'medium' | undefined, reason = ''): Guarded {
+  return { path, risk: risk ?? 'medium', reason };
+}

@@ -1,0 +1,45 @@
+/** Every check there is, and those that hold for all programs. */
+import { show } from '../paths/changes.js';
+import type { Invocation } from '../shell/invocation.js';
+import type { Scope } from '../shell/scope.js';
+import type { Check, Checks } from './check.js';
+import { disk } from './disk.js';
+import { files, judgeRedirects } from './files.js';
+import { infrastructure } from './infrastructure.js';
+import { judgeUpload, network } from './network.js';
+import { packages } from './packages.js';
+import { persistence } from './persistence.js';
+import { privilege } from './privilege.js';
+import { judgeReads } from './reads.js';
+import { rights } from './rights.js';
+import { system } from './system.js';
+import { variables } from './variables.js';
+import { versionControl } from './version-control.js';
+
+const table = new Map<string, Check[]>();
+for (const checks of [
+  files,
+  rights,
+  disk,
+  network,
+  persistence,
+  privilege,
+  packages,
+  system,
+  variables,
+  versionControl,
+  infrastructure,
+] satisfies Checks[]) {
+  for (const [name, check] of Object.entries(checks)) table.set(name, [...(table.get(name) ?? []), check]);
+}
+
+export function judgeInvocation(invocation: Invocation, scope: Scope): void {
+  const { program, path, redirects } = invocation;
+  if (redirects.length > 0) judgeRedirects(invocation, scope);
+  if (path.includes('/') && scope.downloaded.size > 0 && scope.downloaded.has(scope.place(path)))
+    scope.high(`Runs a program that was fetched from the network: ${show(path)}`);
+  const family = program.startsWith('mkfs') ? 'mkfs' : program;
+  for (const check of table.get(family) ?? []) check(invocation, scope);
+  judgeReads(invocation, scope);
+  judgeUpload(invocation, scope);
+}

@@ -1,0 +1,266 @@
+/** Programs that fetch, send, listen and connect. */
+import { isDropbox, judgeAddress } from '../actions/addresses.js';
+import { show } from '../paths/changes.js';
+import { judgeRead } from '../paths/sensitive.js';
+import type { Invocation } from '../shell/invocation.js';
+import type { Scope } from '../shell/scope.js';
+import { isConnector, isFetcher, isNetwork } from '../shell/sources.js';
+import { type Checks, each, has, operands, optionValue } from './check.js';
+
+export const network: Checks = {
+  ...each('curl wget aria2c http https xh fetch lynx axel', ({ program, args }, scope) => {
+    noteDownloads(program, args, scope);
+    for (const arg of args) {
+      const found = /^[a-z]+:\/\/|^\d+\.\d+\.\d+\.\d+|^\[|^localhost|^metadata/.test(arg)
+        ? judgeAddress(arg)
+        : undefined;
+      if (found !== undefined && found.risk === 'high') scope.high(found.reason);
+    }
+    for (const [index, arg] of args.entries())
+      if (arg === '--unix-socket' && /docker\.sock/.test(args[index + 1] ?? ''))
+        scope.high('Talks to the control socket of the container engine.');
+    if (program === 'wget' && (optionValue(args, '--use-askpass') ?? '') !== '')
+      scope.high('Starts a program through an option of wget.');
+  }),
+  ...each('nc ncat netcat nc.traditional nc.openbsd', ({ args, input, redirects }, scope) => {
+    if (
+      args.some((arg) => /^-[a-zA-Z]*[ec]$/.test(arg)) ||
+      args.some((arg) => /^--(?:sh-)?exec|^--lua-exec/.test(arg))
+    )
+      scope.high('Connects a program to the network.');
+    else if (has(args, 'l', 'listen')) scope.medium('Waits for connections from the network.');
+    else if (!has(args, 'z') && (input.from.length > 0 || input.file !== undefined || redirects.length > 0))
+      scope.medium('Exchanges data over a plain connection.');
+  }),
+  socat: ({ args }, scope) => {
+    if (args.some((arg) => /^(?:exec|system|shell):/i.test(arg)))
+      scope.high('Connects a program to the network.');
+    else if (args.some((arg) => /(?:tcp|udp|openssl)\d?-(?:l|listen)/i.test(arg)))
+      scope.medium('Waits for connections from the network.');
+  },
+  ssh: ({ args }, scope) => {
+    if (args.some((arg) => /^-[a-zA-Z]*R/.test(arg)))
+      scope.medium('Opens a way into this machine from another one.');
+    if (args.some((arg) => /proxycommand|localcommand/i.test(arg)))
+      scope.high('Starts a program through an option of ssh.');
+  },
+  ...each('ngrok cloudflared localtunnel lt bore frpc chisel', (_, scope) =>
+    scope.medium('Opens a way into this machine from the network.'),
+  ),
+  ...each(
+    'nmap masscan zmap hydra medusa sqlmap msfconsole msfvenom nikto john hashcat responder aircrack-ng tcpdump tshark ettercap bettercap arpspoof gobuster ffuf wfuzz crackmapexec',
+    ({ program }, scope) => scope.medium(`${program} looks into or attacks other machines.`),
+  ),
+  ...each('mimikatz linpeas.sh linpeas pspy chisel evil-winrm', ({ program }, scope) =>
+    scope.high(`${program} is a tool of attackers.`),
+  ),
+  ...each('xmrig minerd cpuminer ethminer cgminer t-rex nbminer', (_, scope) =>
+    scope.high('Uses the machine to mine a currency.'),
+  ),
+  telnet: ({ input }, scope) => {
+    if (input.from.some(({ program }) => /^(?:ba|da|z)?sh$/.test(program)))
+      scope.high('Connects a shell to the network.');
+  },
+};
+
+/** Programs that print what must not leave: everything in the environment, archives of directories. */
+const dumpers = new Set(['env', 'printenv', 'set', 'export', 'declare', 'compgen', 'ps', 'history']);
+const packers = new Set([
+  'tar',
+  'zip',
+  'cpio',
+  'pg_dump',
+  'mysqldump',
+  'mongodump',
+  'pg_dumpall',
+  'sqlite3',
+  'dd',
+]);
+const secretName =
+  /(?:^|_)(?:TOKEN|SECRET|KEY|PASSWORD|PASSWD|CREDENTIALS?|PAT|APIKEY)(?:_|$)|(?:SECRET|TOKEN|PASSWORD|APIKEY|API_KEY)/i;
+const dataOption =
+  /^(?:-d|--data.*|-F|--form.*|-T|--upload-file|--post-file|--post-data|--body-data|--body-file|-H|--header)$/;
+
+/** What goes out through a program that sends. */
+export function judgeUpload(invocation: Invocation, scope: Scope): void {
+  const { behind } = invocation;
+  if (behind.length > 0 && behind.some(({ from }) => from.some(({ program: name }) => isFetcher(name)))) {
+    if (/^g?make$|^ansible-playbook$/.test(invocation.program))
+      scope.high('Runs what is fetched from the network.');
+  }
+  const { program, args, input, substituted, variables } = invocation;
+  if (/stratum\+(?:tcp|ssl):/.test(args.join(' '))) scope.high('Uses the machine to mine a currency.');
+  const sends =
+    isNetwork(program) ||
+    /^(?:dig|nslookup|host|ping|mail|sendmail|mutt|ftp|sftp|rsync|rclone|aws|gsutil|ncftpput|lftp|tftp|drill|s3cmd|smbclient|curlftpfs|openssl|ssh)$/.test(
+      program,
+    );
+  if (!sends) return;
+  if (program === 'openssl' && args[0] !== 's_client') return;
+  const piped = takesInput(invocation);
+  if (piped) judgePiped(invocation, scope);
+  const fed = substituted.filter(({ program: name }) => !isNetwork(name));
+  if (
+    fed.some(
+      ({ program: name, args: words }) =>
+        (dumpers.has(name) && !(name === 'printenv' && words.length > 0)) ||
+        (name === 'cat' && words.some((word) => judgeRead(scope.place(word)) !== undefined)),
+    )
+  )
+    scope.high('Sends variables or credentials over the network.');
+  else if (
+    fed.some(({ program: name }) => /^(?:base64|xxd|whoami|hostname|id|ifconfig|od|tar|ip)$/.test(name)) &&
+    !piped
+  )
+    scope.high('Sends what a command prints over the network, inside an address or a request.');
+  else if (/^(?:dig|nslookup|host|ping|drill)$/.test(program) && fed.length > 0)
+    scope.high('Sends what a command prints over the network, inside a name.');
+  const secrets = variables.filter((name) => secretName.test(name));
+  const address = args.find((arg) => /^https?:\/\//.test(arg)) ?? '';
+  if (
+    secrets.length > 0 &&
+    address.includes('\0') &&
+    /[?&/][^?&/]*\0/.test(address) &&
+    !/^https?:\/\/[^/]*\0@/.test(address)
+  )
+    scope.high(`Puts a secret variable into an address: ${secrets[0]}`);
+  else if (
+    secrets.length > 0 &&
+    args.some(
+      (arg, index) =>
+        dataOption.test(args[index - 1] ?? '') && arg.includes('\0') && !/authorization|token|key/i.test(arg),
+    )
+  )
+    scope.medium(`Sends a secret variable: ${secrets[0]}`);
+  judgeFilesSent(invocation, scope);
+  if (
+    args.some((arg) => isDropbox(arg)) &&
+    (piped ||
+      args.some((arg) => dataOption.test(arg) || /^(?:-[dFT].|--data|--upload|--post|--form)/.test(arg)) ||
+      fed.length > 0)
+  )
+    scope.high('Sends data to a service that takes it from anybody.');
+  if (
+    (isConnector(program) || program === 'openssl') &&
+    input.from.some(({ program: name }) => /^(?:ba|da|z|k)?sh$/.test(name))
+  )
+    scope.high('Connects a shell to the network.');
+}
+
+function judgePiped({ program, input }: Invocation, scope: Scope): void {
+  const names = input.from.map(({ program }) => program);
+  const secret = input.from
+    .flatMap(({ args }) => args)
+    .find((arg) => judgeRead(scope.place(arg)) !== undefined);
+  if (secret !== undefined) scope.high(`Sends credentials over the network: ${show(secret)}`);
+  if (names.some((name) => dumpers.has(name) && name !== 'ps'))
+    scope.high('Sends the variables of the environment over the network.');
+  else if (names.some((name) => packers.has(name)))
+    scope.findings.add(
+      program === 'ssh' && !packsValuable(input.from, scope) ? 'medium' : 'high',
+      'Sends an archive over the network.',
+    );
+  else if (input.from.some(({ variables }) => variables.some((name) => secretName.test(name))))
+    scope.high('Sends a secret variable over the network.');
+  if (input.file !== undefined) {
+    const found = judgeRead(scope.place(input.file));
+    if (found !== undefined) scope.high(`Sends ${found.what} over the network: ${show(input.file)}`);
+  }
+}
+
+function packsValuable(from: readonly Invocation[], scope: Scope): boolean {
+  return from
+    .flatMap(({ args }) => operands(args))
+    .some(
+      (path) =>
+        /^(?:\/(?:etc|home|root|var|usr|boot)?|~)(?:\/|$)/.test(scope.place(path)) &&
+        path.length > 0 &&
+        /^[/~]/.test(path),
+    );
+}
+
+function takesInput({ program, args, input }: Invocation): boolean {
+  if (input.from.length === 0 && input.file === undefined) return false;
+  if (program === 'curl')
+    return args.some((arg) => /@-$|^-$|^\.$/.test(arg) || arg === '@/dev/stdin') || args.includes('-T');
+  if (program === 'wget') return args.some((arg) => /^--(?:post|body)-file=(?:-|\/dev\/stdin)/.test(arg));
+  if (program === 'aws' || program === 'gsutil' || program === 'rclone')
+    return args.includes('-') || args.includes('rcat');
+  return program !== 'dig' && program !== 'host' && program !== 'ping';
+}
+
+/** Files that are named as what to send. */
+function judgeFilesSent({ program, args }: Invocation, scope: Scope): void {
+  for (const [index, arg] of args.entries()) {
+    const before = args[index - 1] ?? '';
+    const file = dataOption.test(before)
+      ? /@(.+)$/.exec(arg)?.[1]
+      : (/^(?:-[dF]|--[\w-]+=)[^@]*@(.+)$/.exec(arg)?.[1] ?? /^--(?:post|body)-file=(.+)$/.exec(arg)?.[1]);
+    const upload = before === '-T' || before === '--upload-file' ? arg : undefined;
+    const sent = file ?? upload;
+    if (sent === undefined || sent === '-') continue;
+    const found = judgeRead(scope.place(sent));
+    if (found !== undefined) scope.high(`Sends ${found.what} over the network: ${show(sent)}`);
+    else if (/^\/(?:etc|var|proc|root)\//.test(scope.place(sent)) || /^~\/\./.test(scope.place(sent)))
+      scope.high(`Sends a file of the system over the network: ${show(sent)}`);
+  }
+  if (
+    program !== 'scp' &&
+    program !== 'rsync' &&
+    program !== 'sftp' &&
+    program !== 'rclone' &&
+    program !== 'aws'
+  )
+    return;
+  const paths = operands(args.filter((_, index) => !/^-[ieFJoPSc]$/.test(args[index - 1] ?? '')));
+  const remote = paths.slice(1).some((path) => /^[^/]+:|^s3:/.test(path));
+  if (!remote) return;
+  for (const path of paths) {
+    if (/^[\w.@-]+:/.test(path)) continue;
+    const place = scope.place(path);
+    const found = judgeRead(place);
+    if (found !== undefined) scope.high(`Sends ${found.what} to another machine: ${show(path)}`);
+    else if (/^(?:\/|~|\/etc.*|\/home|\/var)$/.test(place))
+      scope.high(`Sends everything below ${show(place)} to another machine.`);
+  }
+}
+
+/** Where a fetched file will lie, so that running it later is noticed. */
+function noteDownloads(program: string, args: readonly string[], scope: Scope): void {
+  const output =
+    program === 'wget'
+      ? (optionValue(args, '-O', '--output-document') ?? glued(args, 'O'))
+      : (optionValue(args, '-o', '--output') ?? glued(args, 'o'));
+  if (output !== undefined && output !== '-') {
+    scope.downloaded.add(scope.place(output));
+    const found = judgeDownloadTarget(scope.place(output));
+    if (found) scope.high(`Fetches a file into a place of the system: ${show(output)}`);
+    return;
+  }
+  const directory =
+    program === 'wget'
+      ? optionValue(args, '-P', '--directory-prefix')
+      : optionValue(args, '--output-dir', '--output-dir');
+  const named = program !== 'curl' || has(args, 'O', 'remote-name');
+  if (!named || output === '-') return;
+  for (const arg of args) {
+    const name =
+      /^(?:https?|ftp):\/\/[^?#]+\/([^/?#]+)/.exec(arg)?.[1] ??
+      /^[\w.-]+\.[a-z]{2,}\/(?:.*\/)?([^/?#]+)$/.exec(arg)?.[1];
+    if (name !== undefined)
+      scope.downloaded.add(scope.place(directory === undefined ? name : `${directory}/${name}`));
+  }
+}
+
+/** The value after a group of short options that ends with this one: `-sSLo file`. */
+function glued(args: readonly string[], letter: string): string | undefined {
+  const index = args.findIndex((arg) => new RegExp(`^-[a-zA-Z]*${letter}$`).test(arg));
+  return index === -1 ? undefined : args[index + 1];
+}
+
+function judgeDownloadTarget(place: string): boolean {
+  return (
+    /^\/(?:etc|bin|sbin|usr\/(?!local|share\/keyrings)|lib|boot)/.test(place) &&
+    !/^\/etc\/(?:apt|yum\.repos\.d)/.test(place)
+  );
+}

@@ -1,0 +1,119 @@
+/** Package managers, whose packages bring scripts that run at once. */
+import { type Checks, each, operands } from './check.js';
+
+const address =
+  /^(?:git\+|https?:|git:|ssh:|git@|github:|gitlab:|bitbucket:|file:)|\.(?:tgz|tar\.gz|whl|zip)$|^[\w.-]+\/[\w.-]+(?:#.*)?$/;
+const trusted = new Set(['pip', 'setuptools', 'wheel', 'npm', 'virtualenv']);
+
+export const packages: Checks = {
+  ...each('npm pnpm yarn bun', ({ args }, scope) => {
+    const [verb = '', ...rest] = args.filter((arg) => !arg.startsWith('-'));
+    if (/^(?:publish|unpublish|deprecate|owner|token|adduser|login|access)$/.test(verb)) {
+      if (args.includes('--dry-run')) return;
+      if (verb === 'unpublish') scope.high('Takes a package away from all who use it.');
+      else scope.medium('Publishes, or changes who may publish.');
+    }
+    if (args.some((arg) => /^--registry=?/.test(arg)) && /^(?:i|install|add|ci)$/.test(verb))
+      scope.medium('Installs packages from another place than usual.');
+    if (!/^(?:i|install|add|in|dlx|create|exec|x)$/.test(verb)) return;
+    const names = rest.filter((name) => !trusted.has(name) && !/^[./~]/.test(name));
+    if (verb === 'exec' && args.includes('--')) return;
+    const foreign = names.find((name) => address.test(name) && !name.startsWith('@'));
+    if (foreign !== undefined) scope.medium(`Installs a package from an address: ${foreign}`);
+    else if (names.length > 0 && !(verb === 'exec' || verb === 'x'))
+      scope.medium('Installs packages, which may run scripts.');
+  }),
+  ...each('npx bunx pnpx uvx pipx', ({ program, args }, scope) => {
+    if (args.some((arg) => /^(?:-y|--yes)$/.test(arg)) || (program === 'pipx' && args[0] === 'install'))
+      scope.medium('Fetches a package and runs it.');
+    if (args.some((arg) => /^(?:git\+|https?:|github:)/.test(arg)))
+      scope.medium('Fetches a package from an address and runs it.');
+  }),
+  ...each('pip pip3 pip2 uv easy_install conda mamba micromamba pdm rye', ({ program, args }, scope) =>
+    installPython(program, args, scope),
+  ),
+  ...each('python python3 python2', ({ program, args }, scope) => {
+    const at = args.indexOf('-m');
+    if (at !== -1 && args[at + 1] === 'pip') installPython(program, args.slice(at + 2), scope);
+    if (at !== -1 && /^(?:http\.server|SimpleHTTPServer|pyftpdlib)$/.test(args[at + 1] ?? '')) {
+      if (/^(?:\/|~)/.test(scope.place(valueAfter(args, '-d', '--directory') ?? '.')))
+        scope.high('Serves files of the machine to the network.');
+    }
+  }),
+  ...each('gem cargo go brew composer cpan cpanm luarocks opam poetry', ({ args }, scope) => {
+    const verb = args.find((arg) => !arg.startsWith('-')) ?? '';
+    const named = operands(args).slice(1).length > 0;
+    if (/^(?:publish|push|yank)$/.test(verb) && !args.includes('--dry-run'))
+      scope.medium('Publishes a package.');
+    if (
+      /^(?:install|add|require|get|tap)$/.test(verb) &&
+      named &&
+      !args.includes('--path') &&
+      !operands(args)
+        .slice(1)
+        .every((name) => name.startsWith('.'))
+    )
+      scope.medium('Installs packages, which may run scripts.');
+  }),
+  ...each('apt apt-get dnf yum apk pacman zypper dpkg rpm snap flatpak', ({ program, args }, scope) => {
+    const verb = args.find((arg) => !arg.startsWith('-')) ?? '';
+    if (args.some((arg) => /Pre-Invoke|APT::Update::Pre|Dpkg::Pre/i.test(arg)))
+      scope.high('Starts a program through an option of the package manager.');
+    if (
+      /^(?:remove|purge|autoremove|erase|del)$/.test(verb) ||
+      args.some((arg) => /^-R/.test(arg) || arg === '--purge')
+    ) {
+      const vital = args.some((arg) =>
+        /^(?:libc6?|glibc|systemd|linux-image.*|coreutils|bash|dpkg|apt|sudo|openssh-server|init|python3)$/.test(
+          arg,
+        ),
+      );
+      if (vital) scope.high('Removes a package that the system needs.');
+      else scope.medium('Removes packages of the machine.');
+    } else if (
+      /^(?:install|add|upgrade|dist-upgrade|full-upgrade|reinstall)$/.test(verb) ||
+      args.some((arg) => /^-(?:S|U|i)[a-z]*$/.test(arg) && /^(?:pacman|rpm|dpkg)$/.test(program))
+    )
+      scope.medium('Installs packages of the machine.');
+    if (
+      args.includes('--allow-unauthenticated') ||
+      args.includes('--nogpgcheck') ||
+      args.includes('--force-yes')
+    )
+      scope.medium('Installs packages without checking who made them.');
+  }),
+  ...each('twine', ({ args }, scope) => {
+    if (args[0] === 'upload') scope.medium('Publishes a package.');
+  }),
+};
+
+function installPython(program: string, args: readonly string[], scope: Parameters<Checks[string]>[1]): void {
+  const words = args.filter((arg) => !arg.startsWith('-'));
+  const at = words.findIndex((word) => word === 'install' || word === 'add');
+  if (program !== 'easy_install' && at === -1) return;
+  if (args.some((arg) => /^--(?:extra-)?index-url|^-i$|^--find-links|^--trusted-host/.test(arg)))
+    scope.medium('Installs packages from another place than usual.');
+  const skip = new Set(
+    args.flatMap((arg, index) =>
+      /^-(?:r|c|e|t|i|n|p)$|^--(?:requirement|constraint|target|index-url|extra-index-url|python|prefix|group|extra|name|channel)$/.test(
+        arg,
+      )
+        ? [args[index + 1]]
+        : [],
+    ),
+  );
+  const edited = args.flatMap((arg, index) =>
+    arg === '-e' || arg === '--editable' || arg === '-r' ? [args[index + 1] ?? ''] : [],
+  );
+  const names = words
+    .slice(at + 1)
+    .filter((name) => !skip.has(name) && !trusted.has(name) && !/^[./~]/.test(name));
+  const foreign = [...names, ...edited].find((name) => /^(?:git\+|https?:|ftp:|svn\+|hg\+)/.test(name));
+  if (foreign !== undefined) scope.medium(`Installs a package from an address: ${foreign}`);
+  else if (names.length > 0) scope.medium('Installs packages, which may run scripts.');
+}
+
+function valueAfter(args: readonly string[], ...options: readonly string[]): string | undefined {
+  const at = args.findIndex((arg) => options.includes(arg));
+  return at === -1 ? undefined : args[at + 1];
+}

@@ -1,0 +1,155 @@
+/** The machine as a whole: processes, kernel, network filter, clock, logs, history. */
+import { type Checks, each, has, operands } from './check.js';
+
+export const system: Checks = {
+  ...each('shutdown reboot halt poweroff telinit kexec', ({ args }, scope) => {
+    if (args.includes('-c') || args.includes('--help') || args.includes('-l')) return;
+    scope.high('Stops or restarts the machine.');
+  }),
+  init: ({ args }, scope) => {
+    if (/^[0-6sS]$/.test(args[0] ?? '')) scope.high('Stops or restarts the machine.');
+  },
+  kill: ({ args }, scope) => {
+    if (args.includes('-l') || args.includes('-L')) return;
+    const named = /^-(?:s|n)$/.test(args[0] ?? '');
+    const signalled = named || /^-(?:\d+|[A-Z]+\d*|SIG\w+)$/.test(args[0] ?? '');
+    const targets = args
+      .slice(named ? 2 : signalled && args.length > 1 ? 1 : 0)
+      .filter((arg) => arg !== '--');
+    if (targets.includes('-1')) scope.high('Ends every process it may end.');
+    else if (targets.includes('1')) scope.high('Signals the first process of the machine.');
+  },
+  killall5: (_, scope) => scope.high('Ends every process it may end.'),
+  ...each('pkill killall', ({ args }, scope) => {
+    const targets = operands(args);
+    if (
+      targets.some((target) => /^(?:\.|\.\*|\*|)$/.test(target)) ||
+      (args.includes('-u') && targets.length <= 1 && targets[0] === 'root')
+    )
+      scope.high('Ends every process it may end.');
+    else if (args.some((arg) => arg === '-u' || arg === '--user'))
+      scope.medium('Ends all processes of a user.');
+    else if (
+      targets.some((target) =>
+        /^(?:systemd|init|sshd|dockerd|auditd|rsyslogd|cron|dbus-daemon|containerd)$/.test(target),
+      )
+    )
+      scope.high('Ends a process that the machine needs.');
+  }),
+  ...each('insmod modprobe rmmod kmod depmod', ({ program, args }, scope) => {
+    if (program === 'kmod' && args[0] === 'list') return;
+    if (args.length > 0 && !args.some((arg) => /^(?:-n|--dry-run|-c|--showconfig|-D)$/.test(arg)))
+      scope.high('Loads or removes a part of the kernel.');
+  }),
+  sysctl: ({ args }, scope) => {
+    if (has(args, 'wp', 'write', 'load', 'system') || args.some((arg) => /^[\w.]+\s*=/.test(arg)))
+      scope.high('Changes a setting of the kernel.');
+  },
+  ...each('iptables ip6tables nft ufw firewall-cmd pfctl ebtables', ({ program, args }, scope) => {
+    if (
+      args.some((arg) => /^(?:-F|--flush|-X|flush|disable|reset|--panic-on|-d)$/.test(arg)) ||
+      (args.includes('-P') && args.includes('ACCEPT')) ||
+      (program === 'pfctl' && args.includes('-d'))
+    )
+      scope.high('Switches off the network filter.');
+    else if (
+      args.length > 0 &&
+      !has(args, 'LSn', 'list', 'list-all', 'state') &&
+      !/^(?:list|status|show)$/.test(args[0] ?? '')
+    )
+      scope.medium('Changes the network filter.');
+  }),
+  ...each('ip ifconfig route nmcli', ({ args }, scope) => {
+    if (args.some((arg) => /^(?:down|flush|del|delete)$/.test(arg)))
+      scope.medium('Changes the network of the machine.');
+  }),
+  ...each('date timedatectl hwclock', ({ program, args }, scope) => {
+    if (
+      program === 'date'
+        ? has(args, 's', 'set') && args.some((arg) => /^-s|^--set/.test(arg))
+        : /^set-|--set|--hctosys/.test(args.join(' '))
+    )
+      scope.medium('Sets the clock of the machine.');
+  }),
+  history: ({ args }, scope) => {
+    if (args.some((arg) => /^-[a-z]*[cdw]/.test(arg))) scope.high('Removes what the shell has recorded.');
+  },
+  journalctl: ({ args }, scope) => {
+    if (args.some((arg) => /^--vacuum-(?:time=[01]\w*|size=[01]\w*|files=[01])$/.test(arg)))
+      scope.high('Removes the logs of the machine.');
+    else if (args.some((arg) => /^--(?:vacuum|rotate)/.test(arg)))
+      scope.medium('Removes old logs of the machine.');
+  },
+  dmesg: ({ args }, scope) => {
+    if (args.some((arg) => /^(?:-C|-c|--clear|--read-clear)$/.test(arg)))
+      scope.high('Removes the log of the kernel.');
+  },
+  auditctl: ({ args }, scope) => {
+    if (args.some((arg) => /^-[DWd]$/.test(arg)) || (args.includes('-e') && args.includes('0')))
+      scope.high('Switches off the audit of the machine.');
+  },
+  ...each('logrotate', ({ args }, scope) => {
+    if (args.includes('-f')) scope.medium('Rotates the logs of the machine.');
+  }),
+  ...each('wevtutil fsutil vssadmin cipher', (_, scope) =>
+    scope.medium('Changes records or storage of the machine.'),
+  ),
+  ln: ({ args }, scope) => {
+    const [from, to] = operands(args);
+    if (from === '/dev/null' && /_history$|\/var\/log/.test(scope.place(to ?? '')))
+      scope.high('Keeps a record from being written.');
+  },
+  ulimit: ({ args }, _scope) => {
+    if (args.includes('-c') && args.includes('unlimited')) return;
+  },
+  yes: ({ redirects }, scope) => {
+    if (redirects.some(({ target }) => target !== '/dev/null'))
+      scope.medium('Writes without an end until the disk is full.');
+  },
+  cat: ({ args, redirects }, scope) => {
+    if (
+      args.some((arg) => /^\/dev\/(?:zero|u?random|full)$/.test(arg)) &&
+      redirects.some(({ mode, target }) => mode !== 'read' && target !== '/dev/null')
+    )
+      scope.medium('Writes without an end until the disk is full.');
+  },
+  security: ({ args }, scope) => {
+    if (/^(?:dump-keychain|find-(?:generic|internet)-password|export)$/.test(args[0] ?? ''))
+      scope.high('Reads stored passwords.');
+  },
+  getent: ({ args }, scope) => {
+    if (/^g?shadow$/.test(args[0] ?? '')) scope.high('Reads password hashes of the system.');
+  },
+  vault: ({ args }, scope) => {
+    if (/^(?:read|kv get|print token|login)/.test(args.join(' '))) scope.high('Reads stored passwords.');
+  },
+  ...each('secret-tool pass op bw lpass', ({ program, args }, scope) => {
+    if (
+      /^(?:lookup|show|get|read|export|search|item|list)$/.test(args[0] ?? '') ||
+      (program === 'pass' && args.length > 0)
+    )
+      scope.medium('Reads stored passwords.');
+  }),
+  ...each('env printenv', ({ program, args }, scope) => {
+    if (program === 'printenv' && args.some((arg) => /TOKEN|SECRET|PASSWORD|_KEY/i.test(arg)))
+      scope.medium('Prints a secret variable.');
+  }),
+  ...each('grep egrep rg', ({ args, input }, scope) => {
+    const searching = /pass(?:wor)?d|secret|token|api_?key|credential|PRIVATE KEY|aws_|AKIA|ghp_|BEGIN RSA/i;
+    if (
+      input.from.some(({ program }) => /^(?:env|printenv|set|export)$/.test(program)) &&
+      args.some((arg) => searching.test(arg))
+    )
+      scope.medium('Prints secret variables.');
+    const words = operands(args);
+    if (
+      args.some((arg) => searching.test(arg)) &&
+      words.slice(1).some((path) => /^(?:\/|\/etc|\/home|\/root|\/var|~)$/.test(scope.place(path)))
+    )
+      scope.high('Searches the machine for keys and passwords.');
+  }),
+  echo: ({ variables }, scope) => {
+    if (variables.some((name) => /(?:SECRET|TOKEN|PASSWORD|_KEY)(?:_|$)/.test(name) && !/PUBLIC/.test(name)))
+      scope.medium('Prints a secret variable.');
+  },
+};

@@ -1,0 +1,119 @@
+/** Repositories: what loses work, rewrites what others have, or makes git run programs. */
+import { own } from '../own.js';
+import type { Scope } from '../shell/scope.js';
+import { type Checks, each, has, operands } from './check.js';
+
+const programKeys =
+  /^(?:core\.(?:sshcommand|fsmonitor|editor|pager|gitproxy|askpass|hookspath)|alias\.\w+|credential(?:\..*)?\.helper|filter\..*\.(?:clean|smudge)|diff\..*\.(?:command|textconv)|sequence\.editor|uploadpack\.packobjectshook|protocol\.ext\.allow|gpg\.program|init\.templatedir|merge\..*\.driver|.*\.textconv)$/i;
+
+export const versionControl: Checks = {
+  git: ({ args }, scope) => {
+    const settings = args.flatMap((arg, index) =>
+      arg === '-c' ? [args[index + 1] ?? ''] : arg.startsWith('--config-env=') ? [arg.slice(13)] : [],
+    );
+    for (const setting of settings)
+      judgeSetting(setting.split('=')[0] ?? '', setting.slice(setting.indexOf('=') + 1), scope);
+    const words = stripGlobal(args);
+    const [verb = '', ...rest] = words;
+    if (args.some((arg) => /^(?:--upload-pack|--receive-pack|--exec)=|^ext::/.test(arg)))
+      scope.high('Starts a program through an option of git.');
+    const check = own(verbs, verb);
+    check?.(rest, scope);
+  },
+  ...each('gh glab hub', ({ args }, scope) => {
+    const [noun, verb] = args;
+    if (verb === 'delete' && /^(?:repo|release|secret|variable)$/.test(noun ?? ''))
+      scope.findings.add(noun === 'repo' ? 'high' : 'medium', `Deletes a ${noun} on the server.`);
+    if (noun === 'auth' && (verb === 'token' || args.includes('--show-token')))
+      scope.high('Prints the token of the account.');
+    if (noun === 'repo' && verb === 'edit' && args.some((arg) => /^--visibility/.test(arg)))
+      scope.high('Changes who may see a repository.');
+    if (noun === 'ssh-key' && verb === 'add') scope.high('Adds a key to the account.');
+    if (noun === 'pr' && verb === 'merge' && args.includes('--admin'))
+      scope.medium('Merges past the protection of the branch.');
+    if (noun === 'gist' && verb === 'create' && args.some((arg) => /^(?:-p|--public)$/.test(arg)))
+      scope.medium('Publishes a file.');
+    if (
+      noun === 'api' &&
+      args.some((arg, index) => /^(?:-X|--method)$/.test(arg) && args[index + 1] === 'DELETE')
+    )
+      scope.medium('Deletes something on the server.');
+  }),
+};
+
+type VerbCheck = (args: readonly string[], scope: Scope) => void;
+
+const verbs: Readonly<Record<string, VerbCheck | undefined>> = {
+  push: (args, scope) => {
+    if (
+      has(args, 'f', 'force', 'mirror') ||
+      args.some((arg) => arg.startsWith('+')) ||
+      args.includes('--force-with-lease')
+    )
+      scope.medium('Overwrites what is on the server.');
+    if (has(args, 'd', 'delete') || args.some((arg) => /^:\w/.test(arg)))
+      scope.medium('Deletes a branch on the server.');
+  },
+  reset: (args, scope) => {
+    if (args.includes('--hard')) scope.medium('Throws away changes that are not committed.');
+  },
+  clean: (args, scope) => {
+    if (has(args, 'f', 'force') && !has(args, 'n', 'dry-run'))
+      scope.medium('Removes files that git does not track.');
+  },
+  checkout: (args, scope) => {
+    if (args.includes('.') || has(args, 'f', 'force') || (args.includes('--') && args.at(-1) === '.'))
+      scope.medium('Throws away changes that are not committed.');
+  },
+  restore: (args, scope) => {
+    if (args.includes('.') && !args.includes('--staged'))
+      scope.medium('Throws away changes that are not committed.');
+  },
+  stash: (args, scope) => {
+    if (/^(?:drop|clear)$/.test(args[0] ?? '')) scope.medium('Throws away stashed changes.');
+  },
+  branch: (args, scope) => {
+    if (args.includes('-D') && operands(args).some((name) => /^(?:main|master|develop)$/.test(name)))
+      scope.medium('Deletes a main branch.');
+  },
+  'filter-branch': (_, scope) => scope.medium('Rewrites the history of the repository.'),
+  'filter-repo': (_, scope) => scope.medium('Rewrites the history of the repository.'),
+  reflog: (args, scope) => {
+    if (/^(?:expire|delete)$/.test(args[0] ?? '')) scope.medium('Removes the way back to earlier states.');
+  },
+  'update-ref': (args, scope) => {
+    if (args.includes('-d')) scope.medium('Removes a reference of the repository.');
+  },
+  config: (args, scope) => {
+    const [key = '', value] = operands(args).filter((word) => word !== 'set');
+    if (value !== undefined) judgeSetting(key, value, scope);
+  },
+  credential: (args, scope) => {
+    if (args[0] === 'fill') scope.high('Prints stored passwords.');
+  },
+  'credential-store': (args, scope) => {
+    if (args.includes('get')) scope.high('Prints stored passwords.');
+  },
+  daemon: (_, scope) => scope.medium('Waits for connections from the network.'),
+};
+
+function judgeSetting(key: string, value: string, scope: Scope): void {
+  if (/^(?:http\.(?:.*\.)?sslverify)$/i.test(key) && /^(?:false|0|no)$/i.test(value))
+    scope.medium('Switches off the check of who a server is.');
+  if (!programKeys.test(key)) return;
+  if (/^alias\./.test(key) && !value.startsWith('!')) return;
+  if (/^core\.(?:editor|pager)$/i.test(key) && !/[;|&$`/]/.test(value)) return;
+  if (/helper$/i.test(key) && !value.startsWith('!') && !value.includes('/')) {
+    scope.medium('Stores passwords of git.');
+    return;
+  }
+  scope.medium(`Makes git run a program: ${key}`);
+  if (!/hookspath|templatedir/i.test(key)) scope.read(value.replace(/^!/, ''));
+}
+
+function stripGlobal(args: readonly string[]): string[] {
+  let index = 0;
+  while (index < args.length && (args[index] ?? '').startsWith('-'))
+    index += /^(?:-c|-C|--git-dir|--work-tree|--namespace)$/.test(args[index] ?? '') ? 2 : 1;
+  return args.slice(index);
+}

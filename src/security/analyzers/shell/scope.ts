@@ -1,0 +1,139 @@
+/** What is known while a script is read: variables, functions, the working directory, files that came from elsewhere. */
+
+import type { Function as FunctionNode } from 'unbash';
+import type { AnalyzeContext } from '../analyzer.js';
+import type { Findings } from '../findings.js';
+import { own } from '../own.js';
+import { place, unknownText } from '../paths/place.js';
+import type { Input, Invocation, Result } from './invocation.js';
+
+const deepest = 24;
+const longestText = 65_536;
+const mostOrigins = 512;
+
+/** Reads shell source in a scope. Handed in, so that the tables of programs need not know the walker. */
+export type Reader = (source: string, scope: Scope) => Result;
+
+export class Scope {
+  readonly context: AnalyzeContext;
+  readonly findings: Findings;
+  readonly functions: Map<string, FunctionNode>;
+  readonly aliases: Map<string, string>;
+  /** Places of files that were fetched from the network. */
+  readonly downloaded: Set<string>;
+  /** Copies and links of programs: place of the copy → name of the program. */
+  readonly renamed: Map<string, string>;
+  /** Functions that were called, which are judged with the arguments of the call. */
+  readonly called: Set<string>;
+  /** Functions whose bodies are being read, so that one that calls itself is read once. */
+  readonly calling: Set<unknown>;
+  /** Every simple command that was met, in order. */
+  readonly met: Invocation[];
+  readonly depth: number;
+  cwd: string;
+  /** Arguments of the function or script; none at the top level. */
+  positional: readonly string[] = [];
+  input: Input = { from: [] };
+  elevated = false;
+  readonly #reader: Reader;
+  readonly #variables: Map<string, { text: string; origin: readonly Invocation[] }>;
+
+  constructor(parent: Scope | { context: AnalyzeContext; findings: Findings; reader: Reader }) {
+    const outer = parent instanceof Scope ? parent : undefined;
+    this.context = parent.context;
+    this.findings = parent.findings;
+    this.functions = outer?.functions ?? new Map();
+    this.aliases = outer?.aliases ?? new Map();
+    this.downloaded = outer?.downloaded ?? new Set();
+    this.renamed = outer?.renamed ?? new Map();
+    this.called = outer?.called ?? new Set();
+    this.calling = outer?.calling ?? new Set();
+    this.met = outer?.met ?? [];
+    this.depth = outer === undefined ? 0 : outer.depth + 1;
+    this.cwd = outer?.cwd ?? '.';
+    this.positional = outer?.positional ?? [];
+    this.input = outer?.input ?? { from: [] };
+    this.elevated = outer?.elevated ?? false;
+    this.#reader = parent instanceof Scope ? parent.#reader : parent.reader;
+    this.#variables = new Map(outer?.variables);
+  }
+
+  get variables(): ReadonlyMap<string, { text: string; origin: readonly Invocation[] }> {
+    return this.#variables;
+  }
+
+  /** True when nesting has become so deep that it is there to hide something. */
+  get tooDeep(): boolean {
+    if (this.depth <= deepest) return false;
+    this.findings.add('unknown', 'The command is nested too deeply to be judged.');
+    return true;
+  }
+
+  set(name: string, text: string, origin: readonly Invocation[] = []): void {
+    // Text that is doubled over and over would fill the memory.
+    const kept = text.length > longestText ? unknownText : text;
+    this.#variables.set(name, { text: kept, origin: distinct(origin) });
+  }
+
+  unset(name: string): void {
+    this.#variables.delete(name);
+  }
+
+  get(name: string): { text: string; origin: readonly Invocation[] } {
+    const known = this.#variables.get(name);
+    if (known !== undefined) return known;
+    return { text: this.#builtin(name), origin: [] };
+  }
+
+  place(path: string): string {
+    return place(path, { cwd: this.cwd, workspace: this.context.workspace, home: this.context.home });
+  }
+
+  /** Reads shell source as a script of its own. */
+  read(source: string, positional: readonly string[] = []): Result {
+    const inner = new Scope(this);
+    inner.positional = positional;
+    return this.#reader(source, inner);
+  }
+
+  /** Reads shell source as a part of this script, whose variables it changes. */
+  readHere(source: string): Result {
+    return this.#reader(source, this);
+  }
+
+  high(reason: string): void {
+    this.findings.add('high', reason);
+  }
+
+  medium(reason: string): void {
+    this.findings.add('medium', reason);
+  }
+
+  #builtin(name: string): string {
+    if (/^[1-9]\d*$/.test(name)) return this.positional[Number(name) - 1] ?? '';
+    if (name === '@' || name === '*') return this.positional.join(' ');
+    return own(builtins, name) ?? (name === 'PWD' ? this.cwd : unknownText);
+  }
+}
+
+/** Each once, and no more than any honest script needs. */
+export function distinct(invocations: readonly Invocation[]): readonly Invocation[] {
+  if (invocations.length < 2) return invocations;
+  const once = [...new Set(invocations)];
+  return once.length > mostOrigins
+    ? [...once.slice(0, mostOrigins / 2), ...once.slice(-mostOrigins / 2)]
+    : once;
+}
+
+const builtins: Readonly<Record<string, string>> = {
+  HOME: '~',
+  IFS: ' ',
+  TMPDIR: '/tmp',
+  PATH: '/usr/local/bin:/usr/bin:/bin',
+  SHELL: '/bin/bash',
+  BASH: '/bin/bash',
+  '0': 'bash',
+  XDG_CONFIG_HOME: '~/.config',
+  XDG_CACHE_HOME: '~/.cache',
+  HISTFILE: '~/.bash_history',
+};

@@ -1,0 +1,158 @@
+/** Judges code by where it comes from, when its text is not known. */
+import type { Invocation, Result } from './invocation.js';
+import type { Scope } from './scope.js';
+
+const fetchers = new Set([
+  'curl',
+  'wget',
+  'aria2c',
+  'axel',
+  'http',
+  'https',
+  'httpie',
+  'xh',
+  'fetch',
+  'lynx',
+  'w3m',
+  'GET',
+  'ftp',
+  'tftp',
+  'scp',
+  'sftp',
+  'gsutil',
+  'elinks',
+  'links',
+]);
+const connectors = new Set([
+  'nc',
+  'ncat',
+  'netcat',
+  'nc.openbsd',
+  'nc.traditional',
+  'socat',
+  'telnet',
+  'websocat',
+]);
+const decoders = new Set([
+  'base64',
+  'base32',
+  'xxd',
+  'uudecode',
+  'openssl',
+  'gunzip',
+  'zcat',
+  'xzcat',
+  'bzcat',
+  'gpg',
+  'unxz',
+  'bunzip2',
+  'rev',
+  'tr',
+  'gzip',
+  'xz',
+  'basenc',
+  'hexdump',
+  'dig',
+  'nslookup',
+  'host',
+]);
+/** Programs that print settings for the shell that starts them, as their manuals say. */
+const initializers = new Set([
+  'ssh-agent',
+  'direnv',
+  'pyenv',
+  'rbenv',
+  'nodenv',
+  'brew',
+  'minikube',
+  'opam',
+  'conda',
+  'micromamba',
+  'mamba',
+  'starship',
+  'zoxide',
+  'dircolors',
+  'fnm',
+  'mise',
+  'asdf',
+  'docker-machine',
+  'keychain',
+  'thefuck',
+  'register-python-argcomplete',
+  'kubectl',
+  'gh',
+  'npm',
+  'rustup',
+  'lesspipe',
+  'luarocks',
+  'perl',
+  'tset',
+  'resize',
+  'gpgconf',
+  'fzf',
+  'atuin',
+  'goenv',
+  'jenv',
+  'phpenv',
+  'hub',
+  'pipx',
+  'uv',
+  'poetry',
+  'helm',
+  'flux',
+  'podman',
+  'vault',
+  'aws-vault',
+  'cat',
+  'echo',
+  'printf',
+  'grep',
+  'sed',
+  'jq',
+  'locale',
+  'locate',
+  'pack',
+  'cargo',
+  'xargs',
+]);
+
+export function isFetcher(program: string): boolean {
+  return fetchers.has(program);
+}
+
+export function isConnector(program: string): boolean {
+  return connectors.has(program);
+}
+
+export function isNetwork(program: string): boolean {
+  return fetchers.has(program) || connectors.has(program);
+}
+
+/** `what` begins the sentence of the reason: "The input of sh". */
+export function judgeSource(from: readonly Invocation[], scope: Scope, what: string): void {
+  const programs = from.map(({ program }) => program);
+  if (programs.some(isFetcher)) scope.high(`${what} is fetched from the network and run unseen.`);
+  else if (
+    programs.some(isConnector) ||
+    from.some(({ program, args }) => program === 'openssl' && args[0] === 's_client')
+  )
+    scope.high(`${what} comes from a network connection: whoever is at its other end gives the commands.`);
+  else if (from.some(isDecoder)) scope.high(`${what} is decoded from a form that hides it, and run.`);
+  else if (programs.length > 0 && !programs.every((program) => initializers.has(program)))
+    scope.medium(`${what} is made by ${programs.at(-1)} and is not known before it runs.`);
+}
+
+/** Judges a file that is run: one that was fetched, or one behind `<( )`. */
+export function judgeFile(path: string, behind: readonly Result[], scope: Scope, what: string): void {
+  if (path.startsWith('/dev/fd/')) for (const { from } of behind) judgeSource(from, scope, what);
+  else if (/^\/dev\/(?:tcp|udp)\//.test(path)) scope.high(`${what} comes from a network connection.`);
+  else if (scope.downloaded.size > 0 && scope.downloaded.has(scope.place(path)))
+    scope.high(`${what} was fetched from the network and is run unseen: ${path}`);
+}
+
+function isDecoder({ program, args }: Invocation): boolean {
+  if (!decoders.has(program)) return false;
+  if (program === 'tr') return args.some((arg) => /a-z|A-Z|\[:|!-~/.test(arg));
+  if (program === 'gzip' || program === 'xz') return args.some((arg) => /^-\w*d/.test(arg));
+  return true;
+}

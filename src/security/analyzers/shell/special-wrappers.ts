@@ -1,0 +1,242 @@
+/** Programs that start another one in a way of their own. */
+import { unknownText } from '../paths/place.js';
+import { afterOptions, type Starts } from './after-options.js';
+import type { Invocation } from './invocation.js';
+import type { Scope } from './scope.js';
+
+type Special = (invocation: Invocation, scope: Scope) => Starts | undefined;
+
+export const specialWrappers: Readonly<Record<string, Special | undefined>> = {
+  xargs: (invocation) => startsOfXargs(invocation),
+  parallel: ({ args, input }) => {
+    const rest = afterOptions(args, { values: ['-j', '--jobs', '-a', '-N', '-n', '-S'] });
+    const at = rest.findIndex((word) => word.startsWith(':::'));
+    const words = at === -1 ? [input.text?.trim() ?? unknownText] : rest.slice(at + 1);
+    const command = (at === -1 ? rest : rest.slice(0, at)).join(' ');
+    return words.slice(0, 8).map((word) => ({
+      argv: [],
+      source:
+        command === ''
+          ? word
+          : command.includes('{}')
+            ? command.replaceAll('{}', word)
+            : `${command} ${word}`,
+    }));
+  },
+  find: ({ args }) => startsOfFind(args),
+  fd: ({ args }) => {
+    const at = args.findIndex((arg) => /^(?:-x|-X|--exec|--exec-batch)$/.test(arg));
+    return at === -1 ? undefined : [{ argv: fill(args.slice(at + 1), `./${unknownText}`) }];
+  },
+  env: ({ args }) => {
+    const at = args.findIndex((arg) => arg === '-S' || arg === '--split-string');
+    return at === -1 ? undefined : [{ argv: [], source: args.slice(at + 1).join(' ') }];
+  },
+  su: ({ args }) => sourceAfter(args, ['-c', '--command']),
+  runuser: ({ args }) => sourceAfter(args, ['-c', '--command']) ?? sourceRest(args, '--'),
+  script: ({ args }) => sourceAfter(args, ['-c', '--command', '-qc', '-qec']),
+  flock: ({ args }) =>
+    sourceAfter(args, ['-c', '--command']) ?? [
+      { argv: afterOptions(args, { values: ['-w', '-E'], skip: 1 }) },
+    ],
+  ssh: ({ args }) => {
+    const rest = afterOptions(args, {
+      values: [
+        '-i',
+        '-p',
+        '-l',
+        '-o',
+        '-F',
+        '-J',
+        '-L',
+        '-R',
+        '-D',
+        '-b',
+        '-c',
+        '-E',
+        '-W',
+        '-w',
+        '-m',
+        '-Q',
+        '-S',
+        '-e',
+        '-I',
+        '-B',
+      ],
+      skip: 1,
+    });
+    return rest.length === 0 ? undefined : [{ argv: [], source: rest.join(' ') }];
+  },
+  docker: ({ args }) => containerStart(args),
+  podman: ({ args }) => containerStart(args),
+  nerdctl: ({ args }) => containerStart(args),
+  kubectl: ({ args }) => (args.includes('exec') ? sourceRest(args, '--') : undefined),
+  tmux: ({ args }) =>
+    lastSource(args, ['new', 'new-session', 'neww', 'new-window', 'send-keys', 'split-window', 'run-shell']),
+  screen: ({ args }) =>
+    args.some((arg) => /^-\w*[dm]/.test(arg))
+      ? [{ argv: afterOptions(args, { values: ['-S', '-t', '-s'] }) }]
+      : undefined,
+  git: ({ args }) => {
+    const at = args.indexOf('run');
+    if (args[0] === 'bisect' && at === 1) return [{ argv: args.slice(2) }];
+    const body =
+      args[0] === 'submodule' && args[1] === 'foreach'
+        ? args.slice(2).filter((arg) => !arg.startsWith('--'))
+        : [];
+    const exec = args[0] === 'rebase' ? args.findIndex((arg) => arg === '-x' || arg === '--exec') : -1;
+    if (exec !== -1) return [{ argv: [], source: args[exec + 1] ?? '' }];
+    return body.length === 0 ? undefined : [{ argv: [], source: body.join(' ') }];
+  },
+  npm: ({ args }) => (/^(?:exec|x|explore)$/.test(args[0] ?? '') ? sourceRest(args, '--') : undefined),
+  pnpm: ({ args }) => (args[0] === 'exec' ? [{ argv: args.slice(1) }] : undefined),
+  yarn: ({ args }) => (args[0] === 'exec' ? [{ argv: args.slice(1) }] : undefined),
+  npx: ({ args }) => sourceAfter(args, ['-c', '--call']),
+  poetry: ({ args }) => (args[0] === 'run' ? [{ argv: args.slice(1) }] : undefined),
+  pipenv: ({ args }) => (args[0] === 'run' ? [{ argv: args.slice(1) }] : undefined),
+  uv: ({ args }) =>
+    args[0] === 'run'
+      ? [{ argv: afterOptions(args.slice(1), { values: ['--with', '--python', '-p'] }) }]
+      : undefined,
+  bundle: ({ args }) => (args[0] === 'exec' ? [{ argv: args.slice(1) }] : undefined),
+  conda: ({ args }) =>
+    args[0] === 'run' ? [{ argv: afterOptions(args.slice(1), { values: ['-n', '-p'] }) }] : undefined,
+  alias: ({ args }, scope) => {
+    const starts: { argv: string[]; source: string }[] = [];
+    for (const arg of args) {
+      const [, name, value] = /^([^=]+)=([\s\S]*)$/.exec(arg) ?? [];
+      if (name === undefined || value === undefined) continue;
+      scope.aliases.set(name, value);
+      if (/^(?:sudo|su|ssh|passwd|ls|cd|git)$/.test(name) && !value.startsWith(name) && /[/|;&]/.test(value))
+        scope.high(`Replaces the command ${name} by something else.`);
+      starts.push({ argv: [], source: value });
+    }
+    return starts.length === 0 ? undefined : starts;
+  },
+  vim: ({ args }) => shellEscape(args),
+  vi: ({ args }) => shellEscape(args),
+  nvim: ({ args }) => shellEscape(args),
+  ed: ({ input }) => shellEscape((input.text ?? '').split('\n')),
+  tar: ({ args }) => {
+    const action = args
+      .map(
+        (arg) =>
+          /^--(?:checkpoint-action=exec|to-command|use-compress-program|rsh-command)=(.*)$/.exec(arg)?.[1],
+      )
+      .find(Boolean);
+    const flag = args.indexOf('-I');
+    return action !== undefined
+      ? [{ argv: [], source: action }]
+      : flag !== -1
+        ? [{ argv: [], source: args[flag + 1] ?? '' }]
+        : undefined;
+  },
+};
+
+function startsOfXargs({ args, input }: Invocation): Starts {
+  const marker = args.findIndex((arg) => arg === '-I' || arg === '-i' || arg === '--replace');
+  const glued = args.find((arg) => /^-I./.test(arg))?.slice(2);
+  const replaced = glued ?? (marker === -1 ? undefined : (args[marker + 1] ?? '{}'));
+  const rest = afterOptions(args, {
+    values: [
+      '-I',
+      '-n',
+      '-P',
+      '-L',
+      '-d',
+      '-s',
+      '-a',
+      '-E',
+      '--max-args',
+      '--max-procs',
+      '--delimiter',
+      '--max-lines',
+    ],
+  });
+  const words = (input.text ?? unknownText)
+    .trim()
+    .split(/\s+/)
+    .filter((word) => word !== '');
+  if (rest.length === 0) return [{ argv: ['echo', ...words] }];
+  if (replaced === undefined) return [{ argv: [...rest, ...words] }];
+  return words.slice(0, 8).map((word) => ({ argv: rest.map((part) => part.replaceAll(replaced, word)) }));
+}
+
+/** What `-exec` and its like start, with the place of the search instead of the file found. */
+function startsOfFind(args: readonly string[]): Starts | undefined {
+  const base = args.find((arg) => !/^-[HLPOD]/.test(arg)) ?? '.';
+  const found = `${base.startsWith('-') ? '.' : base.replace(/\/+$/, '')}/${unknownText}`;
+  const starts: { argv: string[] }[] = [];
+  for (const [index, arg] of args.entries()) {
+    if (!/^-(?:exec|execdir|ok|okdir)$/.test(arg)) continue;
+    const rest = args.slice(index + 1);
+    const end = rest.findIndex((word) => word === ';' || word === '+');
+    starts.push({ argv: fill(end === -1 ? rest : rest.slice(0, end), found) });
+  }
+  return starts.length === 0 ? undefined : starts;
+}
+
+function fill(argv: readonly string[], found: string): string[] {
+  return argv.map((word) => word.replaceAll('{}', found));
+}
+
+function sourceAfter(args: readonly string[], options: readonly string[]): Starts | undefined {
+  const at = args.findIndex((arg) => options.includes(arg));
+  return at === -1 ? undefined : [{ argv: [], source: args[at + 1] ?? '' }];
+}
+
+function sourceRest(args: readonly string[], separator: string): Starts | undefined {
+  const at = args.indexOf(separator);
+  return at === -1 ? undefined : [{ argv: args.slice(at + 1) }];
+}
+
+function lastSource(args: readonly string[], verbs: readonly string[]): Starts | undefined {
+  if (!args.some((arg) => verbs.includes(arg))) return undefined;
+  const last = args.filter((arg) => arg !== 'Enter' && arg !== 'C-m').at(-1) ?? '';
+  return last.includes(' ') ? [{ argv: [], source: last }] : undefined;
+}
+
+/** `exec` enters a container that lives; what `run` starts in a fresh one without the host's files stays there. */
+function containerStart(args: readonly string[]): Starts | undefined {
+  const verb = args.findIndex((arg) => arg === 'exec' || arg === 'run');
+  if (verb === -1) return undefined;
+  const values = [
+    '-e',
+    '-u',
+    '-w',
+    '--env',
+    '--user',
+    '--workdir',
+    '--env-file',
+    '-v',
+    '--volume',
+    '-p',
+    '--name',
+    '--network',
+    '--mount',
+    '--entrypoint',
+    '-h',
+    '--memory',
+    '-m',
+    '--cpus',
+    '--platform',
+    '--gpus',
+    '--pid',
+    '--cap-add',
+    '--device',
+    '--security-opt',
+    '--publish',
+  ];
+  const rest = afterOptions(args.slice(verb + 1), { values, skip: 1 });
+  if (rest.length === 0 || args[verb] === 'run') return undefined;
+  return [{ argv: rest }];
+}
+
+/** `:!command` of the editors. */
+function shellEscape(args: readonly string[]): Starts | undefined {
+  const starts = args
+    .map((arg) => /^(?:\+|-c)?:?!(.+)$/s.exec(arg)?.[1])
+    .filter((source) => source !== undefined)
+    .map((source) => ({ argv: [], source }));
+  return starts.length === 0 ? undefined : starts;
+}

@@ -1,0 +1,33 @@
+export type { AnalyzeContext, Analyzer, JudgedAction, Risk, Verdict } from './analyzers/analyzer.js';
+export { ensemble } from './analyzers/ensemble.js';
+export type { RulesAnalyzer } from './analyzers/rules.js';
+export { rules } from './analyzers/rules.js';
+export type { AuditFormat } from './audit/export.js';
+export { exportAudit } from './audit/export.js';
+export type { AuditLog, AuditLogOptions } from './audit/log.js';
+export { openAuditLog } from './audit/log.js';
+export type { AuditEntry, AuditRecord } from './audit/record.js';
+export type { AuditProblem, AuditVerification } from './audit/verify.js';
+export { verifyAudit } from './audit/verify.js';
+export type { LlmGuard, LlmGuardOptions, Waiver } from './llm-guard/llm-guard.js';
+export { llmGuard } from './llm-guard/llm-guard.js';
+export type { LanguageModel } from './llm-guard/models.js';
+export { guardPrompt } from './llm-guard/prompt.js';
+export type { GuardableTool } from './llm-guard/runtime.js';
+export { LlmGuardRuntime } from './llm-guard/runtime.js';
+export type { PendingRequest, PendingStore } from './policy/pending.js';
+export { filePendingStore } from './policy/pending.js';
+export { policy } from './policy/policy.js';
+export type {
+  Answer,
+  ConfirmationRequest,
+  DecisionRecord,
+  JudgeContext,
+  Outcome,
+  Policy,
+  PolicyOptions,
+  PolicyRule,
+} from './policy/types.js';
+export type { SecretMask } from './secrets/mask.js';
+export type { SecretOptions, Secrets, SecretValue } from './secrets/secrets.js';
+export { createSecrets } from './secrets/secrets.js';

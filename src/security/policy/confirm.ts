@@ -1,0 +1,104 @@
+/** Asks whether an action may run. No answer, a late one or a failed question is a refusal. */
+import { createHash, randomBytes } from 'node:crypto';
+import type { JudgedAction } from '../analyzers/analyzer.js';
+import type { PendingRequest } from './pending.js';
+import type { Answer, ConfirmationRequest, PolicyOptions } from './types.js';
+
+export interface Confirmation {
+  readonly approved: boolean;
+  readonly by: 'person' | 'timeout' | 'nobody';
+  readonly who?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly reason?: string | undefined;
+}
+
+interface Question extends Pick<ConfirmationRequest, 'action' | 'risk' | 'reasons'> {
+  readonly signal?: AbortSignal | undefined;
+  readonly onAsked: (requestId: string) => void;
+}
+
+export async function askPerson(question: Question, options: PolicyOptions): Promise<Confirmation> {
+  const { confirm, pending, confirmTimeoutMs = 300_000 } = options;
+  if (confirm === undefined && pending === undefined)
+    return { approved: false, by: 'nobody', reason: 'It needs a confirmation, and nobody can be asked.' };
+  const request = await openRequest(question, options, confirmTimeoutMs);
+  if (request.answer !== undefined) return settle(request.answer, request.id, options);
+  question.onAsked(request.id);
+  const stop = new AbortController();
+  const signal =
+    question.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, question.signal]);
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), Math.max(0, request.expiresAt - Date.now()));
+      if (question.signal?.aborted) resolve(undefined);
+      question.signal?.addEventListener('abort', () => resolve(undefined), { once: true });
+    });
+    const { answer: _, ...rest } = request;
+    const asked = [
+      ...(confirm === undefined ? [] : [Promise.resolve().then(() => confirm({ ...rest, signal }))]),
+      ...(pending === undefined ? [] : [pending.answered(request.id, signal)]),
+    ];
+    const answer = await Promise.race([late, Promise.any(asked)]);
+    if (answer === undefined)
+      return { approved: false, by: 'timeout', requestId: request.id, reason: 'Nobody answered in time.' };
+    return settle(answer, request.id, options);
+  } catch (error) {
+    const cause = error instanceof AggregateError ? error.errors[0] : error;
+    const message = cause instanceof Error ? cause.message : String(cause);
+    return {
+      approved: false,
+      by: 'nobody',
+      requestId: request.id,
+      reason: `The question could not be asked: ${message}`,
+    };
+  } finally {
+    clearTimeout(timer);
+    stop.abort();
+    // A caller that gave up may come back: only a question that has had its time is taken away.
+    if (!question.signal?.aborted) await pending?.remove(request.id);
+  }
+}
+
+/** The same question as one that waits already is that question, with the time it has left. */
+async function openRequest(
+  question: Question,
+  options: PolicyOptions,
+  timeoutMs: number,
+): Promise<PendingRequest> {
+  const digest = digestOf(question.action);
+  const now = Date.now();
+  for (const waiting of (await options.pending?.list()) ?? []) {
+    if (waiting.digest !== digest || digestOf(waiting.action) !== digest) continue;
+    if (waiting.expiresAt > now) return waiting;
+    await options.pending?.remove(waiting.id);
+  }
+  const { action, risk, reasons } = question;
+  const id = randomBytes(8).toString('hex');
+  const request = { id, action, risk, reasons, askedAt: now, expiresAt: now + timeoutMs, digest };
+  await options.pending?.put(request);
+  return request;
+}
+
+async function settle(answer: Answer, requestId: string, { pending }: PolicyOptions): Promise<Confirmation> {
+  // An answer counts once.
+  await pending?.remove(requestId);
+  const { answer: word, who } = typeof answer === 'string' ? { answer, who: undefined } : answer;
+  const approved = word === 'approve';
+  return { approved, by: 'person', who, requestId, reason: approved ? undefined : 'A person refused it.' };
+}
+
+function digestOf(action: JudgedAction): string {
+  return createHash('sha256').update(canonical(action)).digest('hex');
+}
+
+/** JSON with sorted keys, so that equal actions have equal digests. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner) && !(inner instanceof RegExp)
+      ? Object.fromEntries(Object.entries(inner).sort(([left], [right]) => (left < right ? -1 : 1)))
+      : inner instanceof RegExp
+        ? String(inner)
+        : inner,
+  );
+}

@@ -1,0 +1,96 @@
+/** The words of a policy: what it is made of, what it asks, what it decides. */
+import type { AnalyzeContext, Analyzer, JudgedAction, Risk, Verdict } from '../analyzers/analyzer.js';
+import type { PendingStore } from './pending.js';
+
+export type Outcome = 'allow' | 'confirm' | 'deny';
+
+/**
+ * A rule matches when all that it names matches. `confirm` and `deny` match when any command, path or host of the
+ * action does; `allow` only when every one does, and only up to risk `medium` unless `risk` names more.
+ */
+export interface PolicyRule {
+  readonly decision: Outcome;
+  readonly reason?: string | undefined;
+  /** Names of actions, such as `run`; `*` stands for any text. */
+  readonly action?: string | readonly string[] | undefined;
+  /** A simple command with its words, such as `npm *`. A line of several commands is taken apart first. */
+  readonly command?: string | RegExp | readonly (string | RegExp)[] | undefined;
+  /** A path as the action gives it, made absolute when the workspace is known; `*` stays in one directory, `**` does not. */
+  readonly path?: string | readonly string[] | undefined;
+  readonly host?: string | readonly string[] | undefined;
+  readonly tool?: string | readonly string[] | undefined;
+  readonly risk?: Risk | readonly Risk[] | undefined;
+}
+
+export interface PolicyOptions {
+  /** The first rule that matches decides; with none, the risk does. */
+  readonly rules?: readonly PolicyRule[] | undefined;
+  /** Default: low allow, medium confirm, high deny, unknown confirm. `unknown` cannot be allowed. */
+  readonly onRisk?:
+    | Partial<Record<'low' | 'medium' | 'high', Outcome> & { unknown: 'confirm' | 'deny' }>
+    | undefined;
+  /** `by-risk` (default); `always` confirms whatever no rule decides; `never` asks nobody: see docs/security.md. */
+  readonly mode?: 'by-risk' | 'always' | 'never' | undefined;
+  /** Asks a person. Without it, and without `pending`, what needs a confirmation is denied. */
+  readonly confirm?: ((request: ConfirmationRequest) => Answer | Promise<Answer>) | undefined;
+  /** After this time a question counts as denied. Default: 5 minutes. */
+  readonly confirmTimeoutMs?: number | undefined;
+  /** Keeps questions where they outlive this process and can be answered by another one. */
+  readonly pending?: PendingStore | undefined;
+  /** Whether the file verbs may name paths outside the workspace. Default: as the rules and the risk say. */
+  readonly outsideWorkspace?: 'confirm' | 'deny' | undefined;
+  /** Who judges the risk. Default: `rules()`. */
+  readonly analyzers?: readonly Analyzer[] | undefined;
+  /** An analyzer that takes longer counts as `unknown`. Default: 30 seconds. */
+  readonly analyzerTimeoutMs?: number | undefined;
+  readonly onDecision?: ((record: DecisionRecord) => void) | undefined;
+  /** Recorded with each decision. Default: a digest of rules, risks and mode. */
+  readonly version?: string | undefined;
+}
+
+export type Answer =
+  | 'approve'
+  | 'deny'
+  | { readonly answer: 'approve' | 'deny'; readonly who?: string | undefined };
+
+/** The question put to a person. */
+export interface ConfirmationRequest {
+  readonly id: string;
+  readonly action: JudgedAction;
+  readonly risk: Risk;
+  readonly reasons: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly askedAt: number;
+  readonly expiresAt: number;
+  /** Binds an answer to exactly this action. */
+  readonly digest: string;
+  /** Aborted when the answer is no longer wanted. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What was decided about one action, and on what grounds. */
+export interface DecisionRecord {
+  readonly at: number;
+  readonly outcome: 'allow' | 'deny' | 'pending';
+  readonly by: 'rule' | 'risk' | 'boundary' | 'guard' | 'person' | 'timeout' | 'nobody';
+  /** The person who answered, where known. */
+  readonly who?: string | undefined;
+  readonly action: JudgedAction;
+  readonly risk: Risk;
+  readonly reasons: readonly string[];
+  readonly verdicts: readonly (Verdict & { readonly analyzer: string })[];
+  readonly policyVersion: string;
+  readonly requestId?: string | undefined;
+}
+
+export interface JudgeContext extends AnalyzeContext {
+  /** Judges in addition to those of the policy. */
+  readonly analyzers?: readonly Analyzer[] | undefined;
+  /** Told when a person is asked, before the answer. */
+  readonly onPending?: ((record: DecisionRecord) => void) | undefined;
+}
+
+export interface Policy {
+  readonly version: string;
+  judge(action: JudgedAction, context?: JudgeContext): Promise<DecisionRecord>;
+}

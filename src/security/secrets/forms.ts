@@ -1,0 +1,58 @@
+/** The forms in which a secret may leave: as it is, and in the encodings that programs put around text. */
+
+/** Every form, longest first, without line breaks: the search ignores those. */
+export function formsOf(value: string): string[] {
+  const bytes = Buffer.from(value, 'utf8');
+  const forms = new Set<string>([
+    value,
+    // The bytes one by one, as a stream of bytes is searched.
+    bytes.toString('latin1'),
+    jsonEscaped(value),
+    ...urlEncoded(value),
+    bytes.toString('hex'),
+    bytes.toString('hex').toUpperCase(),
+  ]);
+  for (const encoded of base64Cores(bytes)) {
+    forms.add(encoded);
+    forms.add(encoded.replaceAll('+', '-').replaceAll('/', '_'));
+    forms.add(encodeURIComponent(encoded));
+  }
+  // A form that is much shorter than the secret would hide harmless text.
+  return [...forms]
+    .map(withoutLineBreaks)
+    .filter((form) => form.length >= Math.min(value.length, shortestForm))
+    .sort((left, right) => right.length - left.length);
+}
+
+const shortestForm = 6;
+
+export function withoutLineBreaks(text: string): string {
+  return /[\r\n]/.test(text) ? text.replace(/[\r\n]+/g, '') : text;
+}
+
+function jsonEscaped(value: string): string {
+  return JSON.stringify(value).slice(1, -1);
+}
+
+function urlEncoded(value: string): string[] {
+  const encoded = encodeURIComponent(Buffer.from(value, 'utf8').toString('utf8'));
+  const strict = encoded.replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return [encoded, strict].flatMap((form) => [
+    form,
+    form.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
+    form.replaceAll('%20', '+'),
+  ]);
+}
+
+/** What base64 makes of the bytes at each of the three places they can have in a longer text, without the edges that depend on their neighbours. */
+function base64Cores(bytes: Buffer): string[] {
+  return [0, 1, 2].map((offset) => {
+    const encoded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
+    const first = Math.ceil((offset * 8) / 6);
+    const last = Math.floor(((offset + bytes.length) * 8) / 6);
+    return encoded.slice(first, last);
+  });
+}

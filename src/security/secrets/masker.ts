@@ -1,0 +1,46 @@
+/** Hides secrets in a stream of pieces, however they were cut. */
+import type { Matcher, Span } from './matcher.js';
+
+/** Beyond this much, a run of secrets that overlap is hidden as one and let go. */
+const mostHeld = 65_536;
+
+export interface TextMasker {
+  /** What may be shown so far. `consumed` is how much of the input that stands for. */
+  write(text: string): { text: string; consumed: number };
+  /** The rest. */
+  end(): string;
+}
+
+/** `replace` gives what stands in the place of a secret. */
+export function createMasker(matcher: Matcher, replace: (span: Span, found: string) => string): TextMasker {
+  let kept = '';
+  const show = (text: string, spans: readonly Span[]) => {
+    let shown = '';
+    let position = 0;
+    for (const span of spans) {
+      shown += text.slice(position, span.start) + replace(span, text.slice(span.start, span.end));
+      position = span.end;
+    }
+    return shown + text.slice(position);
+  };
+  return {
+    write(text) {
+      kept += text;
+      const spans = matcher.find(kept);
+      let cut = kept.length - matcher.held(kept);
+      const across = spans.find((span) => span.start < cut && span.end > cut);
+      if (across !== undefined) cut = kept.length - across.start > mostHeld ? across.end : across.start;
+      const shown = show(
+        kept.slice(0, cut),
+        spans.filter((span) => span.end <= cut),
+      );
+      kept = kept.slice(cut);
+      return { text: shown, consumed: cut };
+    },
+    end() {
+      const rest = show(kept, matcher.find(kept));
+      kept = '';
+      return rest;
+    },
+  };
+}
