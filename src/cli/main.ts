@@ -12,6 +12,11 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 const program = createProgram();
 
 try {
+  // Loading a backend takes time, so it happens only where one is named.
+  if (process.argv.some((word) => word === '-b' || word.startsWith('--backend'))) {
+    const { addBackendOptions } = await import('./backend-options.js');
+    await addBackendOptions(program, process.argv.slice(2));
+  }
   await program.parseAsync();
 } catch (error) {
   // Help and version end the same way as mistakes; they carry the exit code 0.

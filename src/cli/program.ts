@@ -1,7 +1,12 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
+import { auditCommand } from './commands/audit.js';
 import { configCommand } from './commands/config.js';
 import { doctorCommand } from './commands/doctor.js';
+import { executorCommand } from './commands/executor.js';
+import { openHandsAgentServerCommand } from './commands/openhands-agent-server.js';
+import { openHandsServerCommand } from './commands/openhands-server.js';
+import { riskCommand } from './commands/risk.js';
 import { runCommand } from './commands/run.js';
 import { shellCommand } from './commands/shell.js';
 
@@ -28,7 +33,17 @@ export function createProgram(): Command {
     .helpCommand('help [command]', 'Print help for a command')
     .enablePositionalOptions()
     .addHelpText('after', examples);
-  for (const command of [runCommand(), shellCommand(), doctorCommand(), configCommand()])
+  for (const command of [
+    runCommand(),
+    shellCommand(),
+    doctorCommand(),
+    configCommand(),
+    riskCommand(),
+    auditCommand(),
+    executorCommand(),
+    openHandsAgentServerCommand(),
+    openHandsServerCommand(),
+  ])
     program.addCommand(command);
   for (const command of [program, ...program.commands]) {
     command

@@ -1,6 +1,5 @@
 /** Starts a runtime for a command, with its log and with progress on a terminal. */
-import type { BackendName } from '../backends/index.js';
-import type { IsolationTier, Runtime, StatusUpdate } from '../index.js';
+import type { CreateRuntimeOptions, Runtime, StatusUpdate } from '../index.js';
 import { createLog, type Log } from './log.js';
 import type { CellOptions } from './options.js';
 import { Progress } from './progress.js';
@@ -11,6 +10,7 @@ export async function startRuntime(
 ): Promise<{ runtime: Runtime; log: Log }> {
   const { createRuntime } = await import('../create-runtime.js');
   const { loadConfig } = await import('../config/load.js');
+  const { givenBackendOptions } = await import('./backend-options.js');
   const { config: file, backend, workspace, minIsolation, verbose } = options;
   const { values } = await loadConfig({ cwd: process.cwd(), env: process.env, file });
   const log = createLog(verbose ? 'debug' : values.log.level);
@@ -22,14 +22,15 @@ export async function startRuntime(
   };
   try {
     const runtime = await createRuntime({
+      ...(await givenBackendOptions(backend, options as Record<string, unknown>)),
       // The configuration checks what was typed, and says what is accepted.
-      backend: backend as BackendName,
-      minIsolation: minIsolation as IsolationTier,
+      backend,
+      minIsolation,
       workspace,
       config: file,
       onStatus,
       signal,
-    });
+    } as CreateRuntimeOptions);
     return { runtime, log };
   } finally {
     progress.end();

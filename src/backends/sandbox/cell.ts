@@ -46,10 +46,10 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxCell
       }),
       async stop() {
         stopping = true;
-        // What the executor waits for ends at once when the whole cell does.
-        const closed = executor.close();
-        await launcher?.close();
-        await closed;
+        // The whole cell ends at once, so the executor has no process to look for and to end by itself.
+        const ended = launcher?.close();
+        await executor.close();
+        await ended;
         workspace.dispose();
       },
     };

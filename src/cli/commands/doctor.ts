@@ -1,31 +1,46 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Command } from 'commander';
+import type { Verdict } from '../../abuse/index.js';
 import type { Probe } from '../../backends/backend.js';
+import { Progress } from '../progress.js';
 import { dim, formatTable, green } from '../table.js';
 
 /** Programs that Workcell uses where they are present, and what for. */
 const programs = {
   bash: 'shell sessions',
   git: 'work on repositories',
-  rg: 'faster search',
   bwrap: 'namespace isolation',
 } as const;
 
 const notes = `
 For each backend: whether it can start a cell on this machine, the isolation it
-would enforce, and what to install or change to get more.`;
+would enforce, and what to install or change to get more.
+
+With --attack: starts cells with small limits and attacks them, each attack next
+to something permitted that must still work. It takes some minutes and nothing
+leaves this machine. Exit code 0 only if every attack came to what is expected.
+"not claimed" marks an attack that the cell does not promise to withstand here.`;
 
 /** `workcell doctor`: what this machine can do. */
 export function doctorCommand(): Command {
   return new Command('doctor')
     .description('Show which backends can run here')
+    .option('--attack', 'attack cells of a backend and print a scorecard')
+    .option('-b, --backend <name>', 'backend to attack', 'sandbox')
     .option('--json', 'print one line of JSON')
     .addHelpText('after', notes)
     .action(doctor);
 }
 
-async function doctor(options: { json?: true }): Promise<void> {
+interface DoctorOptions {
+  attack?: true;
+  backend: string;
+  json?: true;
+}
+
+async function doctor(options: DoctorOptions): Promise<void> {
+  if (options.attack) return attack(options);
   const [backends, found] = await Promise.all([probeBackends(), findPrograms()]);
   const report = {
     node: process.version,
@@ -34,6 +49,42 @@ async function doctor(options: { json?: true }): Promise<void> {
     backends,
   };
   process.stdout.write(options.json ? `${JSON.stringify(report)}\n` : describe(report));
+}
+
+async function attack({ backend, json }: DoctorOptions): Promise<void> {
+  const { abuseCases, runCase } = await import('../../abuse/index.js');
+  const { createRuntime } = await import('../../create-runtime.js');
+  // One start beforehand: a backend that cannot start, or isolates nothing, is one error and not seventy.
+  const trial = await createRuntime({ config: false, backend, minIsolation: 'namespace' } as never);
+  await trial.close();
+  const progress = new Progress();
+  const verdicts: Verdict[] = [];
+  try {
+    for (const [index, abuse] of abuseCases.entries()) {
+      progress.show(`${index + 1}/${abuseCases.length}  ${abuse.title}`);
+      verdicts.push(await runCase(abuse, backend));
+    }
+  } finally {
+    progress.end();
+  }
+  process.stdout.write(json ? `${JSON.stringify({ backend, verdicts })}\n` : scorecard(verdicts));
+  if (verdicts.some(({ result }) => result === 'failed' || result === 'not-run')) process.exitCode = 1;
+}
+
+function scorecard(verdicts: readonly Verdict[]): string {
+  const rows = verdicts.map(({ id, expected, result, title, detail, reason }) => [
+    id,
+    expected,
+    result.replace('-', ' '),
+    `${title}: ${reason === undefined ? detail : `${reason} (${detail})`}`,
+  ]);
+  const count = (result: Verdict['result']) => verdicts.filter((verdict) => verdict.result === result).length;
+  const table = formatTable(['CASE', 'EXPECTED', 'RESULT', 'WHAT CAME OF IT'], rows, styleOf);
+  const summary = `${verdicts.length} attacks: ${count('held')} held, ${count('not-claimed')} not claimed, ${count('failed')} failed, ${count('not-run')} not run.`;
+  // The table is longer than a screen, so what needs a person stands below it once more.
+  const wrong = verdicts.filter(({ result }) => result === 'failed' || result === 'not-run');
+  const reminder = wrong.map(({ id, result, detail }) => `  ${id} ${result.replace('-', ' ')}: ${detail}`);
+  return [table, '', summary, ...reminder, ''].join('\n');
 }
 
 interface Report {
@@ -105,6 +156,6 @@ function describe({ node, platform, programs: found, backends }: Report): string
 }
 
 function styleOf(cell: string): (text: string) => string {
-  if (cell === 'yes') return green;
-  return cell === 'no' || cell === 'not found' ? dim : (text) => text;
+  if (cell === 'yes' || cell === 'held') return green;
+  return cell === 'no' || cell === 'not found' || cell === 'not claimed' ? dim : (text) => text;
 }

@@ -1,0 +1,126 @@
+/** Runs the executor as a server process of its own on this machine, reached over a Unix socket. No isolation. */
+import { mkdirSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { connectExecutor } from '../executor/http/http-executor.js';
+import { environmentSchema } from '../protocol/actions/common.js';
+import type { Cell } from '../protocol/index.js';
+import { defineBackend } from './backend.js';
+import { attachLocal, listLocal } from './local/attach.js';
+import { quoteLog, type ServerProcess, startProcess } from './local/child.js';
+import { type Home, makeLastingHome, newToken, removeHome, writeState } from './local/home.js';
+import { markVariable, reap } from './local/reap.js';
+import { takeServer } from './local/warm.js';
+import { openWorkspace } from './workspace.js';
+
+export default defineBackend({
+  type: 'local',
+  options: {
+    /** Default: a temporary directory that is removed at the end. */
+    workspace: z.string().min(1).optional(),
+    env: environmentSchema.default({}),
+    /** How many servers wait, already started, for the cells to come. */
+    warm: z.int().min(0).max(64).default(0),
+    /** The cell goes on when this process ends, and is found again by its id. Closing it still ends it. */
+    keepAlive: z.boolean().default(false),
+    /** Receives what the server logs, line by line. */
+    onLog: z
+      .custom<(line: string) => void>((value) => typeof value === 'function', 'must be a function')
+      .optional(),
+  },
+
+  async probe() {
+    return {
+      available: true,
+      tier: 'none',
+      summary: 'Runs commands on this machine in a process of its own, with no isolation.',
+      advice: [],
+    };
+  },
+
+  async start({ workspace: given, env, warm, keepAlive, onLog }, { id, signal }) {
+    // Before anything is started, so that nothing has to be undone when it does not exist.
+    const named = given === undefined ? undefined : openWorkspace(given).path;
+    const { home, process: server } = keepAlive ? startLasting(id) : takeServer(warm);
+    const token = newToken();
+    const workspace = named ?? makeWorkspace(home);
+    if (onLog !== undefined) server.onLine(onLog);
+    try {
+      await server.begin(
+        {
+          id,
+          token,
+          workspace,
+          keepAlive,
+          socketPath: home.socketPath,
+          temporary: home.temporary,
+          env: { ...env, [markVariable]: id },
+        },
+        signal,
+      );
+      if (keepAlive) writeState(home, { id, pid: server.pid, token, workspace });
+      return await connect({ id, home, server, token, signal });
+    } catch (error) {
+      await server.end();
+      await reap(id);
+      removeHome(home);
+      throw error;
+    }
+  },
+
+  attach: attachLocal,
+  list: listLocal,
+});
+
+function startLasting(id: string): { home: Home; process: ServerProcess } {
+  const home = makeLastingHome(id);
+  return { home, process: startProcess(home.path, { keepAlive: true }) };
+}
+
+function makeWorkspace(home: Home): string {
+  const path = join(home.path, 'workspace');
+  mkdirSync(path, { mode: 0o700 });
+  return realpathSync(path);
+}
+
+async function connect(parts: {
+  id: string;
+  home: Home;
+  server: ServerProcess;
+  token: string;
+  signal: AbortSignal | undefined;
+}): Promise<Cell> {
+  const { id, home, server, token, signal } = parts;
+  const gone = server.exited.then(
+    (how) => `The server of the cell ended: ${how}.${quoteLog(server.lastLines)}`,
+  );
+  const { executor, info } = await connectExecutor({ socketPath: home.socketPath }, { token, gone, signal });
+  let stopping: Promise<void> | undefined;
+  const clean = async () => {
+    await reap(id);
+    removeHome(home);
+  };
+  return {
+    id,
+    backend: 'local',
+    executor,
+    isolation: info.isolation,
+    workspace: info.workspace,
+    // What a killed server leaves is ended before anybody is told, and removed at stop.
+    lost: gone.then(async (reason) => {
+      if (stopping === undefined) await reap(id);
+      return reason;
+    }),
+    stop() {
+      stopping ??= (async () => {
+        try {
+          await executor.close();
+          await server.end();
+        } finally {
+          await clean();
+        }
+      })();
+      return stopping;
+    },
+  };
+}

@@ -1,0 +1,77 @@
+/** Finds cells again that outlived the process that started them. */
+import { connectExecutor } from '../../executor/http/http-executor.js';
+import { type Cell, WorkcellError } from '../../protocol/index.js';
+import { isRunning, lastingIds, openLastingHome, readState, removeHome, type State } from './home.js';
+import { reap } from './reap.js';
+
+/** How long a server may take to end in order. */
+const patienceMs = 5000;
+
+export async function attachLocal(
+  id: string,
+  { signal }: { signal?: AbortSignal | undefined },
+): Promise<Cell> {
+  const state = readState(id);
+  if (state === undefined) {
+    throw new WorkcellError(
+      'not-found',
+      `There is no local cell "${id}". Cells can be attached to when they were started with keepAlive.`,
+      { details: { id } },
+    );
+  }
+  const home = openLastingHome(id);
+  const clean = async () => {
+    await end(state);
+    await reap(id);
+    removeHome(home);
+  };
+  const { executor, info } = await connectExecutor(
+    { socketPath: home.socketPath },
+    { token: state.token, signal },
+  ).catch(async (error: unknown) => {
+    // A server that does not take connections on its own socket is dead, or as good as.
+    if (WorkcellError.isInstance(error) && error.code === 'runtime-disconnected') await clean();
+    throw error;
+  });
+  let stopping: Promise<void> | undefined;
+  return {
+    id,
+    backend: 'local',
+    executor,
+    isolation: info.isolation,
+    workspace: info.workspace,
+    lost: executor.lost,
+    stop() {
+      stopping ??= (async () => {
+        await executor.close();
+        await clean();
+      })();
+      return stopping;
+    },
+  };
+}
+
+export async function listLocal(): Promise<{ id: string; status: string }[]> {
+  return lastingIds()
+    .map((id) => readState(id))
+    .filter((state) => state !== undefined)
+    .map((state) => ({ id: state.id, status: isRunning(state) ? 'running' : 'lost' }));
+}
+
+/** It is not our child, so its end gives no event; it has nothing left to do and is gone within moments. */
+async function end(state: State): Promise<void> {
+  const started = performance.now();
+  if (isRunning(state)) signal(state.pid, 'SIGTERM');
+  while (isRunning(state) && performance.now() - started < 2 * patienceMs) {
+    if (performance.now() - started > patienceMs) signal(state.pid, 'SIGKILL');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It went in between.
+  }
+}

@@ -1,0 +1,38 @@
+/** Servers that were started before anybody asked, so that the next cell need not wait for one. */
+import { type ServerProcess, startProcess } from './child.js';
+import { type Home, makeHome, removeHome } from './home.js';
+
+interface Prepared {
+  readonly home: Home;
+  readonly process: ServerProcess;
+}
+
+const idle: Prepared[] = [];
+
+/** A server that waits to be told what to serve: one that was prepared, or a new one. */
+export function takeServer(warm: number): Prepared {
+  let taken = idle.shift();
+  // One that died while it waited is left out.
+  while (taken !== undefined && taken.process.pid === -1) taken = idle.shift();
+  const server = taken ?? prepare();
+  if (warm > 0) setImmediate(() => fill(warm)).unref();
+  return server;
+}
+
+function fill(count: number): void {
+  while (idle.length < count) {
+    const prepared = prepare();
+    idle.push(prepared);
+    void prepared.process.exited.then(() => {
+      const index = idle.indexOf(prepared);
+      if (index === -1) return;
+      idle.splice(index, 1);
+      removeHome(prepared.home);
+    });
+  }
+}
+
+function prepare(): Prepared {
+  const home = makeHome();
+  return { home, process: startProcess(home.path, { keepAlive: false }) };
+}

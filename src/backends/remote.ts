@@ -1,0 +1,82 @@
+/** Works in a cell whose server was started elsewhere. It belongs to somebody else, so closing does not stop it. */
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import type { Place } from '../executor/http/connect.js';
+import { connectExecutor, type HttpExecutor } from '../executor/http/http-executor.js';
+import { WorkcellError } from '../protocol/index.js';
+import { defineBackend } from './backend.js';
+
+export default defineBackend({
+  type: 'remote',
+  options: {
+    /** Address of the server: `http://…`, `https://…`, or `unix:` and the path of a socket. */
+    url: z.string().min(1),
+    token: z.string().min(1).optional(),
+    /** A file that holds the token. */
+    tokenFile: z.string().min(1).optional(),
+    /** A file with the certificates, as PEM, that the server's own must come from. Default: those of this machine. */
+    ca: z.string().min(1).optional(),
+    /** The server has its workspace already, so none can be named here. */
+    workspace: z.undefined('is chosen where the server is started').optional(),
+    /** What becomes of shells and processes at close. */
+    onClose: z.enum(['end', 'leave']).default('end'),
+  },
+
+  async probe() {
+    return {
+      available: true,
+      tier: 'none',
+      summary:
+        'Connects to a server that was started elsewhere; what that enforces shows when it is reached.',
+      advice: ['Start one with: workcell executor --listen tcp:127.0.0.1:8700 --token-file <file>'],
+    };
+  },
+
+  async start({ url, token, tokenFile, ca, onClose }, { id, signal }) {
+    const secret = token ?? (tokenFile === undefined ? undefined : readSecret(tokenFile, 'token'));
+    const { executor, info } = await connectExecutor(placeOf(url, ca), { token: secret, signal });
+    try {
+      await checkReady(executor, url);
+    } catch (error) {
+      await executor.disconnect();
+      throw error;
+    }
+    return {
+      id,
+      backend: 'remote',
+      executor,
+      isolation: info.isolation,
+      workspace: info.workspace,
+      lost: executor.lost,
+      stop: () => (onClose === 'end' ? executor.close() : executor.disconnect()),
+    };
+  },
+});
+
+function placeOf(url: string, ca: string | undefined): Place {
+  if (url.startsWith('unix:')) return { socketPath: url.slice('unix:'.length) };
+  return { url, ca: ca === undefined ? undefined : readSecret(ca, 'certificate') };
+}
+
+async function checkReady(executor: HttpExecutor, url: string): Promise<void> {
+  const { ready, capabilities } = await executor.readiness();
+  if (ready) return;
+  const reasons = capabilities
+    .filter(({ state }) => state !== 'ready')
+    .map(({ name, reason }) => `${name}: ${reason ?? 'no reason given'}`);
+  throw new WorkcellError('backend-unavailable', `The server at ${url} is not ready. ${reasons.join(' ')}`, {
+    details: { url, capabilities },
+  });
+}
+
+function readSecret(file: string, what: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new WorkcellError('invalid-config', `The ${what} file ${file} cannot be read: ${reason}.`, {
+      details: { file },
+      cause,
+    });
+  }
+}

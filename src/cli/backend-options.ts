@@ -1,0 +1,56 @@
+/** The options of the backend that a command line names, such as `--url` with `--backend remote`. */
+import { type Command, Option } from 'commander';
+import { z } from 'zod';
+import { backendNames, loadBackend } from '../backends/index.js';
+import { fromText, toSnakeCase, unwrap } from '../config/schema.js';
+
+/** Gives every command that starts a cell the options of the backend that is named, if one is. */
+export async function addBackendOptions(program: Command, words: readonly string[]): Promise<void> {
+  const name = namedBackend(words);
+  if (name === undefined) return;
+  const shape = (await loadBackend(name)).options.shape as Record<string, z.ZodType>;
+  for (const command of program.commands.filter(takesBackend)) {
+    const taken = new Set(command.options.map((option) => option.attributeName()));
+    for (const [key, schema] of Object.entries(shape)) {
+      if (!taken.has(key)) command.addOption(toOption(key, schema).helpGroup(`Options of backend ${name}:`));
+    }
+  }
+}
+
+/** What was given of a backend's own options. */
+export async function givenBackendOptions(
+  backend: string | undefined,
+  options: Readonly<Record<string, unknown>>,
+): Promise<Record<string, unknown>> {
+  if (backend === undefined || !isBackend(backend)) return {};
+  const { shape } = (await loadBackend(backend)).options;
+  const reserved = ['workspace', 'env'];
+  return Object.fromEntries(
+    Object.entries(options).filter(([key]) => Object.hasOwn(shape, key) && !reserved.includes(key)),
+  );
+}
+
+function namedBackend(words: readonly string[]): string | undefined {
+  const joined = words.find((word) => word.startsWith('--backend='));
+  const index = words.findIndex((word) => word === '--backend' || word === '-b');
+  const name = joined?.slice('--backend='.length) ?? (index === -1 ? undefined : words[index + 1]);
+  return name !== undefined && isBackend(name) ? name : undefined;
+}
+
+function takesBackend(command: Command): boolean {
+  return command.options.some((option) => option.attributeName() === 'backend');
+}
+
+function isBackend(name: string): boolean {
+  return (backendNames as readonly string[]).includes(name);
+}
+
+function toOption(key: string, schema: z.ZodType): Option {
+  const flag = `--${toSnakeCase(key).replaceAll('_', '-')}`;
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodBoolean) return new Option(flag);
+  const plain = inner instanceof z.ZodString || inner instanceof z.ZodEnum || inner instanceof z.ZodNumber;
+  const option = new Option(`${flag} <${plain ? 'value' : 'json'}>`);
+  if (inner instanceof z.ZodEnum) option.choices(inner.options.map(String));
+  return option.argParser((text: string) => fromText(text, schema));
+}

@@ -1,0 +1,77 @@
+/** Ways to a server: each gives a new stream of bytes that leads there. */
+import { connect as connectPlain } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
+import { WorkcellError } from '../../protocol/index.js';
+
+export type Connect = () => Promise<Duplex>;
+
+/** Where a server is: a URL, a Unix socket, or anything that gives a stream leading to it. */
+export type Place =
+  | { readonly url: string; readonly ca?: string | undefined }
+  | { readonly socketPath: string }
+  | { readonly connect: Connect };
+
+const connectMs = 10_000;
+
+/** How to connect to a place, and the origin that requests to it name. */
+export function waysTo(place: Place): { connect: Connect; origin: string; isLocal: boolean } {
+  if ('connect' in place) return { connect: place.connect, origin: 'http://localhost', isLocal: false };
+  if ('socketPath' in place) {
+    const { socketPath } = place;
+    return {
+      connect: () => opened(connectPlain(socketPath), 'connect'),
+      origin: 'http://localhost',
+      isLocal: true,
+    };
+  }
+  const url = parseUrl(place.url);
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (url.protocol === 'https:') {
+    const options = { host, port: Number(url.port || 443), ca: place.ca, ALPNProtocols: ['http/1.1'] };
+    return {
+      connect: () =>
+        opened(
+          connectTls({ ...options, ...(/^[\d.:]+$/.test(host) ? {} : { servername: host }) }),
+          'secureConnect',
+        ),
+      origin: url.origin,
+      isLocal: false,
+    };
+  }
+  return {
+    connect: () => opened(connectPlain({ host, port: Number(url.port || 80), noDelay: true }), 'connect'),
+    origin: url.origin,
+    isLocal: false,
+  };
+}
+
+function parseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:') && url.pathname === '/')
+    return url;
+  throw new WorkcellError(
+    'invalid-config',
+    `"${text}" is not the address of a server. Give one such as http://127.0.0.1:8700, without a path.`,
+    { details: { url: text } },
+  );
+}
+
+function opened<Socket extends Duplex>(socket: Socket, event: 'connect' | 'secureConnect'): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      socket.destroy();
+      reject(Object.assign(new Error(`no answer within ${connectMs} ms`), { code: 'ETIMEDOUT' }));
+    }, connectMs);
+    const settle = (error?: Error) => {
+      clearTimeout(timer);
+      socket.off(event, onOpen);
+      socket.off('error', settle);
+      if (error === undefined) resolve(socket);
+      else reject(error);
+    };
+    const onOpen = () => settle();
+    socket.once(event, onOpen);
+    socket.once('error', settle);
+  });
+}

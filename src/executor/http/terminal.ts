@@ -1,0 +1,159 @@
+/** A live terminal over a WebSocket: binary frames are bytes, text frames are everything else. */
+import type { Duplex } from 'node:stream';
+import { WebSocket } from 'ws';
+import { errorSchema, type Terminal, type TerminalOptions, WorkcellError } from '../../protocol/index.js';
+import { deferred } from './deferred.js';
+import { disconnected, errorFrom, toError } from './failures.js';
+import type { Link } from './link.js';
+import { type TerminalReply, type TerminalRequest, terminalReplySchema } from './wire.js';
+
+const highWaterBytes = 256 * 1024;
+const lowWaterBytes = 64 * 1024;
+const openMs = 30_000;
+const longestFrame = 4 * 1024 * 1024;
+
+type Exit = { exitCode: number | null; signal: string | null };
+
+export async function openTerminal(link: Link, options: TerminalOptions): Promise<Terminal> {
+  const stream = await link.retrying(() => link.connect());
+  const socket = new WebSocket(`${link.origin.replace(/^http/, 'ws')}/v1/terminals`, {
+    createConnection: (() => stream) as unknown as () => Duplex & import('node:net').Socket,
+    headers: link.headers(),
+    maxPayload: longestFrame,
+    perMessageDeflate: false,
+  });
+  const output = new IncomingBytes(socket);
+  const send = (request: TerminalRequest) => socket.send(JSON.stringify(request), () => {});
+  const exit = deferred<Exit>();
+  const opened = deferred<string>();
+  const fail = (error: unknown) => {
+    opened.reject(error);
+    output.end();
+    // A terminal that was lost ended without an exit code.
+    exit.resolve({ exitCode: null, signal: null });
+  };
+  const timer = setTimeout(() => {
+    fail(new WorkcellError('timed-out', `The server did not open a terminal within ${openMs} ms.`));
+    socket.terminate();
+  }, openMs);
+
+  socket.on('open', () => send({ type: 'open', ...options } as TerminalRequest));
+  socket.on('unexpected-response', (_request, response) => {
+    response.setEncoding('utf8');
+    let body = '';
+    response.on('data', (chunk: string) => {
+      if (body.length < 65_536) body += chunk;
+    });
+    response.on('end', () => {
+      fail(errorFrom(response.statusCode ?? 500, body));
+      socket.terminate();
+    });
+  });
+  socket.on('message', (data: Buffer, isBinary) => {
+    if (isBinary) return output.push(data);
+    const reply = parseReply(data);
+    if (reply.type === 'opened') opened.resolve(reply.id);
+    else if (reply.type === 'exit') exit.resolve({ exitCode: reply.exitCode, signal: reply.signal });
+    else
+      fail(
+        toError(errorSchema.catch({ code: 'internal', message: 'The terminal failed.' }).parse(reply.error)),
+      );
+  });
+  socket.on('error', (error) => fail(disconnected(link.where, error)));
+  socket.on('close', () => fail(disconnected(link.where, new Error('the connection was closed'))));
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+
+  try {
+    const id = await opened.promise;
+    return {
+      id,
+      output,
+      exited: exit.promise,
+      write(data) {
+        if (socket.readyState === WebSocket.OPEN)
+          socket.send(Buffer.from(data as string), { binary: true }, () => {});
+      },
+      resize(columns, rows) {
+        if (socket.readyState === WebSocket.OPEN) send({ type: 'resize', columns, rows });
+      },
+      async close() {
+        output.drop();
+        if (socket.readyState === WebSocket.OPEN) send({ type: 'close' });
+        const force = setTimeout(() => socket.terminate(), openMs);
+        await closed;
+        clearTimeout(force);
+      },
+    };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function parseReply(data: Buffer): TerminalReply {
+  try {
+    return terminalReplySchema.parse(JSON.parse(data.toString('utf8')));
+  } catch {
+    return {
+      type: 'error',
+      error: { code: 'internal', message: 'The server sent a frame that does not fit.' },
+    };
+  }
+}
+
+/** Holds what the one reader has not taken yet, and the server back when that becomes too much. */
+class IncomingBytes implements AsyncIterable<Uint8Array> {
+  readonly #socket: WebSocket;
+  #queue: Buffer[] = [];
+  #queuedBytes = 0;
+  #wake = (): void => {};
+  #ended = false;
+  #dropped = false;
+
+  constructor(socket: WebSocket) {
+    this.#socket = socket;
+  }
+
+  push(chunk: Buffer): void {
+    if (this.#dropped) return;
+    this.#queue.push(chunk);
+    this.#queuedBytes += chunk.length;
+    this.#wake();
+    if (this.#queuedBytes >= highWaterBytes) this.#socket.pause();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#wake();
+  }
+
+  drop(): void {
+    this.#dropped = true;
+    this.#queue = [];
+    this.#queuedBytes = 0;
+    this.#resume();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) {
+        const chunk = this.#queue.shift();
+        if (chunk !== undefined) {
+          this.#queuedBytes -= chunk.length;
+          if (this.#queuedBytes <= lowWaterBytes) this.#resume();
+          yield chunk;
+        } else if (this.#ended) return;
+        else
+          await new Promise<void>((resolve) => {
+            this.#wake = resolve;
+          });
+      }
+    } finally {
+      // A reader that leaves early must not stop the program.
+      this.drop();
+    }
+  }
+
+  #resume(): void {
+    if (this.#socket.isPaused) this.#socket.resume();
+  }
+}

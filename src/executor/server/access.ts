@@ -1,0 +1,72 @@
+/** Who may talk to the server: the Host and Origin of a request, and its token. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { isIP } from 'node:net';
+import { WorkcellError } from '../../protocol/index.js';
+import type { ServeOptions } from './options.js';
+
+export interface Access {
+  /** Throws when the request is not for this server or comes from a page that may not send it. */
+  checkSource(headers: IncomingHttpHeaders): void;
+  /** Throws when the request lacks the token. */
+  checkToken(headers: IncomingHttpHeaders): void;
+}
+
+export function createAccess(
+  options: Pick<ServeOptions, 'token' | 'tokenHeaders' | 'hosts' | 'origins'>,
+): Access {
+  const { tokenHeaders = [] } = options;
+  const hosts = new Set((options.hosts ?? []).map((host) => host.toLowerCase()));
+  const origins = new Set(options.origins ?? []);
+  const expected = options.token === undefined ? undefined : digest(options.token);
+
+  return {
+    checkSource({ host, origin }) {
+      const name = hostNameOf(host ?? '');
+      if (!isLoopback(name) && !hosts.has(name)) {
+        throw new WorkcellError(
+          'request-refused',
+          `This server does not answer to the host ${JSON.stringify(host ?? '')}. Use localhost, or start it with that host allowed.`,
+        );
+      }
+      if (origin !== undefined && !origins.has(origin)) {
+        throw new WorkcellError(
+          'request-refused',
+          `Pages from ${JSON.stringify(origin)} may not use this server. Start it with that origin allowed.`,
+        );
+      }
+    },
+    checkToken(headers) {
+      if (expected === undefined) return;
+      const given = [bearer(headers.authorization), ...tokenHeaders.map((name) => headers[name])];
+      const matches = given.filter(
+        (token) => typeof token === 'string' && timingSafeEqual(digest(token), expected),
+      );
+      if (matches.length > 0) return;
+      throw new WorkcellError(
+        'unauthorized',
+        'The request carries no valid token. Send the header "Authorization: Bearer <token>".',
+      );
+    },
+  };
+}
+
+/** True for addresses and names that lead to this machine itself. */
+export function isLoopback(host: string): boolean {
+  if (host === 'localhost' || host === '::1') return true;
+  return isIP(host) === 4 && host.startsWith('127.');
+}
+
+/** Both sides are hashed, so that neither content nor length shows in the time it takes. */
+function digest(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+function bearer(authorization: string | undefined): string | undefined {
+  return /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
+}
+
+function hostNameOf(host: string): string {
+  const [, bracketed, plain = ''] = /^(?:\[([\da-f:.]+)\]|([^:[\]]+))(?::\d{1,5})?$/i.exec(host) ?? [];
+  return (bracketed ?? plain).toLowerCase();
+}

@@ -1,0 +1,114 @@
+/** The HTTP application of a server: limits, checks and routes, without a port. */
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import websocket from '@fastify/websocket';
+import { type FastifyInstance, fastify } from 'fastify';
+import { WorkcellError } from '../../protocol/index.js';
+import { instanceHeader } from '../http/wire.js';
+import type { Access } from './access.js';
+import type { ServerContext } from './context.js';
+import { errorBody, sendError } from './errors.js';
+import { acceptJson } from './json-body.js';
+import type { ServeOptions } from './options.js';
+import { Rate } from './rate.js';
+import { actionRoutes } from './routes/actions.js';
+import { eventRoutes } from './routes/events.js';
+import { fileRoutes } from './routes/files.js';
+import { portRoutes } from './routes/ports.js';
+import { statusRoutes } from './routes/status.js';
+import { terminalRoutes } from './routes/terminals.js';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Answers without a token. */
+    open?: boolean;
+    /** Takes its body as a stream, of any length and for any time, and watches it itself. */
+    streams?: boolean;
+  }
+}
+
+const longestFrame = 1024 * 1024;
+
+export async function createApp(
+  context: ServerContext,
+  access: Access,
+  extend?: ServeOptions['extend'],
+): Promise<FastifyInstance> {
+  const { limits, log, counters, info } = context;
+  const app = fastify({
+    bodyLimit: limits.bodyBytes,
+    forceCloseConnections: true,
+    http: {
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: limits.requestMs,
+      // A whole request may take long when it is an upload; what comes in is watched piece by piece instead.
+      requestTimeout: 0,
+      connectionsCheckingInterval: Math.min(5000, limits.requestMs),
+    },
+    routerOptions: { maxParamLength: 256 },
+    clientErrorHandler: (error, socket) => {
+      if (!socket.writable) return void socket.destroy();
+      const status =
+        error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request';
+      const code = error.code === 'HPE_HEADER_OVERFLOW' ? 'request-too-large' : 'invalid-action';
+      const body = errorBody(new WorkcellError(code, 'The request is not HTTP that this server can read.'));
+      socket.end(
+        `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      );
+    },
+    frameworkErrors: (error, _request, reply) => sendError(reply, error, log),
+  });
+  const rate = new Rate(limits.requestsPerSecond, limits.burst);
+
+  app.addHook('onRequest', (request, reply, done) => {
+    void reply.header(instanceHeader, info.instance);
+    access.checkSource(request.headers);
+    if (request.routeOptions.config.open !== true) access.checkToken(request.headers);
+    checkInstance(request.headers[instanceHeader], info.instance);
+    if (!rate.take()) throw new WorkcellError('rate-limited', 'Too many requests at once; wait a moment.');
+    done();
+  });
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    if (request.routeOptions.config.streams !== true) limitTime(payload, request.raw, limits.requestMs);
+    done();
+  });
+  app.addHook('onResponse', (_request, reply, done) => {
+    counters.requests++;
+    if (reply.statusCode >= 500) counters.failures++;
+    done();
+  });
+  app.setErrorHandler((error, _request, reply) => sendError(reply, error, log));
+  app.setNotFoundHandler((request, reply) => {
+    const message = `There is no ${request.method} ${request.url.split('?')[0]} here; /docs lists what there is.`;
+    sendError(reply, new WorkcellError('not-found', message), log);
+  });
+  acceptJson(app, limits);
+  await app.register(websocket, { options: { maxPayload: longestFrame } });
+  actionRoutes(app, context);
+  fileRoutes(app, context);
+  terminalRoutes(app, context);
+  portRoutes(app, context);
+  eventRoutes(app, context);
+  statusRoutes(app, context);
+  if (extend !== undefined) {
+    const { id, workspace } = info;
+    await app.register(async (scope) => extend(scope, { executor: () => context.executor(), id, workspace }));
+  }
+  return app;
+}
+
+/** A body that trickles in is not waited for. */
+function limitTime(payload: Readable, request: IncomingMessage, limitMs: number): void {
+  if (payload.readableEnded) return;
+  const timer = setTimeout(() => request.destroy(), limitMs);
+  payload.once('close', () => clearTimeout(timer));
+  payload.once('end', () => clearTimeout(timer));
+}
+
+function checkInstance(expected: string | string[] | undefined, actual: string): void {
+  if (expected === undefined || expected === actual) return;
+  throw new WorkcellError(
+    'runtime-disconnected',
+    'The server was started anew since this client connected: shells and processes of before are gone. Connect again.',
+  );
+}

@@ -1,0 +1,147 @@
+/** The actions of a server by key: those under way, and the last that ended, for requests that are repeated. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeScratch } from '../../launchers/scratch.js';
+import { WorkcellError } from '../../protocol/index.js';
+import { Call } from './call.js';
+import type { Log, ServerLimits } from './options.js';
+
+/** Keys of actions whose result is no longer kept, or that were cancelled before they came. */
+const rememberedKeys = 10_000;
+
+export class Calls {
+  readonly #limits: ServerLimits;
+  readonly #log: Log;
+  readonly #timer: NodeJS.Timeout;
+  readonly #running = new Map<string, Call>();
+  readonly #ended = new Map<string, Call>();
+  readonly #spent = new Map<string, 'ended' | 'cancelled'>();
+  #endedBytes = 0;
+  #directory: string | undefined;
+  #files = 0;
+
+  constructor(limits: ServerLimits, log: Log) {
+    this.#limits = limits;
+    this.#log = log;
+    this.#timer = setInterval(() => this.#dropOld(), limits.keptMs / 4);
+    this.#timer.unref();
+  }
+
+  get running(): number {
+    return this.#running.size;
+  }
+
+  get kept(): number {
+    return this.#ended.size;
+  }
+
+  /** The call with this key, which is started unless it was before. */
+  start(
+    key: string,
+    fingerprint: string,
+    work: ConstructorParameters<typeof Call>[2],
+    options: { withProgress: boolean },
+  ): Call {
+    const known = this.#running.get(key) ?? this.#ended.get(key);
+    if (known !== undefined) return checkSame(known, fingerprint);
+    this.#checkUnspent(key);
+    if (this.#running.size >= this.#limits.runningActions) {
+      throw new WorkcellError(
+        'rate-limited',
+        `${this.#running.size} actions are under way, which is the limit; try again when some have ended.`,
+      );
+    }
+    const call = new Call(key, fingerprint, work, {
+      withProgress: options.withProgress,
+      file: () => this.#nextFile(),
+      graceMs: this.#limits.graceMs,
+      log: this.#log,
+    });
+    this.#running.set(key, call);
+    void call.done.then(() => this.#keep(call));
+    return call;
+  }
+
+  find(key: string): Call {
+    const call = this.#running.get(key) ?? this.#ended.get(key);
+    if (call !== undefined) return call;
+    throw new WorkcellError(
+      'output-not-found',
+      `There is no action with the key "${key}": it never came, or its result is no longer kept.`,
+      { details: { key } },
+    );
+  }
+
+  /** Ends an action. One that has not come yet is refused when it does. */
+  cancel(key: string): void {
+    const call = this.#running.get(key);
+    if (call !== undefined) call.cancel();
+    else if (!this.#ended.has(key)) this.#remember(key, 'cancelled');
+  }
+
+  /** Waits until all that is under way has its outcome. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#running.values()].map((call) => call.done));
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    for (const call of [...this.#running.values(), ...this.#ended.values()]) call.dispose();
+    if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true });
+  }
+
+  #keep(call: Call): void {
+    this.#running.delete(call.key);
+    this.#ended.set(call.key, call);
+    this.#endedBytes += call.totalBytes;
+    this.#dropOld();
+  }
+
+  #dropOld(): void {
+    const oldest = performance.now() - this.#limits.keptMs;
+    for (const [key, ended] of this.#ended) {
+      const excess = this.#ended.size > this.#limits.keptActions || this.#endedBytes > this.#limits.keptBytes;
+      if (!excess && (ended.endedAt ?? 0) > oldest) break;
+      // Somebody is still reading it, so it goes with one of the next.
+      if (ended.watched) continue;
+      this.#ended.delete(key);
+      this.#endedBytes -= ended.totalBytes;
+      ended.dispose();
+      this.#remember(key, 'ended');
+    }
+  }
+
+  #remember(key: string, why: 'ended' | 'cancelled'): void {
+    this.#spent.set(key, why);
+    const [first] = this.#spent.keys();
+    if (this.#spent.size > rememberedKeys && first !== undefined) this.#spent.delete(first);
+  }
+
+  #checkUnspent(key: string): void {
+    const spent = this.#spent.get(key);
+    if (spent === 'cancelled') {
+      throw new WorkcellError('cancelled', `The action with the key "${key}" was cancelled before it came.`);
+    }
+    if (spent === 'ended') {
+      throw new WorkcellError(
+        'output-not-found',
+        `The action with the key "${key}" has run, and its result is no longer kept. Use a new key to run it again.`,
+        { details: { key } },
+      );
+    }
+  }
+
+  #nextFile(): string {
+    this.#directory ??= makeScratch('actions');
+    return join(this.#directory, `progress-${this.#files++}`);
+  }
+}
+
+function checkSame(call: Call, fingerprint: string): Call {
+  if (call.fingerprint === fingerprint) return call;
+  throw new WorkcellError(
+    'already-exists',
+    `The key "${call.key}" was used for another action. Use a new key for each action.`,
+    { details: { key: call.key } },
+  );
+}

@@ -1,0 +1,44 @@
+/** Writes to a response no faster than its reader takes it. */
+import type { ServerResponse } from 'node:http';
+
+export class Outgoing {
+  readonly #response: ServerResponse;
+  readonly #gone = new AbortController();
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+    response.once('close', () => this.#gone.abort());
+    if (response.destroyed || response.socket?.destroyed) this.#gone.abort();
+  }
+
+  /** Aborts when the reader is no longer there. */
+  get gone(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  /** Settles when there is room for more, or when the reader is gone. */
+  async write(chunk: Buffer | string): Promise<void> {
+    if (this.gone.aborted || this.#response.write(chunk)) return;
+    await this.#until('drain');
+  }
+
+  /** Settles when the last byte has been handed to the system, or when the reader is gone. */
+  async end(chunk?: Buffer | string): Promise<void> {
+    if (this.gone.aborted) return;
+    if (chunk === undefined) this.#response.end();
+    else this.#response.end(chunk);
+    if (!this.#response.writableFinished) await this.#until('finish');
+  }
+
+  #until(event: 'drain' | 'finish'): Promise<void> {
+    return new Promise((resolve) => {
+      const settle = () => {
+        this.#response.off(event, settle);
+        this.gone.removeEventListener('abort', settle);
+        resolve();
+      };
+      this.#response.once(event, settle);
+      this.gone.addEventListener('abort', settle, { once: true });
+    });
+  }
+}

@@ -1,0 +1,15 @@
+/** Reads a Range header: the bytes asked for, `none` when the file has none of them, `whole` when it is to be ignored. */
+export function parseRange(header: string, size: number): { start: number; end: number } | 'none' | 'whole' {
+  const match = /^bytes=(\d*)-(\d*)$/.exec(header.trim());
+  const [, first = '', last = ''] = match ?? [];
+  // Several ranges at once, and units other than bytes, may be ignored by a server.
+  if (match === null || (first === '' && last === '')) return 'whole';
+  if (first === '') {
+    const length = Math.min(Number(last), size);
+    return length === 0 ? 'none' : { start: size - length, end: size - 1 };
+  }
+  const start = Number(first);
+  const end = last === '' ? size - 1 : Math.min(Number(last), size - 1);
+  if (last !== '' && Number(last) < start) return 'whole';
+  return start >= size ? 'none' : { start, end };
+}

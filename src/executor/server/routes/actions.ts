@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { type Action, describeIssues, parseAction, WorkcellError } from '../../../protocol/index.js';
+import { keyHeader, keySchema } from '../../http/wire.js';
+import { answerLines, answerWhole } from '../answer.js';
+import type { Call } from '../call.js';
+import type { ServerContext } from '../context.js';
+
+const position = z.coerce.number().int().nonnegative().default(0);
+const startQuery = z.object({ from: position, progress: z.enum(['0', '1']).default('1') });
+const resumeQuery = z.object({ from: position });
+
+export function actionRoutes(app: FastifyInstance, context: ServerContext): void {
+  const { calls, limits } = context;
+
+  app.post('/v1/actions', async (request, reply) => {
+    const { from, progress } = parse(startQuery, request.query);
+    const asLines = wantsLines(request);
+    const call = start(context, request, asLines && progress === '1');
+    if (asLines) await answerLines(call, reply, { from, heartbeatMs: limits.heartbeatMs });
+    else await answerWhole(call, reply);
+    return reply;
+  });
+
+  app.get('/v1/actions/:key', async (request, reply) => {
+    const { from } = parse(resumeQuery, request.query);
+    const call = calls.find(keyOf(request));
+    if (wantsLines(request)) await answerLines(call, reply, { from, heartbeatMs: limits.heartbeatMs });
+    else await answerWhole(call, reply);
+    return reply;
+  });
+
+  app.delete('/v1/actions/:key', async (request, reply) => {
+    calls.cancel(keyOf(request));
+    return reply.code(204).send();
+  });
+}
+
+function start(context: ServerContext, request: FastifyRequest, withProgress: boolean): Call {
+  const { calls, events, counters } = context;
+  const action = parseAction(request.body);
+  const given = request.headers[keyHeader];
+  const key = given === undefined ? randomUUID() : parse(keySchema, given);
+  let cause = 0;
+  const call = calls.start(
+    key,
+    request.bodyHash,
+    (execution) => {
+      cause = events.action(action);
+      counters.actions.set(action.action, (counters.actions.get(action.action) ?? 0) + 1);
+      return context.executor().execute(action as Action, execution);
+    },
+    { withProgress },
+  );
+  if (cause !== 0) void call.done.then((outcome) => events.outcome(cause, action.action, outcome));
+  return call;
+}
+
+function wantsLines({ headers }: FastifyRequest): boolean {
+  return headers.accept?.includes('application/x-ndjson') ?? false;
+}
+
+function keyOf(request: FastifyRequest): string {
+  return parse(keySchema, (request.params as { key?: string }).key);
+}
+
+/** Checks a part of a request that is not an action. */
+export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new WorkcellError('invalid-action', `The request does not fit: ${describeIssues(result.error)}.`);
+}

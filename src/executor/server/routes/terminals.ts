@@ -1,0 +1,108 @@
+import type { FastifyInstance } from 'fastify';
+import type { RawData, WebSocket } from 'ws';
+import { type Terminal, WorkcellError } from '../../../protocol/index.js';
+import { type TerminalReply, type TerminalRequest, terminalRequestSchema } from '../../http/wire.js';
+import type { ServerContext } from '../context.js';
+import { toWorkcellError } from '../errors.js';
+import { parse } from './actions.js';
+
+const pingMs = 30_000;
+
+/** The terminal lives as long as its socket: what runs on it is ended with the connection. */
+export function terminalRoutes(app: FastifyInstance, context: ServerContext): void {
+  app.get('/v1/terminals', { websocket: true }, (socket) => {
+    context.counters.terminals++;
+    const session = new TerminalSession(socket, context);
+    socket.on('message', (data, isBinary) => session.receive(data, isBinary));
+    socket.on('close', () => {
+      context.counters.terminals--;
+      void session.end();
+    });
+  });
+}
+
+class TerminalSession {
+  readonly #socket: WebSocket;
+  readonly #context: ServerContext;
+  readonly #ping: NodeJS.Timeout;
+  #opening: Promise<Terminal> | undefined;
+  #terminal: Terminal | undefined;
+  #answered = true;
+
+  constructor(socket: WebSocket, context: ServerContext) {
+    this.#socket = socket;
+    this.#context = context;
+    socket.on('pong', () => {
+      this.#answered = true;
+    });
+    this.#ping = setInterval(() => this.#checkPeer(), pingMs);
+    this.#ping.unref();
+  }
+
+  receive(data: RawData, isBinary: boolean): void {
+    try {
+      if (isBinary) this.#terminal?.write(data as Buffer);
+      else this.#obey(parse(terminalRequestSchema, parseJson(data)));
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  async end(): Promise<void> {
+    clearInterval(this.#ping);
+    try {
+      await (await this.#opening)?.close();
+    } catch {
+      // A terminal that could not be opened has nothing to close.
+    }
+  }
+
+  #obey(request: TerminalRequest): void {
+    if (request.type === 'close') this.#socket.close(1000);
+    else if (request.type === 'resize') this.#terminal?.resize(request.columns, request.rows);
+    else if (this.#opening === undefined) {
+      const { type: _type, ...options } = request;
+      this.#opening = this.#context.executor().openTerminal(options);
+      this.#opening.then((terminal) => this.#serve(terminal)).catch((error: unknown) => this.#fail(error));
+    }
+  }
+
+  async #serve(terminal: Terminal): Promise<void> {
+    this.#terminal = terminal;
+    this.#tell({ type: 'opened', id: terminal.id });
+    // The next piece is asked for when the last one is on its way, so a slow reader holds the program back.
+    for await (const chunk of terminal.output) await this.#send(chunk);
+    this.#tell({ type: 'exit', ...(await terminal.exited) });
+    this.#socket.close(1000);
+  }
+
+  #send(data: Uint8Array): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#socket.send(data, { binary: true }, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  #tell(reply: TerminalReply): void {
+    this.#socket.send(JSON.stringify(reply), () => {});
+  }
+
+  #fail(thrown: unknown): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#tell({ type: 'error', error: toWorkcellError(thrown, this.#context.log).toJSON() });
+    this.#socket.close(1011);
+  }
+
+  #checkPeer(): void {
+    if (this.#answered) this.#socket.ping();
+    else this.#socket.terminate();
+    this.#answered = false;
+  }
+}
+
+function parseJson(data: RawData): unknown {
+  try {
+    return JSON.parse(String(data));
+  } catch (cause) {
+    throw new WorkcellError('invalid-action', 'A text frame on a terminal must be JSON.', { cause });
+  }
+}

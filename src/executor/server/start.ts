@@ -1,0 +1,56 @@
+/** Starts an executor on this machine together with its server: what `workcell executor` and backend `local` run. */
+import { createHostLauncher } from '../../launchers/host.js';
+import type { Isolation } from '../../protocol/index.js';
+import { createExecutor } from '../executor.js';
+import type { ServeOptions } from './options.js';
+import { type ExecutorServer, serveExecutor } from './server.js';
+
+export interface StartOptions extends Omit<ServeOptions, 'isolation'> {
+  /** What every command starts with. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** The user that commands run as, when that is not the server's own. */
+  readonly runAs?: { readonly uid: number; readonly gid: number } | undefined;
+}
+
+export async function startServer(options: StartOptions): Promise<ExecutorServer> {
+  const { environment, runAs, ...rest } = options;
+  const place = { workspace: options.workspace, environment };
+  if (runAs === undefined) {
+    return serveExecutor(() => createExecutor(createHostLauncher(place)), {
+      ...rest,
+      isolation: hostIsolation,
+    });
+  }
+  const { createUidLauncher, takeUser, uidIsolation } = await import('../../launchers/uid.js');
+  let taken = false;
+  return serveExecutor(
+    () => {
+      // The socket is bound by then, as the user that started the server; all that follows belongs to the other one.
+      if (!taken) takeUser(runAs);
+      taken = true;
+      return createExecutor(createUidLauncher({ ...place, ...runAs }));
+    },
+    { ...rest, isolation: uidIsolation(runAs) },
+  );
+}
+
+const hostIsolation: Isolation = {
+  tier: 'none',
+  facts: [
+    {
+      name: 'processes',
+      enforced: false,
+      detail: 'Commands run as the user of the server, with all that user may do.',
+    },
+    {
+      name: 'files',
+      enforced: false,
+      detail: 'File verbs stay in the workspace; commands are not held there.',
+    },
+    {
+      name: 'network',
+      enforced: false,
+      detail: 'Commands have the network of the machine that the server runs on.',
+    },
+  ],
+};

@@ -1,0 +1,220 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createRuntime } from '../../src/index.js';
+import { protocolVersion } from '../../src/protocol/index.js';
+import { refusal } from '../contract/given.js';
+import { contractSuite } from '../contract/suite.js';
+import { serve, type TestServer, token } from '../executor/server/serve.js';
+
+for (const over of ['tcp', 'unix'] as const) {
+  describe(`over ${over}`, () => {
+    let served: TestServer;
+
+    // Each test meets a server of its own, as files and shells stay in it.
+    beforeEach(async () => {
+      served = await serve({ over });
+    });
+    afterEach(() => served[Symbol.asyncDispose]());
+
+    contractSuite(`remote, ${over}`, () => ({ backend: 'remote', url: served.url, token }), {
+      traits: ['limited-tree'],
+    });
+  });
+}
+
+describe('a server that cannot be used', () => {
+  const open = (url: string, more: { token?: string; tokenFile?: string; ca?: string } = { token }) =>
+    createRuntime({ backend: 'remote', url, ...more });
+
+  test('nothing listens there', async () => {
+    const served = await serve();
+    await served[Symbol.asyncDispose]();
+    const started = performance.now();
+    expect((await refusal(open(served.url), 'runtime-disconnected')).message).toContain(
+      'refuses the connection',
+    );
+    expect(performance.now() - started).toBeLessThan(2000);
+    expect((await refusal(open('unix:/nowhere/socket'), 'runtime-disconnected')).message).toContain(
+      'is gone',
+    );
+    expect((await refusal(open('http://no-such-host.invalid:1'), 'runtime-disconnected')).message).toMatch(
+      /cannot be found|reached/,
+    );
+  });
+
+  test('the token is wrong, missing, or its file is', async () => {
+    await using served = await serve();
+    await refusal(open(served.url, { token: 'wrong' }), 'unauthorized');
+    await refusal(open(served.url, {}), 'unauthorized');
+    await refusal(open(served.url, { tokenFile: '/nowhere/token' }), 'invalid-config');
+  });
+
+  test('the token comes from a file', async () => {
+    await using served = await serve();
+    const file = join(mkdtempSync(join(tmpdir(), 'token-')), 'token');
+    writeFileSync(file, `${token}\n`, { mode: 0o600 });
+    await using runtime = await open(served.url, { tokenFile: file });
+    expect(runtime.status).toBe('READY');
+  });
+
+  test('the address is none', async () => {
+    for (const url of ['nonsense', 'ftp://localhost', 'http://localhost/path'])
+      await refusal(open(url), 'invalid-config');
+  });
+
+  test('it speaks another version', async () => {
+    await using fake = await pretend({ '/v1/info': { ...info, protocolVersion: protocolVersion + 1 } });
+    expect((await refusal(open(fake.url), 'version-mismatch')).message).toContain(`${protocolVersion + 1}`);
+  });
+
+  test('it is something else', async () => {
+    await using fake = await pretend({ '/v1/info': { hello: 'world' } });
+    await refusal(open(fake.url), 'version-mismatch');
+    await using other = await pretend({});
+    await refusal(open(other.url), 'internal');
+  });
+
+  test('it is not ready, and says why', async () => {
+    const capabilities = [{ name: 'shell', state: 'unavailable', reason: 'No bash was found.' }];
+    await using fake = await pretend({ '/v1/info': info, '/ready': { ready: false, capabilities } });
+    expect((await refusal(open(fake.url), 'backend-unavailable')).message).toContain('No bash was found.');
+  });
+
+  test('it claims an isolation that does not exist', async () => {
+    await using fake = await pretend({ '/v1/info': { ...info, isolation: { tier: 'perfect', facts: [] } } });
+    await refusal(open(fake.url), 'version-mismatch');
+  });
+
+  test('it answers actions with something else', async () => {
+    const ready = { '/v1/info': info, '/ready': { ready: true, capabilities: [] } };
+    const answers = [
+      'nonsense\n',
+      '{"observation":{"observation":"read"}}\n',
+      '7\n',
+      '{"progress":{"type":"magic"}}\n',
+      '{"error":7}\n',
+    ];
+    for (const answer of answers) {
+      await using fake = await pretend({ ...ready, '/v1/actions': answer });
+      const runtime = await open(fake.url);
+      const outcome = runtime.run('true', { onOutput: () => {} });
+      await refusal(outcome, 'internal');
+      await runtime.close();
+    }
+  });
+});
+
+describe('over TLS', () => {
+  let folder: string;
+  let served: TestServer;
+  let port: number;
+  let tls: ReturnType<typeof createTlsServer>;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'tls-'));
+    const options =
+      '-x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost';
+    execFileSync(
+      'openssl',
+      ['req', ...options.split(' '), '-keyout', join(folder, 'key'), '-out', join(folder, 'cert')],
+      { stdio: 'ignore' },
+    );
+    served = await serve();
+    tls = createTlsServer(
+      { key: readFileSync(join(folder, 'key')), cert: readFileSync(join(folder, 'cert')) },
+      (near) => {
+        const far = connect(served.port, '127.0.0.1');
+        near.pipe(far).pipe(near);
+        for (const socket of [near, far]) socket.on('error', () => {});
+      },
+    );
+    tls.on('tlsClientError', () => {});
+    tls.listen(0, '127.0.0.1');
+    await once(tls, 'listening');
+    port = (tls.address() as AddressInfo).port;
+  });
+  afterAll(async () => {
+    tls.close();
+    await served[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('a certificate that is vouched for works, terminals included', async () => {
+    await using runtime = await createRuntime({
+      backend: 'remote',
+      url: `https://localhost:${port}`,
+      token,
+      ca: join(folder, 'cert'),
+    });
+    expect((await runtime.run('echo secure')).output).toBe('secure\n');
+    const terminal = await runtime.terminals.open({ argv: ['true'] });
+    expect(await terminal.exited).toEqual({ exitCode: 0, signal: null });
+    await terminal.close();
+  });
+
+  test.each([
+    ['nobody vouches for', () => ({ url: `https://localhost:${port}` })],
+    ['is for another name', () => ({ url: `https://127.0.0.1:${port}`, ca: join(folder, 'cert') })],
+    ['is not there at all', () => ({ url: `https://127.0.0.1:${served.port}` })],
+  ])('a certificate that %s is reported as trouble with TLS', async (_what, options) => {
+    const error = await refusal(
+      createRuntime({ backend: 'remote', token, ...options() }),
+      'runtime-disconnected',
+    );
+    expect(error.message).toContain('cannot be trusted');
+  });
+});
+
+test('with onClose: leave, shells and files stay for the next client', async () => {
+  await using served = await serve();
+  const first = await createRuntime({ backend: 'remote', url: served.url, token, onClose: 'leave' });
+  await first.run('kept=here');
+  await first.close();
+  await using second = await createRuntime({ backend: 'remote', url: served.url, token });
+  expect((await second.run('echo $kept')).output).toBe('here\n');
+});
+
+test('closing ends what runs and leaves the server', async () => {
+  await using served = await serve();
+  const first = await createRuntime({ backend: 'remote', url: served.url, token });
+  await first.write('note', 'x');
+  await first.run('gone=here');
+  await first.close();
+  await using second = await createRuntime({ backend: 'remote', url: served.url, token });
+  expect((await second.run('echo "${gone-nothing}"; cat note')).output).toBe('nothing\nx');
+  expect(existsSync(join(served.workspace, 'note'))).toBe(true);
+});
+
+const info = {
+  protocolVersion,
+  version: '0.0.0',
+  id: 'fake',
+  instance: 'fake',
+  workspace: '/',
+  isolation: { tier: 'none', facts: [] },
+};
+
+/** A server that answers some paths with fixed content and others with 404. */
+async function pretend(answers: Record<string, unknown>): Promise<{ url: string } & AsyncDisposable> {
+  const listener: RequestListener = (request, response) => {
+    const answer = answers[(request.url ?? '').split('?')[0] ?? ''];
+    response.statusCode = answer === undefined ? 404 : 200;
+    response.end(typeof answer === 'string' ? answer : JSON.stringify(answer ?? 'nothing here'));
+  };
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Journal } from '../../../src/executor/server/journal.js';
+
+const mebibyte = 1024 * 1024;
+
+test('whatever was appended is read back from any position, wherever it is kept', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'journal-'));
+  let files = 0;
+  const sizes = fc.array(
+    fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 60_000, max: 400_000 })),
+    { maxLength: 40 },
+  );
+  fc.assert(
+    fc.property(
+      sizes,
+      fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 8 }),
+      (lengths, places) => {
+        const journal = new Journal(() => join(folder, `file-${files++}`));
+        const all = Buffer.concat(
+          lengths.map((length, index) => {
+            const line = Buffer.alloc(length, index + 1);
+            journal.append(line);
+            return line;
+          }),
+        );
+        expect(journal.totalBytes).toBe(all.length);
+        for (const place of [0, 1, ...places]) {
+          const start = Math.floor(place * all.length);
+          expect(readAll(journal, start)?.equals(all.subarray(start))).toBe(true);
+        }
+        journal.dispose();
+      },
+    ),
+    { numRuns: 60 },
+  );
+  rmSync(folder, { recursive: true });
+});
+
+test('the oldest are dropped beyond 16 MiB, and reading them says so', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'journal-'));
+  const journal = new Journal(() => join(folder, 'file'));
+  for (let index = 0; index < 40; index++) journal.append(Buffer.alloc(mebibyte, index));
+  expect(journal.read(0)).toBeUndefined();
+  expect(journal.read(30 * mebibyte)?.[0]).toBe(30);
+  expect(readAll(journal, 39 * mebibyte)?.equals(Buffer.alloc(mebibyte, 39))).toBe(true);
+  journal.dispose();
+  rmSync(folder, { recursive: true });
+});
+
+test('a full disk costs the oldest, never what a reader is about to take', () => {
+  const journal = new Journal(() => '/dev/full/impossible');
+  for (let index = 0; index < 10; index++) journal.append(Buffer.alloc(mebibyte, index));
+  expect(journal.read(9 * mebibyte)?.[0]).toBe(9);
+  expect(journal.read(8 * mebibyte)?.[0]).toBe(8);
+});
+
+function readAll(journal: Journal, start: number): Buffer | undefined {
+  const pieces: Buffer[] = [];
+  let position = start;
+  while (position < journal.totalBytes) {
+    const piece = journal.read(position);
+    if (piece === undefined || piece.length === 0) return undefined;
+    pieces.push(piece);
+    position += piece.length;
+  }
+  return Buffer.concat(pieces);
+}
