@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { errorSchema } from './errors.js';
 import { statusSchema } from './status.js';
 
-export const eventSources = ['agent', 'user', 'environment'] as const;
+const eventSources = ['agent', 'user', 'environment'] as const;
 
 const base = {
   /** Position in the stream of its runtime, from 1, without gaps. */

@@ -4,21 +4,21 @@ import { z } from 'zod';
  * A piece of output as it is produced. `sequence` counts the raw bytes of the stream before this piece, so a
  * reader that lost its connection asks for the rest by the number where it stopped.
  */
-export const outputDeltaSchema = z.object({
+const outputDeltaSchema = z.object({
   type: z.literal('output-delta'),
   stream: z.enum(['terminal', 'stdout', 'stderr']),
   text: z.string(),
   sequence: z.int().nonnegative(),
 });
 
-export const fileChangeSchema = z.object({
+const fileChangeSchema = z.object({
   type: z.literal('file-change'),
   change: z.enum(['created', 'modified', 'removed']),
   path: z.string(),
 });
 
 /** Tells that what the action asked to be set up is in place, so that what happens next is not missed. */
-export const readySchema = z.object({ type: z.literal('ready') });
+const readySchema = z.object({ type: z.literal('ready') });
 
 /** Everything that may arrive between an action and its observation. */
 export const progressSchema = z.discriminatedUnion('type', [

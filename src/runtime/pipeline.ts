@@ -16,7 +16,7 @@ import {
 } from '../protocol/index.js';
 
 /** Judges an action before it runs. It refuses by throwing, and gives each decision to `record` first. */
-export type Guard = (action: JudgedAction, context: GuardContext) => Promise<void>;
+type Guard = (action: JudgedAction, context: GuardContext) => Promise<void>;
 
 interface GuardContext {
   readonly workspace: string;
@@ -47,7 +47,7 @@ export interface Trusted {
   readonly audit?: ((effect: Effect) => void) | undefined;
 }
 
-export interface Effect {
+interface Effect {
   readonly action: JudgedAction;
   readonly decision?: Decision | undefined;
   readonly observation?: unknown;

@@ -58,9 +58,10 @@ test('a minimum of isolation in the configuration holds', async () => {
   await expect(createRuntime({ backend: 'cli' })).rejects.toMatchObject({ code: 'isolation-too-weak' });
 });
 
-test('a backend without isolation is not used unless it is named', async () => {
-  vi.stubEnv('PATH', '');
-  await expect(createRuntime({ config: false })).rejects.toMatchObject({ code: 'backend-unavailable' });
+test('with none named, the safest backend that can start here is used', async () => {
+  await using runtime = await createRuntime({ config: false });
+  expect(runtime.backend).toBe('sandbox');
+  expect(runtime.isolation.tier).toBe('namespace');
 });
 
 test('an unknown backend and a bad option have their own codes', async () => {

@@ -22,6 +22,7 @@ const surface = {
       'ErrorCode',
       'FileChange',
       'FileEntry',
+      'ForwardedPort',
       'GrepMatch',
       'Isolation',
       'IsolationTier',

@@ -15,8 +15,10 @@ const walls: Record<string, readonly string[]> = {
   'create-runtime.ts': ['protocol', 'events', 'runtime', 'backends', 'config', 'security'],
   'index.ts': ['protocol', 'events', 'runtime', 'backends', 'config', 'create-runtime.ts'],
   abuse: ['protocol', 'index.ts'],
+  compat: ['protocol', 'launchers', 'executor'],
   cli: [
     'abuse',
+    'compat',
     'protocol',
     'launchers',
     'executor',

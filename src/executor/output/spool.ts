@@ -17,7 +17,7 @@ export interface SpoolLimits {
   readonly tailBytes: number;
 }
 
-export const defaultSpoolLimits: SpoolLimits = { headBytes: 16 * 1024 * 1024, tailBytes: 48 * 1024 * 1024 };
+const defaultSpoolLimits: SpoolLimits = { headBytes: 16 * 1024 * 1024, tailBytes: 48 * 1024 * 1024 };
 
 export class Spool {
   #memory = Buffer.alloc(0);

@@ -11,7 +11,7 @@ const replacement = {
   insertLine: z.int().nonnegative().optional(),
 };
 
-export const editStepSchema = z
+const editStepSchema = z
   .strictObject(replacement)
   .refine(
     (step) => step.newText !== undefined && (step.oldText === undefined) !== (step.insertLine === undefined),

@@ -4,7 +4,7 @@ import { encodingSchema, pathSchema } from './common.js';
 
 const modeSchema = z.int().min(0).max(0o777);
 
-export const fileTypeSchema = z.enum(['file', 'directory', 'symlink', 'fifo', 'socket', 'device']);
+const fileTypeSchema = z.enum(['file', 'directory', 'symlink', 'fifo', 'socket', 'device']);
 
 const entryShape = {
   path: z.string(),
@@ -18,7 +18,7 @@ const entryShape = {
   target: z.string().optional(),
 };
 
-export const fileEntrySchema = z.object({ name: z.string(), ...entryShape });
+const fileEntrySchema = z.object({ name: z.string(), ...entryShape });
 export type FileEntry = z.infer<typeof fileEntrySchema>;
 
 export const read = defineAction('read', {

@@ -4,7 +4,7 @@ import { encodingSchema, endedBySchema, environmentSchema, pathSchema, timeoutSc
 
 const idSchema = z.string().min(1).max(128);
 
-export const processSchema = z.object({
+const processSchema = z.object({
   id: z.string(),
   /** Process id inside the cell. */
   pid: z.int(),

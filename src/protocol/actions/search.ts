@@ -23,7 +23,7 @@ export const glob = defineAction('glob', {
   },
 });
 
-export const grepMatchSchema = z.object({
+const grepMatchSchema = z.object({
   path: z.string(),
   /** Counted from 1. */
   line: z.int(),

@@ -1,7 +1,7 @@
 /** What judges an action, and the words it judges in. */
 
 /** From harmless to dangerous. `unknown` stands above `medium`: what nobody could judge may be anything. */
-export const risks = ['low', 'medium', 'unknown', 'high'] as const;
+const risks = ['low', 'medium', 'unknown', 'high'] as const;
 
 export type Risk = (typeof risks)[number];
 

@@ -13,7 +13,7 @@ export function* exportAudit(file: string, format: AuditFormat): Generator<strin
 const version = '1.3.0';
 
 /** File System Activity (1001) for the file verbs, Process Activity (1007) for the rest. */
-export function toOcsf(record: AuditRecord): Record<string, unknown> {
+function toOcsf(record: AuditRecord): Record<string, unknown> {
   const { action } = record;
   const path = action.path ?? action.to;
   const activity = own(fileActivities, action.action);

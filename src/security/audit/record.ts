@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { canonical } from '../policy/confirm.js';
 
 /** What happened: who wanted what, what was decided, and what came of it. */
-export const auditEntrySchema = z.object({
+const auditEntrySchema = z.object({
   /** Who asked, such as the id of a runtime or an agent. */
   who: z.string(),
   action: z.looseObject({ action: z.string() }),

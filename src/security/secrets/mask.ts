@@ -16,7 +16,7 @@ export interface SecretMask {
   bytes(): { write(chunk: Uint8Array): Uint8Array; end(): Uint8Array };
 }
 
-export interface ProgressMask {
+interface ProgressMask {
   /** Nothing when all of it may belong to a secret. */
   progress(progress: Progress): Progress | undefined;
   end(): Progress[];

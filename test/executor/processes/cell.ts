@@ -30,7 +30,7 @@ export interface TestCell {
   run(argv: readonly string[], options?: Partial<StartOptions>): Promise<WaitResult>;
 }
 
-export type WaitInput = {
+type WaitInput = {
   timeoutMs?: number;
   encoding?: 'utf8' | 'base64';
   maxOutputBytes?: number;

@@ -3,7 +3,7 @@ import type { Errno } from '../../../src/launchers/seccomp/policy.js';
 import type { SyscallName } from '../../../src/launchers/seccomp/syscalls.js';
 
 /** A string is passed as a pointer to it. Arguments do no harm even where a privileged kernel takes them. */
-export type Argument = number | string;
+type Argument = number | string;
 
 export interface Probe {
   readonly title: string;

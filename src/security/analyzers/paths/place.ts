@@ -23,7 +23,7 @@ export function place(path: string, where: Where): string {
 }
 
 /** True when the place is the directory or lies below it. */
-export function isBelow(path: string, directory: string): boolean {
+function isBelow(path: string, directory: string): boolean {
   return path === directory || path.startsWith(directory === '/' ? '/' : `${directory}/`);
 }
 

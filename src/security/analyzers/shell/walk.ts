@@ -45,7 +45,7 @@ export function walkSource(source: string, scope: Scope): Result {
 }
 
 /** Reads a script and, at the end, the functions in it that nothing has called. */
-export function walkScript(script: ParsedScript, scope: Scope): Result {
+function walkScript(script: ParsedScript, scope: Scope): Result {
   const before = new Set(scope.functions.keys());
   const result = walkAll(script.commands, scope);
   for (const [name, definition] of scope.functions) {
