@@ -23,3 +23,15 @@ export function pipedBash(): { run(command: string): Promise<void>; close(): voi
     close: () => void child.kill('SIGKILL'),
   };
 }
+
+/** The namespaces of a cell over the same system directories, made by bubblewrap alone for one short command. */
+export function bareBubblewrap(): Promise<void> {
+  return rawSpawn('bwrap', [
+    ...['user', 'pid', 'net', 'ipc', 'uts', 'cgroup-try'].map((name) => `--unshare-${name}`),
+    '--die-with-parent',
+    ...['/usr', '/etc'].flatMap((path) => ['--ro-bind', path, path]),
+    ...['/bin', '/sbin', '/lib', '/lib64'].flatMap((path) => ['--ro-bind-try', path, path]),
+    ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
+    ...['--', 'bash', '-c', 'true'],
+  ]);
+}

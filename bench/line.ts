@@ -4,7 +4,7 @@ import type { Summary } from './measure.js';
 export interface Figure {
   readonly name: string;
   readonly value: number;
-  readonly unit: 'ms' | '×' | 'MiB' | '/s';
+  readonly unit: 'ms' | '×' | 'MiB' | '/s' | '';
   readonly better: 'less' | 'more';
   readonly bar: number;
   readonly aim?: number;

@@ -37,6 +37,10 @@ export function bubblewrapArguments(options: MountOptions, descriptors: Descript
     ...system(options),
     '--proc',
     '/proc',
+    // To the kernel's settings the cell of a root caller is root: they ask for the user, not for a capability.
+    '--ro-bind',
+    '/proc/sys',
+    '/proc/sys',
     '--dev',
     '/dev',
     '--dev-bind',

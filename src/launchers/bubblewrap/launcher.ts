@@ -1,5 +1,6 @@
 /** Starts processes in namespaces of their own. The executor stays outside, in this process. */
 import { closeSync, openSync, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
 import type { Launcher } from '../launcher.js';
 import { applyLimits, type Enforcement, type Limits } from '../limits/limits.js';
@@ -8,6 +9,7 @@ import { makeScratch } from '../scratch.js';
 import { startCell } from './cell.js';
 import { assembleEtc } from './etc.js';
 import { exchangeInside, workspaceInside } from './layout.js';
+import { sweepOrphans } from './orphans.js';
 import { connectTo } from './ports.js';
 import { CellProcesses } from './processes.js';
 import { Starter } from './starter.js';
@@ -56,14 +58,15 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
     const processes = new CellProcesses(`${files}/proc`, cell);
     const starter = new Starter({ cell, exchange, master: terminal.master, processes });
     enforcement.watch(processes);
+    sweepOrphans();
     let closing: Promise<void> | undefined;
 
     async function end(): Promise<void> {
+      processes.close();
       await cell.kill();
       starter.close();
       closeSync(root);
-      rmSync(exchange, { recursive: true, force: true });
-      await enforcement.release();
+      await Promise.all([rm(exchange, { recursive: true, force: true }), enforcement.release()]);
     }
     const launcher: BubblewrapLauncher = {
       hostPid: cell.hostPid,

@@ -22,9 +22,12 @@ export class CellProcesses {
   constructor(proc: string, cell: RunningCell) {
     this.#proc = proc;
     this.#cell = cell;
-    void cell.exited.then(() => {
-      this.#closed = true;
-    });
+    void cell.exited.then(() => this.close());
+  }
+
+  /** From now on there is nothing to see or to signal: all are gone, or are going at once. */
+  close(): void {
+    this.#closed = true;
   }
 
   /** Remembers which process a start led to. */

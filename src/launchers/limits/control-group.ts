@@ -1,6 +1,6 @@
 /** One control group for a cell, in the second version of the kernel's interface or the first. */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAbandoned, ownedPrefix } from '../scratch.js';
@@ -12,6 +12,12 @@ const helperPids = 16;
 
 /** The kernel may hold on to a group for a moment after its last process has gone. */
 const removeMs = 2000;
+
+/**
+ * To move a process, the kernel waits some milliseconds for all processors to take note; the next ones then pass. To
+ * ask for a process that cannot be has it wait now, beside the start of the one that is to be moved.
+ */
+const noProcess = '2147483647';
 
 export interface ControlGroup {
   readonly version: 1 | 2;
@@ -50,12 +56,15 @@ export function createIn(groups: ControlGroups, limits: Limits): ControlGroup | 
       // What a group cannot enforce is left to limits on processes, and the report says so.
     }
   }
-  if (paths.size === 0) return undefined;
+  const [first] = paths;
+  if (first === undefined) return undefined;
+  const noted = writeFile(join(first, 'cgroup.procs'), noProcess).catch(() => {});
   const memory = groups.parents.memory === undefined ? undefined : join(groups.parents.memory, name);
   return {
     version: groups.version,
     whole,
     async enter(pid) {
+      await noted;
       await Promise.all([...paths].map((path) => writeFile(join(path, 'cgroup.procs'), String(pid))));
     },
     oomKills: () => (memory === undefined ? 0 : readOomKills(memory, groups.version)),
@@ -122,15 +131,23 @@ async function removeGroup(path: string): Promise<void> {
   }
 }
 
-/** Removes the groups of owners that are gone; one that still holds a process stays. */
+/** Removes the groups of owners that are gone, with what may still be in them. Nobody waits for it. */
 function sweep({ parents }: ControlGroups): void {
   for (const parent of new Set(Object.values(parents))) {
     for (const name of readdirSync(parent).filter(isAbandoned)) {
-      try {
-        rmdirSync(join(parent, name));
-      } catch {
-        // The next one that starts tries again.
-      }
+      const path = join(parent, name);
+      killMembers(path);
+      void removeGroup(path);
     }
+  }
+}
+
+function killMembers(path: string): void {
+  try {
+    const members = readFileSync(join(path, 'cgroup.procs'), 'latin1').split('\n').map(Number);
+    // Zero stands for one that this process cannot see, and would be this process's own group.
+    for (const pid of members.filter((member) => member > 0)) process.kill(pid, 'SIGKILL');
+  } catch {
+    // Gone in the meantime.
   }
 }

@@ -2,7 +2,7 @@
 import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-export type Controller = 'memory' | 'pids' | 'cpu';
+type Controller = 'memory' | 'pids' | 'cpu';
 
 export interface ControlGroups {
   readonly version: 1 | 2;

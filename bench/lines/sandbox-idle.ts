@@ -1,0 +1,97 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRuntime, type Runtime } from '../../src/index.js';
+import { defineLine } from '../line.js';
+import { interleave } from '../measure.js';
+
+const held = 1000;
+const atOnce = 8;
+const mebibyte = 1024 * 1024;
+
+export default defineLine({
+  name: 'sandbox-idle',
+  summary: `${held} idle sandboxes held, each with its shell; memory of their processes and of this one, for each`,
+
+  async measure() {
+    const runtimes: Runtime[] = [];
+    const before = { own: proportionalBytes(process.pid), available: availableBytes() };
+    try {
+      const created = await interleave(
+        {
+          [`create, ${atOnce} at a time`]: () =>
+            inParallel(atOnce, async () => void runtimes.push(await start())),
+        },
+        { rounds: held / atOnce, warmup: 0 },
+      );
+      const taken = before.available - availableBytes();
+      const growth = Math.max(0, proportionalBytes(process.pid) - before.own);
+      const inCells = descendants(process.pid).reduce((sum, pid) => sum + proportionalBytes(pid), 0);
+      let answered = 0;
+      const answers = await interleave(
+        {
+          'run, in turn': async () => {
+            const { exitCode } = (await runtimes[answered]?.run('/bin/true')) ?? {};
+            if (exitCode === 0) answered++;
+          },
+        },
+        { rounds: held, warmup: 0 },
+      );
+      const each = (bytes: number) => bytes / held / mebibyte;
+      const goal = { unit: 'MiB', better: 'less', bar: 4, aim: 1.5 } as const;
+      return {
+        timings: { ...answers, ...created },
+        floor: 'run, in turn',
+        figures: [
+          {
+            name: `processes of each, and ${each(growth).toFixed(2)} MiB in this one:`,
+            value: each(inCells + growth),
+            ...goal,
+          },
+          // What the kernel needs for namespaces, mounts and control groups is in none of the processes.
+          { name: 'memory that the machine has less, for each:', value: each(taken), ...goal },
+          { name: 'sandboxes that still answer', value: answered, unit: '', better: 'more', bar: held },
+        ],
+      };
+    } finally {
+      await inParallel(runtimes.length, async (index) => runtimes[index]?.close());
+    }
+  },
+});
+
+async function start(): Promise<Runtime> {
+  const runtime = await createRuntime({ backend: 'sandbox', config: false });
+  await runtime.run('true');
+  return runtime;
+}
+
+async function inParallel(times: number, work: (index: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    while (next < times) await work(next++);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}
+
+/** Pages that several processes share count in equal parts for each. */
+function proportionalBytes(pid: number): number {
+  const match = /^Pss: +(\d+) kB$/m.exec(read(`/proc/${pid}/smaps_rollup`));
+  return match === null ? 0 : Number(match[1]) * 1024;
+}
+
+function availableBytes(): number {
+  return Number(/^MemAvailable: +(\d+) kB$/m.exec(read('/proc/meminfo'))?.[1]) * 1024;
+}
+
+function descendants(pid: number): number[] {
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    read(`/proc/${pid}/task/${thread}/children`).split(' ').filter(Boolean).map(Number),
+  );
+  return children.flatMap((child) => [child, ...descendants(child)]);
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,33 @@
+/** `npm run soak [-- --cycles 5000 --kills 200]`: sandboxes come and go, and nothing of them may be left. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { soakCycles } from './soak/cycles.js';
+import { soakKills } from './soak/kills.js';
+import { leftovers, print, type Report } from './soak/report.js';
+
+const { values } = parseArgs({
+  options: { cycles: { type: 'string', default: '5000' }, kills: { type: 'string', default: '200' } },
+});
+const [cycles, kills] = [Number(values.cycles), Number(values.kills)];
+if (!(cycles >= 0 && kills >= 0)) {
+  console.error('--cycles and --kills take whole numbers, such as: npm run soak -- --cycles 100 --kills 10');
+  process.exit(64);
+}
+
+const directory = mkdtempSync(join(tmpdir(), 'soak-'));
+process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+process.env.TMPDIR = directory;
+
+const reports: Report[] = [];
+if (cycles > 0) reports.push(await soakCycles({ directory, cycles }));
+if (kills > 0) reports.push(await soakKills({ directory, kills }));
+for (const report of reports) print(report);
+const left = reports.flatMap(leftovers);
+console.log(
+  left.length === 0
+    ? '\nNothing was left behind.'
+    : `\nLeft behind: ${left.map(({ name }) => name).join(', ')}.`,
+);
+process.exitCode = left.length === 0 ? 0 : 1;

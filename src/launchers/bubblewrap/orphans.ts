@@ -1,0 +1,30 @@
+/**
+ * Ends what is left of cells whose owner was killed while bubblewrap had just made the first process: that one waits
+ * for the rest of bubblewrap, which died with the owner, and nothing tells it. It has run no code of the cell's yet.
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import { isAbandoned } from '../scratch.js';
+
+let looked = false;
+
+/** Looks once. Nobody waits for it, and a failure is the next process's to try again. */
+export function sweepOrphans(): void {
+  if (!looked) void sweep().catch(() => {});
+  looked = true;
+}
+
+async function sweep(): Promise<void> {
+  const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0);
+  await Promise.all(pids.map(endIfOrphan));
+}
+
+/** The command line names directories of the owner, the exchange directory among them. */
+async function endIfOrphan(pid: number): Promise<void> {
+  if ((await read(`/proc/${pid}/comm`)) !== 'bwrap\n') return;
+  const owners = (await read(`/proc/${pid}/cmdline`)).matchAll(/\/(workcell-[^/\0]+)\/cell-/g);
+  if ([...owners].some(([, name = '']) => isAbandoned(name))) process.kill(pid, 'SIGKILL');
+}
+
+async function read(path: string): Promise<string> {
+  return readFile(path, 'latin1').catch(() => '');
+}
