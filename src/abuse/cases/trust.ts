@@ -1,0 +1,261 @@
+/** What must stay on this side: secrets, configuration that runs code, and everything after the end of a cell. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { type AbuseCase, demand } from '../case.js';
+import { permitted, run, stillWorks } from '../inside.js';
+
+/** Files that run code in the tools that read them. `touch` marks that one did. */
+function hostileConfiguration(marker: string): Record<string, string> {
+  const touch = `touch ${marker}`;
+  return {
+    '.git/config': `[core]\n\tfsmonitor = "${touch}"\n\tsshCommand = "${touch}"\n\thooksPath = .git/hooks\n\tpager = "${touch}"\n[diff]\n\texternal = "${touch}"\n[filter "x"]\n\tclean = "${touch}"\n\tsmudge = "${touch}"\n`,
+    '.git/HEAD': 'ref: refs/heads/main\n',
+    '.git/hooks/pre-commit': `#!/bin/sh\n${touch}\n`,
+    '.git/hooks/post-checkout': `#!/bin/sh\n${touch}\n`,
+    '.gitattributes': '* filter=x diff=x\n',
+    '.gitmodules': `[submodule "x"]\n\tpath = x\n\turl = ext::sh -c ${touch}\n`,
+    '.envrc': `${touch}\n`,
+    '.npmrc': `script-shell=${touch}\n`,
+    '.yarnrc': `yarn-path "./evil.js"\n`,
+    'evil.js': `require('child_process').execSync('${touch}')\n`,
+    'package.json': `{"scripts":{"preinstall":"${touch}","prepare":"${touch}"}}\n`,
+    'sitecustomize.py': `import os; os.system('${touch}')\n`,
+    'conftest.py': `import os; os.system('${touch}')\n`,
+    '.cargo/config.toml': `[build]\nrustc-wrapper = "${touch}"\n`,
+    '.vscode/tasks.json': `{"tasks":[{"command":"${touch}","runOptions":{"runOn":"folderOpen"}}]}\n`,
+    '.bashrc': `${touch}\n`,
+    '.inputrc': '"x": "y"\n',
+    '.ripgreprc': `--pre=${touch}\n`,
+    'workcell.toml': 'backend = "cli"\n',
+  };
+}
+
+/** What this process owns in the system on behalf of its cells. */
+function belongings(): Record<string, number> {
+  const own = new RegExp(`^workcell-\\d+-${process.pid}-`);
+  const scratch = readdirSync(tmpdir()).filter((name) => own.test(name));
+  const groups = readdirIfPresent('/sys/fs/cgroup').flatMap((controller) =>
+    readdirIfPresent(`/sys/fs/cgroup/${controller}`).filter((name) => own.test(name)),
+  );
+  const threads = readdirSync('/proc/self/task');
+  return {
+    descriptors: readdirSync('/proc/self/fd').length,
+    processes: threads.flatMap((thread) =>
+      readFileSync(`/proc/self/task/${thread}/children`, 'latin1').split(' ').filter(Boolean),
+    ).length,
+    mounts: readFileSync('/proc/self/mountinfo', 'latin1')
+      .split('\n')
+      .filter((line) => line.includes(`-${process.pid}-`)).length,
+    groups: groups.length,
+    files: scratch
+      .flatMap((name) => readdirSync(`${tmpdir()}/${name}`))
+      .filter((name) => !name.startsWith('etc')).length,
+  };
+}
+
+/** What each descriptor of this process leads to. */
+function openDescriptors(): Map<string, string> {
+  return new Map(
+    readdirSync('/proc/self/fd').map((number) => {
+      try {
+        return [number, readlinkSync(`/proc/self/fd/${number}`)];
+      } catch {
+        return [number, 'closed'];
+      }
+    }),
+  );
+}
+
+function newDescriptors(before: ReadonlyMap<string, string>): string {
+  const fresh = [...openDescriptors()].filter(([number, target]) => before.get(number) !== target);
+  return fresh.map(([, target]) => target).join(', ');
+}
+
+function readdirIfPresent(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}
+
+/** The command lines of every process of this machine that may be looked at. */
+function allArguments(): string {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .map((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+      } catch {
+        return '';
+      }
+    })
+    .join('\n');
+}
+
+export const trustCases: readonly AbuseCase[] = [
+  {
+    id: '5.inherited',
+    title: 'descriptors that this process has open, looked for in the cell',
+    expected: 'nothing-leaks',
+    async attack(runtime, { canary }) {
+      const { openSync, closeSync } = await import('node:fs');
+      const descriptor = openSync(canary.path, 'r');
+      try {
+        const { output } = await run(
+          runtime,
+          'for f in /proc/[0-9]*/fd/*; do readlink $f; done; ls /proc/self/fd | wc -l',
+          { session: 'fresh' },
+        );
+        demand(!output.includes('canary'), 'a descriptor of this process is open in the cell');
+        const { stdout } = await runtime.processes
+          .start(['ls', '/proc/self/fd'])
+          .then(({ id }) => runtime.processes.wait(id));
+        const numbers = stdout.trim().split('\n');
+        demand(numbers.length <= 4, `a program starts with descriptors ${numbers.join(' ')}`);
+        return 'a program starts with its three';
+      } finally {
+        closeSync(descriptor);
+      }
+    },
+    neighbour: stillWorks,
+  },
+  {
+    id: '60.caller-environment',
+    title: 'variables and arguments of this process, looked for in the cell',
+    expected: 'nothing-leaks',
+    async attack(_, tools) {
+      const secret = randomBytes(16).toString('hex');
+      process.env.WORKCELL_ABUSE_SECRET = secret;
+      tools.finally(() => {
+        delete process.env.WORKCELL_ABUSE_SECRET;
+      });
+      const cell = await tools.cell();
+      const script = process.argv[1] ?? 'no-script';
+      // Written as a file, so that the search does not find its own arguments.
+      await cell.write('/tmp/words', `${secret}\n${script}\n${process.cwd()}\n`);
+      const found = await run(
+        cell,
+        "cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -cFf /tmp/words; grep -rlFf /tmp/words /etc /run /home /dev/shm /var 2>/dev/null",
+      );
+      demand(found.output.trim() === '0', `found: ${found.output.trim()}`);
+      const names = (await permitted(cell, 'compgen -e')).trim().split('\n');
+      const strange = names.filter(
+        (name) =>
+          name in process.env &&
+          process.env[name] !== undefined &&
+          /KEY|TOKEN|SECRET|PASS|NODE|NPM|SSH|AWS|GIT_A/i.test(name),
+      );
+      demand(strange.length === 0, `variables of the caller: ${strange.join(', ')}`);
+      return `${names.length} variables, none from here`;
+    },
+    neighbour: stillWorks,
+  },
+  {
+    id: '60.given-secrets',
+    title: 'values given to a cell, looked for in the arguments of processes of this machine',
+    expected: 'nothing-leaks',
+    async attack(_, tools) {
+      const [ofCell, ofCommand, later] = [0, 1, 2].map(() => randomBytes(16).toString('hex')) as [
+        string,
+        string,
+        string,
+      ];
+      const cell = await tools.cell({ env: { SECRET_OF_CELL: ofCell } });
+      const { id } = await cell.processes.start(['sleep', '100'], { env: { SECRET_OF_COMMAND: ofCommand } });
+      await cell.env.set({ SECRET_LATER: later });
+      await permitted(cell, 'test -n "$SECRET_LATER" && test -n "$SECRET_OF_CELL"');
+      const shown = allArguments();
+      await cell.processes.signal(id, 'SIGKILL');
+      const leaked = Object.entries({ ofCell, ofCommand, later }).filter(([, value]) =>
+        shown.includes(value),
+      );
+      demand(leaked.length === 0, `seen in a list of processes: ${leaked.map(([name]) => name).join(', ')}`);
+      return 'no argument carries them';
+    },
+    neighbour: stillWorks,
+  },
+  {
+    id: '60.core-files',
+    title: 'a crash that would leave its memory in a file',
+    expected: 'nothing-leaks',
+    async attack(runtime) {
+      await run(runtime, "ulimit -c unlimited 2>/dev/null; bash -c 'kill -SEGV $$'; bash -c 'kill -ABRT $$'");
+      const { output } = await run(
+        runtime,
+        'ulimit -c; find / -xdev -name "core*" -newer /etc/hostname -type f -size +100k 2>/dev/null; ls',
+      );
+      demand(output.startsWith('0\n'), `core files may have ${output.split('\n')[0]} blocks`);
+      demand(!/core/.test(output.slice(2)), `a core file is there: ${output}`);
+      return 'no core file, and the limit cannot be raised';
+    },
+    neighbour: stillWorks,
+  },
+  {
+    id: '63.configuration',
+    title: 'hostile git, npm, Python, Cargo, shell and editor configuration in the workspace (63, 64)',
+    expected: 'blocked',
+    async attack(runtime, { canary }) {
+      const marker = `${canary.directory}/ran`;
+      const files = hostileConfiguration(marker);
+      await permitted(runtime, `mkdir -p ${canary.directory}`);
+      for (const [path, content] of Object.entries(files))
+        await runtime.write(path, content, { mode: 0o755 });
+      await runtime.files.list('.', { depth: 8 });
+      await runtime.files.glob('**/*', { hidden: true });
+      await runtime.files.grep('touch', { hidden: true, ignored: true });
+      await runtime.edit('package.json', { oldText: 'prepare', newText: 'prepared' });
+      await runtime.files.copy('.git', 'copied');
+      await runtime.files.move('copied', 'moved');
+      const { content } = await runtime.files.download('.', { format: 'tar' });
+      for await (const _ of content);
+      await runtime.stats();
+      await run(runtime, 'cd .git && cd ..', { session: 'new-shell' });
+      demand(!existsSync(marker), 'a file of the workspace ran code on this machine');
+      const { output } = await run(runtime, `ls ${marker} 2>/dev/null`);
+      demand(output === '', 'a file of the workspace ran code without being asked for');
+      return `${Object.keys(files).length} files, none of them was obeyed`;
+    },
+    neighbour: stillWorks,
+  },
+  {
+    id: '70.teardown',
+    title: 'cells closed in the middle of hostile work',
+    expected: 'nothing-leaks',
+    async attack(_, tools) {
+      const cycle = async () => {
+        const cell = await tools.cell();
+        await run(
+          cell,
+          'for i in 1 2 3; do ( setsid bash -c \'trap "" TERM HUP; while :; do sleep 1; done\' & ); done; mkfifo p; echo x > /tmp/x',
+        );
+        await cell.processes.start(['sleep', '1000']);
+        const pending = cell.run('sleep 1000', { session: 'second' }).catch(() => undefined);
+        const terminal = await cell.terminals.open();
+        await cell.close();
+        await pending;
+        await terminal.close().catch(() => undefined);
+      };
+      await cycle();
+      const before = belongings();
+      const descriptorsBefore = openDescriptors();
+      for (let round = 0; round < 5; round++) await cycle();
+      const settled = performance.now() + 5000;
+      let left: string[];
+      do {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        const after = belongings();
+        left = Object.keys(before)
+          .filter((kind) => (after[kind] ?? 0) > (before[kind] ?? 0))
+          .map((kind) => `${(after[kind] ?? 0) - (before[kind] ?? 0)} ${kind}`);
+      } while (left.length > 0 && performance.now() < settled);
+      demand(
+        left.length === 0,
+        `left after 5 cells: ${left.join(', ')} (${newDescriptors(descriptorsBefore)})`,
+      );
+      return `5 cells left no ${Object.keys(before).join(', ')}`;
+    },
+    neighbour: stillWorks,
+  },
+];

@@ -1,0 +1,121 @@
+/** Runs cases of abuse, each in a cell of its own, and judges what came of them. */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type CreateRuntimeOptions, createRuntime, type Runtime } from '../index.js';
+import { type AbuseCase, Breach, demand, type Expected, type Tools } from './case.js';
+import { attackLimits } from './limits.js';
+
+/** `not-claimed`: the attack had its effect, and the cell's own report says beforehand that it would. */
+type Result = 'held' | 'failed' | 'not-claimed' | 'not-run';
+
+export interface Verdict {
+  readonly id: string;
+  readonly title: string;
+  readonly expected: Expected;
+  readonly result: Result;
+  /** What came of the attack. */
+  readonly detail: string;
+  /** Why the outcome is not claimed. */
+  readonly reason?: string;
+  readonly durationMs: number;
+}
+
+/** No attack takes this long, whatever it does. */
+const deadlineMs = 90_000;
+
+export async function runCase(abuse: AbuseCase, backend: string): Promise<Verdict> {
+  const started = performance.now();
+  const judgement = await judge(abuse, backend);
+  const { id, title, expected } = abuse;
+  return { id, title, expected, ...judgement, durationMs: Math.round(performance.now() - started) };
+}
+
+async function judge(
+  abuse: AbuseCase,
+  backend: string,
+): Promise<Pick<Verdict, 'result' | 'detail' | 'reason'>> {
+  const undo: (() => unknown)[] = [];
+  const tools = makeTools(backend, undo);
+  let reason: string | undefined;
+  try {
+    const runtime = await tools.cell();
+    const missing = await missingPrograms(runtime, abuse.needs ?? []);
+    if (missing.length > 0) return { result: 'not-run', detail: `needs ${missing.join(', ')} in the cell` };
+    reason = abuse.unclaimed?.(runtime.isolation);
+    const detail = await withDeadline(abuse.attack(runtime, tools));
+    assertUntouched(tools);
+    await withDeadline(permittedStill(abuse, runtime, tools));
+    return { result: 'held', detail };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    if (!(error instanceof Breach)) return { result: 'failed', detail: message };
+    return reason === undefined
+      ? { result: 'failed', detail: message }
+      : { result: 'not-claimed', detail: message, reason };
+  } finally {
+    for (const step of undo.reverse()) await step();
+  }
+}
+
+/** A neighbour that fails is never excused by what the cell does not claim. */
+async function permittedStill(abuse: AbuseCase, runtime: Runtime, tools: Tools): Promise<void> {
+  try {
+    await abuse.neighbour(runtime, tools);
+  } catch (error) {
+    throw new Error(`what is permitted fails: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function makeTools(backend: string, undo: (() => unknown)[]): Tools {
+  const directory = mkdtempSync(join(tmpdir(), 'workcell-canary-'));
+  undo.push(() => rmSync(directory, { recursive: true, force: true }));
+  const canary = { directory, path: join(directory, 'canary'), text: randomBytes(16).toString('hex') };
+  writeFileSync(canary.path, canary.text, { mode: 0o600 });
+  return {
+    canary,
+    async cell(options = {}) {
+      // Fails where nothing is isolated: there the attack would be one on this machine.
+      const minIsolation = 'namespace';
+      const own = {
+        config: false,
+        backend,
+        minIsolation,
+        limits: attackLimits,
+        ...options,
+      } as CreateRuntimeOptions;
+      const runtime = await createRuntime(own);
+      undo.push(() => runtime.close());
+      return runtime;
+    },
+    finally: (step) => void undo.push(step),
+  };
+}
+
+/** Whatever the attack was, a file outside of the cell is as it was and alone in its directory. */
+function assertUntouched({ canary }: Tools): void {
+  demand(readFileSync(canary.path, 'utf8') === canary.text, 'a file outside of the cell was changed');
+  demand(readdirSync(canary.directory).length === 1, 'a file was made outside of the cell');
+}
+
+async function missingPrograms(runtime: Runtime, programs: readonly string[]): Promise<string[]> {
+  if (programs.length === 0) return [];
+  const { id } = await runtime.processes.start(
+    `for name in ${programs.join(' ')}; do command -v "$name" >&2 || echo "$name"; done`,
+  );
+  const { stdout } = await runtime.processes.wait(id);
+  return stdout.split('\n').filter(Boolean);
+}
+
+async function withDeadline<Value>(promise: Promise<Value>): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Breach(`it was not over after ${deadlineMs / 1000} s`)), deadlineMs);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

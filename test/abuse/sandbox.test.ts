@@ -1,0 +1,48 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { abuseCases, runCase, type Verdict } from '../../src/abuse/index.js';
+import { attackAsPlainUser } from './as-plain-user.js';
+import { scorecardPage } from './scorecard.js';
+
+const caseTimeoutMs = 200_000;
+const suiteTimeoutMs = 900_000;
+const isRoot = process.getuid?.() === 0;
+
+const own = new Map<string, Verdict>();
+let plain = new Map<string, Verdict>();
+
+test('every case has an id of its own', () => {
+  const ids = abuseCases.map(({ id }) => id);
+  expect(ids).toEqual([...new Set(ids)]);
+});
+
+describe(isRoot ? 'as root' : 'as the user who runs the tests', () => {
+  for (const abuse of abuseCases) {
+    const run = async () => {
+      const verdict = await runCase(abuse, 'sandbox');
+      own.set(abuse.id, verdict);
+      expectHeld(verdict);
+    };
+    test(`${abuse.id}: ${abuse.title}`, run, caseTimeoutMs);
+  }
+});
+
+describe.runIf(isRoot)('as a plain user', () => {
+  beforeAll(async () => {
+    plain = await attackAsPlainUser();
+  }, suiteTimeoutMs);
+
+  for (const { id, title } of abuseCases) test(`${id}: ${title}`, () => expectHeld(plain.get(id)));
+
+  test('docs/scorecard.md says what was found', async () => {
+    const columns = [
+      { title: 'as root', verdicts: own },
+      { title: 'as a plain user', verdicts: plain },
+    ];
+    await expect(scorecardPage(columns)).toMatchFileSnapshot('../../docs/scorecard.md');
+  });
+});
+
+/** What is not claimed is declared by the case, with its reason, for cells whose own report says so. */
+function expectHeld(verdict: Verdict | undefined): void {
+  expect(verdict?.result, verdict?.detail).toMatch(/^(held|not-claimed)$/);
+}
