@@ -19,7 +19,7 @@ export function scorecardPage(columns: readonly Column[]): string {
     '# Scorecard',
     '',
     'Attacks on cells of the `sandbox` backend, as measured by `npx vitest run test/abuse`, which fails when this page',
-    'is not what it found; `-u` writes it anew. `workcell doctor --attack` runs the same cases on your machine.',
+    'is not what it found; with WRITE_SCORECARD=1 it writes it anew. `workcell doctor --attack` runs the same cases on your machine.',
     'Numbers are those of the abuse catalogue; `public` marks a failure of another product that was made public.',
     '',
     ...table([header, ...rows]),

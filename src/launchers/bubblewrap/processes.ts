@@ -55,8 +55,14 @@ export class CellProcesses {
       const origin = this.#origin(entry, byPid);
       // What lost its parent hangs, for those who look for a tree, on the process that it comes from.
       const lost = !byPid.has(entry.parentPid) && origin !== undefined && origin !== entry.pid;
-      return { ...entry, origin, parentPid: lost ? origin : entry.parentPid };
+      return { ...entry, parentPid: lost ? origin : entry.parentPid };
     });
+  }
+
+  /** Memory in use, of which what is shared counts in part. */
+  proportionalBytes(pid: number): number {
+    const match = /^Pss:\s+(\d+) kB$/m.exec(read(`${this.#proc}/${pid}/smaps_rollup`));
+    return match === null ? 0 : Number(match[1]) * 1024;
   }
 
   isAlive(pid: number): boolean {
@@ -86,7 +92,10 @@ export class CellProcesses {
       top = parent;
     if (this.#running.has(top.pid)) return top.pid;
     const number = readMark(this.#proc, entry.pid) ?? readMark(this.#proc, top.pid);
-    return number === undefined ? undefined : this.#starts.get(number);
+    if (number !== undefined) return this.#starts.get(number);
+    // Without a mark it can still be told where only one thing runs that it could come from.
+    const [only, another] = this.#running;
+    return another === undefined ? only : undefined;
   }
 }
 

@@ -20,6 +20,8 @@ export interface Limits {
 /** What a watch looks at and acts on. */
 export interface Watched {
   list(): readonly { readonly pid: number; readonly memoryBytes: number }[];
+  /** Memory in use, of which what is shared counts in part. */
+  proportionalBytes(pid: number): number;
   signal(pids: readonly number[], signal: NodeJS.Signals): void;
 }
 

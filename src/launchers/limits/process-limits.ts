@@ -20,10 +20,14 @@ export function processLimits(limits: Limits, whole: readonly (keyof Limits)[]):
 
   /** Does what the kernel would: the largest process goes. */
   function look(processes: Watched, limitBytes: number) {
-    const all = [...processes.list()].sort((a, b) => b.memoryBytes - a.memoryBytes);
+    const resident = processes.list();
+    if (resident.reduce((total, entry) => total + entry.memoryBytes, 0) <= limitBytes) return;
+    // The resident sum counts shared pages once for each process; only beyond it is the dearer figure looked up.
+    const all = resident
+      .map(({ pid }) => ({ pid, bytes: processes.proportionalBytes(pid) }))
+      .sort((a, b) => b.bytes - a.bytes);
     const [largest] = all;
-    const sum = all.reduce((total, entry) => total + entry.memoryBytes, 0);
-    if (largest === undefined || sum <= limitBytes) return;
+    if (largest === undefined || all.reduce((total, { bytes }) => total + bytes, 0) <= limitBytes) return;
     kills++;
     processes.signal([largest.pid], 'SIGKILL');
   }

@@ -68,6 +68,7 @@ test('the watch kills the largest process when their sum is too much', async () 
   const processes = {
     list: () =>
       [1, 2, 3].filter((pid) => !killed.includes(pid)).map((pid) => ({ pid, memoryBytes: pid * 100 })),
+    proportionalBytes: (pid: number) => pid * 100,
     signal: (pids: readonly number[]) => killed.push(...pids),
   };
   const limits = processLimits({ memoryBytes: 350, pids: 10 }, []);
