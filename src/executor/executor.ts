@@ -23,9 +23,12 @@ import { openTerminal } from './terminal.js';
 
 export function createExecutor(launcher: Launcher): Executor {
   // Kept output stays on this side, where nothing in the cell can reach it.
-  const scratch = makeScratch('output');
+  let scratch: string | undefined;
   const environment = new Environment(launcher.environment);
-  const outputs = new OutputStore(scratch);
+  const outputs = new OutputStore(() => {
+    scratch ??= makeScratch('output');
+    return scratch;
+  });
   const tree = new Tree(launcher.files);
   const activity: Activity = { startedAt: Date.now(), running: 0, lastEndedAt: Date.now() };
   const shells = new Shells({ launcher, environment, outputs, tree });
@@ -73,7 +76,7 @@ export function createExecutor(launcher: Launcher): Executor {
         await launcher.close();
         outputs.close();
         tree.close();
-        rmSync(scratch, { recursive: true, force: true });
+        if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true });
       })();
       return closing;
     },

@@ -19,15 +19,15 @@ export class Output {
 }
 
 export class OutputStore {
-  readonly #directory: string;
+  readonly #directory: () => string;
   readonly #limits: SpoolLimits | undefined;
   /** Makes handles of one cell useless in another. */
   readonly #name = randomBytes(6).toString('hex');
   #count = 0;
   readonly #outputs = new Map<string, Output>();
 
-  /** `directory` is where long outputs go; only this side may see it. */
-  constructor(directory: string, limits?: SpoolLimits) {
+  /** `directory` tells where long outputs go, once there is one; only this side may see it. */
+  constructor(directory: () => string, limits?: SpoolLimits) {
     this.#directory = directory;
     this.#limits = limits;
   }
@@ -36,7 +36,7 @@ export class OutputStore {
     const id = `${this.#name}${(++this.#count).toString(36)}`;
     const spools = streams.map((stream) => [
       stream,
-      new Spool(() => join(this.#directory, `output-${id}-${stream}`), this.#limits),
+      new Spool(() => join(this.#directory(), `output-${id}-${stream}`), this.#limits),
     ]);
     const output = new Output(id, Object.fromEntries(spools));
     this.#outputs.set(id, output);

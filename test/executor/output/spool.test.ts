@@ -131,7 +131,7 @@ describe('spool', () => {
 
 describe('output store', () => {
   test('the oldest complete outputs are dropped, running ones never', () => {
-    const store = new OutputStore(directory);
+    const store = new OutputStore(() => directory);
     const running = store.create(['terminal']);
     const ended = store.create(['terminal']);
     ended.complete = true;

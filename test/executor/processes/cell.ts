@@ -48,7 +48,7 @@ export function openCell(
   const host = createHostLauncher({ workspace, environment: { PATH: process.env.PATH ?? '/usr/bin:/bin' } });
   const launcher = options.wrap?.(host) ?? host;
   const environment = new Environment(launcher.environment);
-  const outputs = new OutputStore(kept, options.limits);
+  const outputs = new OutputStore(() => kept, options.limits);
   const tree = new Tree(launcher.files);
   const processes = new Processes({ launcher, environment, outputs, tree });
   onTestFinished(async () => {
