@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { createExecutor } from '../executor/executor.js';
 import { createHostLauncher } from '../launchers/host.js';
+import { hostEnvironment } from '../launchers/host-environment.js';
 import { environmentSchema } from '../protocol/actions/common.js';
 import type { Isolation } from '../protocol/index.js';
 import { defineBackend } from './backend.js';
@@ -45,7 +46,7 @@ export default defineBackend({
     const workspace = openWorkspace(given);
     const launcher = createHostLauncher({
       workspace: workspace.path,
-      environment: { ...hostEnvironment(), ...shellDefaults, ...env },
+      environment: hostEnvironment(env),
     });
     const executor = createExecutor(launcher);
     return {
@@ -61,15 +62,3 @@ export default defineBackend({
     };
   },
 });
-
-/** A program that stops to page its output would wait for a person who is not there. */
-const shellDefaults = { PAGER: 'cat', GIT_PAGER: 'cat', MANPAGER: 'cat', TERM: 'xterm-256color' };
-
-/** The caller's own variables, without those that steer Workcell itself and may hold a token. */
-function hostEnvironment(): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(process.env).filter(
-      (entry): entry is [string, string] => entry[1] !== undefined && !entry[0].startsWith('WORKCELL_'),
-    ),
-  );
-}

@@ -14,6 +14,8 @@ import {
   type Terminal,
   WorkcellError,
 } from '../protocol/index.js';
+import type { JudgedAction } from '../security/analyzers/analyzer.js';
+import type { Effect } from '../security/trusted.js';
 
 /** Judges an action before it runs. It refuses by throwing, and gives each decision to `record` first. */
 type Guard = (action: JudgedAction, context: GuardContext) => Promise<void>;
@@ -23,8 +25,6 @@ interface GuardContext {
   readonly signal?: AbortSignal | undefined;
   readonly record: (decision: Decision) => void;
 }
-
-type JudgedAction = { readonly action: string } & { readonly [field: string]: unknown };
 
 /** Removes secrets from what leaves a cell. */
 export interface Mask {
@@ -45,13 +45,6 @@ export interface Trusted {
   readonly prepare?: (<Name extends ActionName>(action: Action<Name>) => Promise<Action<Name>>) | undefined;
   /** Told of each action once it has ended or was refused. */
   readonly audit?: ((effect: Effect) => void) | undefined;
-}
-
-interface Effect {
-  readonly action: JudgedAction;
-  readonly decision?: Decision | undefined;
-  readonly observation?: unknown;
-  readonly error?: ErrorBody | undefined;
 }
 
 export interface Pipeline extends Trusted {

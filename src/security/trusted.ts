@@ -22,7 +22,8 @@ export interface TrustedParts {
   readonly audit?: ((effect: Effect) => void) | undefined;
 }
 
-interface Effect {
+/** What came of an action. */
+export interface Effect {
   readonly action: JudgedAction;
   readonly decision?: Decision | undefined;
   readonly observation?: unknown;

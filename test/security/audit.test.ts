@@ -117,7 +117,7 @@ test('a crash between a line and its head is not taken for tampering', () => {
 test('OCSF has the classes, the required attributes and matching type ids', () => {
   const log = openAuditLog({ file, sync: false });
   log.append(entry('rm -rf /', { outcome: 'deny', risk: 'high', reasons: ['No.'] }));
-  log.append(entry('', { action: { action: 'write', path: '/work/a.txt' } }));
+  log.append(entry('', { action: { action: 'write', path: '/workspace/a.txt' } }));
   log.close();
   const [process, written] = [...exportAudit(file, 'ocsf')].map((line) => JSON.parse(line));
   expect(process).toMatchObject({
@@ -133,7 +133,7 @@ test('OCSF has the classes, the required attributes and matching type ids', () =
     activity_id: 1,
     type_uid: 100101,
     action_id: 1,
-    file: { name: 'a.txt', path: '/work/a.txt', type_id: 0 },
+    file: { name: 'a.txt', path: '/workspace/a.txt', type_id: 0 },
   });
   for (const event of [process, written]) {
     expect(event.type_uid).toBe(event.class_uid * 100 + event.activity_id);

@@ -132,12 +132,15 @@ describe('rules', () => {
     const judge = async (
       rules: NonNullable<PolicyOptions['rules']>,
       action: { action: string; [field: string]: unknown },
-    ) => (await policy({ rules }).judge(action, { workspace: '/work' })).outcome;
+    ) => (await policy({ rules }).judge(action, { workspace: '/workspace' })).outcome;
     expect(
-      await judge([{ decision: 'deny', path: '/work/secret/**' }], { action: 'read', path: 'a/../secret/x' }),
+      await judge([{ decision: 'deny', path: '/workspace/secret/**' }], {
+        action: 'read',
+        path: 'a/../secret/x',
+      }),
     ).toBe('deny');
     expect(
-      await judge([{ decision: 'deny', path: '/work/secret/**' }], { action: 'read', path: 'other' }),
+      await judge([{ decision: 'deny', path: '/workspace/secret/**' }], { action: 'read', path: 'other' }),
     ).toBe('allow');
     expect(
       await judge([{ decision: 'deny', host: '*.evil.example' }], run('curl https://a.evil.example/x')),
@@ -161,11 +164,11 @@ describe('rules', () => {
       (
         await policy({ outsideWorkspace: 'deny', rules: [{ decision: 'allow', action: '*' }] }).judge(
           action,
-          { workspace: '/work' },
+          { workspace: '/workspace' },
         )
       ).outcome;
     expect(await judge({ action: 'read', path: 'src/x' })).toBe('allow');
-    expect(await judge({ action: 'read', path: '/work/x' })).toBe('allow');
+    expect(await judge({ action: 'read', path: '/workspace/x' })).toBe('allow');
     expect(await judge({ action: 'read', path: '/workshop/x' })).toBe('deny');
     expect(await judge({ action: 'read', path: '../x' })).toBe('deny');
     expect(await judge({ action: 'move', from: 'x', to: '/tmp/x' })).toBe('deny');

@@ -50,7 +50,7 @@ export function executorCommand(): Command {
 async function serve(options: ExecutorCommandOptions): Promise<void> {
   const { openWorkspace } = await import('../../backends/workspace.js');
   const { readToken } = await import('../../executor/server/token.js');
-  const { commandEnvironment } = await import('../../executor/server/command-environment.js');
+  const { hostEnvironment } = await import('../../launchers/host-environment.js');
   const { startServer } = await import('../../executor/server/start.js');
   const { shutDownOn } = await import('../../executor/server/shutdown.js');
   const { createLog } = await import('../log.js');
@@ -59,7 +59,7 @@ async function serve(options: ExecutorCommandOptions): Promise<void> {
     listen: options.listen,
     token: readToken({ file: options.tokenFile, descriptor: options.tokenFd }),
     workspace: openWorkspace(options.workspace).path,
-    environment: commandEnvironment(options.env ?? {}),
+    environment: hostEnvironment(options.env ?? {}),
     allowRemote: options.allowRemote,
     hosts: options.host,
     origins: options.origin,

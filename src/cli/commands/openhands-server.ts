@@ -56,7 +56,7 @@ async function serve(port: number, options: OpenHandsServerOptions): Promise<voi
   if (options.browsergymEvalEnv !== undefined)
     throw new WorkcellError('capability-unsupported', 'This server has no browser to evaluate with.');
   const { serveOpenHands } = await import('../../compat/openhands-v0/serve.js');
-  const { commandEnvironment } = await import('../../executor/server/command-environment.js');
+  const { hostEnvironment } = await import('../../launchers/host-environment.js');
   const { watchInterrupts } = await import('../interrupts.js');
   const { createLog } = await import('../log.js');
   // Taken out of the environment before anything that could pass it on to commands is started.
@@ -73,7 +73,7 @@ async function serve(port: number, options: OpenHandsServerOptions): Promise<voi
     allowAnonymous: options.allowAnonymous,
     hosts: options.allowHost,
     noChangeSeconds: softTimeout(process.env.NO_CHANGE_TIMEOUT_SECONDS),
-    environment: commandEnvironment({}),
+    environment: hostEnvironment({}),
   });
   try {
     if (given === undefined && sessionApiKey !== undefined)

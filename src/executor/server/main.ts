@@ -4,9 +4,9 @@
  */
 import { closeSync, readFileSync, writeSync } from 'node:fs';
 import { z } from 'zod';
+import { hostEnvironment } from '../../launchers/host-environment.js';
 import { environmentSchema } from '../../protocol/actions/common.js';
 import { WorkcellError } from '../../protocol/errors.js';
-import { commandEnvironment } from './command-environment.js';
 import { shutDownOn } from './shutdown.js';
 import { startServer } from './start.js';
 
@@ -35,7 +35,7 @@ if (text === '') process.exit(0);
 try {
   const { socketPath, keepAlive, temporary, env, ...settings } = settingsSchema.parse(JSON.parse(text));
   // Commands keep the directory for temporary files that they would have without us.
-  const environment = commandEnvironment(env);
+  const environment = hostEnvironment(env);
   process.env.TMPDIR = temporary;
   const server = await startServer({
     ...settings,

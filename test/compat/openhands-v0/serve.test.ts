@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type OpenHandsServer, serveOpenHands } from '../../../src/compat/openhands-v0/serve.js';
-import { commandEnvironment } from '../../../src/executor/server/command-environment.js';
+import { hostEnvironment } from '../../../src/launchers/host-environment.js';
 
 const run = promisify(execFile);
 
@@ -27,7 +27,7 @@ const serve = (options: object = {}) =>
     port: 0,
     workingDirectory: directory,
     sessionApiKey: 'a key',
-    environment: commandEnvironment({}),
+    environment: hostEnvironment({}),
     ...options,
   });
 

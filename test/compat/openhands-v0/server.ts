@@ -6,7 +6,7 @@ import type { FastifyInstance, InjectOptions } from 'fastify';
 import { createOpenHandsApp, type OpenHandsOptions } from '../../../src/compat/openhands-v0/app.js';
 import type { CommandMetadata } from '../../../src/compat/openhands-v0/observations.js';
 import { createOpenHandsExecutor } from '../../../src/compat/openhands-v0/serve.js';
-import { commandEnvironment } from '../../../src/executor/server/command-environment.js';
+import { hostEnvironment } from '../../../src/launchers/host-environment.js';
 
 interface TestObservation {
   readonly observation: string;
@@ -28,7 +28,7 @@ export interface TestServer extends AsyncDisposable {
 
 export function startServer(options: Partial<OpenHandsOptions> = {}): TestServer {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'openhands-v0-')));
-  const executor = createOpenHandsExecutor(directory, commandEnvironment({}));
+  const executor = createOpenHandsExecutor(directory, hostEnvironment({}));
   const app = createOpenHandsApp(executor, { workingDirectory: directory, ...options });
 
   async function request(inject: InjectOptions) {

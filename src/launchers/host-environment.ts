@@ -1,8 +1,8 @@
 /** A program that stops to page its output would wait for a person who is not there. */
 const shellDefaults = { PAGER: 'cat', GIT_PAGER: 'cat', MANPAGER: 'cat', TERM: 'xterm-256color' };
 
-/** What commands of this server start with: its own variables, without those that steer Workcell itself. */
-export function commandEnvironment(given: Readonly<Record<string, string>>): Record<string, string> {
+/** What commands on this machine start with: the caller's variables, without those that steer Workcell and may hold a token. */
+export function hostEnvironment(given: Readonly<Record<string, string>>): Record<string, string> {
   const own = Object.entries(process.env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && !entry[0].startsWith('WORKCELL_'),
   );
