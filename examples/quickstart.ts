@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createRuntime } from 'workcell';
 
-const runtime = await createRuntime({ backend: 'cli' });
+const runtime = await createRuntime();
 try {
   await runtime.write('greet.sh', 'echo "Hello, $1"\n');
   await runtime.edit('greet.sh', { oldText: 'Hello', newText: 'Welcome' });
