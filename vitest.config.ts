@@ -4,9 +4,19 @@ import { defineConfig } from 'vitest/config';
 const contract = ['test/backends/**/*.test.ts'];
 const property = ['test/property/**/*.test.ts'];
 const abuse = ['test/abuse/**/*.test.ts'];
+/** Those that start the command line, servers or bubblewrap. */
+const system = [
+  'test/cli/**/*.test.ts',
+  'test/compat/**/*.test.ts',
+  'test/launchers/bubblewrap/**/*.test.ts',
+  'test/launchers/seccomp/{kernel,programs}.test.ts',
+  'test/launchers/uid.test.ts',
+];
 const house = ['test/house/**/*.test.ts'];
 
-const common = { pool: 'forks' as const, testTimeout: 60_000, hookTimeout: 60_000 };
+/** A machine under load can keep a real program waiting; what fails twice is a defect, and the runner names what it repeated. */
+const retry = process.env.CI === 'true' ? 1 : 0;
+const common = { pool: 'forks' as const, testTimeout: 60_000, hookTimeout: 60_000, retry };
 
 export default defineConfig({
   test: {
@@ -17,10 +27,11 @@ export default defineConfig({
           ...common,
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...contract, ...property, ...house, ...abuse],
+          exclude: [...contract, ...property, ...house, ...abuse, ...system],
         },
       },
       { test: { ...common, name: 'house', include: house } },
+      { test: { ...common, name: 'system', include: system } },
       { test: { ...common, name: 'contract', include: contract } },
       { test: { ...common, name: 'abuse', include: abuse, testTimeout: 300_000, hookTimeout: 900_000 } },
       { test: { ...common, name: 'property', include: property, testTimeout: 300_000 } },
