@@ -104,6 +104,8 @@ export const inputBehaviours: Behaviours = {
     expect(await sh(runtime, 'echo one; echo two', { timeoutMs: 20_000 })).toBe('one\ntwo\n');
     await begin(runtime, 'read -r line; echo "got $line"', /^/);
     expect((await say(runtime, 'typed', /got typed/)).exitCode).toBe(0);
+    await begin(runtime, 'echo waiting; sleep 1000', /waiting/);
+    expect((await say(runtime, 'C-c', /^/)).exitCode).toBe(130);
   },
 
   'input.later-output': async ({ runtime }) => {
