@@ -11,6 +11,7 @@ const system = [
   'test/launchers/bubblewrap/**/*.test.ts',
   'test/launchers/seccomp/{kernel,programs}.test.ts',
   'test/launchers/uid.test.ts',
+  'test/engines/**/*.test.ts',
 ];
 const house = ['test/house/**/*.test.ts'];
 
@@ -21,6 +22,7 @@ const common = { pool: 'forks' as const, testTimeout: 60_000, hookTimeout: 60_00
 export default defineConfig({
   test: {
     maxWorkers: 2,
+    globalSetup: ['test/engines/setup.ts'],
     projects: [
       {
         test: {
