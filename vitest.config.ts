@@ -12,6 +12,7 @@ const system = [
   'test/launchers/seccomp/{kernel,programs}.test.ts',
   'test/launchers/uid.test.ts',
   'test/engines/**/*.test.ts',
+  'test/plugins/**/*.test.ts',
 ];
 const house = ['test/house/**/*.test.ts'];
 

@@ -3,6 +3,8 @@ import { type BackendConfig, backendNames, loadBackend } from './backends/index.
 import { chooseBackend } from './config/choose-backend.js';
 import { type LoadedConfig, loadConfig } from './config/load.js';
 import { EventStream } from './events/stream.js';
+import { loadPlugins, type PluginSpec } from './plugins/load.js';
+import type { Plugin } from './plugins/plugin.js';
 import { type IsolationTier, isAtLeast, type StatusUpdate, WorkcellError } from './protocol/index.js';
 import { type RunDefaults, Runtime } from './runtime/runtime.js';
 import type {
@@ -34,6 +36,8 @@ interface CommonOptions {
   guards?: readonly Analyzer[] | undefined;
   /** Values that nothing which leaves the cell shows, and that chosen commands get as variables. */
   secrets?: Readonly<Record<string, SecretOptions>> | Secrets | undefined;
+  /** Which plugins the executor has: those of this package by name, packages, files, or plugins themselves. Default: all of this package. */
+  plugins?: readonly (PluginSpec | Plugin)[] | undefined;
   /** Keeps a hash-chained record of each decision and its effect in this file. */
   audit?: AuditLogOptions | undefined;
 }
@@ -57,6 +61,7 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
     guards,
     secrets,
     audit,
+    plugins: pluginSpecs,
     ...own
   } = options as GivenOptions;
   const config = await loadConfig({
@@ -76,11 +81,17 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
     events.append({ kind: 'status', status: update }, 'environment');
     onStatus?.(update);
   };
+  const plugins = await loadPlugins(pluginSpecs);
   const trusted = await createTrusted({ who: id, policy, guards, secrets, audit });
   if (signal?.aborted) throw new WorkcellError('cancelled', 'The start was cancelled before it began.');
   report({ status: 'STARTING_RUNTIME', level: 'info', message: `Starting a ${name} cell.` });
   try {
-    const cell = await backend.start(backendOptions(config, name, own), { id, onStatus: report, signal });
+    const cell = await backend.start(backendOptions(config, name, own), {
+      id,
+      onStatus: report,
+      signal,
+      plugins,
+    });
     if (minimum !== undefined && !isAtLeast(cell.isolation.tier, minimum)) {
       await cell.stop();
       throw new WorkcellError(

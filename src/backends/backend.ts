@@ -1,5 +1,6 @@
 /** The contract of a backend: it starts cells, and where the place can, finds and lists them. */
 import { z } from 'zod';
+import type { LoadedPlugin } from '../plugins/load.js';
 import {
   type Cell,
   describeIssues,
@@ -12,6 +13,8 @@ export interface StartContext {
   readonly id: string;
   readonly onStatus: (update: StatusUpdate) => void;
   readonly signal?: AbortSignal | undefined;
+  /** What the executor knows besides its own actions. */
+  readonly plugins?: readonly LoadedPlugin[] | undefined;
 }
 
 /** Whether a backend can start cells on this machine, and what it would enforce. */

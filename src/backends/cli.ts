@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { createExecutor } from '../executor/executor.js';
 import { createHostLauncher } from '../launchers/host.js';
 import { hostEnvironment } from '../launchers/host-environment.js';
+import { withPlugins } from '../plugins/host.js';
 import { environmentSchema } from '../protocol/actions/common.js';
 import type { Isolation } from '../protocol/index.js';
 import { defineBackend } from './backend.js';
@@ -42,13 +43,13 @@ export default defineBackend({
     };
   },
 
-  async start({ workspace: given, env }, { id }) {
+  async start({ workspace: given, env }, { id, plugins = [] }) {
     const workspace = openWorkspace(given);
     const launcher = createHostLauncher({
       workspace: workspace.path,
       environment: hostEnvironment(env),
     });
-    const executor = createExecutor(launcher);
+    const executor = withPlugins(createExecutor(launcher), launcher, plugins);
     return {
       id,
       backend: 'cli',

@@ -3,8 +3,10 @@ import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { connectExecutor } from '../executor/http/http-executor.js';
+import { actionsWith } from '../plugins/host.js';
+import { pluginSpecs } from '../plugins/load.js';
 import { environmentSchema } from '../protocol/actions/common.js';
-import type { Cell } from '../protocol/index.js';
+import type { ActionTable, Cell } from '../protocol/index.js';
 import { defineBackend } from './backend.js';
 import { attachLocal, listLocal } from './local/attach.js';
 import { quoteLog, type ServerProcess, startProcess } from './local/child.js';
@@ -38,7 +40,7 @@ export default defineBackend({
     };
   },
 
-  async start({ workspace: given, env, warm, keepAlive, onLog }, { id, signal }) {
+  async start({ workspace: given, env, warm, keepAlive, onLog }, { id, signal, plugins = [] }) {
     // Before anything is started, so that nothing has to be undone when it does not exist.
     const named = given === undefined ? undefined : openWorkspace(given).path;
     const { home, process: server } = keepAlive ? startLasting(id) : takeServer(warm);
@@ -52,6 +54,7 @@ export default defineBackend({
           token,
           workspace,
           keepAlive,
+          plugins: pluginSpecs(plugins),
           socketPath: home.socketPath,
           temporary: home.temporary,
           env: { ...env, [markVariable]: id },
@@ -59,7 +62,7 @@ export default defineBackend({
         signal,
       );
       if (keepAlive) writeState(home, { id, pid: server.pid, token, workspace });
-      return await connect({ id, home, server, token, signal });
+      return await connect({ id, home, server, token, signal, actions: actionsWith(plugins) });
     } catch (error) {
       await server.end();
       await reap(id);
@@ -89,12 +92,16 @@ async function connect(parts: {
   server: ServerProcess;
   token: string;
   signal: AbortSignal | undefined;
+  actions: ActionTable;
 }): Promise<Cell> {
-  const { id, home, server, token, signal } = parts;
+  const { id, home, server, token, signal, actions } = parts;
   const gone = server.exited.then(
     (how) => `The server of the cell ended: ${how}.${quoteLog(server.lastLines)}`,
   );
-  const { executor, info } = await connectExecutor({ socketPath: home.socketPath }, { token, gone, signal });
+  const { executor, info } = await connectExecutor(
+    { socketPath: home.socketPath },
+    { token, gone, signal, actions },
+  );
   let stopping: Promise<void> | undefined;
   const clean = async () => {
     await reap(id);

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { Place } from '../executor/http/connect.js';
 import { connectExecutor, type HttpExecutor } from '../executor/http/http-executor.js';
+import { actionsWith } from '../plugins/host.js';
 import { WorkcellError } from '../protocol/index.js';
 import { defineBackend } from './backend.js';
 
@@ -32,9 +33,13 @@ export default defineBackend({
     };
   },
 
-  async start({ url, token, tokenFile, ca, onClose }, { id, signal }) {
+  async start({ url, token, tokenFile, ca, onClose }, { id, signal, plugins = [] }) {
     const secret = token ?? (tokenFile === undefined ? undefined : readSecret(tokenFile, 'token'));
-    const { executor, info } = await connectExecutor(placeOf(url, ca), { token: secret, signal });
+    const { executor, info } = await connectExecutor(placeOf(url, ca), {
+      token: secret,
+      signal,
+      actions: actionsWith(plugins),
+    });
     try {
       await checkReady(executor, url);
     } catch (error) {

@@ -1,5 +1,6 @@
 /** Runs everything in namespaces of its own on this machine, with bubblewrap. The executor is in this process. */
 import { explain, findObstacle } from '../launchers/bubblewrap/obstacles.js';
+import { withPlugins } from '../plugins/host.js';
 import { WorkcellError } from '../protocol/index.js';
 import { defineBackend, type Probe } from './backend.js';
 import { startSandbox } from './sandbox/cell.js';
@@ -25,13 +26,23 @@ export default defineBackend({
     }
   },
 
-  async start(options, { id, signal }) {
-    const { launcher: _launcher, ...cell } = await takeSandbox(options);
+  async start(options, { id, signal, plugins = [] }) {
+    const { launcher, ...cell } = await takeSandbox(options);
     if (signal?.aborted) {
       await cell.stop();
       throw new WorkcellError('cancelled', 'The start of the sandbox was cancelled.');
     }
-    return { id, ...cell };
+    const executor = withPlugins(cell.executor, launcher, plugins);
+    return {
+      id,
+      ...cell,
+      executor,
+      async stop() {
+        // What plugins started ends with the cell; what they hold on this side is let go of afterwards.
+        await cell.stop();
+        await executor.close();
+      },
+    };
   },
 });
 

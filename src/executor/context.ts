@@ -1,5 +1,5 @@
 import type { Launcher } from '../launchers/launcher.js';
-import type { Action, ActionName, ExecuteContext, Observation } from '../protocol/index.js';
+import type { Action, CoreActionName, ExecuteContext, Observation } from '../protocol/index.js';
 import type { Environment } from './environment.js';
 import type { EditHistory } from './files/edit-history.js';
 import type { Tree } from './files/tree.js';
@@ -26,7 +26,7 @@ export interface Activity {
   lastEndedAt: number;
 }
 
-export type Handler<Name extends ActionName> = (
+export type Handler<Name extends CoreActionName> = (
   action: Action<Name>,
   cell: CellParts,
   context: ExecuteContext,

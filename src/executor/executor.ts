@@ -5,6 +5,8 @@ import { makeScratch } from '../launchers/scratch.js';
 import {
   type Action,
   type ActionName,
+  actions,
+  type CoreActionName,
   type Executor,
   type Observation,
   WorkcellError,
@@ -55,8 +57,8 @@ export function createExecutor(launcher: Launcher): Executor {
       throw new WorkcellError('cancelled', `The ${action.action} was cancelled before it began.`);
     activity.running++;
     try {
-      const handler = handlers[action.action as Name] as unknown as Handler<Name>;
-      return await handler(action, cell, context);
+      const handler = handlers[action.action as CoreActionName] as unknown as Handler<CoreActionName>;
+      return (await handler(action as Action<CoreActionName>, cell, context)) as Observation<Name>;
     } finally {
       activity.running--;
       activity.lastEndedAt = Date.now();
@@ -64,6 +66,7 @@ export function createExecutor(launcher: Launcher): Executor {
   }
 
   return {
+    actions,
     execute,
     upload: (path, content, options = {}) => upload(tree, path, content, options),
     download: async (path, options = {}) => download(tree, path, options),

@@ -15,6 +15,13 @@ export interface ActionDefinition<
   readonly output: z.ZodObject<Output & { observation: z.ZodLiteral<Name> }>;
 }
 
+/** Actions by name: what an executor can do. */
+export type ActionTable = Readonly<Record<string, ActionDefinition>>;
+
+/** The types of actions that plugins add. A plugin declares its own here by merging this interface. */
+// biome-ignore lint/suspicious/noEmptyInterface: plugins fill it
+export interface PluginActions {}
+
 /**
  * Declares an action. The input is strict, because callers are told about unknown keys; the output is not,
  * because an executor may be newer than the caller that reads it.

@@ -48,6 +48,12 @@ export const errorTable = {
   'shell-missing': row(503, false, 69, 'No usable shell program was found in the cell.'),
   'spawn-failed': row(422, false, 127, 'The program could not be started.'),
   'capability-unsupported': row(501, false, 69, 'This backend cannot do what was asked.'),
+  'plugin-unavailable': row(
+    503,
+    true,
+    69,
+    'The plugin cannot start, mostly because something it needs is missing.',
+  ),
   'backend-unknown': row(400, false, 64, 'There is no backend with that name.'),
   'backend-unavailable': row(503, true, 69, 'The backend cannot start a cell on this machine now.'),
   'isolation-too-weak': row(

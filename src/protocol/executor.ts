@@ -1,3 +1,4 @@
+import type { ActionTable } from './action.js';
 import type { Action, ActionName, Observation } from './actions/index.js';
 import type { Progress } from './progress.js';
 
@@ -60,8 +61,18 @@ export interface Terminal {
   close(): Promise<void>;
 }
 
+/** One part of what an executor can do. */
+export interface Capability {
+  readonly name: string;
+  readonly state: 'ready' | 'unavailable';
+  /** Why it is not ready. */
+  readonly reason?: string | undefined;
+}
+
 /** Carries actions out. The real one sits beside a launcher; the HTTP client reaches one inside a cell. */
 export interface Executor {
+  /** What it can be asked to do. */
+  readonly actions: ActionTable;
   execute<Name extends ActionName>(
     action: Action<Name>,
     context?: ExecuteContext,
@@ -71,6 +82,8 @@ export interface Executor {
   openTerminal(options?: TerminalOptions): Promise<Terminal>;
   /** A connection to a port of the cell's own loopback, where the place can give one. */
   connect?(port: number): Promise<NodeJS.ReadWriteStream>;
+  /** Whether what plugins add would work, where there are any. */
+  capabilities?(): Promise<Capability[]>;
   /** Ends everything that was started. Succeeds when called twice. */
   close(): Promise<void>;
 }

@@ -1,10 +1,10 @@
-export type { ActionDefinition } from './action.js';
+export type { ActionDefinition, ActionTable, PluginActions } from './action.js';
 export { defineAction } from './action.js';
 export type { Encoding, EndedBy } from './actions/common.js';
 export type { EditStep } from './actions/edit.js';
 export type { FileEntry } from './actions/files.js';
-export type { Action, ActionInput, ActionName, Observation } from './actions/index.js';
-export { actionNames, actions, isActionName } from './actions/index.js';
+export type { Action, ActionInput, ActionName, CoreActionName, Observation } from './actions/index.js';
+export { actionNames, actions } from './actions/index.js';
 export type { ProcessInfo } from './actions/processes.js';
 export { defaultSession } from './actions/run.js';
 export type { GrepMatch } from './actions/search.js';
@@ -15,6 +15,7 @@ export type { Decision, EventSource, WorkcellEvent } from './events.js';
 export { eventSchema } from './events.js';
 export type {
   ArchiveFormat,
+  Capability,
   Downloaded,
   DownloadOptions,
   ExecuteContext,

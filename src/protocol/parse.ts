@@ -1,26 +1,21 @@
 import type { z } from 'zod';
-import {
-  type Action,
-  type ActionName,
-  actionNames,
-  actions,
-  isActionName,
-  type Observation,
-} from './actions/index.js';
+import type { ActionTable } from './action.js';
+import { type Action, type ActionName, actions, type Observation } from './actions/index.js';
 import { WorkcellError } from './errors.js';
 
 /** Checks what a caller sent and fills in defaults; every problem is named with its path. */
-export function parseAction(value: unknown): Action {
+export function parseAction(value: unknown, known: ActionTable = actions): Action {
   const name = (value as { action?: unknown } | null | undefined)?.action;
-  if (!isActionName(name)) {
+  const definition = typeof name === 'string' && Object.hasOwn(known, name) ? known[name] : undefined;
+  if (definition === undefined) {
     throw new WorkcellError(
       'invalid-action',
-      `There is no action ${JSON.stringify(name) ?? 'without a name'}. Known actions: ${actionNames.join(', ')}.`,
+      `There is no action ${JSON.stringify(name) ?? 'without a name'}. Known actions: ${Object.keys(known).join(', ')}.`,
       { details: { action: name } },
     );
   }
-  const result = actions[name].input.safeParse(value);
-  if (result.success) return result.data as Action;
+  const result = definition.input.safeParse(value);
+  if (result.success) return result.data as unknown as Action;
   throw new WorkcellError(
     'invalid-action',
     `The action "${name}" does not fit: ${describeIssues(result.error)}.`,
@@ -31,9 +26,16 @@ export function parseAction(value: unknown): Action {
 }
 
 /** Checks what an executor answered. An executor may sit in a cell, so its answer is not trusted. */
-export function parseObservation<Name extends ActionName>(name: Name, value: unknown): Observation<Name> {
-  const result = actions[name].output.safeParse(value);
-  if (result.success) return result.data as Observation<Name>;
+export function parseObservation<Name extends ActionName>(
+  name: Name,
+  value: unknown,
+  known: ActionTable = actions,
+): Observation<Name> {
+  const definition = known[name];
+  if (definition === undefined)
+    throw new WorkcellError('internal', `There is no observation "${name}" to compare an answer with.`);
+  const result = definition.output.safeParse(value);
+  if (result.success) return result.data as unknown as Observation<Name>;
   throw new WorkcellError(
     'internal',
     `The executor answered "${name}" with something that does not fit: ${describeIssues(result.error)}.`,

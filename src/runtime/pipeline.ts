@@ -59,7 +59,7 @@ export async function executeAction<Name extends ActionName>(
   context: ExecuteContext,
 ): Promise<Observation<Name>> {
   const { executor, events, mask, prepare } = pipeline;
-  const action = parseAction(input) as Action<Name>;
+  const action = parseAction(input, executor.actions) as Action<Name>;
   return await accompany(pipeline, action, context.signal, async (cause) => {
     const prepared = prepare === undefined ? action : await prepare(action);
     const answer = await (mask === undefined

@@ -2,6 +2,8 @@ import type { EventStream } from '../events/stream.js';
 import {
   type ActionInput,
   type ActionName,
+  type ActionTable,
+  type Capability,
   type Cell,
   type EditStep,
   type ExecuteContext,
@@ -119,6 +121,16 @@ export class Runtime implements AsyncDisposable {
       if (this.#closing === undefined)
         this.#setStatus({ status: 'ERROR_RUNTIME_DISCONNECTED', level: 'error', message: reason });
     });
+  }
+
+  /** What `execute` takes: the actions of every executor, and those of the plugins. */
+  get actions(): ActionTable {
+    return this.#parts.cell.executor.actions;
+  }
+
+  /** Whether the plugins would work in this cell, and what is missing where they would not. */
+  async capabilities(): Promise<Capability[]> {
+    return (await this.#open().capabilities?.()) ?? [];
   }
 
   get status(): RuntimeStatus {

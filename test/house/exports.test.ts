@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import * as root from '../../src/index.js';
+import * as plugins from '../../src/plugins/index.js';
 import * as protocol from '../../src/protocol/index.js';
 import * as security from '../../src/security/index.js';
 import { checkout, readText } from './source.js';
@@ -51,7 +52,6 @@ const surface = {
       'errorSchema',
       'errorTable',
       'eventSchema',
-      'isActionName',
       'isAtLeast',
       'isolationSchema',
       'isolationTiers',
@@ -67,8 +67,11 @@ const surface = {
       'ActionDefinition',
       'ActionInput',
       'ActionName',
+      'ActionTable',
       'ArchiveFormat',
+      'Capability',
       'Cell',
+      'CoreActionName',
       'Decision',
       'DownloadOptions',
       'Downloaded',
@@ -87,6 +90,7 @@ const surface = {
       'IsolationTier',
       'Observation',
       'OutputDelta',
+      'PluginActions',
       'ProcessInfo',
       'Progress',
       'RuntimeStatus',
@@ -97,6 +101,12 @@ const surface = {
       'Uploaded',
       'WorkcellEvent',
     ],
+  },
+  './plugins': {
+    file: 'src/plugins/index.ts',
+    module: plugins as Record<string, unknown>,
+    values: ['defineAction', 'definePlugin'],
+    types: ['Plugin', 'PluginCell', 'PluginInstance', 'Requirement'],
   },
   './security': {
     file: 'src/security/index.ts',

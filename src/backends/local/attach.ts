@@ -1,16 +1,15 @@
 /** Finds cells again that outlived the process that started them. */
 import { connectExecutor } from '../../executor/http/http-executor.js';
+import { actionsWith } from '../../plugins/host.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
+import type { StartContext } from '../backend.js';
 import { isRunning, lastingIds, openLastingHome, readState, removeHome, type State } from './home.js';
 import { reap } from './reap.js';
 
 /** How long a server may take to end in order. */
 const patienceMs = 5000;
 
-export async function attachLocal(
-  id: string,
-  { signal }: { signal?: AbortSignal | undefined },
-): Promise<Cell> {
+export async function attachLocal(id: string, { signal, plugins = [] }: StartContext): Promise<Cell> {
   const state = readState(id);
   if (state === undefined) {
     throw new WorkcellError(
@@ -27,7 +26,7 @@ export async function attachLocal(
   };
   const { executor, info } = await connectExecutor(
     { socketPath: home.socketPath },
-    { token: state.token, signal },
+    { token: state.token, signal, actions: actionsWith(plugins) },
   ).catch(async (error: unknown) => {
     // A server that does not take connections on its own socket is dead, or as good as.
     if (WorkcellError.isInstance(error) && error.code === 'runtime-disconnected') await clean();

@@ -13,6 +13,7 @@ interface ExecutorCommandOptions {
   origin: string[];
   runAs?: { uid: number; gid: number };
   onShutdown: 'end' | 'detach';
+  plugin?: string[];
 }
 
 const notes = `
@@ -37,6 +38,7 @@ export function executorCommand(): Command {
     .option('--allow-remote', 'allow an address that other machines can reach')
     .option('--host <name>', 'host name that requests may name; may be repeated', collect, [])
     .option('--origin <origin>', 'web origin that may send requests; may be repeated', collect, [])
+    .option('--plugin <name>', 'plugin to have; may be repeated (default: all of this package)', collect)
     .option('--run-as <uid[:gid]>', 'user that commands run as, when started as root', parseUser)
     .addOption(
       new Option('--on-shutdown <what>', 'what becomes of commands when the server ends')
@@ -51,6 +53,7 @@ async function serve(options: ExecutorCommandOptions): Promise<void> {
   const { openWorkspace } = await import('../../backends/workspace.js');
   const { readToken } = await import('../../executor/server/token.js');
   const { hostEnvironment } = await import('../../launchers/host-environment.js');
+  const { loadPlugins } = await import('../../plugins/load.js');
   const { startServer } = await import('../../executor/server/start.js');
   const { shutDownOn } = await import('../../executor/server/shutdown.js');
   const { createLog } = await import('../log.js');
@@ -64,6 +67,7 @@ async function serve(options: ExecutorCommandOptions): Promise<void> {
     hosts: options.host,
     origins: options.origin,
     runAs: options.runAs,
+    plugins: await loadPlugins(options.plugin),
     log,
   });
   const { address } = server;
@@ -97,6 +101,6 @@ function parseNumber(text: string): number {
   return Number(text);
 }
 
-function collect(value: string, collected: string[]): string[] {
+function collect(value: string, collected: string[] = []): string[] {
   return [...collected, value];
 }

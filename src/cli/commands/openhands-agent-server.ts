@@ -87,6 +87,7 @@ async function serve(options: AgentServerOptions): Promise<void> {
 /** Through the runtime every action takes the way of policy and record. */
 function executorOf(runtime: Runtime): Executor {
   return {
+    actions: runtime.actions,
     // A checked action is also one that a caller may write.
     execute: runtime.execute.bind(runtime) as Executor['execute'],
     upload: (path, content, options) => runtime.files.upload(content, path, options),

@@ -11,5 +11,5 @@ export async function perform<Name extends ActionName>(
   executor: Executor,
   action: ActionInput<Name> & { action: Name },
 ): Promise<Observation<Name>> {
-  return (await executor.execute(parseAction(action))) as Observation<Name>;
+  return (await executor.execute(parseAction(action, executor.actions))) as Observation<Name>;
 }

@@ -1,4 +1,4 @@
-import type { ActionName } from '../../protocol/index.js';
+import type { CoreActionName } from '../../protocol/index.js';
 import type { Handler } from '../context.js';
 import { edit } from './edit.js';
 import { getEnv, setEnv, stats, unsetEnv } from './environment.js';
@@ -15,7 +15,7 @@ import { closeSession, listSessions, readOutput, run } from './run.js';
 import { glob, grep } from './search.js';
 
 /** One handler for each action; a missing one does not compile. */
-export const handlers: { readonly [Name in ActionName]: Handler<Name> } = {
+export const handlers: { readonly [Name in CoreActionName]: Handler<Name> } = {
   run,
   read_output: readOutput,
   list_sessions: listSessions,

@@ -4,6 +4,9 @@ import type { Duplex } from 'node:stream';
 import {
   type Action,
   type ActionName,
+  type ActionTable,
+  type Capability,
+  actions as coreActions,
   type Downloaded,
   type DownloadOptions,
   describeIssues,
@@ -36,6 +39,8 @@ const closeMs = 15_000;
 
 export interface HttpExecutorOptions extends LinkOptions {
   readonly signal?: AbortSignal | undefined;
+  /** What the executor can be asked to do, when it has plugins. */
+  readonly actions?: ActionTable | undefined;
   /** Bytes of the largest line that is taken from the server. */
   readonly maxObservationBytes?: number | undefined;
 }
@@ -48,7 +53,7 @@ export async function connectExecutor(
   const link = new Link(place, options);
   try {
     const info = await link.greet(options.signal);
-    return { executor: new HttpExecutor(link, options.maxObservationBytes ?? maxObservationBytes), info };
+    return { executor: new HttpExecutor(link, options), info };
   } catch (error) {
     await link.close(0);
     throw error;
@@ -56,13 +61,15 @@ export async function connectExecutor(
 }
 
 export class HttpExecutor implements Executor {
+  readonly actions: ActionTable;
   readonly #link: Link;
   readonly #limitBytes: number;
   #closing: Promise<void> | undefined;
 
-  constructor(link: Link, limitBytes: number) {
+  constructor(link: Link, options: HttpExecutorOptions) {
     this.#link = link;
-    this.#limitBytes = limitBytes;
+    this.actions = options.actions ?? coreActions;
+    this.#limitBytes = options.maxObservationBytes ?? maxObservationBytes;
   }
 
   /** Resolves with the reason when the server could not be reached any more. */
@@ -114,6 +121,10 @@ export class HttpExecutor implements Executor {
     });
   }
 
+  async capabilities(): Promise<Capability[]> {
+    return (await this.readiness()).capabilities;
+  }
+
   /** Ends everything in the cell and lets go of the server. */
   close(): Promise<void> {
     this.#closing ??= (async () => {
@@ -152,7 +163,7 @@ export class HttpExecutor implements Executor {
         for (const line of lines.take(chunk as Buffer)) {
           const message = parseLine(line);
           if ('observation' in message)
-            outcome = parseObservation(action.action as Name, message.observation);
+            outcome = parseObservation(action.action as Name, message.observation, this.actions);
           if ('error' in message) outcome = toError(parseError(message.error));
           if (outcome !== undefined) break;
           const held = onProgress?.(parseProgress('progress' in message ? message.progress : undefined));

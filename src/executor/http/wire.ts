@@ -42,7 +42,6 @@ const capabilitySchema = z.object({
 /** Answer of `GET /ready`. */
 export const readinessSchema = z.object({ ready: z.boolean(), capabilities: z.array(capabilitySchema) });
 
-export type Capability = z.infer<typeof capabilitySchema>;
 export type Readiness = z.infer<typeof readinessSchema>;
 
 export const uploadedSchema = z.object({ path: z.string(), files: z.int(), sizeBytes: z.int() });

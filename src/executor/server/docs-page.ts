@@ -1,13 +1,14 @@
 /** The description of the API as one plain page, without anything from elsewhere. */
-import { actions } from '../../protocol/index.js';
+import type { ActionTable } from '../../protocol/index.js';
 import { openapiDocument } from './openapi.js';
 import { routes } from './route-table.js';
 
 const style =
   'body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}code,pre{font:14px ui-monospace,monospace}pre{background:#f4f4f5;padding:1rem;overflow:auto}@media(prefers-color-scheme:dark){body{background:#111;color:#ddd}pre{background:#222}a{color:#8bf}}';
 
-export function docsPage(version: string): string {
-  const schemas = (openapiDocument(version).components as { schemas: Record<string, unknown> }).schemas;
+export function docsPage(version: string, actions: ActionTable): string {
+  const schemas = (openapiDocument(version, actions).components as { schemas: Record<string, unknown> })
+    .schemas;
   const table = routes.map(
     ({ method, path, summary, query = {} }) =>
       `<h3><code>${method.toUpperCase()} ${toHtml(path)}</code></h3><p>${toHtml(summary)}</p>${list(query)}`,

@@ -5,6 +5,7 @@
 import { closeSync, readFileSync, writeSync } from 'node:fs';
 import { z } from 'zod';
 import { hostEnvironment } from '../../launchers/host-environment.js';
+import { loadPlugins, pluginSpecSchema } from '../../plugins/load.js';
 import { environmentSchema } from '../../protocol/actions/common.js';
 import { WorkcellError } from '../../protocol/errors.js';
 import { shutDownOn } from './shutdown.js';
@@ -23,6 +24,7 @@ const settingsSchema = z.strictObject({
   temporary: z.string(),
   /** Outlives the process that started it. */
   keepAlive: z.boolean(),
+  plugins: z.array(pluginSpecSchema),
 });
 
 export type ChildSettings = z.infer<typeof settingsSchema>;
@@ -33,13 +35,16 @@ closeSync(settingsDescriptor);
 if (text === '') process.exit(0);
 
 try {
-  const { socketPath, keepAlive, temporary, env, ...settings } = settingsSchema.parse(JSON.parse(text));
+  const { socketPath, keepAlive, temporary, env, plugins, ...settings } = settingsSchema.parse(
+    JSON.parse(text),
+  );
   // Commands keep the directory for temporary files that they would have without us.
   const environment = hostEnvironment(env);
   process.env.TMPDIR = temporary;
   const server = await startServer({
     ...settings,
     environment,
+    plugins: await loadPlugins(plugins),
     listen: { path: socketPath },
     log: (level, message, fields) =>
       process.stderr.write(`${level}: ${message} ${JSON.stringify(fields ?? {})}\n`),

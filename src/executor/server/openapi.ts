@@ -1,7 +1,7 @@
 /** The OpenAPI document, from the schemas that also check requests and answers. */
 import { z } from 'zod';
 import {
-  actions,
+  type ActionTable,
   errorSchema,
   errorTable,
   eventSchema,
@@ -13,7 +13,7 @@ import { routes } from './route-table.js';
 
 type Json = Record<string, unknown>;
 
-export function openapiDocument(version: string): Json {
+export function openapiDocument(version: string, actions: ActionTable): Json {
   const schemas: Record<string, Json> = {
     Error: jsonSchema(z.object({ error: errorSchema }), 'output'),
     Progress: jsonSchema(progressSchema, 'output'),

@@ -1,6 +1,6 @@
 /** Whether each capability of the cell works, found out by using it. */
-import { type Executor, WorkcellError } from '../../protocol/index.js';
-import type { Capability, Readiness } from '../http/wire.js';
+import { type Capability, type Executor, WorkcellError } from '../../protocol/index.js';
+import type { Readiness } from '../http/wire.js';
 
 /** Probing starts programs, so an answer holds for a while: longer when all is well. */
 const readyHoldsMs = 10_000;
@@ -42,7 +42,9 @@ async function probeAll(executor: Executor): Promise<Readiness> {
       }
     }),
   );
-  return { ready: capabilities.every(({ state }) => state === 'ready'), capabilities };
+  const ready = capabilities.every(({ state }) => state === 'ready');
+  // A plugin that cannot work harms nothing else, so the cell is ready without it.
+  return { ready, capabilities: [...capabilities, ...((await executor.capabilities?.()) ?? [])] };
 }
 
 async function runToEnd(executor: Executor, argv: string[]): Promise<void> {

@@ -1,5 +1,8 @@
 /** Starts an executor on this machine together with its server: what `workcell executor` and backend `local` run. */
 import { createHostLauncher } from '../../launchers/host.js';
+import type { Launcher } from '../../launchers/launcher.js';
+import { withPlugins } from '../../plugins/host.js';
+import type { LoadedPlugin } from '../../plugins/load.js';
 import type { Isolation } from '../../protocol/index.js';
 import { createExecutor } from '../executor.js';
 import type { ServeOptions } from './options.js';
@@ -8,15 +11,18 @@ import { type ExecutorServer, serveExecutor } from './server.js';
 export interface StartOptions extends Omit<ServeOptions, 'isolation'> {
   /** What every command starts with. */
   readonly environment: Readonly<Record<string, string>>;
+  /** What the executor knows besides its own actions. */
+  readonly plugins?: readonly LoadedPlugin[] | undefined;
   /** The user that commands run as, when that is not the server's own. */
   readonly runAs?: { readonly uid: number; readonly gid: number } | undefined;
 }
 
 export async function startServer(options: StartOptions): Promise<ExecutorServer> {
-  const { environment, runAs, ...rest } = options;
+  const { environment, runAs, plugins = [], ...rest } = options;
+  const create = (launcher: Launcher) => withPlugins(createExecutor(launcher), launcher, plugins);
   const place = { workspace: options.workspace, environment };
   if (runAs === undefined) {
-    return serveExecutor(() => createExecutor(createHostLauncher(place)), {
+    return serveExecutor(() => create(createHostLauncher(place)), {
       ...rest,
       isolation: hostIsolation,
     });
@@ -28,7 +34,7 @@ export async function startServer(options: StartOptions): Promise<ExecutorServer
       // The socket is bound by then, as the user that started the server; all that follows belongs to the other one.
       if (!taken) takeUser(runAs);
       taken = true;
-      return createExecutor(createUidLauncher({ ...place, ...runAs }));
+      return create(createUidLauncher({ ...place, ...runAs }));
     },
     { ...rest, isolation: uidIsolation(runAs) },
   );

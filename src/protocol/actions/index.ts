@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ActionDefinition } from '../action.js';
+import type { ActionTable, PluginActions } from '../action.js';
 import { edit } from './edit.js';
 import { getEnv, setEnv, stats, unsetEnv } from './environment.js';
 import { copy, list, makeDir, move, read, remove, stat, watch, write } from './files.js';
@@ -14,7 +14,7 @@ import {
 import { closeSession, listSessions, readOutput, run } from './run.js';
 import { glob, grep } from './search.js';
 
-/** Every action there is. Handlers, routes, command line and reference page derive from this object. */
+/** The actions of every executor; plugins add theirs. Handlers, routes and reference page derive from this object. */
 export const actions = {
   run,
   read_output: readOutput,
@@ -42,26 +42,26 @@ export const actions = {
   set_env: setEnv,
   unset_env: unsetEnv,
   stats,
-} as const satisfies Record<string, ActionDefinition>;
+} as const satisfies ActionTable;
 
-export type ActionName = keyof typeof actions;
+type KnownActions = typeof actions & PluginActions;
+
+/** What every executor can do by itself. */
+export type CoreActionName = keyof typeof actions;
+export type ActionName = keyof KnownActions;
 
 /** An action as a caller writes it: defaults may be left out. */
 export type ActionInput<Name extends ActionName = ActionName> = {
-  [N in Name]: z.input<(typeof actions)[N]['input']>;
+  [N in Name]: z.input<KnownActions[N]['input']>;
 }[Name];
 
 /** A checked action: defaults are filled in. */
 export type Action<Name extends ActionName = ActionName> = {
-  [N in Name]: z.output<(typeof actions)[N]['input']>;
+  [N in Name]: z.output<KnownActions[N]['input']>;
 }[Name];
 
 export type Observation<Name extends ActionName = ActionName> = {
-  [N in Name]: z.output<(typeof actions)[N]['output']>;
+  [N in Name]: z.output<KnownActions[N]['output']>;
 }[Name];
 
-export const actionNames = Object.keys(actions) as ActionName[];
-
-export function isActionName(name: unknown): name is ActionName {
-  return typeof name === 'string' && Object.hasOwn(actions, name);
-}
+export const actionNames = Object.keys(actions) as CoreActionName[];

@@ -39,7 +39,7 @@ export function actionRoutes(app: FastifyInstance, context: ServerContext): void
 
 function start(context: ServerContext, request: FastifyRequest, withProgress: boolean): Call {
   const { calls, events, counters } = context;
-  const action = parseAction(request.body);
+  const action = parseAction(request.body, context.executor().actions);
   const given = request.headers[keyHeader];
   const key = given === undefined ? randomUUID() : parse(keySchema, given);
   let cause = 0;

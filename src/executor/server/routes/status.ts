@@ -39,7 +39,7 @@ export function statusRoutes(app: FastifyInstance, context: ServerContext): void
 
   app.get('/openapi.json', async () => {
     const { openapiDocument } = await import('../openapi.js');
-    return openapiDocument(info.version);
+    return openapiDocument(info.version, context.executor().actions);
   });
 
   app.get('/docs', async (_request, reply) => {
@@ -48,7 +48,7 @@ export function statusRoutes(app: FastifyInstance, context: ServerContext): void
     return reply
       .type('text/html; charset=utf-8')
       .header('content-security-policy', policy)
-      .send(docsPage(info.version));
+      .send(docsPage(info.version, context.executor().actions));
   });
 
   app.get('/metrics', async (_request, reply) => {

@@ -1,0 +1,145 @@
+/** Plugins at work: an executor that knows their actions besides its own. */
+import type { Launcher } from '../launchers/launcher.js';
+import {
+  type Action,
+  type ActionName,
+  type ActionTable,
+  type Capability,
+  actions as coreActions,
+  type ExecuteContext,
+  type Executor,
+  type Observation,
+  parseObservation,
+  WorkcellError,
+} from '../protocol/index.js';
+import { createPluginCell } from './cell.js';
+import type { LoadedPlugin } from './load.js';
+import type { Plugin, PluginCell, PluginInstance } from './plugin.js';
+import { missingRequirement } from './requirements.js';
+
+/** The actions of an executor with these plugins. */
+export function actionsWith(plugins: readonly LoadedPlugin[]): ActionTable {
+  const table: Record<string, ActionTable[string]> = { ...coreActions };
+  for (const { plugin } of plugins) {
+    for (const [name, definition] of Object.entries(plugin.actions)) {
+      if (Object.hasOwn(table, name)) {
+        throw new WorkcellError(
+          'invalid-config',
+          `Plugin "${plugin.name}" brings an action "${name}", which exists already. Leave one of the two out.`,
+          { details: { plugin: plugin.name, action: name } },
+        );
+      }
+      table[name] = definition;
+    }
+  }
+  return table;
+}
+
+/** Gives an executor the actions of plugins. They start at their first action, unless they ask to start early. */
+export function withPlugins(
+  executor: Executor,
+  launcher: Launcher,
+  plugins: readonly LoadedPlugin[],
+): Executor {
+  if (plugins.length === 0) return executor;
+  const cell = createPluginCell(executor, launcher);
+  const seats = plugins.map((loaded) => new Seat(loaded, cell));
+  const owners = new Map(
+    seats.flatMap((seat) => Object.keys(seat.plugin.actions).map((name) => [name, seat])),
+  );
+  const variables = Object.assign({}, ...plugins.map(({ plugin }) => plugin.environment ?? {}));
+  const prepared =
+    Object.keys(variables).length === 0
+      ? undefined
+      : executor.execute<'set_env'>({ action: 'set_env', variables });
+  // Whoever meets the failure is the first action; nobody else has to.
+  prepared?.catch(() => {});
+  for (const seat of seats) if (seat.plugin.early) seat.started().catch(() => {});
+
+  let closing: Promise<void> | undefined;
+  return {
+    ...executor,
+    actions: actionsWith(plugins),
+    async execute<Name extends ActionName>(action: Action<Name>, context: ExecuteContext = {}) {
+      if (prepared !== undefined) await prepared;
+      const seat = owners.get(action.action);
+      if (seat === undefined) return executor.execute(action, context);
+      if (closing !== undefined)
+        throw new WorkcellError('runtime-closed', 'The cell was closed; start a new one.');
+      return seat.execute(action, context);
+    },
+    close() {
+      closing ??= (async () => {
+        await Promise.allSettled(seats.map((seat) => seat.dispose()));
+        await executor.close();
+      })();
+      return closing;
+    },
+    async capabilities() {
+      return await Promise.all(seats.map((seat) => seat.capability()));
+    },
+  };
+}
+
+/** One plugin's place in a cell. */
+class Seat {
+  readonly plugin: Plugin;
+  readonly #options: unknown;
+  readonly #cell: PluginCell;
+  #instance: Promise<PluginInstance> | undefined;
+
+  constructor({ plugin, options }: LoadedPlugin, cell: PluginCell) {
+    this.plugin = plugin;
+    this.#options = options;
+    this.#cell = cell;
+  }
+
+  async execute<Name extends ActionName>(
+    action: Action<Name>,
+    context: ExecuteContext,
+  ): Promise<Observation<Name>> {
+    const name = action.action as Name;
+    const { handlers } = await this.started();
+    if (context.signal?.aborted)
+      throw new WorkcellError('cancelled', `The ${name} was cancelled before it began.`);
+    const handler = handlers[name] as (action: unknown, context: ExecuteContext) => object | Promise<object>;
+    const answer = { ...(await handler(action, context)), observation: name };
+    return parseObservation<Name>(name, answer, this.plugin.actions);
+  }
+
+  /** The plugin, started. One that failed is tried again at the next use: what it needs may be there by then. */
+  started(): Promise<PluginInstance> {
+    this.#instance ??= this.#start().catch((error: unknown) => {
+      this.#instance = undefined;
+      throw error;
+    });
+    return this.#instance;
+  }
+
+  async #start(): Promise<PluginInstance> {
+    const { plugin } = this;
+    try {
+      return await plugin.initialize(this.#cell, this.#options);
+    } catch (cause) {
+      const missing = await missingRequirement(this.#cell, plugin);
+      if (missing === undefined && WorkcellError.isInstance(cause)) throw cause;
+      const reason = missing ?? (cause instanceof Error ? cause.message : String(cause));
+      throw new WorkcellError('plugin-unavailable', `Plugin "${plugin.name}" cannot start. ${reason}`, {
+        details: { plugin: plugin.name },
+        cause,
+      });
+    }
+  }
+
+  async capability(): Promise<Capability> {
+    const { name } = this.plugin;
+    const missing =
+      this.#instance === undefined ? await missingRequirement(this.#cell, this.plugin) : undefined;
+    return missing === undefined ? { name, state: 'ready' } : { name, state: 'unavailable', reason: missing };
+  }
+
+  async dispose(): Promise<void> {
+    const instance = await this.#instance?.catch(() => undefined);
+    await instance?.dispose?.();
+  }
+}

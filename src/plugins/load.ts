@@ -1,0 +1,99 @@
+/** Finds plugins: those of this package by their names, others as packages or files. */
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { z } from 'zod';
+import { WorkcellError } from '../protocol/index.js';
+import { builtinPlugins } from './builtin.js';
+import type { Plugin } from './plugin.js';
+
+/** A plugin as it is named in a configuration, and as it crosses to an executor elsewhere. */
+export const pluginSpecSchema = z.union([
+  z.string().min(1),
+  z.strictObject({ name: z.string().min(1), options: z.unknown().optional() }),
+]);
+
+export type PluginSpec = z.infer<typeof pluginSpecSchema>;
+
+export interface LoadedPlugin {
+  readonly plugin: Plugin;
+  /** What leads to it from another process: its own name, or the address of its module. */
+  readonly source: string | undefined;
+  readonly options?: unknown;
+}
+
+/** Without a list: all of this package. They cost nothing until they are used. */
+export async function loadPlugins(
+  specs: readonly (PluginSpec | Plugin)[] = Object.keys(builtinPlugins),
+  from: string = process.cwd(),
+): Promise<LoadedPlugin[]> {
+  return Promise.all(specs.map((spec) => loadPlugin(spec, from)));
+}
+
+/** The plugins as another process can load them. One that was given as an object cannot cross. */
+export function pluginSpecs(plugins: readonly LoadedPlugin[]): PluginSpec[] {
+  return plugins.map(({ plugin, source, options }) => {
+    if (source === undefined) {
+      throw new WorkcellError(
+        'invalid-config',
+        `Plugin "${plugin.name}" was given as an object, and this backend runs in another process. Name its package or file instead.`,
+        { details: { plugin: plugin.name } },
+      );
+    }
+    return options === undefined ? source : { name: source, options };
+  });
+}
+
+async function loadPlugin(spec: PluginSpec | Plugin, from: string): Promise<LoadedPlugin> {
+  if (typeof spec === 'object' && 'initialize' in spec)
+    return { plugin: check(spec, spec.name), source: undefined };
+  const { name, options } = typeof spec === 'string' ? { name: spec, options: undefined } : spec;
+  const builtin = Object.hasOwn(builtinPlugins, name) ? builtinPlugins[name] : undefined;
+  if (builtin !== undefined) {
+    const { default: plugin } = await builtin();
+    return { plugin, source: name, options };
+  }
+  const source = locate(name, from);
+  let module: { default?: unknown };
+  try {
+    module = await import(source);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new WorkcellError(
+      'invalid-config',
+      `Plugin "${name}" cannot be loaded: ${reason}. Plugins of this package: ${Object.keys(builtinPlugins).join(', ')}; others are packages or files that export one as default.`,
+      { details: { plugin: name }, cause },
+    );
+  }
+  return { plugin: check(module.default, name), source, options };
+}
+
+/** The address of a module, so that it is the same one wherever it is loaded from. */
+function locate(name: string, from: string): string {
+  if (name.startsWith('file:')) return name;
+  if (/^\.{0,2}\//.test(name)) return pathToFileURL(resolve(from, name)).href;
+  try {
+    return pathToFileURL(createRequire(join(from, 'package.json')).resolve(name)).href;
+  } catch {
+    return name;
+  }
+}
+
+const pluginSchema = z.looseObject({
+  name: z.string().regex(/^[a-z][\w@/.-]*$/i, 'must be a name'),
+  version: z.string(),
+  summary: z.string(),
+  actions: z.record(z.string(), z.looseObject({ name: z.string(), input: z.custom(), output: z.custom() })),
+  initialize: z.custom((value) => typeof value === 'function', 'must be a function'),
+});
+
+function check(value: unknown, name: string): Plugin {
+  const result = pluginSchema.safeParse(value);
+  if (result.success) return value as Plugin;
+  const problems = result.error.issues.map(
+    ({ path, message }) => `${path.join('.') || 'default export'}: ${message}`,
+  );
+  throw new WorkcellError('invalid-config', `"${name}" is not a plugin: ${problems.join('; ')}.`, {
+    details: { plugin: name },
+  });
+}
