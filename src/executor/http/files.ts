@@ -7,8 +7,8 @@ import {
   type UploadOptions,
   WorkcellError,
 } from '../../protocol/index.js';
+import { readText } from './body.js';
 import { disconnected } from './failures.js';
-import { readText } from './lines.js';
 import type { Link, LinkAnswer } from './link.js';
 import { uploadedSchema } from './wire.js';
 

@@ -24,14 +24,22 @@ import {
   type UploadOptions,
   WorkcellError,
 } from '../../protocol/index.js';
+import { readText } from './body.js';
 import type { Place } from './connect.js';
 import { toError } from './failures.js';
 import { download, upload } from './files.js';
-import { Lines, readText } from './lines.js';
+import { Frames } from './frames.js';
 import { Link, type LinkOptions } from './link.js';
 import { connectToPort } from './port.js';
 import { openTerminal } from './terminal.js';
-import { keyHeader, maxObservationBytes, type Readiness, readinessSchema, type ServerInfo } from './wire.js';
+import {
+  framesType,
+  keyHeader,
+  maxObservationBytes,
+  type Readiness,
+  readinessSchema,
+  type ServerInfo,
+} from './wire.js';
 
 /** How long a server may take to end what was cancelled, and to end everything. */
 const cancelMs = 15_000;
@@ -148,20 +156,19 @@ export class HttpExecutor implements Executor {
     { onProgress }: ExecuteContext,
   ): Promise<Observation<Name>> {
     const body = JSON.stringify(action);
-    const lines = new Lines(this.#limitBytes);
+    const frames = new Frames(this.#limitBytes);
     return this.#link.retrying(async (alive) => {
       const answer = await this.#link.request(
-        lines.position === 0
+        frames.position === 0
           ? startRequest(key, body, onProgress !== undefined)
-          : resumeRequest(key, lines.position),
+          : resumeRequest(key, frames.position),
       );
       let outcome: Observation<Name> | WorkcellError | undefined;
       for await (const chunk of answer.body) {
         alive();
         // Nothing follows the outcome but the end, which is read so that the connection can be used again.
         if (outcome !== undefined) break;
-        for (const line of lines.take(chunk as Buffer)) {
-          const message = parseLine(line);
+        for (const message of frames.take(chunk as Buffer)) {
           if ('observation' in message)
             outcome = parseObservation(action.action as Name, message.observation, this.actions);
           if ('error' in message) outcome = toError(parseError(message.error));
@@ -218,7 +225,7 @@ function startRequest(key: string, body: string, withProgress: boolean) {
   return {
     method: 'POST' as const,
     path: withProgress ? '/v1/actions' : '/v1/actions?progress=0',
-    headers: { accept: 'application/x-ndjson', 'content-type': 'application/json', [keyHeader]: key },
+    headers: { accept: framesType, 'content-type': 'application/json', [keyHeader]: key },
     body,
   };
 }
@@ -227,17 +234,8 @@ function resumeRequest(key: string, position: number) {
   return {
     method: 'GET' as const,
     path: `/v1/actions/${key}?from=${position}`,
-    headers: { accept: 'application/x-ndjson' },
+    headers: { accept: framesType },
   };
-}
-
-function parseLine(line: Buffer): { observation: unknown } | { error: unknown } | { progress?: unknown } {
-  try {
-    const message: unknown = JSON.parse(line.toString('utf8'));
-    return typeof message === 'object' && message !== null ? message : {};
-  } catch (cause) {
-    throw new WorkcellError('internal', 'The server sent a line that is not JSON.', { cause });
-  }
 }
 
 function parseError(value: unknown): ErrorBody {

@@ -3,9 +3,9 @@ import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 import { Pool } from 'undici';
 import { protocolVersion, WorkcellError } from '../../protocol/index.js';
+import { readText } from './body.js';
 import { type Connect, type Place, waysTo } from './connect.js';
 import { disconnected, errorFrom, isAbsent, isTlsTrouble } from './failures.js';
-import { readText } from './lines.js';
 import { heartbeatMs, infoSchema, instanceHeader, type ServerInfo } from './wire.js';
 
 const defaultSilenceMs = 4 * heartbeatMs;

@@ -2,8 +2,8 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createWebSocketStream, WebSocket } from 'ws';
+import { readText } from './body.js';
 import { disconnected, errorFrom } from './failures.js';
-import { readText } from './lines.js';
 import type { Link } from './link.js';
 
 export async function connectToPort(link: Link, port: number): Promise<Duplex> {

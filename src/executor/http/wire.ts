@@ -8,6 +8,15 @@ export const instanceHeader = 'workcell-instance';
 /** Names a request: repeated with the same key, it does not run again. */
 export const keyHeader = 'idempotency-key';
 
+/** Progress and outcome as lines of JSON. */
+export const linesType = 'application/x-ndjson';
+
+/**
+ * The same lines, but the text of output follows its line as it is: `textBytes` of the line says how long. Most of the
+ * cost of a long output is to write and to read it as JSON.
+ */
+export const framesType = 'application/vnd.workcell.frames';
+
 /** Bytes of the largest observation that either end takes. */
 export const maxObservationBytes = 128 * 1024 * 1024;
 

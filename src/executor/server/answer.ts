@@ -1,6 +1,7 @@
 /** Brings a call to the client: as one JSON document, or line by line while it goes on. */
 import type { FastifyReply } from 'fastify';
 import { errorTable, WorkcellError } from '../../protocol/index.js';
+import { framesType, linesType } from '../http/wire.js';
 import type { Call } from './call.js';
 import { Outgoing } from './outgoing.js';
 
@@ -39,7 +40,7 @@ export async function answerLines(
   using reader = call.attach(options.from);
   reply.hijack();
   const outgoing = new Outgoing(reply.raw);
-  const head = { ...headers(reply, call), 'content-type': 'application/x-ndjson' };
+  const head = { ...headers(reply, call), 'content-type': call.framed ? framesType : linesType };
   while (!outgoing.gone.aborted) {
     const chunk = call.read(reader.position);
     // Only a reader that was cut off and comes back late can meet this; the broken stream tells it to ask again.

@@ -44,6 +44,8 @@ export class Call {
   readonly key: string;
   /** Tells whether a repeated request asks for the same. */
   readonly fingerprint: string;
+  /** Whether the text of output follows its line instead of being part of it. */
+  readonly framed: boolean;
   /** Settles, never rejects, when the outcome is there. */
   readonly done: Promise<Outcome>;
   /** On a clock that does not jump. */
@@ -64,10 +66,11 @@ export class Call {
     key: string,
     fingerprint: string,
     work: Work,
-    options: CallOptions & { withProgress: boolean },
+    options: CallOptions & { withProgress: boolean; framed: boolean },
   ) {
     this.key = key;
     this.fingerprint = fingerprint;
+    this.framed = options.framed;
     this.#options = options;
     this.#progress = new Journal(options.file);
     const onProgress = options.withProgress ? (progress: Progress) => this.#keep(progress) : undefined;
@@ -150,7 +153,12 @@ export class Call {
   }
 
   #keep(progress: Progress): Promise<void> | undefined {
-    this.#progress.append(Buffer.from(`{"progress":${JSON.stringify(progress)}}\n`));
+    if (this.framed && progress.type === 'output-delta') {
+      const { text, ...rest } = progress;
+      const body = Buffer.from(text);
+      this.#progress.append(Buffer.from(`${JSON.stringify({ progress: rest, textBytes: body.length })}\n`));
+      this.#progress.append(body);
+    } else this.#progress.append(Buffer.from(`{"progress":${JSON.stringify(progress)}}\n`));
     this.#wakers.wake();
     if (this.#hasRoom()) return undefined;
     this.#held ??= new Promise((resolve) => {

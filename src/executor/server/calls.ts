@@ -40,7 +40,7 @@ export class Calls {
     key: string,
     fingerprint: string,
     work: ConstructorParameters<typeof Call>[2],
-    options: { withProgress: boolean },
+    options: { withProgress: boolean; framed: boolean },
   ): Call {
     const known = this.#running.get(key) ?? this.#ended.get(key);
     if (known !== undefined) return checkSame(known, fingerprint);
@@ -52,7 +52,7 @@ export class Calls {
       );
     }
     const call = new Call(key, fingerprint, work, {
-      withProgress: options.withProgress,
+      ...options,
       file: () => this.#nextFile(),
       graceMs: this.#limits.graceMs,
       log: this.#log,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { type Action, describeIssues, parseAction, WorkcellError } from '../../../protocol/index.js';
-import { keyHeader, keySchema } from '../../http/wire.js';
+import { framesType, keyHeader, keySchema, linesType } from '../../http/wire.js';
 import { answerLines, answerWhole } from '../answer.js';
 import type { Call } from '../call.js';
 import type { ServerContext } from '../context.js';
@@ -17,7 +17,10 @@ export function actionRoutes(app: FastifyInstance, context: ServerContext): void
   app.post('/v1/actions', async (request, reply) => {
     const { from, progress } = parse(startQuery, request.query);
     const asLines = wantsLines(request);
-    const call = start(context, request, asLines && progress === '1');
+    const call = start(context, request, {
+      withProgress: asLines && progress === '1',
+      framed: wantsFrames(request),
+    });
     if (asLines) await answerLines(call, reply, { from, heartbeatMs: limits.heartbeatMs });
     else await answerWhole(call, reply);
     return reply;
@@ -37,7 +40,11 @@ export function actionRoutes(app: FastifyInstance, context: ServerContext): void
   });
 }
 
-function start(context: ServerContext, request: FastifyRequest, withProgress: boolean): Call {
+function start(
+  context: ServerContext,
+  request: FastifyRequest,
+  options: { withProgress: boolean; framed: boolean },
+): Call {
   const { calls, events, counters } = context;
   const action = parseAction(request.body, context.executor().actions);
   const given = request.headers[keyHeader];
@@ -51,14 +58,18 @@ function start(context: ServerContext, request: FastifyRequest, withProgress: bo
       counters.actions.set(action.action, (counters.actions.get(action.action) ?? 0) + 1);
       return context.executor().execute(action as Action, execution);
     },
-    { withProgress },
+    options,
   );
   if (cause !== 0) void call.done.then((outcome) => events.outcome(cause, action.action, outcome));
   return call;
 }
 
-function wantsLines({ headers }: FastifyRequest): boolean {
-  return headers.accept?.includes('application/x-ndjson') ?? false;
+function wantsLines(request: FastifyRequest): boolean {
+  return wantsFrames(request) || (request.headers.accept?.includes(linesType) ?? false);
+}
+
+function wantsFrames({ headers }: FastifyRequest): boolean {
+  return headers.accept?.includes(framesType) ?? false;
 }
 
 function keyOf(request: FastifyRequest): string {

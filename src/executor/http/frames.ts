@@ -1,0 +1,101 @@
+/** Puts messages together from pieces, across connections: the next one goes on at `position`, even within a message. */
+import { WorkcellError } from '../../protocol/index.js';
+
+/** One line, parsed; the text that followed it is where the line would have had it. */
+export type Message = { observation: unknown } | { error: unknown } | { progress?: unknown };
+
+const newline = 0x0a;
+
+export class Frames {
+  readonly #limitBytes: number;
+  #pieces: Buffer[] = [];
+  #length = 0;
+  #position = 0;
+  /** The line whose text has not arrived in full. */
+  #open: { progress: Record<string, unknown>; textBytes: number } | undefined;
+
+  constructor(limitBytes: number) {
+    this.#limitBytes = limitBytes;
+  }
+
+  /** Bytes that were taken so far. Empty lines only show that the server is alive and do not count. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** The messages that a piece completes. To be read to the end before the next piece. */
+  *take(chunk: Buffer): Generator<Message> {
+    let start = 0;
+    while (start < chunk.length) {
+      const end =
+        this.#open === undefined ? chunk.indexOf(newline, start) : this.#textEnd(start, chunk.length);
+      if (end === -1) return this.#keep(chunk.subarray(start));
+      const rest = chunk.subarray(start, end);
+      if (this.#open === undefined) {
+        start = end + 1;
+        if (this.#length === 0 && rest.length === 0) continue;
+        this.#position++;
+      } else start = end;
+      const whole = this.#complete(rest);
+      const message = this.#open === undefined ? this.#begin(whole) : this.#finish(whole);
+      if (message !== undefined) yield message;
+    }
+  }
+
+  #textEnd(start: number, length: number): number {
+    const end = start + (this.#open?.textBytes ?? 0) - this.#length;
+    return end <= length ? end : -1;
+  }
+
+  #keep(piece: Buffer): void {
+    this.#pieces.push(piece);
+    this.#length += piece.length;
+    this.#position += piece.length;
+    if (this.#length <= this.#limitBytes) return;
+    throw tooLarge(this.#limitBytes);
+  }
+
+  #complete(rest: Buffer): Buffer {
+    this.#position += rest.length;
+    const whole = this.#length === 0 ? rest : Buffer.concat([...this.#pieces, rest]);
+    this.#pieces = [];
+    this.#length = 0;
+    return whole;
+  }
+
+  #begin(line: Buffer): Message | undefined {
+    const message = parseLine(line);
+    if (!('textBytes' in message)) return message;
+    const { progress, textBytes } = message as { progress?: unknown; textBytes: unknown };
+    const fits = Number.isSafeInteger(textBytes) && (textBytes as number) >= 0;
+    if (!fits || typeof progress !== 'object' || progress === null)
+      throw new WorkcellError('internal', 'The server sent a line that does not fit what follows it.');
+    if ((textBytes as number) > this.#limitBytes) throw tooLarge(this.#limitBytes);
+    if (textBytes === 0) return { progress: { ...progress, text: '' } };
+    this.#open = { progress: progress as Record<string, unknown>, textBytes: textBytes as number };
+    return undefined;
+  }
+
+  #finish(text: Buffer): Message {
+    const progress = { ...this.#open?.progress, text: text.toString('utf8') };
+    this.#open = undefined;
+    return { progress };
+  }
+}
+
+function parseLine(line: Buffer): Message {
+  try {
+    const message: unknown = JSON.parse(line.toString('utf8'));
+    return typeof message === 'object' && message !== null ? message : {};
+  } catch (cause) {
+    throw new WorkcellError('internal', 'The server sent a line that is not JSON.', { cause });
+  }
+}
+
+function tooLarge(limitBytes: number): WorkcellError {
+  return new WorkcellError(
+    'file-too-large',
+    `The server answered with more than ${limitBytes} bytes at once, which is the limit.`,
+    { details: { limitBytes } },
+  );
+}
