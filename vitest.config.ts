@@ -8,6 +8,7 @@ const abuse = ['test/abuse/**/*.test.ts'];
 const system = [
   'test/cli/**/*.test.ts',
   'test/compat/**/*.test.ts',
+  'test/images/**/*.test.ts',
   'test/launchers/bubblewrap/**/*.test.ts',
   'test/launchers/seccomp/{kernel,programs}.test.ts',
   'test/launchers/uid.test.ts',

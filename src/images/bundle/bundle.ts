@@ -1,0 +1,88 @@
+/** The executor as one directory that works on any glibc image: mounted read-only, or copied into a layer. */
+import { createHash } from 'node:crypto';
+import { link, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { WorkcellError } from '../../protocol/index.js';
+import { keepNode } from './node.js';
+import { executorScript } from './script.js';
+import { cacheDirectory, keep } from './store.js';
+
+/** Where the directory stands in a cell. */
+export const bundleMount = '/opt/workcell';
+
+export interface ExecutorBundle {
+  /** On this machine; the same contents are always the same directory, which nobody changes any more. */
+  readonly directory: string;
+  /** Of the contents. */
+  readonly hash: string;
+  /** Words that start the program of a cell where the directory stands at `mount`; its arguments follow, as `executor --listen …`. */
+  command(mount?: string): string[];
+}
+
+export interface BundleOptions {
+  /** A Node binary for Linux with glibc. Default: the one that runs this. */
+  readonly node?: string | undefined;
+}
+
+/** Changes when the layout of the directory does. */
+const layout = 1;
+
+export async function executorBundle(options: BundleOptions = {}): Promise<ExecutorBundle> {
+  const [node, script, addon] = await Promise.all([
+    keepNode(options.node ?? process.execPath),
+    executorScript(),
+    terminalAddon(),
+  ]);
+  const hash = createHash('sha256').update(`${layout}\n${node.hash}\n`);
+  for (const content of [script, ...addon.values()])
+    hash.update(createHash('sha256').update(content).digest());
+  const digest = hash.digest('hex');
+  const directory = join(cacheDirectory(), `executor-${digest.slice(0, 16)}`);
+  await keep(directory, async (draft) => {
+    await mkdir(join(draft, 'lib'));
+    await link(join(node.directory, 'node'), join(draft, 'node'));
+    for (const name of await readdir(join(node.directory, 'lib'))) {
+      await link(join(node.directory, 'lib', name), join(draft, 'lib', name));
+    }
+    await write(join(draft, 'executor.cjs'), script);
+    for (const [path, content] of addon) await write(join(draft, path), content);
+  });
+  return {
+    directory,
+    hash: digest,
+    // The loader is told where its libraries are: a variable would reach the commands of the cell too.
+    command: (mount = bundleMount) => [
+      `${mount}/lib/${node.loader}`,
+      '--inhibit-cache',
+      '--library-path',
+      `${mount}/lib`,
+      `${mount}/node`,
+      `${mount}/executor.cjs`,
+    ],
+  };
+}
+
+/** Files of the packages that open terminals, by their path beside the script. */
+async function terminalAddon(): Promise<Map<string, Uint8Array>> {
+  const name = `@lydell/node-pty-linux-${process.arch}`;
+  try {
+    const main = createRequire(import.meta.url).resolve('@lydell/node-pty');
+    const binary = createRequire(main).resolve(`${name}/pty.node`);
+    return new Map([
+      ['node_modules/@lydell/node-pty/index.js', Buffer.from('')],
+      [`node_modules/${name}/pty.node`, await readFile(binary)],
+    ]);
+  } catch (cause) {
+    throw new WorkcellError(
+      'capability-unsupported',
+      `The executor needs the optional package ${name}, which is not installed.`,
+      { cause },
+    );
+  }
+}
+
+async function write(path: string, content: Uint8Array): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, content, { flush: true });
+}

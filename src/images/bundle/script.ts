@@ -1,0 +1,65 @@
+/** The program of a cell in one file. The package carries it; from source it is bundled when first asked for. */
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { WorkcellError } from '../../protocol/index.js';
+
+const isSource = import.meta.url.endsWith('.ts');
+
+/** Beside the command line that it is part of. */
+const builtFile = fileURLToPath(new URL('../../cli/cell-main.cjs', import.meta.url));
+
+export async function executorScript(): Promise<Uint8Array> {
+  if (isSource) return bundleScript(fileURLToPath(new URL('../../cli/cell-main.ts', import.meta.url)));
+  try {
+    return await readFile(builtFile);
+  } catch (cause) {
+    throw new WorkcellError(
+      'internal',
+      `The bundled executor is missing from the package: ${builtFile}. "npm run build" makes it.`,
+      { cause },
+    );
+  }
+}
+
+/** Bundles a program and all that it imports into one CommonJS file. The same sources give the same bytes. */
+async function bundleScript(entry: string): Promise<Uint8Array> {
+  // Needed to make the package, not to use it.
+  const { build } = await import('esbuild');
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    platform: 'node',
+    target: 'node20.19',
+    format: 'cjs',
+    minify: true,
+    keepNames: true,
+    legalComments: 'none',
+    logLevel: 'silent',
+    // Found beside the script, because it is a native module.
+    external: ['@lydell/*'],
+    define: { 'import.meta.url': 'scriptUrl' },
+    banner: { js: "const scriptUrl = require('node:url').pathToFileURL(__filename).href;" },
+    plugins: [
+      {
+        name: 'required modules are bundled too',
+        setup({ onLoad }) {
+          onLoad({ filter: /\/src\/.*\.ts$/ }, async ({ path }) => ({
+            loader: 'ts',
+            contents: withoutOwnRequire(await readFile(path, 'utf8')),
+          }));
+        },
+      },
+    ],
+  });
+  const [script] = outputFiles;
+  if (script === undefined) throw new WorkcellError('internal', `Nothing was bundled from ${entry}.`);
+  return script.contents;
+}
+
+/** Source loads some modules late with a `require` of its own; the bundler follows only the common one. */
+function withoutOwnRequire(source: string): string {
+  return source
+    .replace(/^const require = createRequire\(import\.meta\.url\);$/m, '')
+    .replaceAll('createRequire(import.meta.url)(', 'require(');
+}

@@ -1,0 +1,62 @@
+/** Directories in the user's cache, each made once: whole or not at all, whoever else makes the same one. */
+import { constants } from 'node:fs';
+import { access, chmod, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
+import { isAbandoned, ownedPrefix } from '../../launchers/scratch.js';
+import { WorkcellError } from '../../protocol/index.js';
+
+/** Where what can be made again is kept: below `XDG_CACHE_HOME`, or `~/.cache`. */
+export function cacheDirectory(): string {
+  const given = process.env.XDG_CACHE_HOME ?? '';
+  return join(isAbsolute(given) ? given : join(homedir(), '.cache'), 'workcell');
+}
+
+/** Makes the directory unless it exists. `make` fills a draft, which takes the name when it is complete. */
+export async function keep(path: string, make: (draft: string) => Promise<void>): Promise<void> {
+  if (await exists(path)) return;
+  const parent = dirname(path);
+  let draft: string;
+  try {
+    await mkdir(parent, { recursive: true, mode: 0o700 });
+    await removeAbandoned(parent);
+    draft = await mkdtemp(join(parent, ownedPrefix()));
+  } catch (cause) {
+    throw new WorkcellError(
+      'backend-unavailable',
+      `Nothing can be kept in the cache ${parent}: ${(cause as Error).message}. Set XDG_CACHE_HOME to a directory that you may write to.`,
+      { cause },
+    );
+  }
+  try {
+    await make(draft);
+    await openToAll(draft);
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    if (!(await exists(path))) throw error;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path, constants.R_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Another user may have to read it, inside the cell that it is mounted in; a mask of this process must not prevent that. */
+async function openToAll(directory: string): Promise<void> {
+  await chmod(directory, 0o755);
+  for (const entry of await readdir(directory, { withFileTypes: true, recursive: true })) {
+    const path = join(entry.parentPath, entry.name);
+    const executable = entry.isDirectory() || ((await stat(path)).mode & 0o100) !== 0;
+    await chmod(path, executable ? 0o755 : 0o644);
+  }
+}
+
+/** Drafts of makers that were killed. */
+async function removeAbandoned(parent: string): Promise<void> {
+  const names = (await readdir(parent)).filter(isAbandoned);
+  await Promise.all(names.map((name) => rm(join(parent, name), { recursive: true, force: true })));
+}
