@@ -8,7 +8,7 @@ import { basename, join } from 'node:path';
 export interface Scope {
   /** The temporary directory of all owners, which nobody else has. */
   readonly directory: string;
-  /** How the names of the owners' control groups begin. */
+  /** How the names of the owners' control groups and directories begin. */
   readonly owners: ReadonlySet<string>;
 }
 
@@ -20,7 +20,7 @@ export interface Counts {
   readonly mounts: number;
   /** Directories in all hierarchies of both versions. */
   readonly controlGroups: number;
-  /** What each owner has in the temporary directory, and one level into it. */
+  /** What each owner has in the temporary directory and in the memory file system, and one level into it. */
   readonly files: number;
 }
 
@@ -36,7 +36,7 @@ export function count({ directory, owners }: Scope): Counts {
       .split('\n')
       .filter((line) => line.includes(mark)).length,
     controlGroups: controlGroups(owners),
-    files: entries(directory),
+    files: entries(directory, owners) + entries('/dev/shm', owners),
   };
 }
 
@@ -88,8 +88,8 @@ function directories(path: string): string[] {
   }
 }
 
-function entries(directory: string): number {
-  const names = readdirSync(directory).filter((name) => name.startsWith('workcell-'));
+function entries(directory: string, owners: ReadonlySet<string>): number {
+  const names = readdirSync(directory).filter((name) => [...owners].some((owner) => name.startsWith(owner)));
   return names.reduce((sum, name) => sum + 1 + childCount(join(directory, name)), 0);
 }
 

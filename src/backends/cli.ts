@@ -58,7 +58,7 @@ export default defineBackend({
       workspace: workspace.path,
       async stop() {
         await executor.close();
-        workspace.dispose();
+        await workspace.dispose();
       },
     };
   },

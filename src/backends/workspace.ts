@@ -1,19 +1,19 @@
 /** The directory an agent works in: one that was given, or a temporary one that goes with the cell. */
 import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { makeScratch, removeTree } from '../launchers/scratch.js';
+import { discardTree, makeScratch } from '../launchers/scratch.js';
 import { WorkcellError } from '../protocol/index.js';
 
 export interface Workspace {
   readonly path: string;
   /** Removes it if it is temporary. */
-  dispose(): void;
+  dispose(): Promise<void>;
 }
 
 export function openWorkspace(given: string | undefined): Workspace {
   if (given === undefined) {
     const path = realpathSync(makeScratch('workspace'));
-    return { path, dispose: () => removeTree(path) };
+    return { path, dispose: () => discardTree(path) };
   }
   const path = resolve(given);
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
@@ -25,5 +25,5 @@ export function openWorkspace(given: string | undefined): Workspace {
       },
     );
   }
-  return { path: realpathSync(path), dispose: () => {} };
+  return { path: realpathSync(path), dispose: async () => {} };
 }

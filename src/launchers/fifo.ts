@@ -4,7 +4,7 @@ import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { WorkcellError } from '../protocol/index.js';
-import { makeScratch } from './scratch.js';
+import { makeFleeting } from './scratch.js';
 
 const batch = 32;
 const ready: string[] = [];
@@ -12,7 +12,7 @@ let directory: string | undefined;
 let made = 0;
 let making: Promise<void> | undefined;
 
-/** Puts a new pipe, readable and writable by its owner only, at `path`. */
+/** Puts a new pipe, readable and writable by its owner only, at `path`, which is in a fleeting directory. */
 export async function makeFifo(path: string): Promise<void> {
   while (ready.length === 0) {
     making ??= makeBatch();
@@ -25,7 +25,7 @@ export async function makeFifo(path: string): Promise<void> {
 
 async function makeBatch(): Promise<void> {
   try {
-    directory ??= makeScratch('pipes');
+    directory ??= makeFleeting('pipes');
     const paths = Array.from({ length: batch }, () => join(directory as string, `pipe-${made++}`));
     await promisify(execFile)('mkfifo', ['-m', '600', ...paths]);
     ready.push(...paths);

@@ -7,7 +7,7 @@ import type { CellProcess, ExitStatus, LaunchedProcess, Launcher, SpawnOptions }
 import { openPipes } from './pipes.js';
 import { readProcessTable, withDescendants } from './process-table.js';
 import { spawnPty } from './pty.js';
-import { makeScratch } from './scratch.js';
+import { makeFleeting } from './scratch.js';
 import { spawnFailure } from './spawn-failure.js';
 import { spawnOn } from './spawn-on.js';
 
@@ -25,7 +25,7 @@ export function createHostLauncher(options: {
   environment: Readonly<Record<string, string>>;
 }): Launcher {
   const cell = randomBytes(12).toString('hex');
-  const exchange = makeScratch('exchange');
+  const exchange = makeFleeting('exchange');
   const starts = new Starts();
   /** What was found last: it stays ours whatever it does to its environment. */
   let known = new Map<number, CellProcess>();

@@ -7,7 +7,7 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { makeFifo } from './fifo.js';
-import { makeScratch } from './scratch.js';
+import { makeFleeting } from './scratch.js';
 
 export interface Pipes {
   /** The ends for the program: standard input, output and error. */
@@ -57,7 +57,7 @@ interface Ends {
 }
 
 async function openPipe(toProgram: boolean): Promise<Ends> {
-  directory ??= makeScratch('pipes');
+  directory ??= makeFleeting('pipes');
   const path = join(directory, String(count++));
   await makeFifo(path);
   const { O_RDONLY, O_WRONLY, O_RDWR, O_NONBLOCK } = constants;

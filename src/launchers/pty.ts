@@ -72,7 +72,6 @@ export function attachMaster(
   pid: number,
   exited: Promise<ExitStatus>,
 ): LaunchedPty & Referenced {
-  const native = loadNative();
   const forget = hideDescriptor(master);
   const socket = new ReadStream(master);
   let closed = false;
@@ -112,7 +111,7 @@ export function attachMaster(
       if (!socket.destroyed && socket.writable) socket.write(data);
     },
     resize(columns, rows) {
-      if (!socket.destroyed) native.resize(master, columns, rows);
+      if (!socket.destroyed) loadNative().resize(master, columns, rows);
     },
     pause: () => void socket.pause(),
     resume: () => void socket.resume(),
@@ -139,7 +138,14 @@ function drain(master: number, deliver: (chunk: Buffer) => void): void {
   }
 }
 
+let native: NativePty | undefined;
+
 function loadNative(): NativePty {
+  native ??= requireNative();
+  return native;
+}
+
+function requireNative(): NativePty {
   const platform = `${process.platform}-${process.arch}`;
   try {
     // The binary is a dependency of the package, so it is looked for from there.

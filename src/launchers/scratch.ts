@@ -3,21 +3,48 @@
  * process could not remove is removed by the next one that starts.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { accessSync, constants, mkdtempSync, readdirSync, readlinkSync, rmSync, statfsSync } from 'node:fs';
+import { rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readProcess } from './process-table.js';
 
-let root: string | undefined;
+const roots = new Map<string, string>();
 
 /** Makes a directory that only this user can enter. It goes at the latest with this process. */
 export function makeScratch(purpose: string): string {
+  return makeIn(tmpdir(), purpose);
+}
+
+/**
+ * The same for small things that come and go with every cell: in memory, where this machine offers that, because a
+ * disk can take a millisecond to remove a directory. All of them are in one file system.
+ */
+export function makeFleeting(purpose: string): string {
+  memory ??= isMemory('/dev/shm') ? '/dev/shm' : tmpdir();
+  return makeIn(memory, purpose);
+}
+
+let memory: string | undefined;
+
+function isMemory(path: string): boolean {
+  const tmpfs = 0x01021994;
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK);
+    return statfsSync(path).type === tmpfs;
+  } catch {
+    return false;
+  }
+}
+
+function makeIn(place: string, purpose: string): string {
+  let root = roots.get(place);
   if (root === undefined) {
-    const parent = mkdtempSync(join(tmpdir(), ownedPrefix()));
+    const parent = mkdtempSync(join(place, ownedPrefix()));
     root = parent;
+    roots.set(place, parent);
     process.once('exit', () => removeTree(parent));
-    void sweep();
+    void sweep(place);
   }
   return mkdtempSync(join(root, `${purpose}-`));
 }
@@ -47,10 +74,17 @@ export function removeTree(path: string): void {
   }
 }
 
+/** The same without keeping this thread waiting, which a disk does even for a directory that is empty. */
+export async function discardTree(path: string): Promise<void> {
+  await rmdir(path)
+    .catch(() => rm(path, { recursive: true, force: true }))
+    .catch(() => removeTree(path));
+}
+
 /** Removes what owners that are gone have left. Nobody waits for it and a failure is the next one's to try again. */
-async function sweep(): Promise<void> {
-  const names = readdirSync(tmpdir()).filter(isAbandoned);
-  await Promise.allSettled(names.map((name) => rm(join(tmpdir(), name), { recursive: true, force: true })));
+async function sweep(place: string): Promise<void> {
+  const names = readdirSync(place).filter(isAbandoned);
+  await Promise.allSettled(names.map((name) => rm(join(place, name), { recursive: true, force: true })));
 }
 
 /** Names a process so that a later one with the same id is not taken for it. */

@@ -50,12 +50,12 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxCell
         const ended = launcher?.close();
         await executor.close();
         await ended;
-        workspace.dispose();
+        await workspace.dispose();
       },
     };
   } catch (error) {
     await launcher?.close();
-    workspace.dispose();
+    await workspace.dispose();
     throw await explained(error);
   }
 }

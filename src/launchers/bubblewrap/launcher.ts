@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { Launcher } from '../launcher.js';
 import { applyLimits, type Enforcement, type Limits } from '../limits/limits.js';
 import { closeEnd, openPair, type Referenced } from '../pty.js';
-import { makeScratch } from '../scratch.js';
+import { makeFleeting } from '../scratch.js';
 import { startCell } from './cell.js';
 import { assembleEtc } from './etc.js';
 import { exchangeInside, workspaceInside } from './layout.js';
@@ -38,7 +38,7 @@ export interface BubblewrapLauncher extends Launcher, Referenced {
 
 /** Starts a cell; settles when its first process is ready to start others. */
 export async function createBubblewrapLauncher(options: BubblewrapOptions): Promise<BubblewrapLauncher> {
-  const exchange = makeScratch('cell');
+  const exchange = makeFleeting('cell');
   const enforcement = applyLimits(options.limits);
   const terminal = openPair(200, 50);
   try {

@@ -19,8 +19,16 @@ const neededOptions = [
   '--remount-ro',
 ];
 
+/** Where it was found last, to be looked at first: a search path can be long. */
+let last: { path: string | undefined; program: string } | undefined;
+
 export function findBubblewrap(): string | undefined {
-  return findProgram('bwrap', process.env.PATH) ?? findProgram('bwrap', '/usr/local/bin:/usr/bin:/bin');
+  const path = process.env.PATH;
+  if (last?.path === path && last !== undefined && findProgram(last.program, path) !== undefined)
+    return last.program;
+  const program = findProgram('bwrap', path) ?? findProgram('bwrap', '/usr/local/bin:/usr/bin:/bin');
+  last = program === undefined ? undefined : { path, program };
+  return program;
 }
 
 /** Why bubblewrap cannot be used at all; undefined when it is here and new enough. */
