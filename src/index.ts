@@ -23,3 +23,12 @@ export type {
 export { WorkcellError } from './protocol/index.js';
 export type { ForwardedPort } from './runtime/ports.js';
 export type { RunOptions, Runtime } from './runtime/runtime.js';
+export type {
+  FunctionTool,
+  ToolContext,
+  ToolDefinition,
+  ToolRuntime,
+} from './tools/function-tool.js';
+export { tool } from './tools/function-tool.js';
+export type { OpenaiTool } from './tools/openai.js';
+export { openaiTool } from './tools/openai.js';

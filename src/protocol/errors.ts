@@ -54,6 +54,12 @@ export const errorTable = {
     69,
     'The plugin cannot start, mostly because something it needs is missing.',
   ),
+  'invalid-tool': row(400, false, 64, 'A tool or the place it comes from cannot be used as it is.'),
+  'tool-not-found': row(404, false, 66, 'There is no tool with that name.'),
+  'invalid-arguments': row(400, false, 64, 'The arguments do not fit the parameters of the tool.'),
+  'invalid-result': row(422, false, 65, 'What the tool returned does not fit its schema, JSON or the size limit.'),
+  'tool-failed': row(422, false, 70, 'The tool threw an error.'),
+  'tool-host-lost': row(503, true, 69, 'The process that runs the tools of the cell ended during the call.'),
   'backend-unknown': row(400, false, 64, 'There is no backend with that name.'),
   'backend-unavailable': row(503, true, 69, 'The backend cannot start a cell on this machine now.'),
   'isolation-too-weak': row(

@@ -11,11 +11,12 @@ const walls: Record<string, readonly string[]> = {
   plugins: ['protocol', 'launchers'],
   executor: ['protocol', 'launchers', 'plugins'],
   images: ['protocol', 'launchers'],
+  tools: ['protocol', 'plugins'],
   runtime: ['protocol', 'events', 'security'],
   backends: ['protocol', 'events', 'launchers', 'executor', 'images', 'plugins'],
   config: ['protocol', 'backends'],
   'create-runtime.ts': ['protocol', 'events', 'runtime', 'backends', 'config', 'security', 'plugins'],
-  'index.ts': ['protocol', 'events', 'runtime', 'backends', 'config', 'create-runtime.ts'],
+  'index.ts': ['protocol', 'events', 'runtime', 'backends', 'config', 'create-runtime.ts', 'tools'],
   abuse: ['protocol', 'index.ts'],
   compat: ['protocol', 'launchers', 'executor'],
   cli: [

@@ -1,0 +1,25 @@
+/** What a tool's function is told besides its arguments, as far as carrying it out is concerned. */
+interface Reporting {
+  progress(value: unknown): void;
+}
+
+/**
+ * Calls a tool's function and waits for its result. Of an async iterable each value is progress, and the result is
+ * what it returns, or its last value when it returns nothing.
+ */
+export async function perform<Context extends Reporting>(
+  execute: (input: never, context: Context) => unknown,
+  input: unknown,
+  context: Context,
+): Promise<unknown> {
+  const answer = await execute(input as never, context);
+  if (typeof answer !== 'object' || answer === null || !(Symbol.asyncIterator in answer)) return answer;
+  const values = (answer as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+  let last: unknown;
+  for (;;) {
+    const { done, value } = await values.next();
+    if (done === true) return value === undefined ? last : value;
+    last = value;
+    context.progress(value);
+  }
+}
