@@ -14,6 +14,7 @@ const system = [
   'test/launchers/uid.test.ts',
   'test/engines/**/*.test.ts',
   'test/plugins/**/*.test.ts',
+  'test/server/**/*.test.ts',
 ];
 const house = ['test/house/**/*.test.ts'];
 

@@ -4,6 +4,7 @@ import { auditCommand } from './commands/audit.js';
 import { configCommand } from './commands/config.js';
 import { doctorCommand } from './commands/doctor.js';
 import { executorCommand } from './commands/executor.js';
+import { mcpCommand } from './commands/mcp.js';
 import { openHandsAgentServerCommand } from './commands/openhands-agent-server.js';
 import { openHandsServerCommand } from './commands/openhands-server.js';
 import { riskCommand } from './commands/risk.js';
@@ -40,6 +41,7 @@ export function createProgram(): Command {
     configCommand(),
     riskCommand(),
     auditCommand(),
+    mcpCommand(),
     executorCommand(),
     openHandsAgentServerCommand(),
     openHandsServerCommand(),

@@ -19,7 +19,9 @@ const walls: Record<string, readonly string[]> = {
   'index.ts': ['protocol', 'events', 'runtime', 'backends', 'config', 'create-runtime.ts', 'tools'],
   abuse: ['protocol', 'index.ts'],
   compat: ['protocol', 'launchers', 'executor'],
+  server: ['protocol', 'executor', 'index.ts'],
   cli: [
+    'server',
     'abuse',
     'compat',
     'protocol',

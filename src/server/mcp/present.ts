@@ -1,0 +1,64 @@
+/** Turns observations into what a model reads: the text as it is, the facts beside it. */
+import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
+import type { Observation, WorkcellError } from '../../protocol/index.js';
+
+type Facts = Record<string, unknown>;
+
+export function present(observation: Observation, budgetBytes: number): CallToolResult {
+  const { observation: name, ...facts } = observation as Observation & Facts;
+  const { text, rest } = (presenters[name] ?? asJson)(facts);
+  return {
+    content: [{ type: 'text', text: cut(text, budgetBytes) }, ...images(facts)],
+    structuredContent: rest,
+  };
+}
+
+export function presentError({ code, message }: WorkcellError): CallToolResult {
+  return { isError: true, content: [{ type: 'text', text: `${code}: ${message}` }] };
+}
+
+const presenters: Readonly<Record<string, ((facts: Facts) => { text: string; rest: Facts }) | undefined>> = {
+  run: ({ output, ...rest }) => ({ text: `${withNewline(String(output))}[${ending(rest)}]`, rest }),
+  read: ({ content, ...rest }) => ({
+    text: rest.encoding === 'base64' ? `[${rest.mediaType}, ${rest.sizeBytes} bytes]` : String(content),
+    rest,
+  }),
+  read_output: ({ data, ...rest }) => ({ text: String(data), rest }),
+  edit: ({ diff, ...rest }) => ({ text: String(diff), rest }),
+};
+
+function asJson(facts: Facts): { text: string; rest: Facts } {
+  return { text: JSON.stringify(facts, undefined, 1), rest: facts };
+}
+
+function ending({ exitCode, endedBy, signal, cwd, truncated, outputId, notice }: Facts): string {
+  return [
+    exitCode === null ? `ended by ${signal ?? endedBy}` : `exit code ${exitCode}`,
+    `in ${cwd}`,
+    truncated ? `output cut; read_output with outputId ${outputId} gives the whole` : '',
+    notice ?? '',
+  ]
+    .filter((part) => part !== '')
+    .join('; ');
+}
+
+/** Pictures that an action brings along: a file that is one, a screenshot, the display of a code cell. */
+function images(facts: Facts): ContentBlock[] {
+  const { screenshot, content, encoding, mediaType } = facts;
+  if (encoding === 'base64' && typeof content === 'string' && /^image\//.test(String(mediaType)))
+    return [{ type: 'image', mimeType: String(mediaType), data: content }];
+  const [, mimeType, data] = /^data:(image\/[a-z+]+);base64,(.+)$/.exec(String(screenshot ?? '')) ?? [];
+  return mimeType === undefined || data === undefined ? [] : [{ type: 'image', mimeType, data }];
+}
+
+function withNewline(text: string): string {
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`;
+}
+
+function cut(text: string, budgetBytes: number): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= budgetBytes + 1024) return text;
+  const half = budgetBytes / 2;
+  const [head, tail] = [bytes.subarray(0, half), bytes.subarray(-half)].map(String);
+  return `${head}\n[… ${bytes.length - budgetBytes} bytes left out; ask for a part …]\n${tail}`;
+}
