@@ -19,6 +19,7 @@ export interface TrustedParts {
   readonly guards?: readonly ReturnType<typeof import('./policy/guard.js')['policyGuard']>[] | undefined;
   readonly mask?: SecretMask | undefined;
   readonly prepare?: (<Name extends ActionName>(action: Action<Name>) => Promise<Action<Name>>) | undefined;
+  readonly credential?: ((name: string, host: string) => Promise<string>) | undefined;
   readonly audit?: ((effect: Effect) => void) | undefined;
 }
 
@@ -57,6 +58,7 @@ async function openSecrets(given: Readonly<Record<string, SecretOptions>> | Secr
   return {
     mask: secrets.mask,
     prepare: (action) => secrets.prepare(action as JudgedAction) as Promise<never>,
+    credential: (name, host) => secrets.credential(name, host),
   };
 }
 

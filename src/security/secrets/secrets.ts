@@ -1,4 +1,5 @@
 /** Named secrets: which commands get them, and that nothing which leaves a cell shows them. */
+import { WorkcellError } from '../../protocol/index.js';
 import type { JudgedAction } from '../analyzers/analyzer.js';
 import { createMask, type SecretMask } from './mask.js';
 import { Matcher } from './matcher.js';
@@ -21,6 +22,8 @@ export type SecretOptions = (
   readonly reach?: 'none' | 'env' | undefined;
   /** The simple commands that get it, such as `gh *`. Default: those that mention its name. */
   readonly commands?: readonly string[] | undefined;
+  /** Servers, such as `github.com`, that git in the cell may send it to as a password. Default: none. */
+  readonly hosts?: readonly string[] | undefined;
 };
 
 export interface Secrets {
@@ -29,6 +32,8 @@ export interface Secrets {
   refresh(secrets: Readonly<Record<string, SecretOptions>>): Promise<void>;
   /** The action with the variables that it may get. Called after an action was judged and recorded. */
   prepare<Action extends JudgedAction>(action: Action): Promise<Action>;
+  /** The value, for a server that the secret's `hosts` name; throws `denied` for any other. */
+  credential(name: string, host: string): Promise<string>;
 }
 
 /** Shorter values are in ordinary text by chance, and hiding them would make it unreadable. */
@@ -89,6 +94,18 @@ export async function createSecrets(
       }
       if (Object.keys(added).length === 0) return action;
       return { ...action, env: { ...(action.env as Record<string, string> | undefined), ...added } };
+    },
+    async credential(name, host) {
+      const hosts = entries.get(name)?.hosts ?? [];
+      // A host without a port stands for all its ports.
+      const isNamed = hosts.includes(host) || hosts.includes(host.replace(/:\d+$/, ''));
+      const secret = isNamed ? await load(name) : undefined;
+      if (secret !== undefined) return secret.value;
+      throw new WorkcellError(
+        'denied',
+        `Secret ${JSON.stringify(name)} may not be sent to ${JSON.stringify(host)}: there is none, or its hosts do not name that server.`,
+        { details: { secret: name, host } },
+      );
     },
   };
 }
