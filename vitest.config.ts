@@ -15,6 +15,7 @@ const system = [
   'test/engines/**/*.test.ts',
   'test/plugins/**/*.test.ts',
   'test/server/**/*.test.ts',
+  'test/runtime/**/*.test.ts',
 ];
 const house = ['test/house/**/*.test.ts'];
 

@@ -21,6 +21,15 @@ export type {
   WorkcellEvent,
 } from './protocol/index.js';
 export { WorkcellError } from './protocol/index.js';
+export type { GitBlameLine } from './runtime/git/blame.js';
+export type { GitBranch } from './runtime/git/branches.js';
+export type { GitChange } from './runtime/git/changes.js';
+export type { FileDiff } from './runtime/git/file-diff.js';
+export type { RuntimeGit } from './runtime/git/git.js';
+export type { GitCommit } from './runtime/git/log.js';
+export type { GitPatch } from './runtime/git/patch.js';
+export type { GitStatus } from './runtime/git/status.js';
+export type { GitWorktree } from './runtime/git/worktrees.js';
 export type { ForwardedPort } from './runtime/ports.js';
 export type { RunOptions, Runtime } from './runtime/runtime.js';
 export type {

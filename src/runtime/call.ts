@@ -1,4 +1,12 @@
-import type { ActionInput, ActionName, ExecuteContext, Executor, Observation } from '../protocol/index.js';
+import {
+  type Action,
+  type ActionInput,
+  type ActionName,
+  type ExecuteContext,
+  type Executor,
+  type Observation,
+  parseAction,
+} from '../protocol/index.js';
 
 /** The way from the verbs into the pipeline. */
 export interface Call extends Pick<Executor, 'upload' | 'download' | 'openTerminal'> {
@@ -6,6 +14,30 @@ export interface Call extends Pick<Executor, 'upload' | 'download' | 'openTermin
     action: ActionInput<Name> & { action: Name },
     context?: ExecuteContext,
   ): Promise<Observation<Name>>;
+  /** Starts a process with a secret on its standard input, which neither the action nor an event carries. */
+  startWithSecret?(
+    action: ActionInput<'start_process'> & { action: 'start_process' },
+    secret: SecretInput,
+  ): Promise<Observation<'start_process'>>;
+}
+
+export interface SecretInput {
+  readonly name: string;
+  /** The server it is for, which the secret itself must name. */
+  readonly host: string;
+  /** Makes of the value what the process reads. */
+  readonly stdin: (value: string) => string;
+}
+
+/** The way straight to an executor, for those who sit beside one and have no pipeline. */
+export function callOf(executor: Executor): Call {
+  return {
+    execute: async <Name extends ActionName>(input: ActionInput<Name>, context?: ExecuteContext) =>
+      executor.execute(parseAction(input) as Action<Name>, context),
+    upload: (path, content, options) => executor.upload(path, content, options),
+    download: (path, options) => executor.download(path, options),
+    openTerminal: (options) => executor.openTerminal(options),
+  };
 }
 
 export type OutputListener = (chunk: {

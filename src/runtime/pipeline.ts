@@ -43,6 +43,8 @@ export interface Trusted {
   readonly mask?: Mask | undefined;
   /** Adds what the agent must not write itself, such as secret variables. What it adds is in no event. */
   readonly prepare?: (<Name extends ActionName>(action: Action<Name>) => Promise<Action<Name>>) | undefined;
+  /** The value of a secret that may be sent to a host; throws `denied` for any other. */
+  readonly credential?: ((name: string, host: string) => Promise<string>) | undefined;
   /** Told of each action once it has ended or was refused. */
   readonly audit?: ((effect: Effect) => void) | undefined;
 }

@@ -16,8 +16,9 @@ import {
   type TerminalOptions,
   WorkcellError,
 } from '../protocol/index.js';
-import { type Call, type OutputListener, toContext } from './call.js';
+import { type Call, type OutputListener, type SecretInput, toContext } from './call.js';
 import { Files } from './files.js';
+import { RuntimeGit } from './git/git.js';
 import {
   accompany,
   executeAction,
@@ -73,6 +74,8 @@ export class Runtime implements AsyncDisposable {
   };
 
   readonly #parts: RuntimeParts;
+  readonly #call: Call;
+  #git: RuntimeGit | undefined;
   #status: RuntimeStatus = 'RUNTIME_STARTED';
   #closing: Promise<void> | undefined;
 
@@ -86,6 +89,7 @@ export class Runtime implements AsyncDisposable {
     this.events = events;
     const call: Call = {
       execute: this.execute.bind(this),
+      startWithSecret: this.#startWithSecret.bind(this),
       upload: (path, content, options) =>
         this.#aside({ action: 'upload', path, format: options?.format }, options?.signal, (executor) =>
           executor.upload(path, content, options),
@@ -107,6 +111,7 @@ export class Runtime implements AsyncDisposable {
           maskTerminal(await executor.openTerminal(options), this.#parts.mask),
         ),
     };
+    this.#call = call;
     this.files = new Files(call);
     this.processes = new RuntimeProcesses(call);
     this.ports = new RuntimePorts(() => this.#open());
@@ -135,6 +140,12 @@ export class Runtime implements AsyncDisposable {
 
   get status(): RuntimeStatus {
     return this.#status;
+  }
+
+  /** Git in the workspace; `at` leads to repositories below it. */
+  get git(): RuntimeGit {
+    this.#git ??= new RuntimeGit(this.#call, this.workspace);
+    return this.#git;
   }
 
   /** Any action as JSON, its observation back. */
@@ -214,6 +225,21 @@ export class Runtime implements AsyncDisposable {
     return accompany(this.#pipeline(), action, signal, async () => ({ result: await work(executor) }));
   }
 
+  /** The secret comes in after the action was judged and recorded. */
+  async #startWithSecret(
+    action: ActionInput<'start_process'> & { action: 'start_process' },
+    { name, host, stdin }: SecretInput,
+  ): Promise<Observation<'start_process'>> {
+    const { credential } = this.#parts;
+    const pipeline = this.#pipeline();
+    const prepare: Pipeline['prepare'] = async (judged) => {
+      if (credential === undefined) throw unknownSecret(name);
+      const prepared = (await pipeline.prepare?.(judged)) ?? judged;
+      return { ...prepared, stdin: stdin(await credential(name, host)) };
+    };
+    return executeAction<'start_process'>({ ...pipeline, prepare }, action, {});
+  }
+
   #pipeline(): Pipeline {
     const { events, guards, mask, prepare, audit } = this.#parts;
     return { executor: this.#open(), events, workspace: this.workspace, guards, mask, prepare, audit };
@@ -231,4 +257,12 @@ export class Runtime implements AsyncDisposable {
     this.events.append({ kind: 'status', status: update }, 'environment');
     this.#parts.onStatus?.(update);
   }
+}
+
+function unknownSecret(name: string): WorkcellError {
+  return new WorkcellError(
+    'denied',
+    `There is no secret ${JSON.stringify(name)}; give it to createRuntime as secrets, with the hosts it may be sent to.`,
+    { details: { secret: name } },
+  );
 }

@@ -1,0 +1,101 @@
+/** The difference between two states as a patch. */
+import type { Call } from '../call.js';
+import { fieldsOf, type Git, inspect, output } from './command.js';
+import { findBase, resolveTree } from './revisions.js';
+
+export interface GitPatch {
+  /** Unified diff, which `git apply` takes, unless `truncated`. */
+  readonly patch: string;
+  readonly truncated: boolean;
+  readonly files: readonly GitFilePatch[];
+}
+
+interface GitFilePatch {
+  readonly path: string;
+  readonly from?: string;
+  /** Lines; zero where `isBinary`. */
+  readonly added: number;
+  readonly deleted: number;
+  readonly isBinary: boolean;
+}
+
+export interface DiffOptions {
+  /** A ref. Default: where the branch left the default branch, else the last commit. */
+  readonly base?: string | undefined;
+  /** A ref. Default: the working tree. */
+  readonly to?: string | undefined;
+  readonly paths?: readonly string[] | undefined;
+  readonly contextLines?: number | undefined;
+  /** Includes files that git does not follow yet, when `to` is the working tree. Default: true. */
+  readonly untracked?: boolean | undefined;
+  /** Includes the content of binary files, so that the patch can be applied. */
+  readonly binary?: boolean | undefined;
+  /** Default: 16 MiB. */
+  readonly maxBytes?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const mostUntracked = 200;
+const plainPatch = ['--no-ext-diff', '--no-textconv', '--no-color'];
+
+export async function findPatch(call: Call, cwd: string, options: DiffOptions = {}): Promise<GitPatch> {
+  const { base, to, paths = [], contextLines = 3, untracked = true, maxBytes = 16_777_216, signal } = options;
+  const git = await inspect(call, cwd, signal);
+  await output(git, ['rev-parse', '--git-dir']);
+  const from = base === undefined ? await findBase(git) : await resolveTree(git, base);
+  const states = to === undefined ? [from] : [from, await resolveTree(git, to)];
+  const how = [
+    ...plainPatch,
+    `--unified=${Math.trunc(contextLines)}`,
+    ...(options.binary ? ['--binary'] : []),
+  ];
+  const tracked = ['--find-renames', '--relative', ...states, '--', ...paths];
+  const stats = await output(git, ['diff', ...plainPatch, '--numstat', '-z', ...tracked]);
+  const { stdout, truncated } = await git(['diff', ...how, '--patch', ...tracked], {
+    maxOutputBytes: maxBytes,
+  });
+  const files = toFiles(fieldsOf(stats));
+  if (to !== undefined || !untracked) return { patch: stdout, truncated, files };
+  return addUntracked(git, { patch: stdout, truncated, files }, { how, paths, maxBytes });
+}
+
+async function addUntracked(
+  git: Git,
+  found: GitPatch,
+  { how, paths, maxBytes }: { how: readonly string[]; paths: readonly string[]; maxBytes: number },
+): Promise<GitPatch> {
+  const list = ['ls-files', '--others', '--exclude-standard', '-z', '--', ...paths];
+  // What ends with a slash is another repository, and a dash would be read as standard input.
+  const names = fieldsOf(await output(git, list)).filter((name) => !name.endsWith('/') && name !== '-');
+  let { patch, truncated } = found;
+  const files = [...found.files];
+  for (const path of names.slice(0, mostUntracked)) {
+    const versus = ['--no-index', '--relative', '--', '/dev/null', path];
+    const stats = await git(['diff', ...plainPatch, '--numstat', '-z', ...versus]);
+    const [file] = toFiles(fieldsOf(stats.stdout));
+    if (file === undefined) continue;
+    files.push({ path, added: file.added, deleted: 0, isBinary: file.isBinary });
+    const room = maxBytes - Buffer.byteLength(patch);
+    const { stdout, truncated: cut } = await git(['diff', ...how, ...versus], {
+      maxOutputBytes: Math.max(256, room),
+    });
+    if (cut || Buffer.byteLength(stdout) > room) truncated = true;
+    else patch += stdout;
+  }
+  return { patch, truncated: truncated || names.length > mostUntracked, files };
+}
+
+/** `added TAB deleted TAB path`, where an empty path is followed by the old and the new one. */
+function toFiles(fields: readonly string[]): GitFilePatch[] {
+  const files: GitFilePatch[] = [];
+  for (let at = 0; at < fields.length; at++) {
+    const [added = '', deleted = '', ...rest] = (fields[at] ?? '').split('\t');
+    const counts = { added: Number(added) || 0, deleted: Number(deleted) || 0, isBinary: added === '-' };
+    const path = rest.join('\t');
+    if (path === '') {
+      const from = fields[++at] ?? '';
+      files.push({ path: fields[++at] ?? '', from, ...counts });
+    } else files.push({ path, ...counts });
+  }
+  return files;
+}

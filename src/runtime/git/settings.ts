@@ -1,0 +1,135 @@
+/** What git is told by variables, so that no file, argument or setting of the cell has to be touched. */
+
+export type Settings = readonly (readonly [name: string, value: string])[];
+
+/** Variables that would lead git to another repository, start programs or write what it does to a file. */
+const unwanted = [
+  ...['DIR', 'WORK_TREE', 'COMMON_DIR', 'INDEX_FILE', 'OBJECT_DIRECTORY', 'ALTERNATE_OBJECT_DIRECTORIES'],
+  ...['NAMESPACE', 'CEILING_DIRECTORIES', 'SHALLOW_FILE', 'GRAFT_FILE', 'REPLACE_REF_BASE', 'ATTR_SOURCE'],
+  ...[
+    'CONFIG',
+    'CONFIG_PARAMETERS',
+    'CONFIG_SYSTEM',
+    'EXEC_PATH',
+    'TEMPLATE_DIR',
+    'EXTERNAL_DIFF',
+    'DIFF_OPTS',
+  ],
+  ...['SSH', 'SSH_COMMAND', 'PROXY_COMMAND', 'ASKPASS', 'SSL_NO_VERIFY', 'SSL_CAINFO', 'SSL_CAPATH'],
+  ...['TRACE', 'TRACE_PACKET', 'TRACE_CURL', 'TRACE2', 'TRACE2_EVENT', 'TRACE2_PERF', 'CURL_VERBOSE'],
+].map((name) => `GIT_${name}`);
+
+/** Goes before `git` in an argument list. */
+export const withoutUnwanted: readonly string[] = [
+  'env',
+  ...[...unwanted, 'SSH_ASKPASS'].flatMap((name) => ['-u', name]),
+];
+
+/** Holds for every command: nobody is there to be asked, and nothing goes on in the background afterwards. */
+const unattended: Settings = [
+  ['safe.directory', '*'],
+  ['core.quotePath', 'false'],
+  ['core.pager', 'cat'],
+  ['core.editor', ':'],
+  ['sequence.editor', ':'],
+  ['core.askPass', ''],
+  ['gc.auto', '0'],
+  ['maintenance.auto', 'false'],
+  ['advice.detachedHead', 'false'],
+  ['submodule.recurse', 'false'],
+  ['fetch.recurseSubmodules', 'false'],
+  ['push.recurseSubmodules', 'no'],
+];
+
+/** Takes from a repository every way to have programs started. */
+const harmless: Settings = [
+  ['core.fsmonitor', 'false'],
+  ['core.hooksPath', '/dev/null'],
+  ['core.untrackedCache', 'false'],
+  ['core.sshCommand', 'false'],
+  ['core.alternateRefsCommand', 'false'],
+  ['credential.helper', ''],
+  ['gpg.program', 'false'],
+  ['gpg.ssh.program', 'false'],
+  ['gpg.x509.program', 'false'],
+  ['commit.gpgSign', 'false'],
+  ['tag.gpgSign', 'false'],
+  ['push.gpgSign', 'false'],
+  ['log.showSignature', 'false'],
+  ['diff.external', ''],
+  ['interactive.diffFilter', ''],
+];
+
+/** Makes output look the same whatever a repository prefers. */
+const plain: Settings = [
+  ['color.ui', 'false'],
+  ['diff.ignoreSubmodules', 'dirty'],
+  ['diff.submodule', 'short'],
+  ['diff.relative', 'false'],
+  ['diff.noprefix', 'false'],
+  ['diff.mnemonicPrefix', 'false'],
+  ['diff.orderFile', '/dev/null'],
+  ['diff.wordRegex', '.'],
+  ['log.follow', 'false'],
+  ['log.mailmap', 'false'],
+  ['log.showRoot', 'true'],
+  ['status.relativePaths', 'true'],
+  ['status.showStash', 'false'],
+  ['blame.ignoreRevsFile', ''],
+  ['i18n.logOutputEncoding', 'UTF-8'],
+];
+
+/** Shows that the settings above are heeded; git before 2.31 does not know this way of giving them. */
+export const proof = 'workcell.inspection';
+
+/** Those that ask a program to talk for them are left out. */
+const transports = ['file', 'http', 'https', 'ssh'];
+
+const common = {
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_PAGER: 'cat',
+  GIT_EDITOR: ':',
+  GIT_SEQUENCE_EDITOR: ':',
+  LC_ALL: 'C.UTF-8',
+};
+
+/** For looking only: no programs, no transport, no file of the user's, no lock. */
+export function inspectionVariables(more: Settings): Record<string, string> {
+  return {
+    ...common,
+    ...ownSettingsOnly,
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_ALLOW_PROTOCOL: 'none',
+    ...asVariables([...unattended, ...harmless, ...plain, [proof, 'true'], ...more]),
+  };
+}
+
+/** For one exchange with a server that gets a secret: as harmless as looking, over the one transport. */
+export function transferVariables(protocol: string, more: Settings): Record<string, string> {
+  return {
+    ...common,
+    ...ownSettingsOnly,
+    GIT_ALLOW_PROTOCOL: protocol,
+    ...asVariables([...unattended, ...harmless, ['http.sslVerify', 'true'], ...more]),
+  };
+}
+
+/** For work that the repository's own settings, filters and hooks take part in, as they would for a person in the cell. */
+export function workVariables(more: Settings): Record<string, string> {
+  return { ...common, GIT_ALLOW_PROTOCOL: transports.join(':'), ...asVariables([...unattended, ...more]) };
+}
+
+const ownSettingsOnly = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
+
+function asVariables(settings: Settings): Record<string, string> {
+  return {
+    GIT_CONFIG_COUNT: String(settings.length),
+    ...Object.fromEntries(
+      settings.flatMap(([name, value], index) => [
+        [`GIT_CONFIG_KEY_${index}`, name],
+        [`GIT_CONFIG_VALUE_${index}`, value],
+      ]),
+    ),
+  };
+}

@@ -1,0 +1,119 @@
+/** What a repository wants done before work begins: a script that is sourced once, and a check before each commit. */
+import { posix } from 'node:path';
+import { type Observation, WorkcellError } from '../../protocol/index.js';
+import type { Call } from '../call.js';
+import { inspect, output, outputIfAny } from './command.js';
+
+/** Folders that hold a repository's wishes, the first found wins. */
+const folders = ['.workcell', '.openhands'];
+
+const patienceMs = 600_000;
+
+/** Marks a hook as ours, so that it is written anew and never kept as somebody else's. */
+const marker = '# Installed by workcell: runs the check that this repository brings with it.';
+
+export interface SetupResult {
+  /** The script that was sourced and what came of it; null when the repository has none. */
+  readonly script: { readonly path: string; readonly result: Observation<'run'> } | null;
+  /** The check that runs before each commit; null when there is none, or when the repository has hooks elsewhere. */
+  readonly preCommit: string | null;
+}
+
+export interface SetupOptions {
+  /** Default: ten minutes. */
+  readonly timeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Sources the script in the default shell, which is left in the top directory with the variables it sets. */
+export async function setUp(
+  call: Call,
+  cwd: string,
+  { timeoutMs = patienceMs, signal }: SetupOptions,
+): Promise<SetupResult> {
+  const git = await inspect(call, cwd, signal);
+  const root = await output(git, ['rev-parse', '--show-toplevel']);
+  const script = await firstFile(call, root, 'setup.sh');
+  const result =
+    script === undefined
+      ? undefined
+      : await call.execute(
+          {
+            action: 'run',
+            command: `cd ${quoted(root)} && chmod +x ${quoted(`./${script}`)} && . ${quoted(`./${script}`)}`,
+            timeoutMs,
+          },
+          { signal },
+        );
+  return {
+    script: script === undefined || result === undefined ? null : { path: script, result },
+    preCommit: (await installCheck(call, root, signal)) ?? null,
+  };
+}
+
+async function installCheck(
+  call: Call,
+  root: string,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const check = await firstFile(call, root, 'pre-commit.sh');
+  if (check === undefined) return undefined;
+  const git = await inspect(call, root, signal);
+  // The path that the repository names, not the one that looking at it uses; somebody else keeps the hooks there.
+  const named = await outputIfAny(git, ['config', '--local', '--get', 'core.hooksPath']);
+  if (named !== undefined) return undefined;
+  const directory = posix.resolve(root, await output(git, ['rev-parse', '--git-common-dir']), 'hooks');
+  const hook = `${directory}/pre-commit`;
+  const kept = `${hook}.local`;
+  await call.execute({ action: 'make_dir', path: directory });
+  const present = await readIfAny(call, hook);
+  if (present !== undefined && !present.includes(marker)) {
+    await call.execute({ action: 'move', from: hook, to: kept, overwrite: true });
+  }
+  await call.execute({ action: 'write', path: hook, content: hookSource(check), mode: 0o755 });
+  return check;
+}
+
+/** The hook that was there before runs first, if it could be run before. */
+function hookSource(check: string): string {
+  return `#!/usr/bin/env bash
+${marker}
+kept="$(dirname "$0")/pre-commit.local"
+if [ -x "$kept" ]; then "$kept" "$@" || exit $?; fi
+if [ ! -r ${quoted(check)} ]; then
+  echo ${quoted(`${check} is gone; the commit goes on without it.`)} >&2
+  exit 0
+fi
+. ${quoted(`./${check}`)}
+`;
+}
+
+async function firstFile(call: Call, root: string, name: string): Promise<string | undefined> {
+  for (const folder of folders) {
+    const path = `${folder}/${name}`;
+    try {
+      const { type } = await call.execute({ action: 'stat', path: `${root}/${path}` });
+      if (type === 'file') return path;
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+  }
+  return undefined;
+}
+
+async function readIfAny(call: Call, path: string): Promise<string | undefined> {
+  try {
+    return (await call.execute({ action: 'read', path })).content;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return WorkcellError.isInstance(error) && ['not-found', 'not-a-directory'].includes(error.code);
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

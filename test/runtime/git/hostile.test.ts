@@ -1,0 +1,203 @@
+/** Repositories that come with traps: looking at them starts nothing, inside the cell or outside. */
+import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { RuntimeGit } from '../../../src/index.js';
+import { given, places, Repository } from './repository.js';
+
+/** Every verb that only looks. */
+async function lookAround(git: RuntimeGit, file: string): Promise<void> {
+  await git.status();
+  await git.changes();
+  await git.changes({ base: 'HEAD', renames: true });
+  await git.diff({ binary: true });
+  await git.diff('HEAD');
+  await git.fileDiff(file);
+  await git.fileDiff(file, { commit: 'HEAD' });
+  await git.commitChanges('HEAD');
+  await git.log();
+  await git.log({ paths: [file] });
+  await git.blame(file);
+  await git.blame(file, { ref: 'HEAD' });
+  await git.branch();
+  await git.branches();
+  await git.worktrees.list();
+}
+
+describe.each(places)('%s', (place) => {
+  /** A repository with every trap that a delivered directory can hold. `trap` is a command, seen from inside. */
+  async function trapped() {
+    const { directory, runtime } = await given(place);
+    const repository = new Repository(join(directory, 'repository'));
+    const inside = `${runtime.workspace}/repository`;
+    const marker = join(directory, 'sprung');
+    const trap = `${inside}/trap`;
+    repository.write(
+      'trap',
+      `#!/bin/sh\necho "$0 $*" >> '${runtime.workspace}/sprung'\n[ $# = 0 ] || cat\n`,
+      0o755,
+    );
+    repository.write('file', 'one\n');
+    repository.write('.gitattributes', '* filter=a=b diff=shown\n*.lfs filter=lfs diff=shown\n');
+    repository.write('big.lfs', 'one\n');
+    repository.commit('first');
+    repository.write('file', 'two\n');
+    repository.commit('second');
+    return { directory, runtime, repository, inside, marker, trap };
+  }
+
+  function configure(repository: Repository, trap: string): void {
+    const driver = `clean = ${trap} %f\n\tsmudge = ${trap} %f\n\tprocess = ${trap}\n\trequired = true`;
+    appendFileSync(
+      join(repository.path, '.git/config'),
+      `[core]
+	fsmonitor = ${trap}
+	hooksPath = .git/hooks
+	pager = ${trap}
+	editor = ${trap}
+	sshCommand = ${trap}
+	askPass = ${trap}
+	gitProxy = ${trap}
+	alternateRefsCommand = ${trap}
+[pager]
+	log = ${trap}
+	diff = ${trap}
+	status = ${trap}
+	blame = ${trap}
+[diff]
+	external = ${trap}
+[diff "shown"]
+	command = ${trap}
+	textconv = ${trap}
+	cachetextconv = true
+[filter "a=b"]
+	${driver}
+[filter ""]
+	${driver}
+[include]
+	path = more
+[gpg]
+	program = ${trap}
+[gpg "ssh"]
+	program = ${trap}
+[log]
+	showSignature = true
+[credential]
+	helper = ${trap}
+[protocol]
+	allow = always
+[protocol "ext"]
+	allow = always
+[extensions]
+	partialClone = evil
+[remote "evil"]
+	url = ext::${trap} %S
+	promisor = true
+	uploadpack = ${trap}
+	vcs = ext
+[submodule "sub"]
+	update = !${trap}
+	url = ext::${trap}
+	active = true
+[alias]
+	status = !${trap}
+	log = !${trap}
+	diff = !${trap}
+`,
+    );
+    repository.write('.git/more', `[filter "lfs"]\n\t${driver}\n`);
+    repository.write('.git/info/attributes', 'file filter=a=b diff=shown\nother filter=\n');
+    for (const hook of ['post-index-change', 'reference-transaction', 'fsmonitor-watchman', 'post-checkout'])
+      repository.write(`.git/hooks/${hook}`, `#!/bin/sh\nexec ${trap} hook ${hook}\n`, 0o755);
+  }
+
+  test('settings, attributes, hooks, filters, drivers, aliases and helpers', async () => {
+    const { runtime, repository, marker, trap } = await trapped();
+    configure(repository, trap);
+    for (const name of ['file', 'big.lfs', 'other', 'new'])
+      writeFileSync(join(repository.path, name), `changed ${name}\n`);
+    await lookAround(runtime.git.at('repository'), 'file');
+    expect(existsSync(marker)).toBe(false);
+    expect((await runtime.git.changes()).map(({ path }) => path)).toContain('repository/file');
+    expect(existsSync(marker)).toBe(false);
+    // The traps are set: ordinary git steps into them.
+    await runtime.run('cd repository && git status < /dev/null > /dev/null');
+    expect(existsSync(marker)).toBe(true);
+  });
+
+  test('objects that only a remote has are not fetched', async () => {
+    const { runtime, repository, marker, trap } = await trapped();
+    const blob = repository.git('rev-parse', 'HEAD~1:file');
+    rmSync(join(repository.path, '.git/objects', blob.slice(0, 2), blob.slice(2)));
+    configure(repository, trap);
+    await expect(runtime.git.at('repository').diff('HEAD~1')).rejects.toMatchObject({ code: 'git-failed' });
+    expect(existsSync(marker)).toBe(false);
+  });
+
+  test('the settings of a submodule and of a repository in a repository', async () => {
+    const { runtime, repository, marker, trap } = await trapped();
+    const inner = new Repository(join(repository.path, 'sub'));
+    inner.write('file', '1');
+    inner.write('.gitattributes', '* filter=a=b diff=shown\n');
+    inner.commit('inner');
+    repository.git('-c', 'advice.addEmbeddedRepo=false', 'add', 'sub');
+    repository.write(
+      '.gitmodules',
+      `[submodule "sub"]\n\tpath = sub\n\turl = ext::sh -c ${trap}\n\tfetchRecurseSubmodules = true\n`,
+    );
+    repository.commit('with a submodule');
+    configure(inner, trap);
+    inner.write('file', '2');
+    appendFileSync(
+      join(repository.path, '.git/config'),
+      '[diff]\n\tsubmodule = diff\n\tignoreSubmodules = none\n[status]\n\tsubmoduleSummary = true\n[submodule]\n\trecurse = true\n',
+    );
+    await lookAround(runtime.git.at('repository'), 'file');
+    await lookAround(runtime.git.at('repository/sub'), 'file');
+    // Git itself refuses to go on with a program in this file.
+    repository.write('.gitmodules', `[submodule "sub"]\n\tpath = sub\n\tupdate = !${trap}\n`);
+    await expect(runtime.git.at('repository').diff()).rejects.toMatchObject({ code: 'git-failed' });
+    expect(existsSync(marker)).toBe(false);
+    repository.remove('.gitmodules');
+    await runtime.run('cd repository && git status < /dev/null > /dev/null');
+    expect(existsSync(marker)).toBe(true);
+  });
+
+  test('a directory in the tree that poses as a repository', async () => {
+    const { runtime, repository, marker, trap } = await trapped();
+    const bare = new Repository(join(repository.path, 'pose'));
+    bare.write('file', 'x');
+    bare.commit('inside');
+    configure(bare, trap);
+    for (const name of ['HEAD', 'config', 'objects', 'refs', 'index', 'hooks'])
+      repository.git('mv', '-k', `pose/.git/${name}`, `pose/${name}`);
+    await runtime.run(
+      'cd repository/pose && mv .git/* . && rmdir .git && git config core.bare false && git config core.worktree .',
+    );
+    rmSync(marker, { force: true });
+    const git = runtime.git.at('repository/pose');
+    await git.status().catch(() => {});
+    await git.changes().catch(() => {});
+    await git.diff().catch(() => {});
+    await runtime.git.at('repository').status();
+    expect(existsSync(marker)).toBe(false);
+  });
+
+  test('names of files that look like options or patterns', async () => {
+    const { runtime, repository } = await trapped();
+    for (const name of ['--output=stolen', '-p', ':(exclude)file', '*'])
+      repository.write(`names/${name}`, 'x\n');
+    repository.commit('names');
+    for (const name of ['--output=stolen', '-p', ':(exclude)file', '*'])
+      repository.write(`names/${name}`, 'y\n');
+    const git = runtime.git.at('repository/names');
+    for (const name of ['--output=stolen', '-p', ':(exclude)file', '*']) {
+      expect((await git.diff({ base: 'HEAD', paths: [name] })).files.map(({ path }) => path)).toEqual([name]);
+      expect(await git.blame(name)).toMatchObject([{ text: 'y' }]);
+      expect(await git.fileDiff(name, { base: 'HEAD' })).toEqual({ original: 'x\n', modified: 'y\n' });
+    }
+    await git.commit('one of them', { paths: ['*'] });
+    expect(await git.commitChanges('HEAD')).toEqual([{ status: 'modified', path: '*' }]);
+    expect(await runtime.files.exists('repository/names/stolen')).toBe(false);
+  });
+});
