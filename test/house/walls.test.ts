@@ -18,7 +18,7 @@ const walls: Record<string, readonly string[]> = {
   'create-runtime.ts': ['protocol', 'events', 'runtime', 'backends', 'config', 'security', 'plugins'],
   'index.ts': ['protocol', 'events', 'runtime', 'backends', 'config', 'create-runtime.ts', 'tools'],
   abuse: ['protocol', 'index.ts'],
-  compat: ['protocol', 'launchers', 'executor'],
+  compat: ['protocol', 'launchers', 'executor', 'runtime'],
   server: ['protocol', 'executor', 'index.ts'],
   cli: [
     'server',

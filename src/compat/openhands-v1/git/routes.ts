@@ -1,12 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { WorkcellError } from '../../../protocol/index.js';
+import { callOf } from '../../../runtime/call.js';
+import { findChanges, type GitChange } from '../../../runtime/git/changes.js';
+import { findFileDiff } from '../../../runtime/git/file-diff.js';
+import { findCommitChanges, findCommits, type GitCommit } from '../../../runtime/git/log.js';
 import type { FacadeContext } from '../context.js';
 import { parse, Refusal } from '../errors.js';
 import { absolute, numberSchema, pathSchema } from '../values.js';
-import { findChanges } from './changes.js';
-import { findCommitChanges, findCommits } from './commits.js';
-import { findDiff } from './diff.js';
 
 const refSchema = z.string().min(1).max(1024);
 const repositoryQuery = z.object({ path: pathSchema });
@@ -18,41 +19,58 @@ const commitsQuery = repositoryQuery.extend({
 const shaSchema = z.object({ sha: z.string().regex(/^[0-9a-fA-F]{4,64}$/) });
 
 export function gitRoutes(app: FastifyInstance, { executor, workspace }: FacadeContext): void {
+  const call = () => callOf(executor());
   // A relative path is one from the workspace, as clients that know no other place give it.
   const place = (path: string) => absolute(path.startsWith('/') ? path : `${workspace}/${path}`);
 
-  app.get('/api/git/changes', ({ query }) => {
+  app.get('/api/git/changes', async ({ query }) => {
     const { path, ref } = parse(changesQuery, query, 'query');
-    return asBadRequest(findChanges(executor(), place(path), ref));
+    return shownChanges(await answer(findChanges(call(), place(path), { base: ref }), []));
   });
 
-  app.get('/api/git/diff', async ({ query }) => {
-    const { path, ...states } = parse(diffQuery, query, 'query');
-    if (states.ref !== undefined && states.commit !== undefined)
+  app.get('/api/git/diff', ({ query }) => {
+    const { path, ref, commit } = parse(diffQuery, query, 'query');
+    if (ref !== undefined && commit !== undefined)
       throw new Refusal(400, 'Give either ref or commit, not both.');
-    return asBadRequest(findDiff(executor(), place(path), states));
+    const nothing = { modified: null, original: null };
+    return answer(findFileDiff(call(), place(path), { base: ref, commit }), nothing);
   });
 
-  app.get('/api/git/commits', ({ query }) => {
+  app.get('/api/git/commits', async ({ query }) => {
     const { path, limit } = parse(commitsQuery, query, 'query');
-    return asBadRequest(findCommits(executor(), place(path), limit));
+    const commits = await answer(findCommits(call(), place(path), { limit: limit + 1 }), []);
+    return { commits: commits.slice(0, limit).map(shownCommit), has_more: commits.length > limit };
   });
 
-  app.get('/api/git/commits/:sha/changes', ({ query, params }) => {
+  app.get('/api/git/commits/:sha/changes', async ({ query, params }) => {
     const { sha } = parse(shaSchema, params, 'path');
     const { path } = parse(repositoryQuery, query, 'query');
-    return asBadRequest(findCommitChanges(executor(), place(path), sha));
+    return shownChanges(await answer(findCommitChanges(call(), place(path), sha), []));
   });
 }
 
-/** A path that cannot be used is a mistake in the request, whatever is the matter with it. */
-async function asBadRequest<Result>(work: Promise<Result>): Promise<Result> {
+/** What is no repository has nothing to show. All else that git cannot do is a mistake in the request. */
+async function answer<Result>(work: Promise<Result>, nothing: Result): Promise<Result> {
   try {
     return await work;
   } catch (error) {
-    const isAboutPath =
-      WorkcellError.isInstance(error) &&
-      ['not-found', 'not-a-directory', 'permission-denied', 'spawn-failed'].includes(error.code);
-    throw isAboutPath ? new Refusal(400, error.message) : error;
+    if (!WorkcellError.isInstance(error) || isOwn(error)) throw error;
+    if (error.code === 'not-a-repository') return nothing;
+    throw new Refusal(400, error.message);
   }
+}
+
+/** True for troubles that are this server's and no other request would avoid. */
+function isOwn({ code }: WorkcellError): boolean {
+  return code === 'internal' || code === 'runtime-closed' || code === 'runtime-disconnected';
+}
+
+const statuses = { added: 'ADDED', modified: 'UPDATED', deleted: 'DELETED', renamed: 'MOVED' };
+
+function shownChanges(changes: readonly GitChange[]) {
+  return changes.map(({ status, path }) => ({ status: statuses[status], path }));
+}
+
+function shownCommit({ id, shortId, subject, author, authoredAt }: GitCommit) {
+  return { sha: id, short_sha: shortId, subject, author: author.name, timestamp: authoredAt };
 }
