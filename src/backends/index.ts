@@ -5,6 +5,7 @@ import type { Backend } from './backend.js';
 /** Every backend, loaded when it is first used. */
 export const backends = {
   cli: () => import('./cli.js'),
+  docker: () => import('./docker.js'),
   local: () => import('./local.js'),
   remote: () => import('./remote.js'),
   sandbox: () => import('./sandbox.js'),

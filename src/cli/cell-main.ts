@@ -9,6 +9,10 @@ program.addCommand(
     .exitOverride()
     .configureOutput({ outputError: () => {} }),
 );
+program.command('cell').action(async () => (await import('../executor/server/cell.js')).serveCell());
+program
+  .command('relay <socket>')
+  .action(async (socket: string) => (await import('../executor/server/relay.js')).relay(socket));
 
 program.parseAsync().catch(async (error: unknown) => {
   if (error instanceof CommanderError && error.exitCode === 0) process.exit(0);

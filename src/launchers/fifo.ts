@@ -11,6 +11,12 @@ const ready: string[] = [];
 let directory: string | undefined;
 let made = 0;
 let making: Promise<void> | undefined;
+let prefix: readonly string[] = [];
+
+/** Words before those of the program that makes pipes, for a process that is not the user they are to belong to. */
+export function makeFifosThrough(words: readonly string[]): void {
+  prefix = words;
+}
 
 /** Puts a new pipe, readable and writable by its owner only, at `path`, which is in a fleeting directory. */
 export async function makeFifo(path: string): Promise<void> {
@@ -27,7 +33,8 @@ async function makeBatch(): Promise<void> {
   try {
     directory ??= makeFleeting('pipes');
     const paths = Array.from({ length: batch }, () => join(directory as string, `pipe-${made++}`));
-    await promisify(execFile)('mkfifo', ['-m', '600', ...paths]);
+    const [program = '', ...args] = [...prefix, 'mkfifo', '-m', '600', ...paths];
+    await promisify(execFile)(program, args);
     ready.push(...paths);
   } catch (cause) {
     throw new WorkcellError(

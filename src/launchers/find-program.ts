@@ -20,8 +20,11 @@ function searchPath(path = '/usr/local/bin:/bin:/usr/bin'): string[] {
 
 function isExecutable(file: string): boolean {
   try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
+    // The kernel would answer for the real user, which is not the one that programs start as.
+    const isDisguised = process.geteuid?.() !== process.getuid?.();
+    if (!isDisguised) accessSync(file, constants.X_OK);
+    const stats = statSync(file);
+    return stats.isFile() && (stats.mode & 0o111) !== 0;
   } catch {
     return false;
   }

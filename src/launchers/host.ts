@@ -23,7 +23,10 @@ const vanishMs = 5000;
 export function createHostLauncher(options: {
   workspace: string;
   environment: Readonly<Record<string, string>>;
+  /** Words before those of every program, that lead to it in another guise. */
+  prefix?: readonly string[] | undefined;
 }): Launcher {
+  const { prefix = [] } = options;
   const cell = randomBytes(12).toString('hex');
   const exchange = makeFleeting('exchange');
   const starts = new Starts();
@@ -97,10 +100,10 @@ export function createHostLauncher(options: {
     files: { root: options.workspace, mount: options.workspace, workspace: options.workspace },
     exchange: { outside: exchange, inside: exchange },
     environment: options.environment,
-    spawn: (argv, spawnOptions) => start(spawnOptions, (marked) => spawnPiped(argv, marked)),
+    spawn: (argv, spawnOptions) => start(spawnOptions, (marked) => spawnPiped(argv, marked, prefix)),
     openPty: (argv, ptyOptions) =>
       start(ptyOptions, (marked) =>
-        spawnPty(argv, { ...marked, columns: ptyOptions.columns, rows: ptyOptions.rows }),
+        spawnPty(argv, { ...marked, columns: ptyOptions.columns, rows: ptyOptions.rows }, prefix),
       ),
     connect: connectToLoopback,
     processes,
@@ -147,10 +150,14 @@ class Starts {
   }
 }
 
-async function spawnPiped(argv: readonly string[], options: SpawnOptions): Promise<LaunchedProcess> {
+async function spawnPiped(
+  argv: readonly string[],
+  options: SpawnOptions,
+  prefix: readonly string[],
+): Promise<LaunchedProcess> {
   const pipes = await openPipes();
   try {
-    const { pid, exited } = await spawnOn(pipes.inner, argv, options);
+    const { pid, exited } = await spawnOn(pipes.inner, [...prefix, ...argv], options);
     const { stdin, stdout, stderr } = pipes;
     return { pid, stdin, stdout, stderr, exited };
   } catch (error) {

@@ -30,7 +30,12 @@ const terminalBytes = 256 * 1024;
 /** Opening the terminal by its name, as the leader of a new session, makes it the controlling one. */
 const takeTerminal = 'exec "$@" <>"$0"';
 
-export async function spawnPty(argv: readonly string[], options: PtyOptions): Promise<LaunchedPty> {
+/** `prefix` is a program that becomes the one asked for, and must be what it is before it opens the terminal. */
+export async function spawnPty(
+  argv: readonly string[],
+  options: PtyOptions,
+  prefix: readonly string[] = [],
+): Promise<LaunchedPty> {
   // The program is started by a shell, whose own start succeeds, so what would fail is found out before.
   const obstacle = spawnObstacle(argv, options);
   if (obstacle !== undefined) throw obstacle;
@@ -38,7 +43,7 @@ export async function spawnPty(argv: readonly string[], options: PtyOptions): Pr
   try {
     const { pid, exited } = await spawnOn(
       [slave, slave, slave],
-      ['/bin/sh', '-c', takeTerminal, name, ...argv],
+      [...prefix, '/bin/sh', '-c', takeTerminal, name, ...argv],
       {
         cwd: options.cwd,
         env: { ...options.env, PWD: options.cwd },

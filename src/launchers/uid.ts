@@ -5,8 +5,9 @@
  * write belongs to that user, they reach only what that user may, and commands, which are that user altogether, can
  * neither signal the server nor read its memory, environment or descriptors.
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { type Isolation, WorkcellError } from '../protocol/index.js';
+import { makeFifosThrough } from './fifo.js';
 import { findProgram } from './find-program.js';
 import { createHostLauncher } from './host.js';
 import type { Launcher, SpawnOptions } from './launcher.js';
@@ -32,7 +33,8 @@ export function takeUser({ uid, gid }: User): void {
       'Commands cannot run as user 0: that is the user of the server itself.',
     );
   }
-  setpriv();
+  // A kernel may make the real user of a process that of what it executes, as gVisor does.
+  makeFifosThrough([setpriv(), `--reuid=${uid}`, `--regid=${gid}`, '--keep-groups', '--']);
   process.setgroups?.([]);
   process.setgid?.(gid);
   process.seteuid?.(uid);
@@ -40,28 +42,36 @@ export function takeUser({ uid, gid }: User): void {
 
 /** A launcher whose processes have this user and group, no others, and no way to gain more. */
 export function createUidLauncher(
-  options: { workspace: string; environment: Readonly<Record<string, string>> } & User,
+  options: {
+    workspace: string;
+    environment: Readonly<Record<string, string>>;
+    /** Default: as the system knows that user, or else the workspace. */
+    home?: string | undefined;
+    /** Descriptors of one process. */
+    openFiles?: number | undefined;
+  } & User,
 ): Launcher {
-  const { uid, gid, workspace } = options;
+  const { uid, gid, workspace, openFiles } = options;
   const account = accountOf(uid);
   const host = createHostLauncher({
     workspace,
     environment: {
       ...options.environment,
-      HOME: account?.home ?? workspace,
+      HOME: options.home ?? account?.home ?? workspace,
       USER: account?.name ?? String(uid),
       LOGNAME: account?.name ?? String(uid),
     },
+    prefix: [
+      ...(openFiles === undefined ? [] : ['prlimit', `--nofile=${openFiles}`, '--']),
+      setpriv(),
+      `--reuid=${uid}`,
+      `--regid=${gid}`,
+      '--keep-groups',
+      '--no-new-privs',
+      '--inh-caps=-all',
+      '--',
+    ],
   });
-  const drop = [
-    setpriv(),
-    `--reuid=${uid}`,
-    `--regid=${gid}`,
-    '--keep-groups',
-    '--no-new-privs',
-    '--inh-caps=-all',
-    '--',
-  ];
   const check = (argv: readonly string[], place: SpawnOptions) => {
     const obstacle = spawnObstacle(argv, place);
     if (obstacle !== undefined) throw obstacle;
@@ -70,13 +80,36 @@ export function createUidLauncher(
     ...host,
     async spawn(argv, place) {
       check(argv, place);
-      return host.spawn([...drop, ...argv], place);
+      return preferred(await host.spawn(argv, place));
     },
     async openPty(argv, place) {
       check(argv, place);
-      return host.openPty([...drop, ...argv], place);
+      return preferred(await host.openPty(argv, place));
     },
+    oomKills,
   };
+}
+
+/** When memory runs out, the kernel takes commands before it takes the server. */
+function preferred<Launched extends { pid: number }>(launched: Launched): Launched {
+  try {
+    writeFileSync(`/proc/${launched.pid}/oom_score_adj`, '1000');
+  } catch {
+    // It is gone already, or the kernel has no such order.
+  }
+  return launched;
+}
+
+/** Counted for the control group that the container is in, by either version of the kernel's interface. */
+function oomKills(): number {
+  for (const file of ['/sys/fs/cgroup/memory.events', '/sys/fs/cgroup/memory/memory.oom_control']) {
+    try {
+      return Number(/^oom_kill (\d+)$/m.exec(readFileSync(file, 'latin1'))?.[1] ?? 0);
+    } catch {
+      // The other version is in use, or none can be seen.
+    }
+  }
+  return 0;
 }
 
 /** What is enforced between the commands and the server. The machine around both is not this file's to judge. */

@@ -1,0 +1,35 @@
+/** Runs everything in a container of a Docker Engine. The executor is inside, as another user than the commands. */
+import { defineBackend, type Probe } from './backend.js';
+import { attachContainer, listContainers, reap } from './docker/attach.js';
+import { startContainer } from './docker/cell.js';
+import { engineTrouble, openEngine } from './docker/engine.js';
+import { dockerOptions } from './docker/options.js';
+
+export default defineBackend({
+  type: 'docker',
+  options: dockerOptions,
+
+  async probe(): Promise<Probe> {
+    const engine = await openEngine();
+    try {
+      const { Version: version } = await engine.docker.version();
+      return {
+        available: true,
+        tier: 'container',
+        summary: `Docker Engine ${version} at ${engine.host}: containers with namespaces, a seccomp filter and limits of their own.`,
+        advice: [],
+      };
+    } catch (error) {
+      const summary = engineTrouble(engine, error)?.message ?? String(error);
+      return { available: false, tier: 'none', summary, advice: [] };
+    }
+  },
+
+  async start(options, { id, signal }) {
+    void reap(await openEngine(options.engine));
+    return startContainer(options, { id, signal });
+  },
+
+  attach: attachContainer,
+  list: listContainers,
+});

@@ -1,0 +1,139 @@
+/** Starts one container with an executor in it, and ends it. */
+import type Docker from 'dockerode';
+import { type ExecutorBundle, executorBundle } from '../../images/bundle/bundle.js';
+import { type Cell, WorkcellError } from '../../protocol/index.js';
+import { describeContainer } from './container.js';
+import { explainStart } from './diagnosis.js';
+import { type Engine, isGone, openEngine, refusalOf } from './engine.js';
+import { readIsolation } from './facts.js';
+import { awaitGreeting } from './greeting.js';
+import { furnish, type Home, makeHome, removeHome, writeState } from './home.js';
+import { ownLabels } from './labels.js';
+import type { DockerOptions } from './options.js';
+import { openWire, type Wire } from './wire.js';
+
+export interface StartOptions {
+  readonly id: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export async function startContainer(options: DockerOptions, { id, signal }: StartOptions): Promise<Cell> {
+  check(options);
+  const engine = await openEngine(options.engine);
+  const bundle = await openBundle();
+  const home = makeHome(id, options.keepAlive);
+  let container: Docker.Container | undefined;
+  try {
+    const { workspace, user } = furnish(home, options);
+    const { keepAlive } = options;
+    const labels = ownLabels({ id, keepAlive, home: home.path });
+    container = await engine.docker.createContainer(
+      describeContainer({
+        id,
+        options,
+        user,
+        labels,
+        workspace,
+        wire: home.wire,
+        overlays: home.overlays,
+        bundle,
+      }),
+    );
+    for (const network of options.networks) {
+      await engine.docker.getNetwork(network).connect({ Container: container.id });
+    }
+    const greeting = await awaitGreeting(container, options, signal);
+    const gone = watch(engine, greeting.ended, options);
+    const wire = await openWire(container, { directory: home.wire, bundle, gone, signal });
+    const isolation = readIsolation(options, user.uid, greeting.kernel);
+    if (keepAlive) writeState(home, { isolation });
+    return { ...makeCell({ id, container, home, wire, gone }), isolation };
+  } catch (error) {
+    await removeContainer(container);
+    removeHome(home);
+    throw explainStart(engine, options, error);
+  }
+}
+
+let opened: Promise<ExecutorBundle> | undefined;
+
+/** The same for all cells of this process. */
+export function openBundle(): Promise<ExecutorBundle> {
+  opened ??= executorBundle().catch((error: unknown) => {
+    opened = undefined;
+    throw error;
+  });
+  return opened;
+}
+
+function check({ network, ports }: DockerOptions): void {
+  if (network === 'none' && ports.length > 0) {
+    throw new WorkcellError(
+      'invalid-config',
+      'Ports can be published only from a cell that has a network. Add network: "bridge", or forward a port with runtime.ports.forward, which needs none.',
+    );
+  }
+}
+
+/** Resolves with the reason when the container has ended by itself. */
+async function watch(
+  engine: Engine,
+  ended: Promise<{ exitCode: number; oom: boolean }>,
+  options: DockerOptions,
+): Promise<string> {
+  try {
+    const { exitCode, oom } = await ended;
+    if (oom) return 'The container ran out of memory and was killed. Raise limits.memoryBytes.';
+    return `The container ended: ${exitCode === 137 ? 'it was killed' : `its executor exited with code ${exitCode}`}.`;
+  } catch {
+    // A cell that is kept alive does without the engine, and tells by itself when it is gone.
+    if (options.keepAlive) return new Promise(() => {});
+    return `The Docker Engine at ${engine.host} went away, and the container with it.`;
+  }
+}
+
+export function makeCell(parts: {
+  id: string;
+  container: Docker.Container;
+  home: Home;
+  wire: Wire;
+  gone?: Promise<string> | undefined;
+}): Omit<Cell, 'isolation'> {
+  const { id, container, home, wire, gone } = parts;
+  const { executor, info } = wire;
+  let stopping: Promise<void> | undefined;
+  return {
+    id,
+    backend: 'docker',
+    executor,
+    workspace: info.workspace,
+    lost: gone === undefined ? executor.lost : Promise.race([gone, executor.lost]),
+    stop() {
+      stopping ??= (async () => {
+        try {
+          await executor.close();
+          wire.close();
+        } finally {
+          await removeContainer(container);
+          removeHome(home);
+        }
+      })();
+      return stopping;
+    },
+    pause: () => container.pause().then(() => {}),
+    resume: () => container.unpause().then(() => {}),
+  };
+}
+
+/** With its anonymous volumes. One that is gone, or on its way, is fine. */
+export async function removeContainer(container: Docker.Container | undefined): Promise<void> {
+  try {
+    await container?.remove({ force: true, v: true });
+  } catch (error) {
+    const { status } = refusalOf(error);
+    if (isGone(error) || status === undefined) return;
+    // The engine removes it already, because it has ended.
+    if (status === 409) await container?.wait({ condition: 'removed' }).catch(() => {});
+    else throw error;
+  }
+}

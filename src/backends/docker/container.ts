@@ -1,0 +1,109 @@
+/** What the engine is asked for: a container with as little as an executor and its commands need. */
+import type { ContainerCreateOptions } from 'dockerode';
+import { type CellSettings, cellVariable } from '../../executor/server/cell.js';
+import { bundleMount, type ExecutorBundle } from '../../images/bundle/bundle.js';
+import { type DockerOptions, withDefaults } from './options.js';
+import { toMount } from './volumes.js';
+
+/** Only root enters it. */
+const privateInside = '/run/workcell';
+const workspaceInside = '/workspace';
+const homeInside = '/home/workcell';
+
+/** Where the executor listens, in a directory that this side sees too where it can. */
+export const socketInside = `${privateInside}/wire/s`;
+
+/** Threads of the executor and its first process, which the limit asked for does not count. */
+const helperPids = 32;
+
+export interface ContainerParts {
+  readonly id: string;
+  readonly options: DockerOptions;
+  readonly user: { readonly uid: number; readonly gid: number };
+  /** Labels of ours. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Paths of this machine. */
+  readonly workspace: string;
+  readonly wire: string;
+  readonly overlays: string;
+  readonly bundle: ExecutorBundle;
+}
+
+export function describeContainer(parts: ContainerParts): ContainerCreateOptions {
+  const { id, options, user, workspace } = parts;
+  const { keepAlive, network, ports } = options;
+  const limits = withDefaults(options.limits);
+  const size = limits.diskBytes === undefined ? '' : `,size=${limits.diskBytes}`;
+  const own = `uid=${user.uid},gid=${user.gid}`;
+  const settings: CellSettings = {
+    id,
+    socketPath: socketInside,
+    workspace: workspaceInside,
+    home: homeInside,
+    user,
+    env: options.env,
+    keepAlive,
+    ...(limits.openFiles !== undefined && { openFiles: limits.openFiles }),
+  };
+  return {
+    name: options.name ?? `workcell-${id}`,
+    Image: options.image,
+    ...(options.platform !== undefined && { platform: options.platform }),
+    Labels: { ...options.labels, ...parts.labels },
+    User: '0:0',
+    WorkingDir: '/',
+    Entrypoint: [...parts.bundle.command(), 'cell'],
+    Cmd: [],
+    Env: [`${cellVariable}=${JSON.stringify(settings)}`],
+    AttachStdin: !keepAlive,
+    AttachStdout: true,
+    AttachStderr: true,
+    OpenStdin: !keepAlive,
+    // Its input ends when we let go of it, and so does the executor.
+    StdinOnce: !keepAlive,
+    ExposedPorts: Object.fromEntries(ports.map(({ container }) => [`${container}/tcp`, {}])),
+    HostConfig: {
+      Init: true,
+      AutoRemove: !keepAlive,
+      ReadonlyRootfs: !options.writableSystem,
+      CapDrop: ['ALL'],
+      // To become the user that commands run as, which cannot be undone for those.
+      CapAdd: ['SETUID', 'SETGID'],
+      SecurityOpt: ['no-new-privileges'],
+      NetworkMode: network,
+      PortBindings: Object.fromEntries(
+        ports.map(({ container, host }) => [
+          `${container}/tcp`,
+          [{ HostIp: '127.0.0.1', HostPort: host === 0 ? '' : String(host) }],
+        ]),
+      ),
+      IpcMode: 'private',
+      Memory: limits.memoryBytes,
+      MemorySwap: limits.memoryBytes,
+      ...(limits.cpus !== undefined && { NanoCpus: Math.round(limits.cpus * 1e9) }),
+      PidsLimit: limits.pids + helperPids,
+      ShmSize: limits.diskBytes ?? 67_108_864,
+      Tmpfs: {
+        [privateInside]: 'rw,nosuid,nodev,noexec,size=65536,mode=0700',
+        '/tmp': `rw,nosuid,nodev,exec,mode=1777${size}`,
+        '/var/tmp': `rw,nosuid,nodev,exec,mode=1777${size}`,
+        [homeInside]: `rw,nosuid,nodev,exec,mode=0700,${own}${size}`,
+      },
+      Mounts: [
+        { Type: 'bind', Source: parts.wire, Target: `${privateInside}/wire` },
+        { Type: 'bind', Source: parts.bundle.directory, Target: bundleMount, ReadOnly: true },
+        { Type: 'bind', Source: workspace, Target: workspaceInside },
+        ...options.volumes.map((volume, index) => toMount(volume, `${parts.overlays}/${index}`)),
+      ],
+      ...(options.ociRuntime !== undefined && { Runtime: options.ociRuntime }),
+      ...(options.gpu !== false && {
+        DeviceRequests: [
+          options.gpu === true
+            ? { Driver: '', Count: -1, Capabilities: [['gpu']] }
+            : { Driver: '', DeviceIDs: options.gpu, Capabilities: [['gpu']] },
+        ],
+      }),
+      LogConfig: { Type: 'json-file', Config: { 'max-size': '1m', 'max-file': '1' } },
+    },
+  };
+}

@@ -1,0 +1,76 @@
+/** Why a container could not be made or started, in our words, with what to do. */
+import { WorkcellError } from '../../protocol/index.js';
+import { type Engine, engineTrouble, refusalOf } from './engine.js';
+import type { DockerOptions } from './options.js';
+
+export function explainStart(engine: Engine, options: DockerOptions, error: unknown): WorkcellError {
+  if (WorkcellError.isInstance(error)) return error;
+  const trouble = engineTrouble(engine, error);
+  if (trouble !== undefined) return trouble;
+  const { reason } = refusalOf(error);
+  const found = causes.find(({ pattern }) => pattern.test(reason));
+  if (found === undefined) {
+    return new WorkcellError('backend-unavailable', `The engine refused to start the container: ${reason}.`, {
+      details: { image: options.image, reason },
+      cause: error,
+    });
+  }
+  return new WorkcellError(found.code, found.explain(options, reason), { details: { reason }, cause: error });
+}
+
+interface Cause {
+  readonly pattern: RegExp;
+  readonly code: 'image-missing' | 'invalid-config' | 'already-exists' | 'port-taken' | 'not-found';
+  explain(options: DockerOptions, reason: string): string;
+}
+
+const causes: readonly Cause[] = [
+  {
+    pattern: /no such image|manifest (for .* )?(unknown|not found)|pull access denied/i,
+    code: 'image-missing',
+    explain: ({ image }) =>
+      `The engine has no image "${image}". Pull it (docker pull ${image}) or name another one.`,
+  },
+  {
+    pattern: /port is already allocated|address already in use/i,
+    code: 'port-taken',
+    explain: ({ ports }) =>
+      `A port that was asked for (${ports.map(({ host }) => host).join(', ')}) is taken on this machine. Choose another one, or 0 for any that is free.`,
+  },
+  {
+    pattern: /unknown( or invalid)? runtime|runtime .* not (found|registered)/i,
+    code: 'invalid-config',
+    explain: ({ ociRuntime }) =>
+      `The engine knows no OCI runtime "${ociRuntime}". Register it in the engine's daemon.json; docker info lists those it has.`,
+  },
+  {
+    pattern: /could not select device driver|nvidia|gpu/i,
+    code: 'invalid-config',
+    explain: (_, reason) =>
+      `No GPU can be given to the cell: ${reason}. Install the NVIDIA Container Toolkit, or leave gpu out.`,
+  },
+  {
+    pattern:
+      /bind source path does not exist|invalid mount|invalid volume|error mounting|mount.*(failed|denied)|includes invalid characters/i,
+    code: 'invalid-config',
+    explain: (_, reason) =>
+      `A volume cannot be mounted: ${reason}. Check its paths; the engine must see them too.`,
+  },
+  {
+    pattern: /network .* not found|no such network/i,
+    code: 'not-found',
+    explain: ({ network, networks }) =>
+      `The engine has no network of that name (${[network, ...networks].join(', ')}). Make it with docker network create.`,
+  },
+  {
+    pattern: /container name .* is already in use/i,
+    code: 'already-exists',
+    explain: ({ name }) => `A container named "${name}" exists already. Remove it, or choose another name.`,
+  },
+  {
+    pattern: /platform|exec format error/i,
+    code: 'invalid-config',
+    explain: ({ image, platform }, reason) =>
+      `The image "${image}" cannot run on ${platform ?? 'this platform'} here: ${reason}.`,
+  },
+];

@@ -1,0 +1,113 @@
+/** Starts a container and waits until its executor says that it listens, or that it cannot. */
+import type { Duplex } from 'node:stream';
+import type { Container } from 'dockerode';
+import { greetingSchema, type KernelReport } from '../../executor/server/cell.js';
+import { WorkcellError } from '../../protocol/index.js';
+import type { DockerOptions } from './options.js';
+import { split } from './wire.js';
+
+const startMs = 60_000;
+const keptLines = 20;
+const longestLine = 2000;
+
+export interface Greeting {
+  readonly kernel: KernelReport;
+  /** Settles when the container has ended; rejects when the engine went away. */
+  readonly ended: Promise<{ exitCode: number; oom: boolean }>;
+}
+
+export async function awaitGreeting(
+  container: Container,
+  options: Pick<DockerOptions, 'keepAlive' | 'onLog'>,
+  signal: AbortSignal | undefined,
+): Promise<Greeting> {
+  const lines: string[] = [];
+  const stream = (await container.attach({
+    stream: true,
+    hijack: true,
+    stdin: !options.keepAlive,
+    stdout: true,
+    stderr: true,
+  })) as Duplex;
+  const log = eachLine((line) => {
+    lines.push(line);
+    if (lines.length > keptLines) lines.shift();
+    options.onLog?.(line);
+  });
+  const streams = split(container, stream, log);
+  const ended = awaitEnd(container);
+  ended.catch(() => {});
+  const said = new Promise<string>((resolve) => {
+    streams.setEncoding('utf8');
+    const take = eachLine(resolve);
+    streams.on('data', take);
+    streams.on('error', () => {});
+  });
+  await container.start();
+  const line = await inTime(Promise.race([said, ended]), signal, () => lines);
+  if (typeof line !== 'string') throw notStarted(`ended with code ${line.exitCode}`, lines);
+  const greeting = greetingSchema.safeParse(parse(line));
+  if (!greeting.success) throw notStarted(`said ${JSON.stringify(line.slice(0, 200))}`, lines);
+  if ('error' in greeting.data) {
+    const { code, message, details } = greeting.data.error;
+    throw new WorkcellError(code, message, { details: details ?? {} });
+  }
+  return { kernel: greeting.data.kernel, ended };
+}
+
+async function awaitEnd(container: Container): Promise<{ exitCode: number; oom: boolean }> {
+  const { StatusCode: exitCode } = (await container.wait({ condition: 'next-exit' })) as {
+    StatusCode: number;
+  };
+  const state = await container.inspect().catch(() => undefined);
+  return { exitCode, oom: state?.State.OOMKilled === true };
+}
+
+function notStarted(what: string, lines: readonly string[]): WorkcellError {
+  const log = lines.length === 0 ? '' : ` Its last lines:\n${lines.join('\n')}`;
+  return new WorkcellError(
+    'backend-unavailable',
+    `The executor in the container does not answer: it ${what}.${log}`,
+    {
+      details: { log: [...lines] },
+    },
+  );
+}
+
+async function inTime<T>(
+  promise: Promise<T>,
+  signal: AbortSignal | undefined,
+  lines: () => string[],
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  let onAbort = () => {};
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(notStarted(`was silent for ${startMs / 1000} s`, lines())), startMs);
+    onAbort = () => reject(new WorkcellError('cancelled', 'The start of the cell was cancelled.'));
+    if (signal?.aborted) onAbort();
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+function eachLine(deliver: (line: string) => void): (text: string) => void {
+  let rest = '';
+  return (text) => {
+    const lines = `${rest}${text}`.split('\n');
+    rest = (lines.pop() ?? '').slice(-longestLine);
+    for (const line of lines) deliver(line.slice(0, longestLine));
+  };
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,96 @@
+/** The directory of one cell on this machine: the way in, its workspace if that is temporary, what it wrote over overlays. */
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { makeScratch, removeTree } from '../../launchers/scratch.js';
+import { isolationSchema } from '../../protocol/index.js';
+import { makeLastingHome } from '../local/home.js';
+import { openWorkspace } from '../workspace.js';
+import type { DockerOptions } from './options.js';
+
+export interface Home {
+  readonly path: string;
+  /** A directory that the cell sees too. */
+  readonly wire: string;
+  readonly overlays: string;
+}
+
+export interface User {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Of commands, when nothing says whose they are. */
+const anybody: User = { uid: 1000, gid: 1000 };
+
+export function makeHome(id: string, keepAlive: boolean): Home {
+  const home = homeAt(keepAlive ? makeLastingHome(id).path : realpathSync(makeScratch('docker')));
+  mkdirSync(home.wire);
+  mkdirSync(home.overlays);
+  // Root of the container may be another user here, or none with any rights. Others do not get as far as this.
+  chmodSync(home.wire, 0o777);
+  return home;
+}
+
+export function homeAt(path: string): Home {
+  return { path, wire: join(path, 'w'), overlays: join(path, 'o') };
+}
+
+export function removeHome({ path }: Home): void {
+  if (path !== '') removeTree(path);
+}
+
+/** What whoever attaches later cannot find out by itself. */
+const stateSchema = z.object({ isolation: isolationSchema });
+
+export function writeState({ path }: Home, state: z.infer<typeof stateSchema>): void {
+  writeFileSync(join(path, 'state.json'), JSON.stringify(state), { mode: 0o600 });
+}
+
+export function readState({ path }: Home): z.infer<typeof stateSchema> | undefined {
+  try {
+    return stateSchema.parse(JSON.parse(readFileSync(join(path, 'state.json'), 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The workspace on this machine, and whom commands run as so that both sides can work in it. */
+export function furnish(
+  home: Home,
+  { workspace: given, user: named }: DockerOptions,
+): { workspace: string; user: User } {
+  if (given !== undefined) {
+    const { path } = openWorkspace(given);
+    return { workspace: path, user: parseUser(named) ?? ownerOf(path) };
+  }
+  const user = parseUser(named) ?? ownUser();
+  const path = join(home.path, 'workspace');
+  mkdirSync(path, { mode: 0o700 });
+  if (process.getuid?.() === 0) chownSync(path, user.uid, user.gid);
+  return { workspace: path, user };
+}
+
+function parseUser(text: string | undefined): User | undefined {
+  if (text === undefined) return undefined;
+  const [uid = 0, gid = uid] = text.split(':').map(Number);
+  return { uid, gid };
+}
+
+function ownerOf(path: string): User {
+  const { uid, gid } = statSync(path);
+  return uid === 0 ? ownUser() : { uid, gid };
+}
+
+function ownUser(): User {
+  const uid = process.getuid?.() ?? 0;
+  return uid === 0 ? anybody : { uid, gid: process.getgid?.() ?? uid };
+}

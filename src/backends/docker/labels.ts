@@ -1,0 +1,47 @@
+/** How a container is known to be ours, and whose. */
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { isAbandoned, ownedPrefix } from '../../launchers/scratch.js';
+
+export const idLabel = 'workcell.id';
+const ownerLabel = 'workcell.owner';
+const machineLabel = 'workcell.machine';
+const keepLabel = 'workcell.keep-alive';
+const homeLabel = 'workcell.home';
+
+type Labels = Readonly<Record<string, string>>;
+
+export function ownLabels(cell: { id: string; keepAlive: boolean; home: string }): Record<string, string> {
+  return {
+    [idLabel]: cell.id,
+    [ownerLabel]: ownedPrefix(),
+    [machineLabel]: machine(),
+    [keepLabel]: String(cell.keepAlive),
+    [homeLabel]: cell.home,
+  };
+}
+
+/** True when nobody is left who would end it. Owners on other machines cannot be looked up from here. */
+export function isOrphan(labels: Labels): boolean {
+  return (
+    labels[keepLabel] === 'false' &&
+    labels[machineLabel] === machine() &&
+    isAbandoned(labels[ownerLabel] ?? '')
+  );
+}
+
+export function isKept(labels: Labels): boolean {
+  return labels[keepLabel] === 'true';
+}
+
+export function homeOf(labels: Labels): string | undefined {
+  return labels[homeLabel];
+}
+
+function machine(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+  } catch {
+    return hostname();
+  }
+}

@@ -1,0 +1,79 @@
+/** The options of the docker backend. */
+import { totalmem } from 'node:os';
+import { z } from 'zod';
+import { environmentSchema } from '../../protocol/actions/common.js';
+
+const limitsSchema = z.strictObject({
+  /** Default: three quarters of the machine's memory. */
+  memoryBytes: z.int().min(67_108_864).optional(),
+  /** Processors' worth of time; may be a fraction. Default: all. */
+  cpus: z.number().positive().optional(),
+  /** Processes and threads together. Default: 4096. */
+  pids: z.int().min(8).optional(),
+  /** Size of each of /tmp, /var/tmp, /dev/shm and the home directory, which are in memory. Default: half of the memory. */
+  diskBytes: z.int().min(65_536).optional(),
+  /** Descriptors of one process. Default: as the engine has it. */
+  openFiles: z.int().min(16).optional(),
+});
+
+const port = z.int().min(1).max(65_535);
+
+export const dockerOptions = {
+  /** Any image with the GNU C library and bash in it. */
+  image: z.string().min(1).default('debian:bookworm'),
+  /** Such as `linux/arm64`, where the engine can run it. */
+  platform: z.string().min(1).optional(),
+  /** Seen at /workspace. Default: a temporary directory that is removed at the end. */
+  workspace: z.string().min(1).optional(),
+  /**
+   * `from:to`, `from:to:ro`, or `from:to:overlay`, where what is written stays out of `from`. A `from` without a slash is
+   * the name of a volume.
+   */
+  volumes: z.array(z.string().min(1)).default([]),
+  /** `none`, `bridge`, or the name of a network. The network of the machine itself is `host`, without isolation. */
+  network: z.string().min(1).default('none'),
+  /** Further networks to connect to. */
+  networks: z.array(z.string().min(1)).default([]),
+  /** Ports of the cell to publish on this machine's loopback; `host: 0` takes any that is free. */
+  ports: z
+    .array(z.strictObject({ container: port, host: z.int().min(0).max(65_535).default(0) }))
+    .default([]),
+  limits: limitsSchema.default({}),
+  /** `true` for all, or the ids of some. */
+  gpu: z.union([z.boolean(), z.array(z.string().min(1)).min(1)]).default(false),
+  /** Numbers of the user that commands run as, `uid` or `uid:gid`. Default: whom the workspace belongs to. */
+  user: z
+    .string()
+    .regex(/^\d{1,9}(:\d{1,9})?$/, 'must be numbers such as 1000 or 1000:1000')
+    .optional(),
+  /** Such as `runsc`, for a kernel of its own. Default: as the engine has it. */
+  ociRuntime: z.string().min(1).optional(),
+  /** The system of the image can be written too, and what is written goes with the cell. */
+  writableSystem: z.boolean().default(false),
+  env: environmentSchema.default({}),
+  labels: z.record(z.string().min(1), z.string()).default({}),
+  /** Of the container. Default: `workcell-` and the id of the cell. */
+  name: z
+    .string()
+    .regex(/^[a-zA-Z0-9][\w.-]*$/, 'must be letters, digits or _ . -')
+    .optional(),
+  /** The cell goes on when this process ends, and is found again by its id. Closing it still ends it. */
+  keepAlive: z.boolean().default(false),
+  /** Where the engine is, as DOCKER_HOST has it. Default: that variable, or this machine's own. */
+  engine: z.string().min(1).optional(),
+  /** Receives what the container logs, line by line. */
+  onLog: z
+    .custom<(line: string) => void>((value) => typeof value === 'function', 'must be a function')
+    .optional(),
+};
+
+export type DockerOptions = z.output<z.ZodObject<typeof dockerOptions>>;
+
+/** Limits that hold unless others are asked for: a runaway command must not take the machine with it. */
+export function withDefaults(limits: DockerOptions['limits']): DockerOptions['limits'] & {
+  memoryBytes: number;
+  pids: number;
+} {
+  const { memoryBytes = Math.floor(totalmem() * 0.75), pids = 4096, ...rest } = limits;
+  return { ...rest, memoryBytes, pids };
+}

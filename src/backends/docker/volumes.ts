@@ -1,0 +1,61 @@
+/** What of this machine a container sees, and where. */
+import { chmodSync, chownSync, mkdirSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { MountSettings } from 'dockerode';
+import { WorkcellError } from '../../protocol/index.js';
+
+/** `upper` is an empty directory of the cell for what is written over an overlay. */
+export function toMount(volume: string, upper: string): MountSettings {
+  const [, from = '', to = '', mode = 'rw'] = /^([^:]+):(\/[^:]*)(?::(rw|ro|overlay))?$/.exec(volume) ?? [];
+  if (from === '') {
+    throw refusal(
+      volume,
+      'is not understood. Write from:to, from:to:ro or from:to:overlay, with an absolute path as "to"',
+    );
+  }
+  if (/docker\.sock$/.test(from)) {
+    throw refusal(volume, 'would hand the cell the engine itself, and with it this machine. Leave it out');
+  }
+  if (!/[/~.]/.test(from[0] ?? '')) {
+    if (mode === 'overlay') throw refusal(volume, 'cannot be an overlay: that works with directories only');
+    return { Type: 'volume', Source: from, Target: to, ReadOnly: mode === 'ro' };
+  }
+  const source = resolve(from.replace(/^~(?=\/|$)/, homedir()));
+  const stats = statSync(source, { throwIfNoEntry: false });
+  if (stats === undefined)
+    throw refusal(volume, `cannot be mounted: ${source} does not exist. Make it first`);
+  if (mode !== 'overlay') return { Type: 'bind', Source: source, Target: to, ReadOnly: mode === 'ro' };
+  if (!stats.isDirectory()) throw refusal(volume, `cannot be an overlay: ${source} is not a directory`);
+  return overlay(source, to, upper);
+}
+
+function overlay(source: string, target: string, upper: string): MountSettings {
+  const written = join(upper, 'written');
+  mkdirSync(written, { recursive: true });
+  mkdirSync(join(upper, 'work'));
+  const { mode, uid, gid } = statSync(source);
+  chmodSync(written, mode & 0o7777);
+  if (process.getuid?.() === 0) chownSync(written, uid, gid);
+  return {
+    Type: 'volume',
+    Source: '',
+    Target: target,
+    VolumeOptions: {
+      NoCopy: true,
+      Labels: {},
+      DriverConfig: {
+        Name: 'local',
+        Options: {
+          type: 'overlay',
+          device: 'overlay',
+          o: `lowerdir=${source},upperdir=${written},workdir=${join(upper, 'work')}`,
+        },
+      },
+    },
+  };
+}
+
+function refusal(volume: string, reason: string): WorkcellError {
+  return new WorkcellError('invalid-config', `The volume "${volume}" ${reason}.`, { details: { volume } });
+}

@@ -1,0 +1,69 @@
+/** The way to the executor in a container: a socket that both sides see, or else the streams of a program inside. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Duplex, PassThrough } from 'node:stream';
+import type { Container } from 'dockerode';
+import { connectExecutor, type HttpExecutor } from '../../executor/http/http-executor.js';
+import { openTunnel } from '../../executor/http/tunnel.js';
+import type { ServerInfo } from '../../executor/http/wire.js';
+import type { ExecutorBundle } from '../../images/bundle/bundle.js';
+import { socketInside } from './container.js';
+
+export interface Wire {
+  readonly executor: HttpExecutor;
+  readonly info: ServerInfo;
+  close(): void;
+}
+
+export interface WireOptions {
+  /** The directory of this machine that the cell sees too. */
+  readonly directory: string;
+  readonly bundle: ExecutorBundle;
+  /** Resolves with the reason when the container is known to be gone. */
+  readonly gone?: Promise<string> | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** To be called when the executor listens. */
+export async function openWire(container: Container, options: WireOptions): Promise<Wire> {
+  const { gone, signal } = options;
+  const socketPath = join(options.directory, 's');
+  // A kernel of its own, or an engine on another machine, keeps sockets to itself.
+  if (existsSync(socketPath)) {
+    return { ...(await connectExecutor({ socketPath }, { gone, signal })), close: () => {} };
+  }
+  const { connect, close } = openTunnel(
+    await runInside(container, [...options.bundle.command(), 'relay', socketInside]),
+  );
+  try {
+    return { ...(await connectExecutor({ connect }, { gone, signal })), close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/** The standard streams of a program that is started in the container beside the executor. */
+async function runInside(container: Container, argv: string[]): Promise<Duplex> {
+  const program = await container.exec({
+    Cmd: argv,
+    User: '0:0',
+    AttachStdin: true,
+    AttachStdout: true,
+    AttachStderr: true,
+  });
+  const stream = await program.start({ hijack: true, stdin: true });
+  return split(container, stream, () => {});
+}
+
+/** The engine sends both outputs of a program as one stream; this is standard input and output alone. */
+export function split(container: Container, stream: Duplex, onError: (text: string) => void): Duplex {
+  const output = new PassThrough();
+  const errors = new PassThrough();
+  container.modem.demuxStream(stream, output, errors);
+  errors.on('data', (chunk: Buffer) => onError(chunk.toString('utf8')));
+  stream.once('close', () => output.end());
+  stream.once('end', () => output.end());
+  stream.on('error', () => output.end());
+  return Duplex.from({ readable: output, writable: stream });
+}

@@ -1,0 +1,97 @@
+/**
+ * The executor inside a container. What it is to serve stands in a variable that commands never see. It says in one line
+ * on standard output that it listens, with what the kernel enforces on it, and ends when its standard input does.
+ */
+import { chmodSync, readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { hostEnvironment } from '../../launchers/host-environment.js';
+import { createUidLauncher, takeUser, uidIsolation } from '../../launchers/uid.js';
+import { environmentSchema } from '../../protocol/actions/common.js';
+import { errorSchema, WorkcellError } from '../../protocol/errors.js';
+import { createExecutor } from '../executor.js';
+import { serveExecutor } from './server.js';
+import { shutDownOn } from './shutdown.js';
+
+/** Holds the settings as JSON. */
+export const cellVariable = 'WORKCELL_CELL';
+
+const settingsSchema = z.strictObject({
+  id: z.string(),
+  socketPath: z.string(),
+  workspace: z.string(),
+  home: z.string(),
+  user: z.strictObject({ uid: z.int(), gid: z.int() }),
+  env: environmentSchema,
+  /** Descriptors of one process. */
+  openFiles: z.int().optional(),
+  /** Outlives the process that started it. */
+  keepAlive: z.boolean(),
+});
+
+export type CellSettings = z.infer<typeof settingsSchema>;
+
+/** What the kernel says of the executor itself, before any command ran. */
+const kernelSchema = z.object({
+  seccomp: z.boolean(),
+  noNewPrivileges: z.boolean(),
+  /** Capabilities that any process of the container could have, as a bit set in hexadecimal. */
+  capabilities: z.string(),
+  /** As in /proc/version. */
+  version: z.string(),
+});
+
+export const greetingSchema = z.union([
+  z.object({ ready: z.literal(true), kernel: kernelSchema }),
+  z.object({ error: errorSchema }),
+]);
+
+export type KernelReport = z.infer<typeof kernelSchema>;
+
+export async function serveCell(): Promise<void> {
+  try {
+    const kernel = readKernel();
+    const settings = settingsSchema.parse(JSON.parse(process.env[cellVariable] ?? '{}'));
+    delete process.env[cellVariable];
+    const { id, socketPath, workspace, user, env, keepAlive } = settings;
+    const environment = hostEnvironment(env);
+    let taken = false;
+    const createLauncher = () => {
+      if (!taken) {
+        // Who may come here is settled by the directories above it, on both sides.
+        chmodSync(socketPath, 0o666);
+        takeUser(user);
+      }
+      taken = true;
+      return createUidLauncher({ ...settings, ...user, environment });
+    };
+    const server = await serveExecutor(() => createExecutor(createLauncher()), {
+      id,
+      workspace,
+      isolation: uidIsolation(user),
+      listen: { path: socketPath },
+      log: (level, message, fields) =>
+        process.stderr.write(`${level}: ${message} ${JSON.stringify(fields ?? {})}\n`),
+    });
+    shutDownOn(server, { input: keepAlive ? undefined : process.stdin, commands: 'end' });
+    say({ ready: true, kernel });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    say({ error: WorkcellError.isInstance(error) ? error.toJSON() : { code: 'internal', message } });
+    process.exitCode = 1;
+  }
+}
+
+function readKernel(): KernelReport {
+  const status = readFileSync('/proc/self/status', 'latin1');
+  const field = (name: string) => new RegExp(`^${name}:\\s*(\\S+)$`, 'm').exec(status)?.[1] ?? '';
+  return {
+    seccomp: field('Seccomp') === '2',
+    noNewPrivileges: field('NoNewPrivs') === '1',
+    capabilities: field('CapBnd'),
+    version: readFileSync('/proc/version', 'latin1').trim(),
+  };
+}
+
+function say(greeting: z.input<typeof greetingSchema>): void {
+  process.stdout.write(`${JSON.stringify(greeting)}\n`);
+}

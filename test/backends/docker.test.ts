@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import { createRuntime } from '../../src/index.js';
+import { refusal } from '../contract/given.js';
+import { contractSuite } from '../contract/suite.js';
+import { dockerEngine, images } from '../engines/docker.js';
+
+const { host: engine } = await dockerEngine();
+
+contractSuite(
+  'docker',
+  {
+    backend: 'docker',
+    engine,
+    image: images.tools,
+    // The image has no Node, which one of the behaviours talks to.
+    volumes: [`${process.execPath}:/usr/local/bin/node:ro`],
+  },
+  { traits: ['limited-tree'] },
+);
+
+const cell = { backend: 'docker', config: false, engine, image: images.bare } as const;
+
+describe('bad input has an error of its own', () => {
+  test('no engine', async () => {
+    const error = await refusal(
+      createRuntime({ ...cell, engine: 'unix:///nowhere.sock' }),
+      'backend-unavailable',
+    );
+    expect(error.message).toContain('DOCKER_HOST');
+  });
+
+  test('an image that is not there', async () => {
+    const error = await refusal(createRuntime({ ...cell, image: 'nobody/nothing:1' }), 'image-missing');
+    expect(error.message).toContain('docker pull nobody/nothing:1');
+  });
+
+  test.each(['/nowhere/at/all:/mnt', 'x', '/etc:relative', '/var/run/docker.sock:/s'])(
+    'a volume that cannot be mounted: %s',
+    async (volume) => {
+      const error = await refusal(createRuntime({ ...cell, volumes: [volume] }), 'invalid-config');
+      expect(error.message).toContain(volume);
+    },
+  );
+
+  test('an OCI runtime that the engine does not know', async () => {
+    const error = await refusal(createRuntime({ ...cell, ociRuntime: 'quantum' }), 'invalid-config');
+    expect(error.message).toContain('quantum');
+  });
+
+  test('a GPU where there is none', async () => {
+    const error = await refusal(createRuntime({ ...cell, gpu: true }), 'invalid-config');
+    expect(error.message).toContain('GPU');
+  });
+
+  test('a port of a cell without a network', async () => {
+    await refusal(createRuntime({ ...cell, ports: [{ container: 80 }] }), 'invalid-config');
+  });
+
+  test('a network that does not exist', async () => {
+    await refusal(createRuntime({ ...cell, network: 'nowhere-net' }), 'not-found');
+  });
+});
