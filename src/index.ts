@@ -30,6 +30,8 @@ export type { GitCommit } from './runtime/git/log.js';
 export type { GitPatch } from './runtime/git/patch.js';
 export type { GitStatus } from './runtime/git/status.js';
 export type { GitWorktree } from './runtime/git/worktrees.js';
+export type { Microagent } from './runtime/microagents/microagent.js';
+export type { LoadedMicroagents, RuntimeMicroagents } from './runtime/microagents/microagents.js';
 export type { ForwardedPort } from './runtime/ports.js';
 export type { RunOptions, Runtime } from './runtime/runtime.js';
 export type {

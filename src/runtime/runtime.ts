@@ -19,6 +19,7 @@ import {
 import { type Call, type OutputListener, type SecretInput, toContext } from './call.js';
 import { Files } from './files.js';
 import { RuntimeGit } from './git/git.js';
+import { RuntimeMicroagents } from './microagents/microagents.js';
 import {
   accompany,
   executeAction,
@@ -76,6 +77,7 @@ export class Runtime implements AsyncDisposable {
   readonly #parts: RuntimeParts;
   readonly #call: Call;
   #git: RuntimeGit | undefined;
+  #microagents: RuntimeMicroagents | undefined;
   #status: RuntimeStatus = 'RUNTIME_STARTED';
   #closing: Promise<void> | undefined;
 
@@ -146,6 +148,12 @@ export class Runtime implements AsyncDisposable {
   get git(): RuntimeGit {
     this.#git ??= new RuntimeGit(this.#call, this.workspace);
     return this.#git;
+  }
+
+  /** Instructions that the repository, its organisation and the user keep for agents. */
+  get microagents(): RuntimeMicroagents {
+    this.#microagents ??= new RuntimeMicroagents(this.#call, () => this.git);
+    return this.#microagents;
   }
 
   /** Any action as JSON, its observation back. */

@@ -21,6 +21,7 @@ import {
   clone,
   type FetchOptions,
   fetchFrom,
+  findRemoteUrl,
   type PushOptions,
   pull,
   push,
@@ -176,6 +177,14 @@ export class RuntimeGit {
 
   blame(path: string, options: BlameOptions = {}): Promise<GitBlameLine[]> {
     return findBlame(this.#call, this.path, path, options);
+  }
+
+  /** The address of `origin`, or of another remote; undefined where there is none. */
+  remoteUrl({
+    remote = 'origin',
+    signal,
+  }: Cancellable & { remote?: string } = {}): Promise<string | undefined> {
+    return findRemoteUrl(this.#call, this.path, remote, signal);
   }
 
   fetch(options: FetchOptions = {}): Promise<void> {

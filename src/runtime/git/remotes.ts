@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import { WorkcellError } from '../../protocol/index.js';
 import type { Call } from '../call.js';
 import { findBranch } from './branches.js';
-import { type Git, inspect, output, work } from './command.js';
+import { type Git, inspect, output, outputIfAny, work } from './command.js';
 import { remoteUrl, type TokenOptions, transferWithToken } from './credential.js';
 import { checkUrl, directoryFor } from './remote-url.js';
 import { checkName, findHead } from './revisions.js';
@@ -96,6 +96,16 @@ export async function push(call: Call, cwd: string, options: PushOptions): Promi
   await output(git, ['push', ...flags, '--', remote, `refs/heads/${branch}:refs/heads/${branch}`], {
     timeoutMs,
   });
+}
+
+export async function findRemoteUrl(
+  call: Call,
+  cwd: string,
+  remote: string,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const git = await inspect(call, cwd, signal);
+  return outputIfAny(git, ['remote', 'get-url', '--', checkName('remote', remote)]);
 }
 
 function transfer(call: Call, cwd: string, url: string, { token, username, signal }: TransferOptions): Git {

@@ -1,0 +1,85 @@
+/** A microagent: instructions in Markdown, with front matter that says when they hold. */
+import { z } from 'zod';
+import { describeIssues } from '../../protocol/index.js';
+import { type McpServer, serversSchema, toServers } from './mcp-servers.js';
+
+/** Where it comes from. A later one replaces an earlier one of the same name. */
+export type MicroagentSource = 'user' | 'organisation' | 'repository';
+
+export interface Microagent {
+  /** The path below the directory of microagents, without its ending. */
+  readonly name: string;
+  /** `repository`: always holds. `knowledge`: when a trigger is mentioned. `task`: when it is called by `/name`. */
+  readonly kind: 'repository' | 'knowledge' | 'task';
+  readonly source: MicroagentSource;
+  /** The file, as seen from where it was read. */
+  readonly path: string;
+  readonly content: string;
+  readonly triggers: readonly string[];
+  readonly inputs: readonly { readonly name: string; readonly description: string }[];
+  /** Servers that a repository asks for, in the common form. They are not started by themselves. */
+  readonly mcpServers: Readonly<Record<string, McpServer>>;
+  readonly version: string;
+  /** The kind of agent it was written for. */
+  readonly agent: string;
+}
+
+const texts = z.array(z.coerce.string().trim().min(1).max(500)).max(200);
+
+const frontMatterSchema = z.object({
+  name: z.coerce.string().min(1).max(200).optional(),
+  version: z.coerce.string().default('1.0.0'),
+  agent: z.string().default('CodeActAgent'),
+  triggers: z.union([texts, z.string().transform((text) => [text])]).nullish(),
+  inputs: z
+    .array(z.object({ name: z.string().min(1).max(200), description: z.string().default('') }))
+    .max(100)
+    .nullish(),
+  mcp_tools: serversSchema.nullish(),
+});
+
+/** Throws an error that says what does not fit. */
+export async function parseMicroagent(
+  text: string,
+  { name, source, path }: { name: string; source: MicroagentSource; path: string },
+): Promise<Microagent> {
+  const { front, body } = split(text);
+  const parsed = frontMatterSchema.safeParse(front === undefined ? {} : await parseYaml(front));
+  if (!parsed.success) throw new Error(`The front matter does not fit: ${describeIssues(parsed.error)}.`);
+  const { triggers, inputs, mcp_tools, version, agent, name: own } = parsed.data;
+  const given = name === '' ? (own ?? 'default') : name;
+  const kind = inputs?.length ? 'task' : triggers?.length ? 'knowledge' : 'repository';
+  return {
+    name: given,
+    kind,
+    source,
+    path,
+    content: kind === 'task' ? `${body}\n\n${askFirst}` : body,
+    triggers: [...new Set([...(kind === 'task' ? [`/${given}`] : []), ...(triggers ?? [])])],
+    inputs: inputs ?? [],
+    mcpServers: toServers(mcp_tools ?? undefined),
+    version,
+    agent,
+  };
+}
+
+const askFirst = 'Ask for each of the variables above that has not been given, before you begin.';
+
+/** Front matter stands between two lines of three dashes at the very start. */
+function split(text: string): { front?: string; body: string } {
+  const clean = text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
+  const match = /^---[ \t]*\n([\s\S]*?)(?:^|\n)---[ \t]*(?:\n|$)/.exec(clean);
+  if (match !== null) return { front: match[1] ?? '', body: clean.slice(match[0].length).trim() };
+  if (/^---[ \t]*\n/.test(clean)) throw new Error('The front matter begins with --- and never ends.');
+  return { body: clean.trim() };
+}
+
+async function parseYaml(front: string): Promise<unknown> {
+  const { parse } = await import('yaml');
+  try {
+    // Aliases are refused: a few lines of them can stand for gigabytes.
+    return parse(front, { maxAliasCount: 0, prettyErrors: true, logLevel: 'error' }) ?? {};
+  } catch (error) {
+    throw new Error(`The front matter is no YAML: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
