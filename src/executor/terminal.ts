@@ -1,10 +1,10 @@
 /** Live terminals: a program on a terminal of its own, for a person or a screen-reading agent. */
 import { randomBytes } from 'node:crypto';
+import { killTree } from '../launchers/kill-tree.js';
 import type { LaunchedPty, Launcher } from '../launchers/launcher.js';
 import { type Terminal, type TerminalOptions, WorkcellError } from '../protocol/index.js';
 import type { Environment } from './environment.js';
 import type { Tree } from './files/tree.js';
-import { killTree } from './processes/kill-tree.js';
 import { untilQuiet } from './processes/quiet.js';
 import { workingDirectory } from './processes/working-directory.js';
 

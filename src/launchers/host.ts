@@ -105,7 +105,8 @@ export function createHostLauncher(options: {
       start(ptyOptions, (marked) =>
         spawnPty(argv, { ...marked, columns: ptyOptions.columns, rows: ptyOptions.rows }, prefix),
       ),
-    connect: connectToLoopback,
+    connect: (port) => dial('127.0.0.1', port),
+    dial,
     processes,
     signal,
     close() {
@@ -190,9 +191,9 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-function connectToLoopback(port: number): Promise<Socket> {
+function dial(host: string, port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1');
+    const socket = connect(port, host);
     socket.once('error', reject);
     socket.once('connect', () => {
       socket.off('error', reject);

@@ -82,6 +82,8 @@ export interface Launcher {
   openPty(argv: readonly string[], options: PtyOptions): Promise<LaunchedPty>;
   /** A connection to a port of the cell's own loopback. */
   connect(port: number): Promise<Duplex>;
+  /** A connection from inside the cell to whatever its network reaches. */
+  dial(host: string, port: number): Promise<Duplex>;
   /** Everything that runs in the cell now. */
   processes(): CellProcess[];
   /** Sends a signal; a process that is gone already is no error. */

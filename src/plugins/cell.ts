@@ -1,3 +1,4 @@
+import { killTree } from '../launchers/kill-tree.js';
 import type { Launcher } from '../launchers/launcher.js';
 import type { Executor } from '../protocol/index.js';
 import type { PluginCell } from './plugin.js';
@@ -17,6 +18,8 @@ export function createPluginCell(executor: Executor, launcher: Launcher): Plugin
       return launcher.spawn(argv, { cwd, env: { ...variables, ...env } });
     },
     connect: (port) => launcher.connect(port),
+    dial: (host, port) => launcher.dial(host, port),
+    kill: (pid) => killTree(launcher, [pid], 'SIGKILL'),
     signal: (pids, signal) => launcher.signal(pids, signal),
   };
 }

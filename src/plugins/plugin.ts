@@ -24,6 +24,10 @@ export interface PluginCell extends Pick<Executor, 'execute' | 'upload' | 'downl
   spawn(argv: readonly string[], options?: Partial<SpawnOptions>): Promise<LaunchedProcess>;
   /** A connection to a port of the cell's own loopback. */
   connect(port: number): Promise<Duplex>;
+  /** A connection from inside the cell to whatever its network reaches. */
+  dial(host: string, port: number): Promise<Duplex>;
+  /** Kills a process and all that it started; settles when they are gone. */
+  kill(pid: number): Promise<void>;
   /** Ends processes that the plugin started; those that are gone already are no error. */
   signal(pids: readonly number[], signal: NodeJS.Signals): void;
 }

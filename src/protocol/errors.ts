@@ -66,6 +66,8 @@ export const errorTable = {
     65,
     'What the tool returned does not fit its schema, JSON or the size limit.',
   ),
+  'tool-changed': row(409, false, 65, 'The tool is not what it was when its description was read.'),
+  'mcp-failed': row(502, true, 69, 'An MCP server cannot be used, or refused.'),
   'tool-failed': row(422, false, 70, 'The tool threw an error.'),
   'tool-host-lost': row(503, true, 69, 'The process that runs the tools of the cell ended during the call.'),
   'backend-unknown': row(400, false, 64, 'There is no backend with that name.'),

@@ -19,6 +19,7 @@ import {
 import { type Call, type OutputListener, type SecretInput, toContext } from './call.js';
 import { Files } from './files.js';
 import { RuntimeGit } from './git/git.js';
+import { RuntimeMcp } from './mcp.js';
 import { RuntimeMicroagents } from './microagents/microagents.js';
 import {
   accompany,
@@ -67,6 +68,7 @@ export class Runtime implements AsyncDisposable {
   readonly files: Files;
   readonly processes: RuntimeProcesses;
   readonly ports: RuntimePorts;
+  readonly mcp: RuntimeMcp;
   readonly terminals: { open(options?: TerminalOptions): Promise<Terminal> };
   readonly env: {
     get(): Promise<Record<string, string>>;
@@ -116,6 +118,7 @@ export class Runtime implements AsyncDisposable {
     this.#call = call;
     this.files = new Files(call);
     this.processes = new RuntimeProcesses(call);
+    this.mcp = new RuntimeMcp(call);
     this.ports = new RuntimePorts(() => this.#open());
     this.terminals = { open: (options = {}) => call.openTerminal(options) };
     this.env = {

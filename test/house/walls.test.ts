@@ -12,7 +12,7 @@ const walls: Record<string, readonly string[]> = {
   executor: ['protocol', 'launchers', 'plugins'],
   images: ['protocol', 'launchers'],
   tools: ['protocol', 'plugins'],
-  runtime: ['protocol', 'events', 'security'],
+  runtime: ['protocol', 'events', 'security', 'plugins', 'tools'],
   backends: ['protocol', 'events', 'launchers', 'executor', 'images', 'plugins'],
   config: ['protocol', 'backends'],
   'create-runtime.ts': ['protocol', 'events', 'runtime', 'backends', 'config', 'security', 'plugins'],

@@ -1,6 +1,7 @@
 /** The plain processes of a cell, by id: those that run, and the last that ended. */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:os';
+import { killTree } from '../../launchers/kill-tree.js';
 import type { Launcher } from '../../launchers/launcher.js';
 import {
   type Action,
@@ -15,7 +16,6 @@ import { excerpt } from '../output/excerpt.js';
 import type { OutputStore } from '../output/store.js';
 import { follow } from './follow.js';
 import { interruptible } from './interruptible.js';
-import { killTree } from './kill-tree.js';
 import { StartedProcess } from './started-process.js';
 import { workingDirectory } from './working-directory.js';
 

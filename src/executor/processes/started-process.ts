@@ -1,11 +1,12 @@
 /** One started process: its output, its input, its limits, and how it ended. */
+
+import { killTree } from '../../launchers/kill-tree.js';
 import type { LaunchedProcess, Launcher } from '../../launchers/launcher.js';
 import { type EndedBy, type ProcessInfo, WorkcellError } from '../../protocol/index.js';
 import type { Spool } from '../output/spool.js';
 import type { Output } from '../output/store.js';
 import { Changes } from './changes.js';
 import type { Followed, Positions, ProcessStream } from './follow.js';
-import { killTree } from './kill-tree.js';
 import { type Source, untilQuiet } from './quiet.js';
 
 /** A listener may be so far behind before the process is held back. */

@@ -4,14 +4,15 @@ import type { LaunchedProcess, Launcher } from '../launcher.js';
 import { cellEnvironment } from './layout.js';
 
 /** Says with one byte that the connection stands; then bytes are carried both ways until the server closes it. */
-const carry = 'exec 3<>"/dev/tcp/127.0.0.1/$0" || exit 1; printf +; cat <&0 >&3 & cat <&3; kill $!';
+const carry = 'exec 3<>"/dev/tcp/$0/$1" || exit 1; printf +; cat <&0 >&3 & cat <&3; kill $!';
 
-/** A connection to a port of the cell's loopback, carried by a process in the cell. */
+/** A connection that starts in the cell's network, carried by a process in the cell. */
 export async function connectTo(
   launcher: Pick<Launcher, 'spawn' | 'signal' | 'processes'>,
+  host: string,
   port: number,
 ): Promise<Duplex> {
-  const argv = ['bash', '-c', carry, String(port)];
+  const argv = ['bash', '-c', carry, host, String(port)];
   const carrier = await launcher.spawn(argv, { cwd: '/', env: cellEnvironment });
   const { stdin, stdout, stderr, exited } = carrier;
   stderr.resume();
@@ -24,7 +25,10 @@ export async function connectTo(
   });
   if (first === undefined) {
     for (const stream of [stdin, stdout, stderr]) stream.destroy();
-    const message = `Nothing listens on port ${port} in the cell. Start the server first, on 127.0.0.1 or on all addresses.`;
+    const message =
+      host === '127.0.0.1'
+        ? `Nothing listens on port ${port} in the cell. Start the server first, on 127.0.0.1 or on all addresses.`
+        : `Nothing answers at ${host}:${port} from inside the cell, whose network may not reach it.`;
     throw Object.assign(new Error(message), { code: 'ECONNREFUSED' });
   }
   if (first.length > 1) stdout.unshift(first.subarray(1));

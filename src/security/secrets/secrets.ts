@@ -4,6 +4,7 @@ import type { JudgedAction } from '../analyzers/analyzer.js';
 import { createMask, type SecretMask } from './mask.js';
 import { Matcher } from './matcher.js';
 import { mayReceive } from './reach.js';
+import { fillServers } from './references.js';
 
 export interface SecretValue {
   readonly value: string;
@@ -84,6 +85,7 @@ export async function createSecrets(
     mask: createMask(matcher),
     refresh,
     async prepare(action) {
+      if (action.action === 'connect_mcp') return fillServers(action, entries, load);
       if (action.action !== 'run' && action.action !== 'start_process') return action;
       if (action.input === true) return action;
       const added: Record<string, string> = {};

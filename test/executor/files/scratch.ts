@@ -12,6 +12,7 @@ import { glob, grep } from '../../../src/executor/handlers/search.js';
 import {
   type ActionInput,
   type ActionName,
+  type CoreActionName,
   type ExecuteContext,
   type Observation,
   parseAction,
@@ -57,10 +58,8 @@ export function makeScratch(options: { whole?: boolean } = {}): Scratch {
     tree,
     async act(action, context = {}) {
       const checked = parseAction(action);
-      const handler = handlers[checked.action as keyof typeof handlers] as unknown as Handler<
-        typeof action.action
-      >;
-      return handler(checked as never, cell, context);
+      const handler = handlers[checked.action as keyof typeof handlers] as unknown as Handler<CoreActionName>;
+      return handler(checked as never, cell, context) as never;
     },
   };
 }

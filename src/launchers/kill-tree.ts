@@ -1,5 +1,5 @@
-import type { CellProcess, Launcher } from '../../launchers/launcher.js';
-import { withDescendants } from '../../launchers/process-table.js';
+import type { CellProcess, Launcher } from './launcher.js';
+import { withDescendants } from './process-table.js';
 
 /** A killed process is gone within this time unless the kernel itself is stuck in it. */
 const vanishMs = 5000;

@@ -1,0 +1,41 @@
+/** `fetch` whose connections start inside the cell, so that they reach what the cell's own network reaches. */
+import type { Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { Agent, fetch } from 'undici';
+import type { PluginCell } from '../plugin.js';
+
+export interface CellFetch {
+  readonly fetch: FetchLike;
+  close(): Promise<void>;
+}
+
+export function createCellFetch(cell: PluginCell): CellFetch {
+  const agent = new Agent({
+    connect: (options, callback) => {
+      const { hostname, protocol } = options;
+      const secure = protocol === 'https:';
+      const host = hostname.replace(/^\[|\]$/g, '');
+      const port = Number(options.port || (secure ? 443 : 80));
+      cell.dial(host, port).then(
+        (stream) => {
+          if (!secure) return callback(null, stream as Socket);
+          const socket = connectTls({ socket: stream, servername: host, ALPNProtocols: ['http/1.1'] });
+          socket.once('secureConnect', () => callback(null, socket));
+          socket.once('error', (error) => callback(error, null));
+        },
+        (error: Error) => callback(error, null),
+      );
+    },
+  });
+  return {
+    // Redirects would lead elsewhere with the same headers, so they are answers like any other.
+    fetch: (url, init) =>
+      fetch(url, {
+        ...(init as object),
+        redirect: 'manual',
+        dispatcher: agent,
+      }) as unknown as Promise<Response>,
+    close: () => agent.destroy(),
+  };
+}
