@@ -1,8 +1,9 @@
 /** Runs everything in a container of a Docker Engine. The executor is inside, as another user than the commands. */
+
+import { engineTrouble, openEngine } from '../engines/docker.js';
 import { defineBackend, type Probe } from './backend.js';
 import { attachContainer, listContainers, reap } from './docker/attach.js';
 import { startContainer } from './docker/cell.js';
-import { engineTrouble, openEngine } from './docker/engine.js';
 import { dockerOptions } from './docker/options.js';
 
 export default defineBackend({

@@ -23,7 +23,9 @@ try {
   if (!(error instanceof CommanderError && error.exitCode === 0)) {
     process.exitCode = await reportFailure(
       error,
-      program.commands.some((command) => command.opts().json === true),
+      [...program.commands, ...program.commands.flatMap(({ commands }) => commands)].some(
+        (command) => command.opts().json === true,
+      ),
     );
   }
 }

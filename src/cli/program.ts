@@ -4,6 +4,7 @@ import { auditCommand } from './commands/audit.js';
 import { configCommand } from './commands/config.js';
 import { doctorCommand } from './commands/doctor.js';
 import { executorCommand } from './commands/executor.js';
+import { imagesCommand } from './commands/images.js';
 import { mcpCommand } from './commands/mcp.js';
 import { openHandsAgentServerCommand } from './commands/openhands-agent-server.js';
 import { openHandsServerCommand } from './commands/openhands-server.js';
@@ -43,6 +44,7 @@ export function createProgram(): Command {
     auditCommand(),
     mcpCommand(),
     executorCommand(),
+    imagesCommand(),
     openHandsAgentServerCommand(),
     openHandsServerCommand(),
   ])

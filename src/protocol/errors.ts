@@ -80,6 +80,8 @@ export const errorTable = {
   ),
   'image-missing': row(404, false, 66, 'The engine does not have the image, and cannot get it.'),
   'port-taken': row(409, true, 73, 'A port that was asked for is taken already.'),
+  'image-unsuitable': row(422, false, 65, 'The image lacks what a cell needs.'),
+  'build-failed': row(422, false, 65, 'The image could not be built.'),
   'runtime-closed': row(409, false, 69, 'The runtime was closed.'),
   'runtime-disconnected': row(503, true, 69, 'The cell died or can no longer be reached.'),
   unauthorized: row(401, false, 77, 'The server wants a token and got none, or a wrong one.'),

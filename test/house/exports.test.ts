@@ -1,6 +1,7 @@
 /** The public surface: every name that an entry point exports, and what loading it costs. */
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
+import * as images from '../../src/images/index.js';
 import * as root from '../../src/index.js';
 import * as plugins from '../../src/plugins/index.js';
 import * as protocol from '../../src/protocol/index.js';
@@ -117,6 +118,24 @@ const surface = {
       'UploadOptions',
       'Uploaded',
       'WorkcellEvent',
+    ],
+  },
+  './images': {
+    file: 'src/images/index.ts',
+    module: images as Record<string, unknown>,
+    values: ['bundleMount', 'dockerBuilder', 'executorBundle', 'listImages', 'pruneImages'],
+    types: [
+      'BuildOptions',
+      'BuiltImage',
+      'BundleOptions',
+      'DockerImagesOptions',
+      'ExecutorBundle',
+      'ImageBuilder',
+      'ImageProgress',
+      'ImageSpec',
+      'PruneOptions',
+      'Pruned',
+      'RuntimeImage',
     ],
   },
   './plugins': {

@@ -1,8 +1,8 @@
 /** Finds containers again: those that outlived who started them, and those that nobody would end. */
 import type { Container, ContainerInfo } from 'dockerode';
+import { type Engine, engineTrouble, openEngine } from '../../engines/docker.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
 import { makeCell, openBundle, removeContainer } from './cell.js';
-import { type Engine, engineTrouble, openEngine } from './engine.js';
 import { awaitGreeting } from './greeting.js';
 import { homeAt, readState, removeHome } from './home.js';
 import { homeOf, idLabel, isKept, isOrphan } from './labels.js';

@@ -1,10 +1,10 @@
 /** Starts one container with an executor in it, and ends it. */
 import type Docker from 'dockerode';
+import { type Engine, isGone, openEngine, refusalOf } from '../../engines/docker.js';
 import { type ExecutorBundle, executorBundle } from '../../images/bundle/bundle.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
 import { describeContainer } from './container.js';
 import { explainStart } from './diagnosis.js';
-import { type Engine, isGone, openEngine, refusalOf } from './engine.js';
 import { readIsolation } from './facts.js';
 import { awaitGreeting } from './greeting.js';
 import { furnish, type Home, makeHome, removeHome, writeState } from './home.js';

@@ -1,6 +1,7 @@
 /** Why a container could not be made or started, in our words, with what to do. */
+
+import { type Engine, engineTrouble, refusalOf } from '../../engines/docker.js';
 import { WorkcellError } from '../../protocol/index.js';
-import { type Engine, engineTrouble, refusalOf } from './engine.js';
 import type { DockerOptions } from './options.js';
 
 export function explainStart(engine: Engine, options: DockerOptions, error: unknown): WorkcellError {

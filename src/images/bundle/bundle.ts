@@ -16,6 +16,8 @@ export interface ExecutorBundle {
   readonly directory: string;
   /** Of the contents. */
   readonly hash: string;
+  /** Of Node and its libraries alone. */
+  readonly nodeHash: string;
   /** Words that start the program of a cell where the directory stands at `mount`; its arguments follow, as `executor --listen …`. */
   command(mount?: string): string[];
 }
@@ -51,6 +53,7 @@ export async function executorBundle(options: BundleOptions = {}): Promise<Execu
   return {
     directory,
     hash: digest,
+    nodeHash: node.hash,
     // The loader is told where its libraries are: a variable would reach the commands of the cell too.
     command: (mount = bundleMount) => [
       `${mount}/lib/${node.loader}`,

@@ -1,6 +1,6 @@
 /** The way to a Docker Engine, and what its refusals mean. */
 import type Docker from 'dockerode';
-import { WorkcellError } from '../../protocol/index.js';
+import { WorkcellError } from '../protocol/index.js';
 
 export interface Engine {
   /** As DOCKER_HOST has it. */

@@ -1,0 +1,66 @@
+/** Looks into an image without running anything of it. */
+import { text } from 'node:stream/consumers';
+import type Docker from 'dockerode';
+import { extract } from 'tar-stream';
+import { isGone } from '../../engines/docker.js';
+import { WorkcellError } from '../../protocol/index.js';
+
+/** More than any file that names a distribution has. */
+const longestFile = 64 * 1024;
+
+/** The one program that an executor cannot bring along. */
+const shells = ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash'];
+
+export async function checkSuitable(
+  docker: Docker,
+  image: string,
+  labels: Readonly<Record<string, string>>,
+): Promise<void> {
+  // Never started, so what it would run does not matter; an image without a command needs one named.
+  const container = await docker.createContainer({ Image: image, Entrypoint: ['/none'], Labels: labels });
+  try {
+    for (const shell of shells) if (await has(container, shell)) return;
+    const musl = await Promise.all(
+      ['x86_64', 'aarch64'].map((kind) => has(container, `/lib/ld-musl-${kind}.so.1`)),
+    );
+    const name = (await systemName(container)) ?? 'The image';
+    throw new WorkcellError(
+      'image-unsuitable',
+      musl.includes(true)
+        ? `${name} has no bash, which every cell needs. Add it: --extra-deps 'apk add bash' (extraDeps in code), or take a base such as debian:bookworm.`
+        : `${name} has no bash, which every cell needs. Add it to systemPackages, or take a base such as debian:bookworm.`,
+      { details: { libc: musl.includes(true) ? 'musl' : 'glibc', system: name } },
+    );
+  } finally {
+    await container.remove({ force: true });
+  }
+}
+
+async function has(container: Docker.Container, path: string): Promise<boolean> {
+  try {
+    await container.infoArchive({ path });
+    return true;
+  } catch (error) {
+    if (isGone(error)) return false;
+    throw error;
+  }
+}
+
+/** As the image calls itself. */
+async function systemName(container: Docker.Container): Promise<string | undefined> {
+  for (const path of ['/etc/os-release', '/usr/lib/os-release']) {
+    if (!(await has(container, path))) continue;
+    const content = await readSmallFile(await container.getArchive({ path }));
+    const name = /^PRETTY_NAME="?([\w .()/-]{1,80})"?$/m.exec(content)?.[1];
+    if (name !== undefined) return name;
+  }
+  return undefined;
+}
+
+async function readSmallFile(archive: NodeJS.ReadableStream): Promise<string> {
+  for await (const entry of archive.pipe(extract())) {
+    if (entry.header.type === 'file' && (entry.header.size ?? 0) <= longestFile) return text(entry);
+    entry.resume();
+  }
+  return '';
+}
