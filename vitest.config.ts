@@ -9,6 +9,7 @@ const system = [
   'test/cli/**/*.test.ts',
   'test/compat/**/*.test.ts',
   'test/images/**/*.test.ts',
+  'test/events/{crash,postgres}.test.ts',
   'test/launchers/bubblewrap/**/*.test.ts',
   'test/launchers/seccomp/{kernel,programs}.test.ts',
   'test/launchers/uid.test.ts',
@@ -26,7 +27,7 @@ const common = { pool: 'forks' as const, testTimeout: 60_000, hookTimeout: 60_00
 export default defineConfig({
   test: {
     maxWorkers: 2,
-    globalSetup: ['test/engines/setup.ts'],
+    globalSetup: ['test/state.ts', 'test/engines/setup.ts'],
     projects: [
       {
         test: {

@@ -1,5 +1,7 @@
 /** `npm run bench [name…] [--json]`: measures each line with its floor and says whether the bars hold. */
-import { readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type Figure, holds, type Line, type Measured } from './line.js';
 
 const folder = new URL('lines/', import.meta.url);
@@ -15,6 +17,11 @@ if (unknown.length > 0) {
   console.error(`There is no line ${unknown.join(', ')}. Known: ${known.join(', ')}.`);
   process.exit(64);
 }
+
+// Events are kept as by default, but not among those of this user.
+const state = mkdtempSync(join(tmpdir(), 'workcell-bench-state-'));
+process.env.XDG_STATE_HOME = state;
+process.once('exit', () => rmSync(state, { recursive: true, force: true }));
 
 let missed = 0;
 for (const name of wanted.length > 0 ? wanted : known) {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type BackendConfig, backendNames, loadBackend } from './backends/index.js';
 import { chooseBackend } from './config/choose-backend.js';
 import { type LoadedConfig, loadConfig } from './config/load.js';
+import { type StoreOptions, storeAccess } from './events/open.js';
 import { EventStream } from './events/stream.js';
 import { loadPlugins, type PluginSpec } from './plugins/load.js';
 import type { Plugin } from './plugins/plugin.js';
@@ -40,6 +41,8 @@ interface CommonOptions {
   plugins?: readonly (PluginSpec | Plugin)[] | undefined;
   /** Keeps a hash-chained record of each decision and its effect in this file. */
   audit?: AuditLogOptions | undefined;
+  /** Where events are kept and for how long. */
+  events?: StoreOptions | undefined;
 }
 
 /** The same, for reading: every backend's options at once, which its own schema checks. */
@@ -62,13 +65,22 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
     secrets,
     audit,
     plugins: pluginSpecs,
+    events: eventOptions,
     ...own
   } = options as GivenOptions;
   const config = await loadConfig({
     cwd: process.cwd(),
     env: process.env,
     file,
-    overrides: { backend: named, workspace, min_isolation: minIsolation },
+    overrides: {
+      backend: named,
+      workspace,
+      min_isolation: minIsolation,
+      'events.store': eventOptions?.store,
+      'events.durability': eventOptions?.durability,
+      'events.retention_days': eventOptions?.retentionDays,
+      'events.max_bytes': eventOptions?.maxBytes,
+    },
   });
   const minimum = config.values.min_isolation;
   const name =
@@ -76,14 +88,17 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
     (await chooseBackend({ known: backendNames, load: loadBackend, minIsolation: minimum }));
   const backend = await loadBackend(name);
   const id = randomBytes(8).toString('hex');
-  const events = new EventStream(id);
   const report = (update: StatusUpdate) => {
     events.append({ kind: 'status', status: update }, 'environment');
     onStatus?.(update);
   };
   const plugins = await loadPlugins(pluginSpecs);
-  const trusted = await createTrusted({ who: id, policy, guards, secrets, audit });
   if (signal?.aborted) throw new WorkcellError('cancelled', 'The start was cancelled before it began.');
+  const trusted = await createTrusted({ who: id, policy, guards, secrets, audit });
+  const events = await openEvents(id, config, report).catch((error: unknown) => {
+    trusted.release?.();
+    throw error;
+  });
   report({ status: 'STARTING_RUNTIME', level: 'info', message: `Starting a ${name} cell.` });
   try {
     const cell = await backend.start(backendOptions(config, name, own), {
@@ -105,8 +120,35 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     report({ status: 'ERROR', level: 'error', message });
+    trusted.release?.();
+    await events.close();
     throw error;
   }
+}
+
+/**
+ * A store that was asked for must be there. Without it the one of this user is opened while the cell starts, and where
+ * that fails the runtime says so and goes on in memory.
+ */
+async function openEvents(
+  id: string,
+  config: LoadedConfig,
+  report: (update: StatusUpdate) => void,
+): Promise<EventStream> {
+  const { store, durability, retention_days: retentionDays, max_bytes: maxBytes } = config.values.events;
+  const access = storeAccess({ store, durability, retentionDays, maxBytes });
+  if (store !== undefined) {
+    const events = new EventStream(id, { store: access });
+    await events.open();
+    return events;
+  }
+  const onLost = (error: unknown) => {
+    const message = error instanceof Error ? error.message : String(error);
+    report({ status: 'EVENTS_NOT_STORED', level: 'error', message });
+  };
+  const events = new EventStream(id, { store: access, onLost });
+  setImmediate(() => void events.open());
+  return events;
 }
 
 /** The backend's section, with the options in code above it. A variable set nearer to the code wins. */

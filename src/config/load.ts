@@ -78,7 +78,10 @@ function acceptedBy(schema: z.ZodType): string | undefined {
 
 /** A path means the same from wherever the program is started, so it starts where it is written. */
 function absolute(entry: Entry, base: string): Entry {
-  return entry.setting.key === 'workspace' ? { ...entry, value: resolve(base, String(entry.value)) } : entry;
+  const { setting, value } = entry;
+  if (setting.key === 'workspace') return { ...entry, value: resolve(base, String(value)) };
+  const [, file] = setting.key === 'events.store' ? (/^sqlite:(.+)$/s.exec(String(value)) ?? []) : [];
+  return file === undefined ? entry : { ...entry, value: `sqlite:${resolve(base, file)}` };
 }
 
 function assemble(effective: ReadonlyMap<string, Entry>): Omit<LoadedConfig, 'file'> {

@@ -12,6 +12,8 @@ export function redact(key: string, value: unknown): unknown {
   if (value === undefined || value === null) return value;
   if (variablesName.test(name)) return isTable(value) ? mapValues(value, () => hidden) : hidden;
   if (secretName.test(name)) return hidden;
+  // An address may carry a password between its user and its host.
+  if (typeof value === 'string') return value.replace(/^([a-z+]+:\/\/[^\s/:@]*):[^\s/]*@/i, `$1:${hidden}@`);
   return isTable(value) ? mapValues(value, (entry, inner) => redact(inner, entry)) : value;
 }
 

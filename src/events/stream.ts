@@ -1,91 +1,174 @@
-/** The events of one runtime, in order, kept in memory within a bound. */
+/** The events of one runtime, in order: the newest in memory, all of them in a store. */
 import type { EventSource, WorkcellEvent } from '../protocol/index.js';
+import { matches } from './filter.js';
+import { MemoryStore } from './memory.js';
+import type { StoreAccess } from './open.js';
+import { Recent } from './recent.js';
+import type { SharedStore } from './shared.js';
+import type { EventFilter, ReadQuery } from './store.js';
 
-const keptEvents = 1000;
-/** Characters of output and content that are kept with them. */
-const keptCharacters = 32 * 1024 * 1024;
+/** What is held for readers that keep up; others read from the store. */
+const held = { events: 256, characters: 2 * 1024 * 1024 };
+
+const pageEvents = 256;
 
 type Unstamped<Event> = Event extends WorkcellEvent
   ? Omit<Event, 'id' | 'at' | 'runtimeId' | 'source'>
   : never;
 
+export interface StreamOptions {
+  /** Default: memory. */
+  readonly store?: StoreAccess | undefined;
+  /** What failed when events cannot be kept. Without it such a failure fails what waits for an event to be kept. */
+  readonly onLost?: ((error: unknown) => void) | undefined;
+}
+
 export class EventStream implements AsyncIterable<WorkcellEvent> {
   readonly #runtimeId: string;
   readonly #wake = new Set<() => void>();
-  #kept: WorkcellEvent[] = [];
+  readonly #recent = new Recent();
+  readonly #onLost: ((error: unknown) => void) | undefined;
+  #access: StoreAccess | undefined;
+  #memory: MemoryStore | undefined;
+  #shared: SharedStore | undefined;
+  #opening: Promise<void> | undefined;
   #last = 0;
-  #closed = false;
-  #characters = 0;
+  #cutting = false;
+  #closing: Promise<void> | undefined;
 
-  constructor(runtimeId: string) {
+  constructor(runtimeId: string, { store, onLost }: StreamOptions = {}) {
     this.#runtimeId = runtimeId;
+    this.#access = store;
+    this.#onLost = onLost;
+    if (store === undefined) this.#memory = new MemoryStore();
   }
 
-  /** Adds an event and gives its id. */
+  /** Adds an event and gives its id. It is kept once `kept()`, called after it, has resolved. */
   append(event: Unstamped<WorkcellEvent>, source: EventSource): number {
     this.#last++;
-    this.#kept.push({
-      ...event,
-      id: this.#last,
-      at: Date.now(),
-      runtimeId: this.#runtimeId,
-      source,
-    } as WorkcellEvent);
-    this.#characters += weight(event);
-    // Cutting rarely and by many keeps the cost of each append constant.
-    if (this.#kept.length >= 2 * keptEvents || this.#characters > keptCharacters) this.#cut();
+    const stamped = { ...event, id: this.#last, at: Date.now(), runtimeId: this.#runtimeId, source };
+    this.#recent.push(stamped as WorkcellEvent);
+    this.#memory?.append([stamped as WorkcellEvent]);
+    this.#shared?.writer.add(stamped as WorkcellEvent);
+    if (this.#recent.exceeds(held)) this.#cut();
     for (const wake of this.#wake) wake();
     return this.#last;
+  }
+
+  /** Where the events are kept. */
+  get store(): string {
+    return this.#access?.name ?? 'memory';
+  }
+
+  /** Opens the store; events wait for it in memory. Fails only where a failure counts. */
+  open(): Promise<void> {
+    this.#opening ??= this.#access === undefined ? Promise.resolve() : this.#open(this.#access);
+    return this.#opening;
+  }
+
+  /** Waits until all that was added so far is kept; undefined when it is already. */
+  kept(): Promise<void> | undefined {
+    if (this.#memory !== undefined) return undefined;
+    const flushed = this.#shared?.writer.flushed() ?? this.open().then(() => this.kept());
+    return this.#onLost === undefined ? flushed : flushed.catch((error: unknown) => this.#lose(error));
   }
 
   [Symbol.asyncIterator](): AsyncIterator<WorkcellEvent> {
     return this.since(0)[Symbol.asyncIterator]();
   }
 
-  /** Every kept event after a cursor, then the new ones as they come, until the stream closes. */
-  async *since(cursor: number): AsyncIterable<WorkcellEvent> {
+  /** Every kept event after a cursor that passes the filter, then new ones as they come, until the stream closes. */
+  async *since(cursor: number, filter: EventFilter = {}): AsyncIterable<WorkcellEvent> {
     let position = cursor;
     while (true) {
-      const first = this.#last - this.#kept.length + 1;
-      const next = this.#kept[Math.max(0, position + 1 - first)];
+      const { events } = this.#recent;
+      const first = events[0]?.id ?? this.#last + 1;
+      if (position + 1 < first) {
+        const page = await this.#read({ ...filter, after: position, before: first, limit: pageEvents });
+        yield* page;
+        position = page.length < pageEvents ? first - 1 : (page.at(-1)?.id ?? first - 1);
+        continue;
+      }
+      const next = events[this.#recent.indexAfter(position)];
       if (next !== undefined) {
         position = next.id;
-        yield next;
-      } else if (this.#closed) {
-        return;
-      } else {
-        await new Promise<void>((resolve) => {
-          const wake = () => {
-            this.#wake.delete(wake);
-            resolve();
-          };
-          this.#wake.add(wake);
-        });
+        if (matches(next, filter)) yield next;
+      } else if (this.#closing !== undefined) return;
+      else await this.#change();
+    }
+  }
+
+  /** Ends the subscriptions once they have seen everything, and leaves the store. */
+  close(): Promise<void> {
+    this.#closing ??= (async () => {
+      for (const wake of this.#wake) wake();
+      try {
+        await this.kept();
+      } catch {
+        // Whoever waited for an event was told that it could not be kept.
+      } finally {
+        this.#shared?.release();
       }
+    })();
+    return this.#closing;
+  }
+
+  async #open(access: StoreAccess): Promise<void> {
+    try {
+      const shared = await access.acquire();
+      for (const event of this.#recent.events) shared.writer.add(event);
+      this.#shared = shared;
+    } catch (error) {
+      if (this.#onLost === undefined) throw error;
+      this.#lose(error);
     }
   }
 
+  /** Goes on in memory alone, where that was agreed. */
+  #lose(error: unknown): void {
+    if (this.#memory !== undefined) return;
+    this.#memory = new MemoryStore();
+    this.#memory.append(this.#recent.events);
+    this.#shared?.release();
+    this.#shared = undefined;
+    this.#access = undefined;
+    this.#onLost?.(error);
+  }
+
+  /** Only what is in the store leaves memory. */
   #cut(): void {
-    let start = Math.max(0, this.#kept.length - keptEvents);
-    let characters = this.#kept.slice(start).reduce((sum, event) => sum + weight(event), 0);
-    for (; characters > keptCharacters / 2 && start < this.#kept.length - 1; start++) {
-      characters -= weight(this.#kept[start] as WorkcellEvent);
+    if (this.#cutting) return;
+    this.#cutting = true;
+    const upTo = this.#last;
+    const cut = () => {
+      this.#recent.cut(held, upTo);
+      this.#cutting = false;
+    };
+    const kept = this.kept();
+    if (kept === undefined) cut();
+    else
+      kept.then(cut, () => {
+        this.#cutting = false;
+      });
+  }
+
+  async #read(query: ReadQuery): Promise<readonly WorkcellEvent[]> {
+    if (this.#memory !== undefined) return this.#memory.read(this.#runtimeId, query);
+    const shared = await this.#access?.acquire();
+    try {
+      return (await shared?.store.read(this.#runtimeId, query)) ?? [];
+    } finally {
+      shared?.release();
     }
-    this.#kept = this.#kept.slice(start);
-    this.#characters = characters;
   }
 
-  close(): void {
-    this.#closed = true;
-    for (const wake of this.#wake) wake();
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        this.#wake.delete(wake);
+        resolve();
+      };
+      this.#wake.add(wake);
+    });
   }
-}
-
-/** How much text an event carries, in the fields that can be long. */
-function weight(event: Unstamped<WorkcellEvent>): number {
-  const body = event.kind === 'action' ? event.action : event.kind === 'observation' ? event.observation : {};
-  return Object.values(body).reduce<number>(
-    (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
-    0,
-  );
 }

@@ -29,6 +29,26 @@ export const configSchema = z.strictObject({
       runtime_startup_env_vars: environmentSchema.describe('a table of NAME = "value"').default({}),
     })
     .prefault({}),
+  events: z
+    .strictObject({
+      /** Default: a file of this user. A relative file starts at the directory of the file that names it. */
+      store: z
+        .string()
+        .regex(/^(memory|sqlite:.+|postgres(ql)?:\/\/.+)$/s)
+        .describe('memory, sqlite:<file> or postgres://<user>@<host>/<database>')
+        .optional(),
+      /** What a recorded event survives: the end of this process, or also a loss of power. */
+      durability: z.enum(['process', 'machine']).default('process'),
+      /** Older events are removed. */
+      retention_days: z.number().positive().max(36_500).describe('days, a number above 0').default(30),
+      /** While the store is larger, its oldest events are removed. Not for PostgreSQL. */
+      max_bytes: z
+        .int()
+        .min(1_048_576)
+        .describe('bytes, a whole number of at least 1048576')
+        .default(1_073_741_824),
+    })
+    .prefault({}),
   log: z
     .strictObject({
       /** What the command line logs to standard error. */

@@ -82,6 +82,7 @@ export const errorTable = {
   'port-taken': row(409, true, 73, 'A port that was asked for is taken already.'),
   'image-unsuitable': row(422, false, 65, 'The image lacks what a cell needs.'),
   'build-failed': row(422, false, 65, 'The image could not be built.'),
+  'store-unavailable': row(503, true, 74, 'The event store cannot be opened, read or written.'),
   'runtime-closed': row(409, false, 69, 'The runtime was closed.'),
   'runtime-disconnected': row(503, true, 69, 'The cell died or can no longer be reached.'),
   unauthorized: row(401, false, 77, 'The server wants a token and got none, or a wrong one.'),

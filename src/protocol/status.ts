@@ -8,6 +8,7 @@ export const runtimeStatuses = [
   'ERROR',
   'ERROR_RUNTIME_DISCONNECTED',
   'STOPPED',
+  'EVENTS_NOT_STORED',
 ] as const;
 
 /** A change in the life of a runtime, as given to `onStatus` and recorded in the event stream. */

@@ -1,4 +1,7 @@
-/** The way of every action: validate → record → judge → record → execute → mask → record → answer. */
+/**
+ * The way of every action: validate → record → judge → record → execute → mask → record → answer. An action runs once
+ * it and the decision about it are kept, and is answered once its outcome is.
+ */
 import type { EventStream } from '../events/stream.js';
 import {
   type Action,
@@ -6,6 +9,7 @@ import {
   type ActionName,
   type Decision,
   type ErrorBody,
+  type EventSource,
   type ExecuteContext,
   type Executor,
   type Observation,
@@ -47,6 +51,8 @@ export interface Trusted {
   readonly credential?: ((name: string, host: string) => Promise<string>) | undefined;
   /** Told of each action once it has ended or was refused. */
   readonly audit?: ((effect: Effect) => void) | undefined;
+  /** Lets go of what these parts hold open, once the runtime is closed. */
+  readonly release?: (() => void) | undefined;
 }
 
 export interface Pipeline extends Trusted {
@@ -55,14 +61,24 @@ export interface Pipeline extends Trusted {
   readonly workspace: string;
 }
 
+/** Where an action came from. */
+export interface Origin {
+  /** Default: `agent`. */
+  readonly source?: EventSource | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Told the id of the event of the action, once it has one. */
+  readonly onRecorded?: ((id: number) => void) | undefined;
+}
+
 export async function executeAction<Name extends ActionName>(
   pipeline: Pipeline,
   input: ActionInput<Name>,
   context: ExecuteContext,
+  origin: Origin = {},
 ): Promise<Observation<Name>> {
   const { executor, events, mask, prepare } = pipeline;
   const action = parseAction(input, executor.actions) as Action<Name>;
-  return await accompany(pipeline, action, context.signal, async (cause) => {
+  return await accompany(pipeline, action, { ...origin, signal: context.signal }, async (cause) => {
     const prepared = prepare === undefined ? action : await prepare(action);
     const answer = await (mask === undefined
       ? executor.execute(prepared, context)
@@ -77,11 +93,12 @@ export async function executeAction<Name extends ActionName>(
 export async function accompany<Result>(
   { events, guards = [], mask, audit, workspace }: Pipeline,
   action: JudgedAction,
-  signal: AbortSignal | undefined,
+  { source = 'agent', signal, onRecorded }: Origin,
   work: (cause: number) => Promise<{ result: Result; observation?: unknown }>,
 ): Promise<Result> {
   const shown = mask === undefined ? action : mask.value(action);
-  const cause = events.append({ kind: 'action', action: shown }, 'agent');
+  const cause = events.append({ kind: 'action', action: shown }, source);
+  onRecorded?.(cause);
   let decision: Decision | undefined;
   const record = (made: Decision) => {
     decision = mask === undefined ? made : mask.value(made);
@@ -89,13 +106,17 @@ export async function accompany<Result>(
   };
   try {
     for (const guard of guards) await guard(action, { workspace, signal, record });
+    await events.kept();
     const { result, observation } = await work(cause);
     audit?.({ action: shown, decision, observation });
+    await events.kept();
     return result;
   } catch (thrown) {
     const error = toWorkcellError(thrown, mask);
     events.append({ kind: 'error', cause, error: error.toJSON() }, 'environment');
     audit?.({ action: shown, decision, error: error.toJSON() });
+    // The failure is what the caller must hear of, also where it is that nothing can be kept.
+    await events.kept()?.catch(() => {});
     throw error;
   }
 }

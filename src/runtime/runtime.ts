@@ -17,6 +17,7 @@ import {
   WorkcellError,
 } from '../protocol/index.js';
 import { type Call, type OutputListener, type SecretInput, toContext } from './call.js';
+import { RuntimeEvents } from './events.js';
 import { Files } from './files.js';
 import { RuntimeGit } from './git/git.js';
 import { RuntimeMcp } from './mcp.js';
@@ -64,7 +65,7 @@ export class Runtime implements AsyncDisposable {
   readonly isolation: Isolation;
   /** The workspace as seen from inside. */
   readonly workspace: string;
-  readonly events: EventStream;
+  readonly events: RuntimeEvents;
   readonly files: Files;
   readonly processes: RuntimeProcesses;
   readonly ports: RuntimePorts;
@@ -90,7 +91,9 @@ export class Runtime implements AsyncDisposable {
     this.backend = cell.backend;
     this.isolation = cell.isolation;
     this.workspace = cell.workspace;
-    this.events = events;
+    this.events = new RuntimeEvents(events, (action, origin) =>
+      executeAction(this.#pipeline(), action, {}, origin),
+    );
     const call: Call = {
       execute: this.execute.bind(this),
       startWithSecret: this.#startWithSecret.bind(this),
@@ -215,7 +218,8 @@ export class Runtime implements AsyncDisposable {
         await this.#parts.cell.stop();
       } finally {
         this.#setStatus({ status: 'STOPPED', level: 'info', message: `Cell ${this.id} was stopped.` });
-        this.events.close();
+        await this.#parts.events.close();
+        this.#parts.release?.();
       }
     })();
     return this.#closing;
@@ -233,7 +237,7 @@ export class Runtime implements AsyncDisposable {
   ): Promise<Result> {
     const executor = this.#open();
     if ((this.#parts.guards ?? []).length === 0) return work(executor);
-    return accompany(this.#pipeline(), action, signal, async () => ({ result: await work(executor) }));
+    return accompany(this.#pipeline(), action, { signal }, async () => ({ result: await work(executor) }));
   }
 
   /** The secret comes in after the action was judged and recorded. */
@@ -265,7 +269,7 @@ export class Runtime implements AsyncDisposable {
 
   #setStatus(update: StatusUpdate): void {
     this.#status = update.status;
-    this.events.append({ kind: 'status', status: update }, 'environment');
+    this.#parts.events.append({ kind: 'status', status: update }, 'environment');
     this.#parts.onStatus?.(update);
   }
 }

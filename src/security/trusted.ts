@@ -21,6 +21,7 @@ export interface TrustedParts {
   readonly prepare?: (<Name extends ActionName>(action: Action<Name>) => Promise<Action<Name>>) | undefined;
   readonly credential?: ((name: string, host: string) => Promise<string>) | undefined;
   readonly audit?: ((effect: Effect) => void) | undefined;
+  readonly release?: (() => void) | undefined;
 }
 
 /** What came of an action. */
@@ -36,7 +37,7 @@ export async function createTrusted(options: TrustedOptions): Promise<TrustedPar
   return {
     ...(policy === undefined && guards === undefined ? {} : { guards: [await openPolicy(policy, guards)] }),
     ...(secrets === undefined ? {} : await openSecrets(secrets)),
-    ...(audit === undefined ? {} : { audit: await openAudit(audit, who) }),
+    ...(audit === undefined ? {} : await openAudit(audit, who)),
   };
 }
 
@@ -66,11 +67,11 @@ function isRegistry(given: Readonly<Record<string, SecretOptions>> | Secrets): g
   return typeof given.prepare === 'function';
 }
 
-async function openAudit(options: AuditLogOptions, who: string): Promise<(effect: Effect) => void> {
+async function openAudit(options: AuditLogOptions, who: string): Promise<TrustedParts> {
   const { openAuditLog } = await import('./audit/log.js');
   const { digestOf } = await import('./audit/record.js');
   const log = openAuditLog(options);
-  return ({ action, decision, observation, error }) => {
+  const record = ({ action, decision, observation, error }: Effect) => {
     log.append({
       who,
       action,
@@ -85,4 +86,5 @@ async function openAudit(options: AuditLogOptions, who: string): Promise<(effect
       error: error?.code,
     });
   };
+  return { audit: record, release: () => log.close() };
 }

@@ -77,8 +77,8 @@ export async function withDirectory<T>(use: (directory: string) => Promise<T>): 
 }
 
 function environment({ env = {} }: CliOptions): Record<string, string> {
-  const { PATH = '', HOME = '' } = process.env;
-  return { PATH, HOME, LANG: 'C.UTF-8', ...env };
+  const { PATH = '', HOME = '', XDG_STATE_HOME = '' } = process.env;
+  return { PATH, HOME, XDG_STATE_HOME, LANG: 'C.UTF-8', ...env };
 }
 
 /** Text that grows until its writer ends, and those who wait for a part of it. */

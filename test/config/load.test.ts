@@ -31,9 +31,22 @@ async function failure(options: Parameters<typeof load>[0]): Promise<WorkcellErr
 }
 
 describe('sources', () => {
+  test('the file of an event store starts where it is named, and a password in its address is not shown', async () => {
+    const toml = '[events]\nstore = "sqlite:x/events.db"\n';
+    expect((await load({ toml })).values.events.store).toBe(`sqlite:${join(directory, 'x/events.db')}`);
+    const store = 'postgres://me:se%2Fcret@db.example/work';
+    const { shown, values } = await load({ env: { WORKCELL_EVENTS_STORE: store } });
+    expect(values.events.store).toBe(store);
+    expect(shown['events.store']).toBe('postgres://me:[hidden]@db.example/work');
+  });
+
   test('without any source every value is a default', async () => {
     const { values, sources, file: read } = await load();
-    expect(values).toEqual({ sandbox: { runtime_startup_env_vars: {} }, log: { level: 'warn' } });
+    expect(values).toEqual({
+      sandbox: { runtime_startup_env_vars: {} },
+      events: { durability: 'process', retention_days: 30, max_bytes: 1024 ** 3 },
+      log: { level: 'warn' },
+    });
     expect(new Set(Object.values(sources))).toEqual(new Set(['default']));
     expect(read).toBeUndefined();
   });

@@ -1,0 +1,51 @@
+/** From the word that configures a store to the store. */
+import { defaultStore, placeOf, shownPlace } from './place.js';
+import { acquireStore, type SharedStore } from './shared.js';
+import type { EventStore } from './store.js';
+
+export interface StoreOptions {
+  /** `memory`, `sqlite:<file>` or `postgres://…`. Default: a file of this user. */
+  readonly store?: string | undefined;
+  /** `process` (default): what is kept survives the end of this process; `machine`: also the loss of power. SQLite only. */
+  readonly durability?: 'process' | 'machine' | undefined;
+  /** Events older than this are removed. Default: 30. */
+  readonly retentionDays?: number | undefined;
+  /** While the store is larger, its oldest events are removed. Default: 1 GiB. */
+  readonly maxBytes?: number | undefined;
+}
+
+const restMs = 3_600_000;
+
+/** A way to a store that is opened when it is first needed. */
+export interface StoreAccess {
+  readonly name: string;
+  /** Whoever acquires it releases it. */
+  acquire(): Promise<SharedStore>;
+}
+
+/** Undefined for memory. What cannot be a store throws now. */
+export function storeAccess(options: StoreOptions): StoreAccess | undefined {
+  const name = options.store ?? defaultStore();
+  if (name === 'memory') return undefined;
+  const place = placeOf(name);
+  const { durability = 'process', retentionDays = 30, maxBytes = 1024 ** 3 } = options;
+  const retention = () => ({ olderThan: Date.now() - retentionDays * 86_400_000, maxBytes, restMs });
+  const open = () => openStore(place, durability);
+  return { name: shownPlace(place), acquire: () => acquireStore(`${durability} ${place}`, open, retention) };
+}
+
+/** Opens a store for reading what other processes write, and for looking back. */
+export async function openEventStore(name: string = defaultStore()): Promise<EventStore> {
+  if (name !== 'memory') return openStore(placeOf(name), 'process');
+  const { MemoryStore } = await import('./memory.js');
+  return new MemoryStore();
+}
+
+async function openStore(place: string, durability: 'process' | 'machine'): Promise<EventStore> {
+  if (place.startsWith('sqlite:')) {
+    const { openSqlite } = await import('./sqlite/store.js');
+    return openSqlite(place.slice('sqlite:'.length), durability);
+  }
+  const { openPostgres } = await import('./postgres/store.js');
+  return openPostgres(place);
+}

@@ -1,0 +1,33 @@
+/**
+ * The schema, as the steps that lead to it; `user_version` counts those done. A step that was published is never
+ * changed: what comes later is a new step.
+ */
+export const migrations: readonly string[] = [
+  `
+  CREATE TABLE events (
+    runtime TEXT NOT NULL,
+    id INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    source TEXT NOT NULL,
+    cause INTEGER,
+    body TEXT NOT NULL,
+    texts TEXT,
+    PRIMARY KEY (runtime, id)
+  ) WITHOUT ROWID;
+
+  CREATE TABLE texts (
+    digest TEXT PRIMARY KEY,
+    json TEXT NOT NULL
+  );
+
+  CREATE TABLE text_uses (
+    digest TEXT NOT NULL,
+    runtime TEXT NOT NULL,
+    id INTEGER NOT NULL,
+    PRIMARY KEY (digest, runtime, id)
+  ) WITHOUT ROWID;
+
+  CREATE TABLE compactions (at INTEGER NOT NULL);
+  `,
+];

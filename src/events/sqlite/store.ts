@@ -1,0 +1,143 @@
+/** Events in one SQLite file, for many runtimes and many processes at once. */
+import { watch as watchDirectory } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import type {
+  DatabaseSyncInstance as DatabaseSync,
+  StatementSyncInstance as StatementSync,
+} from '@photostructure/sqlite';
+import type { WorkcellEvent } from '../../protocol/index.js';
+import { collectPages } from '../pages.js';
+import { fromRow, type Row, toRow } from '../rows.js';
+import type { EventStore, ReadQuery, Retention, StoredRuntime, Watch } from '../store.js';
+import { Compaction } from './compaction.js';
+import { openDatabase, unavailable } from './database.js';
+import { selectEvents } from './query.js';
+
+export async function openSqlite(file: string, durability: 'process' | 'machine'): Promise<EventStore> {
+  return new SqliteStore(file, await openDatabase(file, durability));
+}
+
+class SqliteStore implements EventStore {
+  readonly name: string;
+  readonly #file: string;
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+  readonly #compaction: Compaction;
+  readonly #onExit = () => this.close();
+
+  constructor(file: string, database: DatabaseSync) {
+    this.name = `sqlite:${file}`;
+    this.#file = file;
+    this.#database = database;
+    this.#compaction = new Compaction(database, (sql) => this.#prepare(sql));
+    // A clean end leaves one file instead of three.
+    process.once('exit', this.#onExit);
+  }
+
+  append(events: readonly WorkcellEvent[]): void {
+    this.#transaction(() => {
+      const insert = this.#prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
+      for (const event of events) {
+        const { row, long } = toRow(event);
+        const { runtime, id, at, kind, source, cause, body, texts } = row;
+        insert.run(runtime, id, at, kind, source, cause, body, texts);
+        for (const { digest, json } of long) {
+          this.#prepare('INSERT OR IGNORE INTO texts VALUES (?, ?)').run(digest, json);
+          this.#prepare('INSERT INTO text_uses VALUES (?, ?, ?)').run(digest, runtime, id);
+        }
+      }
+    });
+  }
+
+  read(runtimeId: string, query: ReadQuery): Promise<WorkcellEvent[]> {
+    return collectPages(query, (after) => {
+      const { sql, values } = selectEvents(runtimeId, { ...query, after });
+      return this.#guarded(() => this.#prepare(sql).all(...values) as unknown as Row[]).map((row) =>
+        fromRow(row, (digest) => this.#textOf(digest)),
+      );
+    });
+  }
+
+  last(runtimeId: string): number {
+    const row = this.#guarded(() =>
+      this.#prepare('SELECT max(id) AS id FROM events WHERE runtime = ?').get(runtimeId),
+    );
+    return Number((row as { id: number | null }).id ?? 0);
+  }
+
+  runtimes(): StoredRuntime[] {
+    // Steps from one runtime to the next, so that the events between are not read.
+    const rows = this.#guarded(() =>
+      this.#prepare(`
+        WITH RECURSIVE found (runtime) AS (
+          SELECT min(runtime) FROM events
+          UNION ALL
+          SELECT (SELECT min(runtime) FROM events WHERE runtime > found.runtime) FROM found WHERE found.runtime IS NOT NULL
+        ), ends AS (
+          SELECT runtime,
+            (SELECT min(id) FROM events WHERE runtime = found.runtime) AS firstId,
+            (SELECT max(id) FROM events WHERE runtime = found.runtime) AS lastId
+          FROM found WHERE runtime IS NOT NULL
+        )
+        SELECT runtime AS runtimeId, firstId, lastId,
+          (SELECT at FROM events WHERE runtime = ends.runtime AND id = firstId) AS firstAt,
+          (SELECT at FROM events WHERE runtime = ends.runtime AND id = lastId) AS lastAt
+        FROM ends ORDER BY firstAt DESC`).all(),
+    );
+    return rows.map((row) => ({ ...(row as unknown as StoredRuntime) }));
+  }
+
+  compact(retention: Retention): boolean {
+    return this.#transaction(() => this.#compaction.step(retention, () => this.runtimes().toReversed()));
+  }
+
+  watch(_runtimeId: string, onChange: () => void): Watch {
+    const name = basename(this.#file);
+    const watcher = watchDirectory(dirname(this.#file), (_, changed) => {
+      if (changed === null || changed.startsWith(name)) onChange();
+    });
+    return { close: () => watcher.close() };
+  }
+
+  close(): void {
+    process.off('exit', this.#onExit);
+    if (!this.#database.isOpen) return;
+    // The driver lets the file go when its statements are collected; this puts everything into the file now.
+    this.#statements.clear();
+    this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    this.#database.close();
+  }
+
+  #textOf(digest: string): string | undefined {
+    const row = this.#prepare('SELECT json FROM texts WHERE digest = ?').get(digest);
+    return (row as { json: string } | undefined)?.json;
+  }
+
+  #prepare(sql: string): StatementSync {
+    const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  #transaction<Result>(work: () => Result): Result {
+    return this.#guarded(() => {
+      this.#prepare('BEGIN IMMEDIATE').run();
+      try {
+        const result = work();
+        this.#prepare('COMMIT').run();
+        return result;
+      } catch (error) {
+        if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+        throw error;
+      }
+    });
+  }
+
+  #guarded<Result>(work: () => Result): Result {
+    try {
+      return work();
+    } catch (error) {
+      throw unavailable(this.#file, error);
+    }
+  }
+}

@@ -1,0 +1,82 @@
+/** Brings events into a store: all that came within one turn of the event loop, or during the write before, at once. */
+import type { WorkcellEvent } from '../protocol/index.js';
+import type { EventStore } from './store.js';
+
+/** More than this goes into several writes, so that none takes long. */
+const largestBatch = 1000;
+
+interface Waiter {
+  /** How many events must have been written. */
+  readonly count: number;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+export class Writer {
+  readonly #store: EventStore;
+  #queue: WorkcellEvent[] = [];
+  #added = 0;
+  #written = 0;
+  #waiters: Waiter[] = [];
+  #writing = false;
+  #failed = false;
+
+  constructor(store: EventStore) {
+    this.#store = store;
+  }
+
+  add(event: WorkcellEvent): void {
+    this.#queue.push(event);
+    this.#added++;
+    this.#start();
+  }
+
+  /** Resolves when all that was added so far is kept. A failure keeps what is queued for the next attempt. */
+  flushed(): Promise<void> {
+    if (this.#written === this.#added) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({ count: this.#added, resolve, reject });
+      this.#start();
+    });
+  }
+
+  #start(): void {
+    if (this.#writing) return;
+    this.#writing = true;
+    setImmediate(() => void this.#write());
+  }
+
+  async #write(): Promise<void> {
+    try {
+      while (this.#queue.length > 0) {
+        const batch = this.#queue.slice(0, largestBatch);
+        const kept = this.#store.append(this.#failed ? await this.#missing(batch) : batch);
+        if (kept !== undefined) await kept;
+        this.#failed = false;
+        this.#queue = this.#queue.slice(batch.length);
+        this.#written += batch.length;
+        this.#settle();
+      }
+    } catch (error) {
+      this.#failed = true;
+      for (const waiter of this.#waiters.splice(0)) waiter.reject(error);
+    } finally {
+      this.#writing = false;
+    }
+  }
+
+  /** An attempt whose answer was lost may have succeeded. */
+  async #missing(batch: readonly WorkcellEvent[]): Promise<WorkcellEvent[]> {
+    const last = new Map<string, number>();
+    for (const { runtimeId } of batch)
+      if (!last.has(runtimeId)) last.set(runtimeId, await this.#store.last(runtimeId));
+    return batch.filter(({ runtimeId, id }) => id > (last.get(runtimeId) ?? 0));
+  }
+
+  /** Waiters stand in the order of their counts. */
+  #settle(): void {
+    let done = 0;
+    while ((this.#waiters[done]?.count ?? Number.POSITIVE_INFINITY) <= this.#written) done++;
+    for (const waiter of this.#waiters.splice(0, done)) waiter.resolve();
+  }
+}

@@ -1,0 +1,10 @@
+/** Runs keep their events by default in a file of the user; those of the tests go to one that is removed with them. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export function setup(): () => void {
+  const directory = mkdtempSync(join(tmpdir(), 'workcell-test-state-'));
+  process.env.XDG_STATE_HOME = directory;
+  return () => rmSync(directory, { recursive: true, force: true });
+}
