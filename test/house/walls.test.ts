@@ -19,7 +19,7 @@ const walls: Record<string, readonly string[]> = {
   'create-runtime.ts': ['protocol', 'events', 'runtime', 'backends', 'config', 'security', 'plugins'],
   'index.ts': ['protocol', 'events', 'runtime', 'backends', 'config', 'create-runtime.ts', 'tools'],
   abuse: ['protocol', 'index.ts'],
-  compat: ['protocol', 'launchers', 'executor', 'runtime'],
+  compat: ['protocol', 'launchers', 'plugins', 'executor', 'runtime'],
   server: ['protocol', 'executor', 'index.ts'],
   cli: [
     'server',

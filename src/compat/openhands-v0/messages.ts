@@ -101,7 +101,6 @@ export const disabled = {
   jupyter:
     'The jupyter plugin is not available in this server, so code cells cannot run. Use a command instead.',
   browser: 'The browser is not available in this server.',
-  mcp: 'The MCP proxy is not available in this server, so the given servers were not started.',
   llmEdit: 'Edits by a language model are made by the client; this server does "oh_aci" edits only.',
 } as const;
 

@@ -10,7 +10,7 @@ import { listNames } from './files/list.js';
 import { uploadFile } from './files/upload.js';
 import { viewPage } from './files/viewer.js';
 import { HttpError, unreadable } from './http-error.js';
-import { updateMcpServers } from './mcp-servers.js';
+import { McpProxy } from './mcp/proxy.js';
 import { openFilePart } from './multipart.js';
 import { ServerClock } from './server-info.js';
 import { type Connection, Turns } from './turns.js';
@@ -36,6 +36,7 @@ export function openHandsRoutes(
   const actions = new ActionServer(executor, options);
   const turns = new Turns();
   const clock = new ServerClock();
+  const mcp = new McpProxy(executor);
 
   app.addHook('onReady', () => actions.start());
 
@@ -78,7 +79,20 @@ export function openHandsRoutes(
 
   app.get('/vscode/connection_token', async () => ({ token: null }));
 
-  app.post('/update_mcp_server', async (request) => updateMcpServers(request.body));
+  app.post('/update_mcp_server', async (request) => mcp.update(request.body));
+
+  // The stream announces the path for messages without a prefix, so both are answered at both.
+  for (const prefix of ['', '/mcp']) {
+    app.get(`${prefix}/sse`, async (_request, reply) => {
+      await mcp.open(reply.raw);
+      reply.hijack();
+    });
+    app.post(`${prefix}/messages/`, async (request, reply) => {
+      const { sessionId } = request.query as { sessionId?: unknown };
+      await mcp.receive(sessionId, request.raw, reply.raw, request.body);
+      reply.hijack();
+    });
+  }
 }
 
 function connectionOf({ raw }: FastifyReply): Connection {

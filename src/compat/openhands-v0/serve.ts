@@ -5,6 +5,8 @@ import { resolve } from 'node:path';
 import { createExecutor } from '../../executor/executor.js';
 import { isLoopback } from '../../executor/server/access.js';
 import { createHostLauncher } from '../../launchers/host.js';
+import { withPlugins } from '../../plugins/host.js';
+import { type LoadedPlugin, loadPlugins } from '../../plugins/load.js';
 import { type Executor, WorkcellError } from '../../protocol/index.js';
 import { createOpenHandsApp, type OpenHandsOptions } from './app.js';
 
@@ -24,11 +26,18 @@ export interface OpenHandsServer {
   close(): Promise<void>;
 }
 
+/** What the server has besides the actions of every executor. */
+export const openHandsPlugins = ['mcp'];
+
 /** Listens only when everything works, because clients take an open port for a server that is ready. */
 export async function serveOpenHands(options: ServeOpenHandsOptions): Promise<OpenHandsServer> {
   checkExposure(options);
   const workingDirectory = makeWorkingDirectory(options.workingDirectory);
-  const executor = createOpenHandsExecutor(workingDirectory, options.environment);
+  const executor = createOpenHandsExecutor(
+    workingDirectory,
+    options.environment,
+    await loadPlugins(openHandsPlugins),
+  );
   const hosts = [...(options.hosts ?? []), options.host];
   const app = createOpenHandsApp(executor, { ...options, workingDirectory, hosts });
   try {
@@ -57,9 +66,11 @@ export async function serveOpenHands(options: ServeOpenHandsOptions): Promise<Op
 export function createOpenHandsExecutor(
   workingDirectory: string,
   environment: Readonly<Record<string, string>>,
+  plugins: readonly LoadedPlugin[],
 ): Executor {
-  const launcher = createHostLauncher({ workspace: workingDirectory, environment });
-  return createExecutor({ ...launcher, files: { root: '/', mount: '/', workspace: workingDirectory } });
+  const host = createHostLauncher({ workspace: workingDirectory, environment });
+  const launcher = { ...host, files: { root: '/', mount: '/', workspace: workingDirectory } };
+  return withPlugins(createExecutor(launcher), launcher, plugins);
 }
 
 /** Members of its group may write to it. */

@@ -60,7 +60,7 @@ describe('status', () => {
     }
   });
 
-  test('/update_mcp_server checks the list and says why nothing starts', async () => {
+  test('/update_mcp_server checks the list, and a server that fails is told in a good answer', async () => {
     const update = (payload: string) =>
       server.request({
         method: 'POST',
@@ -72,10 +72,13 @@ describe('status', () => {
       status: 200,
       body: { detail: expect.any(String), router_error_log: '' },
     });
-    expect(await update('[{"name":"a","command":"npx","args":["-y"],"env":{"K":"v"}}]')).toMatchObject({
+    expect(
+      await update('[{"name":"a","command":"no-such-program","args":"-y \'x y\'","env":"K=v,L=w"}]'),
+    ).toMatchObject({
       status: 200,
-      body: { router_error_log: expect.stringMatching(/not available/) },
+      body: { router_error_log: expect.stringMatching(/no-such-program/) },
     });
+    expect((await update('[]')).status).toBe(200);
     expect((await update('{}')).status).toBe(400);
     expect((await update('[{"name":"a b","command":"npx"}]')).status).toBe(400);
     expect((await update('[{"name":"a","command":"npx -y"}]')).status).toBe(400);

@@ -5,8 +5,11 @@ import { join } from 'node:path';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { createOpenHandsApp, type OpenHandsOptions } from '../../../src/compat/openhands-v0/app.js';
 import type { CommandMetadata } from '../../../src/compat/openhands-v0/observations.js';
-import { createOpenHandsExecutor } from '../../../src/compat/openhands-v0/serve.js';
+import { createOpenHandsExecutor, openHandsPlugins } from '../../../src/compat/openhands-v0/serve.js';
 import { hostEnvironment } from '../../../src/launchers/host-environment.js';
+import { loadPlugins } from '../../../src/plugins/load.js';
+
+const plugins = await loadPlugins(openHandsPlugins);
 
 interface TestObservation {
   readonly observation: string;
@@ -28,7 +31,7 @@ export interface TestServer extends AsyncDisposable {
 
 export function startServer(options: Partial<OpenHandsOptions> = {}): TestServer {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'openhands-v0-')));
-  const executor = createOpenHandsExecutor(directory, hostEnvironment({}));
+  const executor = createOpenHandsExecutor(directory, hostEnvironment({}), plugins);
   const app = createOpenHandsApp(executor, { workingDirectory: directory, ...options });
 
   async function request(inject: InjectOptions) {

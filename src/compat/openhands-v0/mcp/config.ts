@@ -1,0 +1,43 @@
+/** The body of `/update_mcp_server`. */
+import { z } from 'zod';
+import { describeIssues } from '../../../protocol/index.js';
+import { HttpError } from '../http-error.js';
+
+export interface StdioServer {
+  readonly command: string;
+  readonly args: string[];
+  readonly env: Record<string, string>;
+}
+
+const serverSchema = z.object({
+  name: z.string().regex(/^[A-Za-z0-9_-]+$/, 'must be letters, digits, underscores and hyphens'),
+  command: z.string().regex(/^\S+$/, 'must be one word'),
+  args: z.union([z.array(z.string()), z.string().transform(splitWords)]).default([]),
+  env: z.union([z.record(z.string(), z.string()), z.string().transform(splitPairs)]).default({}),
+});
+
+/** The servers by name; of two with the same name the last counts. */
+export function parseServers(body: unknown): Record<string, StdioServer> {
+  if (!Array.isArray(body)) throw new HttpError(400, 'The body must be a list of MCP servers.');
+  const result = z.array(serverSchema).safeParse(body);
+  if (!result.success)
+    throw new HttpError(400, `The list of MCP servers does not fit: ${describeIssues(result.error)}.`);
+  return Object.fromEntries(result.data.map(({ name, ...server }) => [name, server]));
+}
+
+/** Words as a shell separates them, without anything that a shell would replace. */
+function splitWords(text: string): string[] {
+  const words = text.match(/(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"\\])+/g) ?? [];
+  return words.map((word) =>
+    word.replace(/'([^']*)'|"((?:\\.|[^"\\])*)"|\\(.)/g, (_all, single, double, escaped) =>
+      double === undefined ? (single ?? escaped) : double.replace(/\\(["\\$`])/g, '$1'),
+    ),
+  );
+}
+
+function splitPairs(text: string): Record<string, string> {
+  const pairs = text.split(',').filter((pair) => pair.includes('='));
+  return Object.fromEntries(
+    pairs.map((pair) => [pair.slice(0, pair.indexOf('=')).trim(), pair.slice(pair.indexOf('=') + 1).trim()]),
+  );
+}

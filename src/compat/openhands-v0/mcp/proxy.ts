@@ -1,0 +1,117 @@
+/** The MCP proxy of a server: stdio servers that clients name, together behind one SSE endpoint. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
+import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import { type Executor, type Observation, WorkcellError } from '../../../protocol/index.js';
+import { HttpError } from '../http-error.js';
+import { perform } from '../perform.js';
+import { parseServers } from './config.js';
+
+export interface McpUpdate {
+  readonly detail: string;
+  /** Why servers cannot be used; a failure of theirs is not one of the request. */
+  readonly router_error_log: string;
+}
+
+export class McpProxy {
+  readonly #executor: Executor;
+  readonly #clients = new Map<string, SSEServerTransport>();
+  #names: string[] = [];
+
+  constructor(executor: Executor) {
+    this.#executor = executor;
+  }
+
+  /** The new list takes the place of the old one. */
+  async update(body: unknown): Promise<McpUpdate> {
+    const servers = parseServers(body);
+    for (const server of this.#names)
+      if (!(server in servers)) await perform(this.#executor, { action: 'disconnect_mcp', server });
+    this.#names = Object.keys(servers);
+    const connected =
+      this.#names.length === 0
+        ? []
+        : (await perform(this.#executor, { action: 'connect_mcp', servers })).servers;
+    const failures = connected.filter(({ state }) => state === 'failed').map(({ reason }) => reason ?? '');
+    return {
+      detail: `The list of MCP servers was taken: ${this.#names.join(', ') || 'none'}.`,
+      router_error_log: failures.join('\n'),
+    };
+  }
+
+  /** Opens the stream of one client. Messages of the client come by `receive`. */
+  async open(response: ServerResponse): Promise<void> {
+    if (this.#names.length === 0) throw new HttpError(404, 'Not Found');
+    const { SSEServerTransport } = await import('@modelcontextprotocol/sdk/server/sse.js');
+    const transport = new SSEServerTransport('/messages/', response);
+    this.#clients.set(transport.sessionId, transport);
+    response.once('close', () => this.#clients.delete(transport.sessionId));
+    await (await this.#createServer()).connect(transport);
+  }
+
+  async receive(
+    id: unknown,
+    request: IncomingMessage,
+    response: ServerResponse,
+    body: unknown,
+  ): Promise<void> {
+    const transport = this.#clients.get(String(id));
+    if (transport === undefined) throw new HttpError(404, 'Not Found');
+    await transport.handlePostMessage(request, response, body);
+  }
+
+  async #createServer(): Promise<Server> {
+    const { Server } = await import('@modelcontextprotocol/sdk/server/index.js');
+    const { CallToolRequestSchema, ListToolsRequestSchema } = await import(
+      '@modelcontextprotocol/sdk/types.js'
+    );
+    const server = new Server({ name: 'workcell', version: '1.0.0' }, { capabilities: { tools: {} } });
+    server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: await this.#tools() }));
+    server.setRequestHandler(CallToolRequestSchema, ({ params }) =>
+      this.#call(params.name, params.arguments ?? {}),
+    );
+    return server;
+  }
+
+  async #tools(): Promise<Tool[]> {
+    const { tools } = await perform(this.#executor, { action: 'list_mcp_tools' });
+    return tools
+      .filter(({ server }) => this.#names.includes(server))
+      .map((tool) => ({
+        name: this.#exposedName(tool),
+        description: tool.description,
+        inputSchema: tool.inputSchema as Tool['inputSchema'],
+        annotations: tool.annotations,
+      }));
+  }
+
+  async #call(exposed: string, args: Record<string, unknown>): Promise<CallToolResult> {
+    const { tools } = await perform(this.#executor, { action: 'list_mcp_tools' });
+    const tool = tools.find((candidate) => this.#exposedName(candidate) === exposed);
+    if (tool === undefined) return failure(`Unknown tool: ${exposed}`);
+    try {
+      const { server, name } = tool;
+      const result = await perform(this.#executor, {
+        action: 'call_tool_mcp',
+        server,
+        name,
+        arguments: args,
+      });
+      const { content, structuredContent, isError } = result;
+      return { content, structuredContent, isError } as CallToolResult;
+    } catch (error) {
+      if (!WorkcellError.isInstance(error)) throw error;
+      return failure(error.message);
+    }
+  }
+
+  /** The name of the server comes before that of the tool as soon as there are several servers. */
+  #exposedName({ server, name }: Observation<'list_mcp_tools'>['tools'][number]): string {
+    return this.#names.length > 1 ? `${server}_${name}` : name;
+  }
+}
+
+function failure(text: string): CallToolResult {
+  return { isError: true, content: [{ type: 'text', text }] };
+}

@@ -1,0 +1,75 @@
+/** The MCP proxy, as the Python client uses it: servers posted as a list, their tools over SSE. */
+import { fileURLToPath } from 'node:url';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { serveOpenHands } from '../../../src/compat/openhands-v0/serve.js';
+import { hostEnvironment } from '../../../src/launchers/host-environment.js';
+
+const everything = fileURLToPath(
+  import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'),
+);
+const key = 'a-key-for-the-tests-only';
+const headers = { 'x-session-api-key': key, authorization: `Bearer ${key}` };
+
+let server: Awaited<ReturnType<typeof serveOpenHands>>;
+let url: string;
+beforeAll(async () => {
+  server = await serveOpenHands({
+    host: '127.0.0.1',
+    port: 0,
+    workingDirectory: '/tmp',
+    sessionApiKey: key,
+    environment: hostEnvironment({}),
+  });
+  url = `http://127.0.0.1:${server.port}`;
+});
+afterAll(() => server.close());
+
+async function update(...names: string[]) {
+  const body = JSON.stringify(
+    names.map((name) => ({ name, command: 'node', args: [everything, 'stdio'], env: {} })),
+  );
+  const answer = await fetch(`${url}/update_mcp_server`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body,
+  });
+  return (await answer.json()) as { detail: string; router_error_log: string };
+}
+
+async function connect(path: string): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' });
+  const init = { headers };
+  await client.connect(new SSEClientTransport(new URL(`${url}${path}`), { requestInit: init }));
+  return client;
+}
+
+test('there is nothing to connect to before a server is named, nor after the last one went', async () => {
+  expect((await fetch(`${url}/mcp/sse`, { headers })).status).toBe(404);
+  await update('one');
+  await update();
+  expect((await fetch(`${url}/mcp/sse`, { headers })).status).toBe(404);
+});
+
+test.each(['/mcp/sse', '/sse'])('tools are listed and called through %s', async (path) => {
+  expect(await update('one')).toMatchObject({ router_error_log: '' });
+  const client = await connect(path);
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain('echo');
+  expect(await client.callTool({ name: 'echo', arguments: { message: 'hi' } })).toMatchObject({
+    content: [{ type: 'text', text: 'Echo: hi' }],
+  });
+  expect(await client.callTool({ name: 'nothing', arguments: {} })).toMatchObject({ isError: true });
+  await client.close();
+});
+
+test('several servers put their names before those of their tools, and a later list counts', async () => {
+  await update('one', 'two');
+  const client = await connect('/mcp/sse');
+  const names = (await client.listTools()).tools.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(['one_echo', 'two_echo']));
+  expect(await client.callTool({ name: 'two_echo', arguments: { message: 'hi' } })).toMatchObject({
+    content: [{ text: 'Echo: hi' }],
+  });
+  await client.close();
+});
