@@ -44,6 +44,8 @@ export interface ImageBuilder {
 
 /** A place that holds and builds images. */
 export interface ImageService {
+  /** The full name of a repository, where the place has them elsewhere. */
+  repositoryFor?(repository: string, signal: AbortSignal | undefined): Promise<string>;
   /** Finds the image that others start from, and fetches it where that is needed. */
   findBase(name: string, job: Pick<BuildJob, 'platform' | 'onProgress' | 'signal'>): Promise<FoundBase>;
   exists(image: string, signal: AbortSignal | undefined): Promise<boolean>;
@@ -79,10 +81,12 @@ export function createBuilder(service: ImageService): ImageBuilder {
   return {
     exists: (image, options = {}) => service.exists(image, options.signal),
     async build(given, options = {}) {
-      const spec = checkSpec(given);
-      checkVariables(options.variables);
       const { signal, onProgress } = options;
-      signal?.throwIfAborted();
+      const checked = checkSpec(given);
+      checkVariables(options.variables);
+      if (signal?.aborted) throw new WorkcellError('cancelled', 'The build of the image was cancelled.');
+      const repository = await service.repositoryFor?.(checked.repository, signal);
+      const spec = repository === undefined ? checked : { ...checked, repository };
       const base = await service.findBase(spec.base, {
         platform: spec.platform,
         onProgress: (message) => onProgress?.({ stage: 'pull', message }),

@@ -123,7 +123,7 @@ const surface = {
   './images': {
     file: 'src/images/index.ts',
     module: images as Record<string, unknown>,
-    values: ['bundleMount', 'dockerBuilder', 'executorBundle', 'listImages', 'pruneImages'],
+    values: ['bundleMount', 'dockerBuilder', 'executorBundle', 'listImages', 'pruneImages', 'remoteBuilder'],
     types: [
       'BuildOptions',
       'BuiltImage',
@@ -135,6 +135,7 @@ const surface = {
       'ImageSpec',
       'PruneOptions',
       'Pruned',
+      'RemoteBuilderOptions',
       'RuntimeImage',
     ],
   },

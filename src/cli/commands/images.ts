@@ -1,5 +1,5 @@
-import { Command } from 'commander';
-import type { ImageProgress } from '../../images/index.js';
+import { Command, InvalidArgumentError } from 'commander';
+import type { ImageBuilder, ImageProgress } from '../../images/index.js';
 import { collectVariable } from '../options.js';
 import { plainText } from '../sanitize.js';
 
@@ -13,6 +13,8 @@ interface BuildCommandOptions {
   repository?: string;
   env?: Record<string, string>;
   network?: string;
+  service?: string;
+  serviceKeyFile?: string;
   force?: true;
   json?: true;
 }
@@ -49,6 +51,8 @@ export function imagesCommand(): Command {
       collectVariable,
     )
     .option('--network <name>', "the engine's network to install with")
+    .option('--service <url>', 'a service that builds, instead of the engine')
+    .option('--service-key-file <file>', 'file that holds the key of the service')
     .option('--force', 'build anew what is there already')
     .option('--json', 'print one line of JSON')
     .action(build);
@@ -68,10 +72,9 @@ export function imagesCommand(): Command {
 }
 
 async function build(options: BuildCommandOptions): Promise<void> {
-  const { dockerBuilder } = await import('../../images/index.js');
   const { watchInterrupts } = await import('../interrupts.js');
   using interrupts = watchInterrupts();
-  const image = await dockerBuilder().build(
+  const image = await (await chooseBuilder(options)).build(
     {
       base: options.base,
       platform: options.platform,
@@ -90,6 +93,16 @@ async function build(options: BuildCommandOptions): Promise<void> {
     },
   );
   process.stdout.write(`${options.json ? JSON.stringify(image) : image.name}\n`);
+}
+
+async function chooseBuilder({ service, serviceKeyFile }: BuildCommandOptions): Promise<ImageBuilder> {
+  const { dockerBuilder, remoteBuilder } = await import('../../images/index.js');
+  if (service === undefined) return dockerBuilder();
+  const { readToken } = await import('../../executor/server/token.js');
+  const apiKey = readToken({ file: serviceKeyFile, descriptor: undefined });
+  if (apiKey === undefined)
+    throw new InvalidArgumentError('--service needs --service-key-file with the key of the service.');
+  return remoteBuilder({ url: service, apiKey });
 }
 
 /** Standard output is for the name alone, so that a script can take it. */
