@@ -2,7 +2,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { actions, errorTable } from '../src/protocol/index.js';
+import { builtinPlugins } from '../src/plugins/builtin.js';
+import { type ActionTable, actions, errorTable } from '../src/protocol/index.js';
+
+const plugins = await Promise.all(Object.values(builtinPlugins).map(async (load) => (await load()).default));
 
 /** Every generated page: path from the checkout, and what it must say. */
 export function pages(): Record<string, string> {
@@ -34,14 +37,6 @@ function errorsPage(): string {
 }
 
 function actionsPage(): string {
-  const sections = Object.values(actions).flatMap(({ name, summary, readOnly, input, output }) => [
-    `## \`${name}\``,
-    '',
-    summary + (readOnly ? ' Changes nothing in the cell.' : ''),
-    '',
-    ...fieldTable('Action', input, 'action', 'input', commentsOf(name, 'input')),
-    ...fieldTable('Observation', output, 'observation', 'output', commentsOf(name, 'output')),
-  ]);
   return [
     note,
     '',
@@ -50,8 +45,26 @@ function actionsPage(): string {
     "What an agent may ask, as JSON for `runtime.execute({ action: 'name', … })`, and what it gets back. Each observation",
     'carries the name of its action in `observation`. Failures are in [errors](errors.md).',
     '',
-    ...sections,
+    ...sectionsOf(actions),
+    ...plugins.flatMap(({ name, summary, actions: own }) => [
+      `# Plugin \`${name}\``,
+      '',
+      summary,
+      '',
+      ...sectionsOf(own),
+    ]),
   ].join('\n');
+}
+
+function sectionsOf(table: ActionTable): string[] {
+  return Object.values(table).flatMap(({ name, summary, readOnly, input, output }) => [
+    `## \`${name}\``,
+    '',
+    summary + (readOnly ? ' Changes nothing in the cell.' : ''),
+    '',
+    ...fieldTable('Action', input, 'action', 'input', commentsOf(name, 'input')),
+    ...fieldTable('Observation', output, 'observation', 'output', commentsOf(name, 'output')),
+  ]);
 }
 
 interface JsonSchema {
@@ -87,15 +100,20 @@ function fieldTable(
   return [`| ${title} field | type | present | |`, '|---|---|---|---|', ...rows, ''];
 }
 
-const actionsFolder = new URL('../src/protocol/actions/', import.meta.url);
+/** Where actions are declared: in the protocol, and in the folder of each plugin. */
+const sources = ['src/protocol/actions', ...Object.keys(builtinPlugins).map((name) => `src/plugins/${name}`)]
+  .map((folder) => new URL(`../${folder}/`, import.meta.url))
+  .flatMap((folder) =>
+    readdirSync(folder)
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => readFileSync(new URL(file, folder), 'utf8')),
+  );
 
 /** What the doc comments beside the fields of an action say; fields from a shared shape have theirs there. */
 function commentsOf(action: string, part: 'input' | 'output'): Map<string, string> {
   const marker = `defineAction('${action}'`;
-  const source = readdirSync(actionsFolder)
-    .map((file) => readFileSync(new URL(file, actionsFolder), 'utf8'))
-    .find((text) => text.includes(marker));
-  if (source === undefined) throw new Error(`No file in src/protocol/actions has ${marker}.`);
+  const source = sources.find((text) => text.includes(marker));
+  if (source === undefined) throw new Error(`No file of the protocol or a plugin has ${marker}.`);
   const [before = '', own = ''] = source.split(marker);
   const [body = ''] = own.split('\n});');
   const [input = '', output = ''] = body.split(/\n {2}output: /);

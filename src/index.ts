@@ -1,6 +1,7 @@
 export type { BackendConfig, BackendName } from './backends/index.js';
 export type { CreateRuntimeOptions } from './create-runtime.js';
 export { createRuntime } from './create-runtime.js';
+export type { CodeOutput } from './plugins/jupyter/actions.js';
 export type {
   Action,
   ActionInput,
@@ -33,7 +34,7 @@ export type { GitWorktree } from './runtime/git/worktrees.js';
 export type { Microagent } from './runtime/microagents/microagent.js';
 export type { LoadedMicroagents, RuntimeMicroagents } from './runtime/microagents/microagents.js';
 export type { ForwardedPort } from './runtime/ports.js';
-export type { RunOptions, Runtime } from './runtime/runtime.js';
+export type { RunCodeOptions, RunOptions, Runtime } from './runtime/runtime.js';
 export type {
   FunctionTool,
   ToolContext,

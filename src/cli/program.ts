@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
+import { actionCommand } from './commands/action.js';
 import { auditCommand } from './commands/audit.js';
+import { codeCommand } from './commands/code.js';
 import { configCommand } from './commands/config.js';
 import { doctorCommand } from './commands/doctor.js';
 import { executorCommand } from './commands/executor.js';
@@ -8,6 +10,7 @@ import { imagesCommand } from './commands/images.js';
 import { mcpCommand } from './commands/mcp.js';
 import { openHandsAgentServerCommand } from './commands/openhands-agent-server.js';
 import { openHandsServerCommand } from './commands/openhands-server.js';
+import { pluginsCommand } from './commands/plugins.js';
 import { riskCommand } from './commands/risk.js';
 import { runCommand } from './commands/run.js';
 import { shellCommand } from './commands/shell.js';
@@ -38,6 +41,9 @@ export function createProgram(): Command {
   for (const command of [
     runCommand(),
     shellCommand(),
+    codeCommand(),
+    actionCommand(),
+    pluginsCommand(),
     doctorCommand(),
     configCommand(),
     riskCommand(),

@@ -2,6 +2,7 @@
 import { rmSync } from 'node:fs';
 import type { Launcher } from '../launchers/launcher.js';
 import { makeScratch } from '../launchers/scratch.js';
+import type { CellExecutor } from '../plugins/cell.js';
 import {
   type Action,
   type ActionName,
@@ -23,7 +24,7 @@ import { Processes } from './processes/processes.js';
 import { Shells } from './shell/shells.js';
 import { openTerminal } from './terminal.js';
 
-export function createExecutor(launcher: Launcher): Executor {
+export function createExecutor(launcher: Launcher): CellExecutor {
   // Kept output stays on this side, where nothing in the cell can reach it.
   let scratch: string | undefined;
   const environment = new Environment(launcher.environment);
@@ -71,6 +72,7 @@ export function createExecutor(launcher: Launcher): Executor {
     upload: (path, content, options = {}) => upload(tree, path, content, options),
     download: async (path, options = {}) => download(tree, path, options),
     connect: (port) => launcher.connect(port),
+    openOutput: () => outputs.open(),
     openTerminal: (options = {}) => openTerminal({ launcher, environment, tree }, options),
     close() {
       closing ??= (async () => {

@@ -1,13 +1,13 @@
 /** Starts processes on this machine as they are: no isolation. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
 import { WorkcellError } from '../protocol/index.js';
 import type { CellProcess, ExitStatus, LaunchedProcess, Launcher, SpawnOptions } from './launcher.js';
 import { openPipes } from './pipes.js';
 import { readProcessTable, withDescendants } from './process-table.js';
 import { spawnPty } from './pty.js';
 import { makeFleeting } from './scratch.js';
+import { connectTo, connectToSocket } from './sockets.js';
 import { spawnFailure } from './spawn-failure.js';
 import { spawnOn } from './spawn-on.js';
 
@@ -99,14 +99,16 @@ export function createHostLauncher(options: {
   return {
     files: { root: options.workspace, mount: options.workspace, workspace: options.workspace },
     exchange: { outside: exchange, inside: exchange },
+    sockets: { outside: exchange, inside: exchange },
     environment: options.environment,
     spawn: (argv, spawnOptions) => start(spawnOptions, (marked) => spawnPiped(argv, marked, prefix)),
     openPty: (argv, ptyOptions) =>
       start(ptyOptions, (marked) =>
         spawnPty(argv, { ...marked, columns: ptyOptions.columns, rows: ptyOptions.rows }, prefix),
       ),
-    connect: (port) => dial('127.0.0.1', port),
-    dial,
+    connect: (place) =>
+      typeof place === 'number' ? connectTo({ port: place, host: '127.0.0.1' }) : connectToSocket(place),
+    dial: (host, port) => connectTo({ host, port }),
     processes,
     signal,
     close() {
@@ -189,15 +191,4 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ESRCH' && code !== 'EPERM') throw error;
   }
-}
-
-function dial(host: string, port: number): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, host);
-    socket.once('error', reject);
-    socket.once('connect', () => {
-      socket.off('error', reject);
-      resolve(socket);
-    });
-  });
 }

@@ -76,12 +76,14 @@ export interface Launcher {
   readonly files: FileTree;
   /** A directory of this cell, private to its owner, that both sides see: here and from inside. */
   readonly exchange: { readonly outside: string; readonly inside: string };
+  /** A directory of this cell in which processes inside may make sockets, and this side connect to them. */
+  readonly sockets: { readonly outside: string; readonly inside: string };
   /** What every process starts with, before the runtime's own variables. */
   readonly environment: Readonly<Record<string, string>>;
   spawn(argv: readonly string[], options: SpawnOptions): Promise<LaunchedProcess>;
   openPty(argv: readonly string[], options: PtyOptions): Promise<LaunchedPty>;
-  /** A connection to a port of the cell's own loopback. */
-  connect(port: number): Promise<Duplex>;
+  /** A connection to a port of the cell's own loopback, or to one of its sockets by the path inside. */
+  connect(place: number | string): Promise<Duplex>;
   /** A connection from inside the cell to whatever its network reaches. */
   dial(host: string, port: number): Promise<Duplex>;
   /** Everything that runs in the cell now. */

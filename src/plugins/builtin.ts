@@ -2,5 +2,6 @@ import type { Plugin } from './plugin.js';
 
 /** The plugins of this package, loaded when they are asked for. */
 export const builtinPlugins: Readonly<Record<string, () => Promise<{ default: Plugin }>>> = {
+  jupyter: () => import('./jupyter/index.js'),
   mcp: () => import('./mcp/index.js'),
 };

@@ -12,7 +12,7 @@ import {
   parseObservation,
   WorkcellError,
 } from '../protocol/index.js';
-import { createPluginCell } from './cell.js';
+import { type CellExecutor, createPluginCell } from './cell.js';
 import type { LoadedPlugin } from './load.js';
 import type { Plugin, PluginCell, PluginInstance } from './plugin.js';
 import { missingRequirement } from './requirements.js';
@@ -37,7 +37,7 @@ export function actionsWith(plugins: readonly LoadedPlugin[]): ActionTable {
 
 /** Gives an executor the actions of plugins. They start at their first action, unless they ask to start early. */
 export function withPlugins(
-  executor: Executor,
+  executor: CellExecutor,
   launcher: Launcher,
   plugins: readonly LoadedPlugin[],
 ): Executor {
@@ -54,7 +54,7 @@ export function withPlugins(
       : executor.execute<'set_env'>({ action: 'set_env', variables });
   // Whoever meets the failure is the first action; nobody else has to.
   prepared?.catch(() => {});
-  for (const seat of seats) if (seat.plugin.early) seat.started().catch(() => {});
+  for (const seat of seats) if (seat.early) seat.started().catch(() => {});
 
   let closing: Promise<void> | undefined;
   return {
@@ -92,6 +92,11 @@ class Seat {
     this.plugin = plugin;
     this.#options = options;
     this.#cell = cell;
+  }
+
+  get early(): boolean {
+    const { early = false } = this.plugin;
+    return typeof early === 'function' ? early(this.#options) : early;
   }
 
   async execute<Name extends ActionName>(
@@ -132,10 +137,13 @@ class Seat {
   }
 
   async capability(): Promise<Capability> {
-    const { name } = this.plugin;
+    const { name, version, summary, actions } = this.plugin;
+    const plugin = { version, summary, actions: Object.keys(actions) };
     const missing =
       this.#instance === undefined ? await missingRequirement(this.#cell, this.plugin) : undefined;
-    return missing === undefined ? { name, state: 'ready' } : { name, state: 'unavailable', reason: missing };
+    return missing === undefined
+      ? { name, state: 'ready', plugin }
+      : { name, state: 'unavailable', reason: missing, plugin };
   }
 
   async dispose(): Promise<void> {

@@ -20,16 +20,31 @@ export interface PluginCell extends Pick<Executor, 'execute' | 'upload' | 'downl
   readonly workspace: string;
   /** A directory, private to the owner of the cell, that both sides see: the place for sockets. */
   readonly exchange: { readonly outside: string; readonly inside: string };
+  /** A directory in which processes inside may make sockets, for `connect`. */
+  readonly sockets: { readonly outside: string; readonly inside: string };
   /** Starts a process inside with what the cell's processes have as environment, `env` added to it. */
   spawn(argv: readonly string[], options?: Partial<SpawnOptions>): Promise<LaunchedProcess>;
-  /** A connection to a port of the cell's own loopback. */
-  connect(port: number): Promise<Duplex>;
+  /** A connection to a port of the cell's own loopback, or to a socket by its path inside. */
+  connect(place: number | string): Promise<Duplex>;
   /** A connection from inside the cell to whatever its network reaches. */
   dial(host: string, port: number): Promise<Duplex>;
-  /** Kills a process and all that it started; settles when they are gone. */
-  kill(pid: number): Promise<void>;
   /** Ends processes that the plugin started; those that are gone already are no error. */
   signal(pids: readonly number[], signal: NodeJS.Signals): void;
+  /** Kills a process and all that it started; settles when they are gone. */
+  kill(pid: number): Promise<void>;
+  /** How many processes the kernel killed for want of memory, where that can be known. */
+  oomKills(): number;
+  /** A place for output of any length, which `read_output` reads. */
+  openOutput(): KeptOutput;
+}
+
+/** Keeps what something printed, within bounds. */
+export interface KeptOutput {
+  /** The handle for `read_output`. */
+  readonly id: string;
+  append(stream: 'stdout' | 'stderr', chunk: Buffer): void;
+  /** Nothing more will come. */
+  end(): void;
 }
 
 type Input<Definition> = Definition extends { readonly input: infer Schema extends z.ZodType }
@@ -61,8 +76,8 @@ export interface Plugin<Actions extends ActionTable = ActionTable> {
   readonly requirements?: readonly Requirement[] | undefined;
   /** Variables for every shell and process of the cell. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
-  /** Starts together with the cell instead of at its first action. */
-  readonly early?: boolean | undefined;
+  /** Starts together with the cell instead of at its first action, always or with such options. */
+  readonly early?: boolean | ((options: unknown) => boolean) | undefined;
   /** Called once for a cell. What is heavy is imported here and not before. */
   initialize(cell: PluginCell, options: unknown): Promise<PluginInstance<Actions>>;
 }

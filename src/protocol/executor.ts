@@ -67,6 +67,10 @@ export interface Capability {
   readonly state: 'ready' | 'unavailable';
   /** Why it is not ready. */
   readonly reason?: string | undefined;
+  /** What it is, when it is a plugin. */
+  readonly plugin?:
+    | { readonly version: string; readonly summary: string; readonly actions: readonly string[] }
+    | undefined;
 }
 
 /** Carries actions out. The real one sits beside a launcher; the HTTP client reaches one inside a cell. */

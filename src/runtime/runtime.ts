@@ -45,6 +45,13 @@ export interface RunOptions extends Options<'run', 'command'> {
   signal?: AbortSignal;
 }
 
+export interface RunCodeOptions extends Options<'run_code', 'code'> {
+  /** Receives what the code prints as it does. A returned promise holds the code back. */
+  onOutput?: OutputListener;
+  /** Interrupts the code, and ends its kernel if that does not help. */
+  signal?: AbortSignal;
+}
+
 export interface RuntimeParts extends Trusted {
   readonly cell: Cell;
   readonly events: EventStream;
@@ -179,6 +186,12 @@ export class Runtime implements AsyncDisposable {
       noChangeTimeoutMs: rest.noChangeTimeoutMs ?? defaults.noChangeTimeoutMs,
     };
     return this.execute({ action: 'run', command, ...rest, ...limits }, toContext({ onOutput, signal }));
+  }
+
+  /** Runs code in a kernel that keeps its state between cells. Code that fails is a result, not an error. */
+  runCode(code: string, options: RunCodeOptions = {}): Promise<Observation<'run_code'>> {
+    const { onOutput, signal, ...rest } = options;
+    return this.execute({ action: 'run_code', code, ...rest }, toContext({ onOutput, signal }));
   }
 
   read(path: string, options: Options<'read', 'path'> = {}): Promise<Observation<'read'>> {

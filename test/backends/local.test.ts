@@ -10,7 +10,7 @@ import { createRuntime, type Runtime } from '../../src/index.js';
 import { eventually, refusal, uniqueWord } from '../contract/given.js';
 import { contractSuite } from '../contract/suite.js';
 
-contractSuite('local', { backend: 'local', warm: 2 }, { traits: ['limited-tree'] });
+contractSuite('local', { backend: 'local', warm: 2 }, { traits: ['limited-tree', 'kernels'] });
 
 describe('the server of a local cell', () => {
   test('it is another process, and its variables hold no token', async () => {

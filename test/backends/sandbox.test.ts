@@ -25,7 +25,7 @@ const start = (options: Partial<SandboxOptions> = {}) =>
 
 const isRoot = process.getuid?.() === 0;
 
-contractSuite('sandbox', { backend: 'sandbox' });
+contractSuite('sandbox', { backend: 'sandbox' }, { traits: ['kernels'] });
 
 test.runIf(isRoot)('the contract holds for a plain user too', { timeout: 300_000 }, () => {
   const user = 'workcell-test';

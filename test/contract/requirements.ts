@@ -7,8 +7,11 @@ interface Requirement {
   readonly trait?: Trait;
 }
 
-/** `limited-tree`: file verbs reach only the workspace, not the whole inside of the cell. */
-export type Trait = 'limited-tree';
+/**
+ * `limited-tree`: file verbs reach only the workspace, not the whole inside of the cell.
+ * `kernels`: a Python kernel is installed in the cell.
+ */
+export type Trait = 'limited-tree' | 'kernels';
 
 const table = {
   // Shell: what a command is and how it ends
@@ -195,6 +198,49 @@ const table = {
   'runtime.close-settles': 'close settles calls that are under way',
   'runtime.start-aborted': 'a start whose signal is aborted is refused with cancelled',
   'runtime.min-isolation': 'a start below the demanded isolation is refused with isolation-too-weak',
+
+  // Code cells
+  'code.state': { sentence: 'a cell sees what earlier cells of its context left', trait: 'kernels' },
+  'code.contexts': { sentence: 'contexts share nothing, run at once, and are listed', trait: 'kernels' },
+  'code.outputs': {
+    sentence: 'streams, results, displays and errors come typed and in their order',
+    trait: 'kernels',
+  },
+  'code.media': { sentence: 'images come in base64, and as files when asked', trait: 'kernels' },
+  'code.stream': { sentence: 'what code prints streams as it is printed, in sequence', trait: 'kernels' },
+  'code.follows-shell': {
+    sentence: 'a running kernel follows the working directory of the shell and its variables',
+    trait: 'kernels',
+  },
+  'code.input': {
+    sentence: 'input is answered when answers are given, and refused otherwise',
+    trait: 'kernels',
+  },
+  'code.magics': { sentence: 'magics and shell escapes work', trait: 'kernels' },
+  'code.timeout': {
+    sentence: 'a cell that takes too long is interrupted and keeps its state',
+    trait: 'kernels',
+  },
+  'code.stubborn': {
+    sentence: 'a cell that cannot be interrupted is ended with its kernel, and the next one works',
+    trait: 'kernels',
+  },
+  'code.abort': { sentence: 'aborting interrupts the cell', trait: 'kernels' },
+  'code.interrupt': { sentence: 'a running cell is interrupted from elsewhere', trait: 'kernels' },
+  'code.restart': { sentence: 'a restarted or closed context starts afresh', trait: 'kernels' },
+  'code.death': {
+    sentence: 'the death of a kernel is told from an error, and the next cell works',
+    trait: 'kernels',
+  },
+  'code.bounded': {
+    sentence: 'long output is cut in the observation and whole behind its handle',
+    trait: 'kernels',
+  },
+  'code.ipython': { sentence: 'run_ipython answers in the form of OpenHands', trait: 'kernels' },
+  'code.unknown-language': {
+    sentence: 'a language without a kernel is refused with plugin-unavailable and how to get one',
+    trait: 'kernels',
+  },
 
   // Bad input
   'refused.unknown-action': 'an unknown action is refused with invalid-action, and the known ones are named',

@@ -1,6 +1,7 @@
 /** Runs every required behaviour on one kind of runtime. */
 import { describe, expect, test } from 'vitest';
 import { type CreateRuntimeOptions, createRuntime, type Runtime } from '../../src/index.js';
+import { codeBehaviours } from './behaviours/code.js';
 import { editBehaviours } from './behaviours/edit.js';
 import { fileBehaviours } from './behaviours/files.js';
 import { inputBehaviours } from './behaviours/input.js';
@@ -25,6 +26,7 @@ const behaviours = [
   editBehaviours,
   searchBehaviours,
   processBehaviours,
+  codeBehaviours,
   runtimeBehaviours,
   refusalBehaviours,
 ];

@@ -5,11 +5,15 @@ import { readIsolation } from '../../launchers/bubblewrap/facts.js';
 import { type BubblewrapLauncher, createBubblewrapLauncher } from '../../launchers/bubblewrap/launcher.js';
 import { cellEnvironment, workspaceInside } from '../../launchers/bubblewrap/layout.js';
 import { explain, findBubblewrap, findObstacle } from '../../launchers/bubblewrap/obstacles.js';
+import type { CellExecutor } from '../../plugins/cell.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
 import { openWorkspace } from '../workspace.js';
 import { type SandboxOptions, withDefaults } from './options.js';
 
-export type SandboxCell = Omit<Cell, 'id'> & { readonly launcher: BubblewrapLauncher };
+export type SandboxCell = Omit<Cell, 'id' | 'executor'> & {
+  readonly executor: CellExecutor;
+  readonly launcher: BubblewrapLauncher;
+};
 
 export async function startSandbox(options: SandboxOptions): Promise<SandboxCell> {
   const { network, env, rootfs } = options;

@@ -46,6 +46,10 @@ const capabilitySchema = z.object({
   state: z.enum(['ready', 'unavailable']),
   /** Why it is not ready. */
   reason: z.string().optional(),
+  /** What it is, when it is a plugin. */
+  plugin: z
+    .object({ version: z.string(), summary: z.string(), actions: z.array(z.string()).readonly() })
+    .optional(),
 });
 
 /** Answer of `GET /ready`. */

@@ -1,6 +1,7 @@
 /** The outputs of a cell by their handles. Outputs of ended commands are dropped, oldest first, beyond a number. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import type { KeptOutput } from '../../plugins/plugin.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { Spool, type SpoolLimits } from './spool.js';
 
@@ -42,6 +43,18 @@ export class OutputStore {
     this.#outputs.set(id, output);
     this.#dropOldest();
     return output;
+  }
+
+  /** A place for output that comes from elsewhere than a process of the executor's own. */
+  open(): KeptOutput {
+    const output = this.create(['stdout', 'stderr']);
+    return {
+      id: output.id,
+      append: (stream, chunk) => output.streams[stream]?.append(chunk),
+      end() {
+        output.complete = true;
+      },
+    };
   }
 
   get(id: string): Output {

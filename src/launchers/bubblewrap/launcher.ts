@@ -8,9 +8,9 @@ import { closeEnd, openPair, type Referenced } from '../pty.js';
 import { makeFleeting } from '../scratch.js';
 import { startCell } from './cell.js';
 import { assembleEtc } from './etc.js';
-import { exchangeInside, workspaceInside } from './layout.js';
+import { exchangeInside, socketsInside, workspaceInside } from './layout.js';
 import { sweepOrphans } from './orphans.js';
-import { connectTo } from './ports.js';
+import { connectInside, connectTo } from './ports.js';
 import { CellProcesses } from './processes.js';
 import { Starter } from './starter.js';
 
@@ -33,7 +33,7 @@ export interface BubblewrapLauncher extends Launcher, Referenced {
   readonly enforcement: Enforcement;
   /** Settles when the cell ends, whoever ended it, with how. */
   readonly exited: Promise<string>;
-  connect(port: number): Promise<Duplex>;
+  connect(place: number | string): Promise<Duplex>;
 }
 
 /** Starts a cell; settles when its first process is ready to start others. */
@@ -74,10 +74,14 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
       exited: cell.exited,
       files: { root: files, mount: '/', workspace: workspaceInside },
       exchange: { outside: exchange, inside: exchangeInside },
+      sockets: { outside: `${files}${socketsInside}`, inside: socketsInside },
       environment: options.environment,
       spawn: (argv, spawnOptions) => starter.spawn(argv, spawnOptions),
       openPty: (argv, ptyOptions) => starter.openPty(argv, ptyOptions),
-      connect: (port) => connectTo(launcher, '127.0.0.1', port),
+      connect: (place) =>
+        typeof place === 'number'
+          ? connectTo(launcher, '127.0.0.1', place)
+          : connectInside(launcher.sockets, place),
       dial: (host, port) => connectTo(launcher, host, port),
       processes: () => processes.list(),
       signal: (pids, name) => processes.signal(pids, name),

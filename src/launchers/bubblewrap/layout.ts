@@ -7,6 +7,9 @@ export const workspaceInside = '/workspace';
 /** Read-only from inside, so no process there can put a link in the place of a file that this side opens. */
 export const exchangeInside = '/run/workcell';
 
+/** Writable for all inside, and a mount of its own, so nothing else can be put in its place. */
+export const socketsInside = '/tmp';
+
 /** The terminal that the cell was started with; it serves one program, directly. */
 export const terminalInside = '/dev/console';
 

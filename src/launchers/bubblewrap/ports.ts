@@ -1,6 +1,8 @@
 /** Reaches a server that listens inside a cell. */
+import { basename, dirname, join } from 'node:path';
 import { Duplex } from 'node:stream';
 import type { LaunchedProcess, Launcher } from '../launcher.js';
+import { connectToSocket } from '../sockets.js';
 import { cellEnvironment } from './layout.js';
 
 /** Says with one byte that the connection stands; then bytes are carried both ways until the server closes it. */
@@ -40,6 +42,13 @@ export async function connectTo(
       'SIGKILL',
     );
   });
+}
+
+/** A connection to a socket that a process inside has made. */
+export async function connectInside(sockets: Launcher['sockets'], path: string): Promise<Duplex> {
+  if (dirname(path) !== sockets.inside)
+    throw new Error(`A socket of a cell is in ${sockets.inside}, not at ${path}.`);
+  return connectToSocket(join(sockets.outside, basename(path)));
 }
 
 function toDuplex({ stdin, stdout, stderr }: LaunchedProcess, stop: () => void): Duplex {

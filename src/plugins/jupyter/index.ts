@@ -1,0 +1,34 @@
+/** Code cells: any kernel that speaks the Jupyter protocol, inside the cell, over sockets. */
+import { z } from 'zod';
+import { defaultSession } from '../../protocol/index.js';
+import { definePlugin } from '../plugin.js';
+import { jupyterActions } from './actions.js';
+import { installIpykernel, kernelCheck } from './kernel-specs.js';
+
+const optionsSchema = z
+  .strictObject({
+    /** How many kernels are started in advance, from the start of the cell on. */
+    spare: z.int().min(0).max(16).default(0),
+    /** The language whose kernels wait. */
+    language: z.string().default('python'),
+    /** The shell session whose working directory kernels follow. */
+    session: z.string().default(defaultSession),
+  })
+  .prefault({});
+
+export default definePlugin({
+  name: 'jupyter',
+  version: '1.0.0',
+  summary:
+    'Runs code cells in kernels that keep their state: Python, and every language with a Jupyter kernel.',
+  actions: jupyterActions,
+  requirements: [{ name: 'a Jupyter kernel', check: kernelCheck, install: installIpykernel }],
+  early: (options) => optionsSchema.safeParse(options).data?.spare !== 0,
+  async initialize(cell, given) {
+    const { language, ...options } = optionsSchema.parse(given);
+    const { createHandlers } = await import('./handlers.js');
+    const { contexts, ...instance } = createHandlers(cell, options);
+    if (options.spare > 0) await contexts.warm(language);
+    return instance;
+  },
+});

@@ -1,0 +1,249 @@
+/** What a cell shows, in order and within bounds: the beginning, the most recent part, and a gap between them. */
+import type { KeptOutput } from '../plugin.js';
+import type { CodeOutput } from './actions.js';
+
+export interface OutputBudget {
+  readonly textBytes: number;
+  readonly mediaBytes: number;
+}
+
+/** So many outputs are kept at each end, however small they are. */
+const mostEntries = 500;
+
+type Shown = Extract<CodeOutput, { type: 'result' | 'display' }>;
+
+interface Entry {
+  output: CodeOutput;
+  bytes: number;
+}
+
+export class Outputs {
+  readonly #budget: OutputBudget;
+  readonly #open: () => KeptOutput;
+  #kept: KeptOutput | undefined;
+  #head: Entry[] = [];
+  #headBytes = 0;
+  #tail: Entry[] = [];
+  #tailBytes = 0;
+  #gapBytes = 0;
+  #mediaBytes = 0;
+  #truncated = false;
+  /** Set by a request to clear that waits for the next output. */
+  #clearNext = false;
+  readonly #displays = new Map<string, Entry>();
+
+  constructor(budget: OutputBudget, open: () => KeptOutput) {
+    this.#budget = budget;
+    this.#open = open;
+  }
+
+  get truncated(): boolean {
+    return this.#truncated;
+  }
+
+  /** The handle of all that was printed, once the observation has no room for it. */
+  get keptId(): string | undefined {
+    return this.#gapBytes > 0 ? this.#kept?.id : undefined;
+  }
+
+  stream(name: 'stdout' | 'stderr', text: string): void {
+    const bytes = Buffer.from(text);
+    this.#kept ??= this.#open();
+    this.#kept.append(name, bytes);
+    this.#beforeNext();
+    const half = Math.floor(this.#budget.textBytes / 2);
+    const headRoom = this.#tail.length === 0 ? Math.max(0, half - this.#headBytes) : 0;
+    // Of a long text only its ends can stay; what is between them need not be looked at piece by piece.
+    const end = text.length - half;
+    const long = end > headRoom;
+    for (const piece of pieces(long ? text.slice(0, headRoom) : text, half)) this.#addText(name, piece);
+    if (!long) return;
+    this.#drop(Buffer.byteLength(text.slice(headRoom, end)));
+    for (const piece of pieces(text.slice(end), half)) this.#addText(name, piece);
+  }
+
+  show(shown: Shown, id?: string): void {
+    this.#beforeNext();
+    const entry = this.#measure(shown);
+    if (id !== undefined) this.#displays.set(id, entry);
+    this.#add(entry);
+  }
+
+  /** Replaces what a display shows. */
+  update(shown: Shown, id: string): void {
+    const entry = this.#displays.get(id);
+    if (entry !== undefined) entry.output = this.#measure(shown).output;
+  }
+
+  error(name: string, message: string, traceback: readonly string[]): void {
+    this.#beforeNext();
+    const limit = this.#budget.textBytes;
+    const output = {
+      type: 'error' as const,
+      name: name.slice(0, 256),
+      message: clip(message, limit / 2),
+      traceback: clipLines(traceback, limit),
+    };
+    this.#truncated ||= output.message !== message || output.traceback.length !== traceback.length;
+    // What went wrong is worth more than what was printed before it, so it has a place of its own.
+    this.#add({ output, bytes: 0 });
+  }
+
+  /** Something came that was too large to be kept. */
+  omit(bytes: number): void {
+    this.#add({ output: { type: 'gap', omittedBytes: bytes }, bytes: 0 });
+    this.#truncated = true;
+  }
+
+  clear(wait: boolean): void {
+    if (wait) this.#clearNext = true;
+    else this.#reset();
+  }
+
+  list(): CodeOutput[] {
+    this.#kept?.end();
+    const gap: CodeOutput[] = this.#gapBytes > 0 ? [{ type: 'gap', omittedBytes: this.#gapBytes }] : [];
+    const outputs = [
+      ...this.#head.map(({ output }) => output),
+      ...gap,
+      ...this.#tail.map(({ output }) => output),
+    ];
+    return joinStreams(outputs);
+  }
+
+  #beforeNext(): void {
+    if (this.#clearNext) this.#reset();
+  }
+
+  #reset(): void {
+    this.#clearNext = false;
+    this.#head = [];
+    this.#tail = [];
+    this.#displays.clear();
+    this.#headBytes = 0;
+    this.#tailBytes = 0;
+    this.#gapBytes = 0;
+    this.#mediaBytes = 0;
+  }
+
+  #addText(name: 'stdout' | 'stderr', text: string): void {
+    const bytes = Buffer.byteLength(text);
+    const last = (this.#tail.length > 0 ? this.#tail : this.#head).at(-1);
+    const inHead = this.#gapBytes === 0 && this.#headBytes + bytes <= this.#budget.textBytes / 2;
+    const fits = this.#tail.length > 0 || inHead;
+    const joins = last?.output.type === 'stream' && last.output.name === name && fits;
+    // A long entry could not be dropped piece by piece, so the tail is made of short ones.
+    if (joins && (this.#tail.length === 0 || last.bytes + bytes < 4096)) {
+      last.output = { type: 'stream', name, text: (last.output as { text: string }).text + text };
+      last.bytes += bytes;
+      if (this.#tail.length > 0) this.#tailBytes += bytes;
+      else this.#headBytes += bytes;
+      this.#trim();
+      return;
+    }
+    this.#add({ output: { type: 'stream', name, text }, bytes });
+  }
+
+  #add(entry: Entry): void {
+    const half = this.#budget.textBytes / 2;
+    const toHead =
+      this.#tail.length === 0 &&
+      this.#gapBytes === 0 &&
+      this.#headBytes + entry.bytes <= half &&
+      this.#head.length < mostEntries;
+    if (toHead) {
+      this.#head.push(entry);
+      this.#headBytes += entry.bytes;
+      return;
+    }
+    this.#tail.push(entry);
+    this.#tailBytes += entry.bytes;
+    this.#trim();
+  }
+
+  /** Empties the tail, and counts what comes between the head and what follows. */
+  #drop(bytes: number): void {
+    this.#gapBytes += bytes + this.#tailBytes;
+    this.#tail = [];
+    this.#tailBytes = 0;
+    this.#truncated = true;
+  }
+
+  #trim(): void {
+    while (this.#tailBytes > this.#budget.textBytes / 2 || this.#tail.length > mostEntries) {
+      const dropped = this.#tail.shift();
+      if (dropped === undefined) return;
+      this.#tailBytes -= dropped.bytes;
+      this.#gapBytes += Math.max(dropped.bytes, 1);
+      this.#truncated = true;
+    }
+  }
+
+  /** Leaves out the media that go beyond the budget. */
+  #measure({ type, data }: Shown): Entry {
+    const kept: Record<string, unknown> = {};
+    const omitted: Record<string, number> = {};
+    let bytes = 0;
+    for (const [mediaType, value] of Object.entries(data)) {
+      const size = Buffer.byteLength(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+      const isText = mediaType === 'text/plain';
+      const room = isText ? this.#budget.textBytes / 2 : this.#budget.mediaBytes - this.#mediaBytes;
+      if (size > room) {
+        omitted[mediaType] = size;
+        if (isText) kept[mediaType] = clip(String(value), room);
+      } else {
+        kept[mediaType] = value;
+        if (!isText) this.#mediaBytes += size;
+      }
+      if (isText) bytes += Math.min(size, room);
+    }
+    const isWhole = Object.keys(omitted).length === 0;
+    this.#truncated ||= !isWhole;
+    return { output: { type, data: kept, ...(isWhole ? {} : { omitted }) }, bytes };
+  }
+}
+
+function joinStreams(outputs: readonly CodeOutput[]): CodeOutput[] {
+  const joined: CodeOutput[] = [];
+  for (const output of outputs) {
+    const last = joined.at(-1);
+    if (output.type === 'stream' && last?.type === 'stream' && last.name === output.name)
+      joined[joined.length - 1] = { ...last, text: last.text + output.text };
+    else joined.push(output);
+  }
+  return joined;
+}
+
+function* pieces(text: string, size: number): Generator<string> {
+  const length = Math.max(64, Math.min(2048, Math.floor(size / 4)));
+  for (let at = 0; at < text.length; ) {
+    let end = Math.min(at + length, text.length);
+    // Not between the two halves of a character.
+    if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end--;
+    yield text.slice(at, end);
+    at = end;
+  }
+}
+
+function clip(text: string, bytes: number): string {
+  if (Buffer.byteLength(text) <= bytes) return text;
+  const end = Math.floor(bytes / 4);
+  return `${text.slice(0, isHighSurrogate(text.charCodeAt(end - 1)) ? end - 1 : end)}…`;
+}
+
+/** The last lines say what happened. */
+function clipLines(lines: readonly string[], bytes: number): string[] {
+  const kept: string[] = [];
+  let room = bytes;
+  for (const line of [...lines].reverse()) {
+    const size = Buffer.byteLength(line);
+    if (size > room) break;
+    room -= size;
+    kept.unshift(line);
+  }
+  return kept;
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit < 0xdc00;
+}
