@@ -11,6 +11,8 @@ function hostileConfiguration(marker: string): Record<string, string> {
   return {
     '.git/config': `[core]\n\tfsmonitor = "${touch}"\n\tsshCommand = "${touch}"\n\thooksPath = .git/hooks\n\tpager = "${touch}"\n[diff]\n\texternal = "${touch}"\n[filter "x"]\n\tclean = "${touch}"\n\tsmudge = "${touch}"\n`,
     '.git/HEAD': 'ref: refs/heads/main\n',
+    '.git/objects/info/none': '',
+    '.git/refs/none': '',
     '.git/hooks/pre-commit': `#!/bin/sh\n${touch}\n`,
     '.git/hooks/post-checkout': `#!/bin/sh\n${touch}\n`,
     '.gitattributes': '* filter=x diff=x\n',
@@ -211,6 +213,9 @@ export const trustCases: readonly AbuseCase[] = [
       const { content } = await runtime.files.download('.', { format: 'tar' });
       for await (const _ of content);
       await runtime.stats();
+      for (const look of ['status', 'changes', 'diff', 'log', 'branch', 'branches'] as const)
+        await runtime.git[look]().catch(() => undefined);
+      await runtime.microagents.load({ user: false, organisation: false });
       await run(runtime, 'cd .git && cd ..', { session: 'new-shell' });
       demand(!existsSync(marker), 'a file of the workspace ran code on this machine');
       const { output } = await run(runtime, `ls ${marker} 2>/dev/null`);

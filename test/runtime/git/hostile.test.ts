@@ -32,9 +32,10 @@ describe.each(places)('%s', (place) => {
     const inside = `${runtime.workspace}/repository`;
     const marker = join(directory, 'sprung');
     const trap = `${inside}/trap`;
+    // What a filter gets it passes on; to those that would talk with it, it says nothing.
     repository.write(
       'trap',
-      `#!/bin/sh\necho "$0 $*" >> '${runtime.workspace}/sprung'\n[ $# = 0 ] || cat\n`,
+      `#!/bin/sh\necho "$0 $*" >> '${runtime.workspace}/sprung'\ncase "$1" in ''|git-*) ;; *) cat ;; esac\n`,
       0o755,
     );
     repository.write('file', 'one\n');
@@ -125,13 +126,39 @@ describe.each(places)('%s', (place) => {
     expect(existsSync(marker)).toBe(true);
   });
 
-  test('objects that only a remote has are not fetched', async () => {
+  test('objects that only a remote has are not fetched, signatures are not checked', async () => {
     const { runtime, repository, marker, trap } = await trapped();
     const blob = repository.git('rev-parse', 'HEAD~1:file');
     rmSync(join(repository.path, '.git/objects', blob.slice(0, 2), blob.slice(2)));
+    const tree = repository.git('rev-parse', 'HEAD^{tree}');
+    const who = 'A <a@example.org> 1 +0000';
+    const signature = '-----BEGIN PGP SIGNATURE-----\n \n abc\n -----END PGP SIGNATURE-----';
+    repository.write(
+      '.git/signed',
+      `tree ${tree}\nparent ${repository.git('rev-parse', 'HEAD')}\nauthor ${who}\ncommitter ${who}\ngpgsig ${signature}\n\nsigned\n`,
+    );
+    repository.git(
+      'reset',
+      '-q',
+      '--soft',
+      repository.git('hash-object', '-t', 'commit', '-w', '.git/signed'),
+    );
     configure(repository, trap);
-    await expect(runtime.git.at('repository').diff('HEAD~1')).rejects.toMatchObject({ code: 'git-failed' });
+    appendFileSync(
+      join(repository.path, '.git/config'),
+      `[core]\n\trepositoryFormatVersion = 1\n\tfsmonitor = false\n[remote "other"]\n\turl = ext::${trap} %S\n\tpromisor = true\n[remote "evil"]\n\tvcs =\n`,
+    );
+    const git = runtime.git.at('repository');
+    await expect(git.diff('HEAD~2')).rejects.toMatchObject({ code: 'git-failed' });
+    expect((await git.log()).map(({ subject }) => subject)).toEqual(['signed', 'second', 'first']);
     expect(existsSync(marker)).toBe(false);
+    for (const command of ['log --format=%s', 'cat-file blob HEAD~2:file']) {
+      await runtime.run(
+        `cd ${runtime.workspace}/repository && git --no-pager ${command} < /dev/null > /dev/null`,
+      );
+      expect([command, existsSync(marker)]).toEqual([command, true]);
+      rmSync(marker, { force: true });
+    }
   });
 
   test('the settings of a submodule and of a repository in a repository', async () => {
