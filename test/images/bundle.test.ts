@@ -52,6 +52,22 @@ test('it starts where there is nothing else, not even a C library', async () => 
   expect(stdout).toContain('Serve the executor of this machine over HTTP');
 });
 
+test('its compiled form fits, with the Node that it comes with', async () => {
+  const bundle = await executorBundle();
+  const check = `
+    const { readFileSync } = require('node:fs');
+    const { constants, Script } = require('node:vm');
+    const script = new Script(require('node:module').wrap(readFileSync('program.cjs', 'utf8')), {
+      cachedData: readFileSync('program.cache'),
+      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    });
+    console.log(script.cachedDataRejected);`;
+  const [program = '', ...words] = bundle.command(bundle.directory).slice(0, -1);
+  const { stdout } = spawnSync(program, [...words, '-e', check], { cwd: bundle.directory, encoding: 'utf8' });
+  expect(stdout).toBe('false\n');
+  expect(readdirSync(bundle.directory)).not.toContain('maker.cjs');
+});
+
 test('it serves commands on a terminal, whose environment says nothing of how it was started', async () => {
   const bundle = await executorBundle();
   const workspace = join(scratch, 'workspace');

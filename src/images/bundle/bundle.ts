@@ -4,6 +4,7 @@ import { link, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { WorkcellError } from '../../protocol/index.js';
+import { makeCodeCache, starter } from './code-cache.js';
 import { keepNode } from './node.js';
 import { executorScript } from './script.js';
 import { cacheDirectory, keep } from './store.js';
@@ -28,18 +29,14 @@ export interface BundleOptions {
 }
 
 /** Changes when the layout of the directory does. */
-const layout = 1;
+const layout = 2;
 
 export async function executorBundle(options: BundleOptions = {}): Promise<ExecutorBundle> {
-  const [node, script, addon] = await Promise.all([
+  const [node, { files, hash }] = await Promise.all([
     keepNode(options.node ?? process.execPath),
-    executorScript(),
-    terminalAddon(),
+    programContents(),
   ]);
-  const hash = createHash('sha256').update(`${layout}\n${node.hash}\n`);
-  for (const content of [script, ...addon.values()])
-    hash.update(createHash('sha256').update(content).digest());
-  const digest = hash.digest('hex');
+  const digest = createHash('sha256').update(`${layout}\n${node.hash}\n${hash}`).digest('hex');
   const directory = join(cacheDirectory(), `executor-${digest.slice(0, 16)}`);
   await keep(directory, async (draft) => {
     await mkdir(join(draft, 'lib'));
@@ -47,35 +44,57 @@ export async function executorBundle(options: BundleOptions = {}): Promise<Execu
     for (const name of await readdir(join(node.directory, 'lib'))) {
       await link(join(node.directory, 'lib', name), join(draft, 'lib', name));
     }
-    await write(join(draft, 'executor.cjs'), script);
-    for (const [path, content] of addon) await write(join(draft, path), content);
+    for (const [path, content] of files) await write(join(draft, path), content);
+    await makeCodeCache(draft, nodeCommand(draft, node.loader));
   });
   return {
     directory,
     hash: digest,
     nodeHash: node.hash,
-    // The loader is told where its libraries are: a variable would reach the commands of the cell too.
-    command: (mount = bundleMount) => [
-      `${mount}/lib/${node.loader}`,
-      '--inhibit-cache',
-      '--library-path',
-      `${mount}/lib`,
-      `${mount}/node`,
-      `${mount}/executor.cjs`,
-    ],
+    command: (mount = bundleMount) => [...nodeCommand(mount, node.loader), `${mount}/executor.cjs`],
   };
 }
 
+interface Contents {
+  readonly files: ReadonlyMap<string, Uint8Array>;
+  readonly hash: string;
+}
+
+let contents: Promise<Contents> | undefined;
+
+/** All but Node. It does not change while this process runs. */
+function programContents(): Promise<Contents> {
+  contents ??= readContents();
+  contents.catch(() => {
+    contents = undefined;
+  });
+  return contents;
+}
+
+async function readContents(): Promise<Contents> {
+  const [script, addon] = await Promise.all([executorScript(), terminalAddon()]);
+  const files = new Map([['program.cjs', script], ['executor.cjs', Buffer.from(starter)], ...addon]);
+  const hash = createHash('sha256');
+  for (const [path, content] of files)
+    hash.update(path).update(createHash('sha256').update(content).digest());
+  return { files, hash: hash.digest('hex') };
+}
+
+/** The loader is told where its libraries are: a variable would reach the commands of the cell too. */
+function nodeCommand(mount: string, loader: string): string[] {
+  return [`${mount}/lib/${loader}`, '--inhibit-cache', '--library-path', `${mount}/lib`, `${mount}/node`];
+}
+
 /** Files of the packages that open terminals, by their path beside the script. */
-async function terminalAddon(): Promise<Map<string, Uint8Array>> {
+async function terminalAddon(): Promise<[string, Uint8Array][]> {
   const name = `@lydell/node-pty-linux-${process.arch}`;
   try {
     const main = createRequire(import.meta.url).resolve('@lydell/node-pty');
     const binary = createRequire(main).resolve(`${name}/pty.node`);
-    return new Map([
+    return [
       ['node_modules/@lydell/node-pty/index.js', Buffer.from('')],
       [`node_modules/${name}/pty.node`, await readFile(binary)],
-    ]);
+    ];
   } catch (cause) {
     throw new WorkcellError(
       'capability-unsupported',
