@@ -200,9 +200,18 @@ const surface = {
   },
 };
 
-test('package.json has exactly these entry points', () => {
-  const { exports } = JSON.parse(readText('package.json')) as { exports: Record<string, unknown> };
-  expect(Object.keys(exports).sort()).toEqual(Object.keys(surface).sort());
+const { exports } = JSON.parse(readText('package.json')) as { exports: Record<string, { default: string }> };
+const toolkits = Object.keys(exports).filter((entry) => entry.startsWith('./toolkits/'));
+
+test('package.json has exactly these entry points and the toolkits', () => {
+  const others = Object.keys(exports).filter((entry) => !toolkits.includes(entry));
+  expect(others.sort()).toEqual(Object.keys(surface).sort());
+});
+
+test.each(toolkits)('workcell%s exports the one function that makes it', async (entry) => {
+  const name = entry.split('/').at(-1);
+  expect(exports[entry]?.default).toBe(`./dist/tools/toolkits/${name}.js`);
+  expect(readText(`src/tools/toolkits/${name}.ts`)).toContain(`export function ${name}Toolkit(`);
 });
 
 for (const [entry, { file, module, values, types }] of Object.entries(surface)) {
