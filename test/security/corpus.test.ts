@@ -5,6 +5,8 @@ test.each([
   ['first', ''],
   ['second', 'second-'],
   ['third', 'third-'],
+  ['fourth', 'fourth-'],
+  ['fifth', 'fifth-'],
 ])('the %s corpus: dangerous commands are found and harmless ones pass', (name, prefix) => {
   const measured = measure(prefix);
   const { dangerous, harmless, recall, precision, falseHigh, asked, microseconds, missed } = measured;

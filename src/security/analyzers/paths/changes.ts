@@ -76,6 +76,11 @@ const written: readonly Guarded[] = [
     'high',
     'a program that takes the place of a common one',
   ),
+  row(
+    /\/(?:site|dist)-packages\/[^/]+\.pth$|\/(?:site|user)customize\.py$/,
+    'high',
+    'to what every start of Python runs',
+  ),
   row(/^\/(?:root|home|Users)$/, 'high', 'to the homes of all users'),
   row(/^\/[^/]+$/, 'medium', 'to the top of the file system'),
 ];
@@ -97,6 +102,10 @@ const disposable =
 const valuableAtHome =
   /^~\/(?:\.ssh|\.gnupg|\.aws|\.kube|\.config|\.local|\.docker|Documents|Desktop|Pictures|Downloads|Music|Videos|Library|\.password-store|\.mozilla|\.bashrc|\.profile|\.zshrc|\.gitconfig)\/?\*?$/;
 
+/** At the top of a workspace. */
+const work =
+  /^\.\/(?:src|source|sources|lib|app|apps|packages|tests?|spec|docs|include|cmd|internal|pkg|server|client|frontend|backend|components|pages|public|assets|migrations|scripts|data)$/;
+
 /** What removing this place, with all below it when `recursive`, destroys. */
 export function judgeRemoval(path: string, recursive: boolean): Judgement {
   const whole = path.replace(/\/(?:\*|\.\*|\.\[.*|\{.*|\*\*)$/, '') || '/';
@@ -105,6 +114,9 @@ export function judgeRemoval(path: string, recursive: boolean): Judgement {
     return destroys('files of the system', path);
   const many = recursive || contents;
   if (whole === '/' || /^\/[*?\0.[]*$/.test(path)) return destroys('the whole file system', path);
+  // A pattern at the top of the file system takes directories of the system with it.
+  if (/^\/(?!tmp)[\w.-]*[*?[][^/]*$/.test(path) && recursive)
+    return destroys('directories of the system', path);
   if (path.startsWith('/dev/shm') || disposable.test(path)) return undefined;
   if (systemTop.test(whole)) return many ? destroys('a directory of the system', path) : undefined;
   if (/^\/(?:tmp|var\/tmp|private\/tmp)$/.test(whole))
@@ -121,6 +133,8 @@ export function judgeRemoval(path: string, recursive: boolean): Judgement {
   if (whole === '.' || path === './*' || path === '*')
     return many ? destroys('everything in the working directory', path) : undefined;
   if (whole.startsWith('../')) return many ? worry('files outside the working directory', path) : undefined;
+  if (work.test(whole))
+    return recursive ? worry('a directory in which work is usually kept', path) : undefined;
   if (/^\.\/(?:.*\/)?\.git$/.test(whole))
     return many ? worry('the history of a repository', path) : undefined;
   if (path.startsWith(unknownText))

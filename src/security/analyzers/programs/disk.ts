@@ -49,7 +49,7 @@ export const disk: Checks = {
     scope.medium('Changes what the machine boots from.'),
   ),
   ...each('mount umount losetup swapoff swapon', ({ program, args }, scope) => {
-    if (args.length === 0 || has(args, 'l')) return;
+    if (args.length === 0 || (program !== 'umount' && has(args, 'l'))) return;
     if (program === 'mount' && args.some((arg) => /^\/dev\/(?:sd|nvme|vd|xvd|mapper|disk|dm-)/.test(arg)))
       scope.high('Opens a disk of the machine.');
     else if (
@@ -62,6 +62,16 @@ export const disk: Checks = {
       scope.high('Changes how the whole file system is opened.');
     else scope.medium('Changes which file systems are open.');
   }),
+  ...each(
+    'tune2fs xfs_admin e2label fatlabel resize2fs e2fsck fsck xfs_repair',
+    ({ program, args }, scope) => {
+      if (has(args, 'lnN') || !args.some((arg) => arg.startsWith('/dev/'))) return;
+      scope.findings.add(
+        /tune2fs|xfs_admin|resize2fs/.test(program) ? 'high' : 'medium',
+        'Changes the file system of a disk.',
+      );
+    },
+  ),
   debugfs: ({ args }, scope) => {
     if (args.some((arg) => arg.startsWith('/dev/')))
       scope.high('Reads or changes a disk below its file system.');

@@ -3,8 +3,9 @@ import { judgeRemoval, judgeWrite, show } from '../paths/changes.js';
 import { unknownText } from '../paths/place.js';
 import { judgeRead } from '../paths/sensitive.js';
 import type { Invocation } from '../shell/invocation.js';
+import { outputOf } from '../shell/output.js';
 import type { Scope } from '../shell/scope.js';
-import { isFetcher } from '../shell/sources.js';
+import { isDecoder, isFetcher } from '../shell/sources.js';
 import { type Checks, each, has, operands, optionValue } from './check.js';
 
 export const files: Checks = {
@@ -24,8 +25,10 @@ export const files: Checks = {
       else scope.high(`Destroys a file beyond recovery: ${show(place)}`);
     }
   }),
+  fallocate: ({ args }, scope) => judgeSize(optionValue(args, '-l', '--length'), scope),
   truncate: ({ args }, scope) => {
     const size = optionValue(args, '-s', '--size');
+    judgeSize(size, scope);
     for (const path of operands(args)) {
       if (path === size) continue;
       write(path, scope, 'Empties');
@@ -48,6 +51,9 @@ export const files: Checks = {
       follow(path, target, scope);
       const name = path.split('/').at(-1) ?? '';
       if (/^\/(?:usr\/)?s?bin\//.test(path)) scope.renamed.set(scope.place(target), name);
+      if (worldWritable.test(scope.place(path)) && programPlaces.test(scope.place(target)))
+        scope.high(`Puts a program from a shared directory where commands are looked for: ${show(target)}`);
+      if (endless.test(path) && target !== '/dev/null') writeEndless(target, scope);
       if (program === 'ln' && scope.place(path) === '/') scope.medium('Links to the whole file system.');
       if (/^(?:b?a?sh|dash|zsh)$/.test(name) && /^\/(?:usr\/)?bin\//.test(path) && scope.elevated)
         scope.high('Makes a copy of a shell with the rights of root.');
@@ -57,7 +63,10 @@ export const files: Checks = {
       scope.high('Makes a program that runs with the rights of its owner.');
     if (paths.length > 1) write(target, scope, 'Writes');
   }),
-  ...each('touch mkdir mkfifo mknod', ({ args }, scope) => {
+  ...each('touch mkdir mkfifo mknod', ({ program, args }, scope) => {
+    const model = program === 'touch' ? optionValue(args, '-r', '--reference') : undefined;
+    if (model !== undefined && /^\/(?:bin|sbin|usr|lib|etc)/.test(model))
+      scope.high('Hides when a file was made behind the time of a file of the system.');
     for (const path of operands(args)) {
       const made = judgeWrite(scope.place(path));
       // An empty file or directory does nothing yet; making the usual ones of a home is common.
@@ -89,12 +98,12 @@ export const files: Checks = {
       if (/^\/dev\/(?:sd|hd|vd|nvme|xvd|mmcblk|mem|kmem|mapper|dm-|disk)/.test(source))
         scope.high(`Reads a whole device: ${source}`);
       if (
-        /^\/dev\/(?:zero|u?random|full)$/.test(source) &&
+        endless.test(source) &&
         target !== undefined &&
         !args.some((arg) => arg.startsWith('count=')) &&
         !target.startsWith('/dev/null')
       )
-        scope.medium('Writes without an end until the disk is full.');
+        writeEndless(target, scope);
     }
     if (target !== undefined) write(target, scope, 'Writes');
     if (target !== undefined) noteDownload([target], input.from, scope);
@@ -124,7 +133,6 @@ export const files: Checks = {
       }
       if (
         !deletes &&
-        !args.includes('-exec') &&
         /^(?:\/|~)/.test(place) &&
         args.some((arg) =>
           /id_(?:rsa|dsa|ed25519|ecdsa)|\.kdbx|wallet\.dat|shadow|\.git-credentials|\.netrc|^\.aws$|^\.ssh$/.test(
@@ -176,9 +184,39 @@ export const files: Checks = {
   }),
 };
 
+/** Devices that can be read for ever. */
+const endless = /^\/dev\/(?:zero|u?random|full)$/;
+const worldWritable = /^\/(?:tmp|var\/tmp|dev\/shm)\//;
+const programPlaces =
+  /^(?:\/usr(?:\/local)?\/s?bin|\/s?bin|\/opt\/[^/]+\/bin|~\/\.local\/bin|~\/bin|(?:.*\/)?\.git\/hooks)(?:\/|$)/;
+
+/** How much is taken of what never ends. */
+function judgeEndless(program: string, args: readonly string[], target: string, scope: Scope): void {
+  if (program === 'head') judgeSize(optionValue(args, '-c', '--bytes'), scope);
+  else writeEndless(target, scope);
+}
+
+/** A file as large as a disk takes the space from everything else. */
+function judgeSize(size: string | undefined, scope: Scope): void {
+  const [, digits = '', unit = ''] = /^\+?(\d+)\s*([kmgtpe]?)/i.exec(size ?? '') ?? [];
+  const bytes = Number(digits) * 1024 ** ' kmgtpe'.indexOf(unit === '' ? ' ' : unit.toLowerCase());
+  if (bytes >= 50 * 1024 ** 3) scope.high(`Takes ${size} of the disk.`);
+  else if (bytes >= 10 * 1024 ** 3) scope.medium(`Takes ${size} of the disk.`);
+}
+
+/** What was there is lost, and the disk fills up. */
+function writeEndless(target: string, scope: Scope): void {
+  const reason = 'Writes without an end until the disk is full.';
+  if (/^[~/]/.test(scope.place(target)) && !worldWritable.test(scope.place(target))) scope.high(reason);
+  else scope.medium(reason);
+}
+
 /** Files behind `>`, `>>` and `<`. */
 export function judgeRedirects({ redirects, input, program, args }: Invocation, scope: Scope): void {
-  const printed = program === 'echo' || program === 'printf' ? args.join(' ') : input.text;
+  const printed =
+    program === 'echo' || program === 'printf'
+      ? (outputOf({ program, args, input } as Invocation) ?? args.join(' '))
+      : input.text;
   for (const { mode, target } of redirects) {
     if (mode === 'read') {
       const found = judgeRead(scope.place(target));
@@ -187,7 +225,14 @@ export function judgeRedirects({ redirects, input, program, args }: Invocation, 
     if (/^\/dev\/(?:tcp|udp)\//.test(target))
       scope.high(`Opens a network connection from the shell: ${show(target)}`);
     else if (mode !== 'read') write(target, scope, 'Writes', printed, mode === 'append');
-    if (mode !== 'read' && isFetcher(program)) scope.downloaded.add(scope.place(target));
+    if (
+      mode !== 'read' &&
+      (isFetcher(program) ||
+        (isDecoder({ program, args }) && args.some((arg) => /^-\w*[dDr]|^--decode/.test(arg))))
+    )
+      scope.downloaded.add(scope.place(target));
+    if (mode !== 'read' && target !== '/dev/null' && args.some((arg) => endless.test(arg)))
+      judgeEndless(program, args, target, scope);
     if (mode !== 'read') noteDownload([target], input.from, scope);
   }
 }
@@ -217,6 +262,8 @@ export function write(path: string, scope: Scope, verb: string, text?: string, a
     scope.read(text);
     return;
   }
+  // What git will run is judged as if it ran now.
+  if (/\.git\/hooks\//.test(place) && text !== undefined && !text.includes(unknownText)) scope.read(text);
   if (place.startsWith('/etc/') && verb === 'Empties') scope.high(reason);
   else if (
     found.risk === 'medium' &&

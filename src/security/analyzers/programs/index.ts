@@ -12,6 +12,7 @@ import { persistence } from './persistence.js';
 import { privilege } from './privilege.js';
 import { judgeReads } from './reads.js';
 import { rights } from './rights.js';
+import { judgeSecretOptions, secretStores } from './secret-stores.js';
 import { system } from './system.js';
 import { variables } from './variables.js';
 import { versionControl } from './version-control.js';
@@ -29,6 +30,7 @@ for (const checks of [
   variables,
   versionControl,
   infrastructure,
+  secretStores,
 ] satisfies Checks[]) {
   for (const [name, check] of Object.entries(checks)) table.set(name, [...(table.get(name) ?? []), check]);
 }
@@ -38,8 +40,14 @@ export function judgeInvocation(invocation: Invocation, scope: Scope): void {
   if (redirects.length > 0) judgeRedirects(invocation, scope);
   if (path.includes('/') && scope.downloaded.size > 0 && scope.downloaded.has(scope.place(path)))
     scope.high(`Runs a program that was fetched from the network: ${show(path)}`);
+  if (path.includes('/') && scope.isCloned(path))
+    scope.findings.add(
+      scope.elevated ? 'high' : 'medium',
+      `Runs a program of a repository that was fetched just now: ${show(path)}`,
+    );
   const family = program.startsWith('mkfs') ? 'mkfs' : program;
   for (const check of table.get(family) ?? []) check(invocation, scope);
+  judgeSecretOptions(program, invocation.args, (reason) => scope.high(reason));
   judgeReads(invocation, scope);
   judgeUpload(invocation, scope);
 }

@@ -1,6 +1,6 @@
 /** Programs that fetch, send, listen and connect. */
 import { isDropbox, judgeAddress } from '../actions/addresses.js';
-import { show } from '../paths/changes.js';
+import { judgeRemoval, show } from '../paths/changes.js';
 import { judgeRead } from '../paths/sensitive.js';
 import type { Invocation } from '../shell/invocation.js';
 import type { Scope } from '../shell/scope.js';
@@ -19,6 +19,12 @@ export const network: Checks = {
     for (const [index, arg] of args.entries())
       if (arg === '--unix-socket' && /docker\.sock/.test(args[index + 1] ?? ''))
         scope.high('Talks to the control socket of the container engine.');
+    const method = optionValue(args, '-X', '--request') ?? optionValue(args, '--method', '--method');
+    if (method?.toUpperCase() === 'DELETE')
+      scope.findings.add(
+        args.some((arg) => /:\/\/[^/]+\/(?:_all|\*|)(?:$|\?)/.test(arg)) ? 'high' : 'medium',
+        'Deletes something on a server.',
+      );
     if (program === 'wget' && (optionValue(args, '--use-askpass') ?? '') !== '')
       scope.high('Starts a program through an option of wget.');
   }),
@@ -113,7 +119,10 @@ export function judgeUpload(invocation: Invocation, scope: Scope): void {
     !piped
   )
     scope.high('Sends what a command prints over the network, inside an address or a request.');
-  else if (/^(?:dig|nslookup|host|ping|drill)$/.test(program) && fed.length > 0)
+  else if (
+    /^(?:dig|nslookup|host|ping|drill)$/.test(program) &&
+    (fed.length > 0 || (scope.input.from.length > 0 && args.some((arg) => /\0[\w.-]*\.[a-z]/i.test(arg))))
+  )
     scope.high('Sends what a command prints over the network, inside a name.');
   const secrets = variables.filter((name) => secretName.test(name));
   const address = args.find((arg) => /^https?:\/\//.test(arg)) ?? '';
@@ -155,13 +164,24 @@ function judgePiped({ program, input }: Invocation, scope: Scope): void {
   if (secret !== undefined) scope.high(`Sends credentials over the network: ${show(secret)}`);
   if (names.some((name) => dumpers.has(name) && name !== 'ps'))
     scope.high('Sends the variables of the environment over the network.');
-  else if (names.some((name) => packers.has(name)))
+  else if (
+    input.from.some(
+      ({ program: name, args }) =>
+        packers.has(name) || (name === 'git' && /^(?:archive|bundle)$/.test(args[0] ?? '')),
+    )
+  )
     scope.findings.add(
       program === 'ssh' && !packsValuable(input.from, scope) ? 'medium' : 'high',
       'Sends an archive over the network.',
     );
   else if (input.from.some(({ variables }) => variables.some((name) => secretName.test(name))))
     scope.high('Sends a secret variable over the network.');
+  // Commands for a program of transfer name what it sends.
+  const named = (input.text ?? '')
+    .split(/[\s'"]+/)
+    .slice(0, 64)
+    .find((word) => /^[~/]/.test(word) && judgeRead(scope.place(word))?.risk === 'high');
+  if (named !== undefined) scope.high(`Sends credentials over the network: ${show(named)}`);
   if (input.file !== undefined) {
     const found = judgeRead(scope.place(input.file));
     if (found !== undefined) scope.high(`Sends ${found.what} over the network: ${show(input.file)}`);
@@ -180,7 +200,7 @@ function packsValuable(from: readonly Invocation[], scope: Scope): boolean {
 }
 
 function takesInput({ program, args, input }: Invocation): boolean {
-  if (input.from.length === 0 && input.file === undefined) return false;
+  if (input.from.length === 0 && input.file === undefined && input.text === undefined) return false;
   if (program === 'curl')
     return args.some((arg) => /@-$|^-$|^\.$/.test(arg) || arg === '@/dev/stdin') || args.includes('-T');
   if (program === 'wget') return args.some((arg) => /^--(?:post|body)-file=(?:-|\/dev\/stdin)/.test(arg));
@@ -222,6 +242,9 @@ function judgeFilesSent({ program, args }: Invocation, scope: Scope): void {
     if (found !== undefined) scope.high(`Sends ${found.what} to another machine: ${show(path)}`);
     else if (/^(?:\/|~|\/etc.*|\/home|\/var)$/.test(place))
       scope.high(`Sends everything below ${show(place)} to another machine.`);
+    else if (judgeRemoval(place, true)?.risk === 'high' && /^[~/]/.test(place))
+      scope.high(`Sends what is kept at ${show(place)} to another machine.`);
+    else if (/^~\//.test(place)) scope.medium(`Sends files of a home to another machine: ${show(place)}`);
   }
 }
 

@@ -5,6 +5,14 @@ const address =
   /^(?:git\+|https?:|git:|ssh:|git@|github:|gitlab:|bitbucket:|file:)|\.(?:tgz|tar\.gz|whl|zip)$|^[\w.-]+\/[\w.-]+(?:#.*)?$/;
 const trusted = new Set(['pip', 'setuptools', 'wheel', 'npm', 'virtualenv']);
 
+/** Settings that change where packages come from, or what runs with them. */
+const redirecting =
+  /registry|index-url|find-links|trusted-host|proxy|script-shell|shell|node-options|git\b|cafile|strict-ssl/i;
+
+/** What projects have among their own dependencies, and npx then starts from there. */
+const workTools =
+  /^(?:@(?:biomejs|playwright|angular|vue|storybook|changesets|openapitools|redocly|arethetypeswrong|tailwindcss)\/[\w-]+|tsc|tsx|ts-node|vitest|jest|mocha|ava|c8|nyc|eslint|prettier|biome|stylelint|vite|webpack|rollup|esbuild|tsup|turbo|nx|lerna|next|nuxt|astro|playwright|cypress|storybook|prisma|drizzle-kit|knex|typeorm|sequelize|husky|lint-staged|commitlint|changeset|knip|madge|depcheck|size-limit|serve|http-server|nodemon|concurrently|rimraf|cross-env|tailwindcss|postcss|sass|svelte-check|vue-tsc|ng|expo|react-native|wrangler|typedoc|api-extractor|markdownlint|cspell|semantic-release|npm-check-updates|ncu|publint|attw|oxlint|ruff|black|mypy|pytest|pre-commit|isort|flake8|tox|nox)(?:@[\w.^~-]+)?$/;
+
 export const packages: Checks = {
   ...each('npm pnpm yarn bun', ({ args }, scope) => {
     const [verb = '', ...rest] = args.filter((arg) => !arg.startsWith('-'));
@@ -13,6 +21,8 @@ export const packages: Checks = {
       if (verb === 'unpublish') scope.high('Takes a package away from all who use it.');
       else scope.medium('Publishes, or changes who may publish.');
     }
+    if (verb === 'config' && rest[0] === 'set' && redirecting.test(rest.slice(1).join(' ')))
+      scope.high('Makes every later installation use another place or program.');
     if (args.some((arg) => /^--registry=?/.test(arg)) && /^(?:i|install|add|ci)$/.test(verb))
       scope.medium('Installs packages from another place than usual.');
     if (!/^(?:i|install|add|in|dlx|create|exec|x)$/.test(verb)) return;
@@ -24,8 +34,12 @@ export const packages: Checks = {
       scope.medium('Installs packages, which may run scripts.');
   }),
   ...each('npx bunx pnpx uvx pipx', ({ program, args }, scope) => {
-    if (args.some((arg) => /^(?:-y|--yes)$/.test(arg)) || (program === 'pipx' && args[0] === 'install'))
+    const words = args.filter((arg) => !arg.startsWith('-'));
+    const [name = ''] = program === 'pipx' ? words.slice(1) : words;
+    const fetches = program !== 'pipx' || /^(?:run|install)$/.test(words[0] ?? '');
+    if (fetches && name !== '' && !/^[./]/.test(name) && !workTools.test(name))
       scope.medium('Fetches a package and runs it.');
+    else if (args.some((arg) => /^(?:-y|--yes)$/.test(arg))) scope.medium('Fetches a package and runs it.');
     if (args.some((arg) => /^(?:git\+|https?:|github:)/.test(arg)))
       scope.medium('Fetches a package from an address and runs it.');
   }),
@@ -89,6 +103,8 @@ export const packages: Checks = {
 
 function installPython(program: string, args: readonly string[], scope: Parameters<Checks[string]>[1]): void {
   const words = args.filter((arg) => !arg.startsWith('-'));
+  if (words[0] === 'config' && words[1] === 'set' && redirecting.test(words.slice(2).join(' ')))
+    scope.high('Makes every later installation use another place or program.');
   const at = words.findIndex((word) => word === 'install' || word === 'add');
   if (program !== 'easy_install' && at === -1) return;
   if (args.some((arg) => /^--(?:extra-)?index-url|^-i$|^--find-links|^--trusted-host/.test(arg)))

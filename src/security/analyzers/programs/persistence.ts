@@ -23,6 +23,8 @@ export const persistence: Checks = {
       scope.high('Stops or restarts the machine.');
     else if (/^(?:stop|disable|mask|kill)$/.test(verb) && args.some((arg) => protectors.test(arg)))
       scope.high('Switches off a protection of the machine.');
+    else if (/^(?:enable|link|start|reenable)$/.test(verb) && args.some((arg) => /^[./~]/.test(arg)))
+      scope.high('Makes a service of a file of choice.');
     else if (
       /^(?:enable|link|edit|set-default|preset|reenable|set-environment|import-environment)$/.test(verb)
     )
@@ -48,7 +50,10 @@ export const persistence: Checks = {
     if (args.some((arg) => /^--(?:on-|timer-)/.test(arg)))
       scope.high('Schedules commands that run later by themselves.');
   }),
-  'ssh-copy-id': (_, scope) => scope.medium('Lets a key log in to another machine.'),
+  'ssh-copy-id': ({ args }, scope) => {
+    const own = args.some((arg) => /^(?:root@.*|(?:[^@]*@)?(?:localhost|127\.[\d.]+|::1))$/.test(arg));
+    scope.findings.add(own ? 'high' : 'medium', 'Lets a key log in to a machine.');
+  },
   ...each('nohup setsid disown', ({ args }, scope) => {
     if (args.some((arg) => /^(?:\/tmp|\/dev\/shm|\/var\/tmp)\/\.?/.test(arg)) && scope.downloaded.size > 0)
       scope.high('Leaves a fetched program running.');

@@ -1,6 +1,7 @@
 /** Rights: more of them, or those of somebody else. */
 import { own } from '../own.js';
 import { judgeRemoval } from '../paths/changes.js';
+import { judgeRead } from '../paths/sensitive.js';
 import { afterOptions } from '../shell/after-options.js';
 import { wrappers } from '../shell/wrappers.js';
 import { type Checks, each, has, operands } from './check.js';
@@ -95,6 +96,8 @@ function isHostMount(arg: string, before: string): boolean {
     before === '-v' || before === '--volume' ? arg : (/^(?:-v|--volume=)(.+)$/.exec(arg)?.[1] ?? '');
   const source = bind !== '' ? (bind.split(':')[0] ?? '') : (/(?:source|src)=([^,]+)/.exec(arg)?.[1] ?? '');
   if (source === '') return false;
+  if (judgeRead(source.startsWith('~') ? source : source.replace(/^\$HOME/, '~'))?.risk === 'high')
+    return true;
   if (source === '/' || /^\/(?:etc|root|proc|sys|boot|dev|var|usr|home)\/?$/.test(source)) return true;
   return judgeRemoval(source, true)?.risk === 'high' && source.startsWith('/');
 }

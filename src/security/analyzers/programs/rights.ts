@@ -8,11 +8,12 @@ export const rights: Checks = each('chmod chown chgrp setfacl chattr', judgeRigh
 
 function judgeRights({ program, args }: Invocation, scope: Scope): void {
   const recursive = has(args, 'R', 'recursive');
-  const [mode = '', ...paths] = operands(args.filter((arg) => !/^-[rwxXst]+$/.test(arg)));
+  const words = operands(args.filter((arg) => !/^-[rwxXst]+$/.test(arg)));
+  // Its entry follows an option, or there is none.
+  const [mode = '', ...paths] = program === 'setfacl' ? ['', ...words] : words;
   const minus = args.find((arg) => /^[-+=]?-[rwxst]+$/.test(arg));
   if (program === 'chmod' && (/^[0-7]*[2467][0-7]{3}$/.test(mode) || /[ugoa]*[+=][rwx]*s/.test(mode)))
     scope.high('Makes a program that runs with the rights of its owner.');
-  if (program === 'setfacl') return;
   for (const path of minus === undefined || program !== 'chmod' ? paths : [mode, ...paths]) {
     const place = scope.place(path);
     if (scope.downloaded.has(place) && /x|[1357]/.test(mode))

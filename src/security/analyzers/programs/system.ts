@@ -1,6 +1,9 @@
 /** The machine as a whole: processes, kernel, network filter, clock, logs, history. */
 import { type Checks, each, has, operands } from './check.js';
 
+/** Where keys and passwords of the machine and its users are found. */
+const searched = /^(?:\/|\/etc|\/home|\/root|\/var|\/opt|\/srv|~|~\/\.(?!cache)[^/]*)(?:\/\*?)?$/;
+
 export const system: Checks = {
   ...each('shutdown reboot halt poweroff telinit kexec', ({ args }, scope) => {
     if (args.includes('-c') || args.includes('--help') || args.includes('-l')) return;
@@ -106,30 +109,25 @@ export const system: Checks = {
     if (redirects.some(({ target }) => target !== '/dev/null'))
       scope.medium('Writes without an end until the disk is full.');
   },
-  cat: ({ args, redirects }, scope) => {
-    if (
-      args.some((arg) => /^\/dev\/(?:zero|u?random|full)$/.test(arg)) &&
-      redirects.some(({ mode, target }) => mode !== 'read' && target !== '/dev/null')
-    )
-      scope.medium('Writes without an end until the disk is full.');
+  tail: ({ args }, scope) => {
+    if (args.some((arg) => /^\/dev\/(?:zero|u?random|full)$/.test(arg)))
+      scope.high('Reads without an end until the memory is full.');
   },
-  security: ({ args }, scope) => {
-    if (/^(?:dump-keychain|find-(?:generic|internet)-password|export)$/.test(args[0] ?? ''))
-      scope.high('Reads stored passwords.');
+  ...each('gcore procdump', (_, scope) => scope.high('Writes out the memory of a process.')),
+  ...each('gdb lldb', ({ args }, scope) => {
+    if (/generate-core-file|dump memory|process save-core/.test(args.join(' ')))
+      scope.high('Writes out the memory of a process.');
+  }),
+  loginctl: ({ args }, scope) => {
+    if (/^(?:terminate|kill)-/.test(args[0] ?? '')) scope.high('Ends all that a user runs.');
   },
+  ...each('spctl csrutil nvram', ({ args }, scope) => {
+    if (/disable|authenticated-root/.test(args.join(' ')))
+      scope.high('Switches off a protection of the machine.');
+  }),
   getent: ({ args }, scope) => {
     if (/^g?shadow$/.test(args[0] ?? '')) scope.high('Reads password hashes of the system.');
   },
-  vault: ({ args }, scope) => {
-    if (/^(?:read|kv get|print token|login)/.test(args.join(' '))) scope.high('Reads stored passwords.');
-  },
-  ...each('secret-tool pass op bw lpass', ({ program, args }, scope) => {
-    if (
-      /^(?:lookup|show|get|read|export|search|item|list)$/.test(args[0] ?? '') ||
-      (program === 'pass' && args.length > 0)
-    )
-      scope.medium('Reads stored passwords.');
-  }),
   ...each('env printenv', ({ program, args }, scope) => {
     if (program === 'printenv' && args.some((arg) => /TOKEN|SECRET|PASSWORD|_KEY/i.test(arg)))
       scope.medium('Prints a secret variable.');
@@ -144,7 +142,7 @@ export const system: Checks = {
     const words = operands(args);
     if (
       args.some((arg) => searching.test(arg)) &&
-      words.slice(1).some((path) => /^(?:\/|\/etc|\/home|\/root|\/var|~)$/.test(scope.place(path)))
+      words.slice(1).some((path) => searched.test(scope.place(path)))
     )
       scope.high('Searches the machine for keys and passwords.');
   }),

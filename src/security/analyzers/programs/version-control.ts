@@ -6,6 +6,8 @@ import { type Checks, each, has, operands } from './check.js';
 const programKeys =
   /^(?:core\.(?:sshcommand|fsmonitor|editor|pager|gitproxy|askpass|hookspath)|alias\.\w+|credential(?:\..*)?\.helper|filter\..*\.(?:clean|smudge)|diff\..*\.(?:command|textconv)|sequence\.editor|uploadpack\.packobjectshook|protocol\.ext\.allow|gpg\.program|init\.templatedir|merge\..*\.driver|.*\.textconv)$/i;
 
+const worldWritable = /(?:^|[\s!'"=])\/(?:tmp|var\/tmp|dev\/shm)(?:\/|$)/;
+
 export const versionControl: Checks = {
   git: ({ args }, scope) => {
     const settings = args.flatMap((arg, index) =>
@@ -17,6 +19,7 @@ export const versionControl: Checks = {
     const [verb = '', ...rest] = words;
     if (args.some((arg) => /^(?:--upload-pack|--receive-pack|--exec)=|^ext::/.test(arg)))
       scope.high('Starts a program through an option of git.');
+    if (/^credential-/.test(verb) && rest.includes('get')) scope.high('Prints stored passwords.');
     const check = own(verbs, verb);
     check?.(rest, scope);
   },
@@ -44,7 +47,26 @@ export const versionControl: Checks = {
 type VerbCheck = (args: readonly string[], scope: Scope) => void;
 
 const verbs: Readonly<Record<string, VerbCheck | undefined>> = {
+  remote: (args, scope) => {
+    const [verb, name] = operands(args);
+    if ((verb === 'add' || verb === 'set-url') && name !== undefined) scope.remotes.add(name);
+  },
+  clone: (args, scope) => {
+    const [address = '', directory] = operands(args);
+    const name =
+      directory ??
+      address
+        .replace(/\/+$/, '')
+        .replace(/\.git$/, '')
+        .split(/[/:]/)
+        .at(-1) ??
+      '';
+    if (name !== '') scope.cloned.add(scope.place(name));
+  },
   push: (args, scope) => {
+    const [remote = ''] = operands(args);
+    if (/^(?:https?|ssh|git):\/\/|^[^/]+@[^/]+:/.test(remote) || scope.remotes.has(remote))
+      scope.high(`Sends the repository to an address of choice: ${remote}`);
     if (
       has(args, 'f', 'force', 'mirror') ||
       args.some((arg) => arg.startsWith('+')) ||
@@ -73,8 +95,8 @@ const verbs: Readonly<Record<string, VerbCheck | undefined>> = {
     if (/^(?:drop|clear)$/.test(args[0] ?? '')) scope.medium('Throws away stashed changes.');
   },
   branch: (args, scope) => {
-    if (args.includes('-D') && operands(args).some((name) => /^(?:main|master|develop)$/.test(name)))
-      scope.medium('Deletes a main branch.');
+    if (args.includes('-D') || (has(args, 'd', 'delete') && has(args, 'f', 'force')))
+      scope.medium('Deletes a branch that may not be merged.');
   },
   'filter-branch': (_, scope) => scope.medium('Rewrites the history of the repository.'),
   'filter-repo': (_, scope) => scope.medium('Rewrites the history of the repository.'),
@@ -101,6 +123,8 @@ function judgeSetting(key: string, value: string, scope: Scope): void {
   if (/^(?:http\.(?:.*\.)?sslverify)$/i.test(key) && /^(?:false|0|no)$/i.test(value))
     scope.medium('Switches off the check of who a server is.');
   if (!programKeys.test(key)) return;
+  // Anybody on the machine may put a program there.
+  if (worldWritable.test(value)) scope.high(`Makes git run a program from a shared directory: ${key}`);
   if (/^alias\./.test(key) && !value.startsWith('!')) return;
   if (/^core\.(?:editor|pager)$/i.test(key) && !/[;|&$`/]/.test(value)) return;
   if (/helper$/i.test(key) && !value.startsWith('!') && !value.includes('/')) {

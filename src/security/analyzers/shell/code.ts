@@ -18,7 +18,7 @@ const socket =
 const starts =
   /dup2|pty\.spawn|\/bin\/(?:ba|z|da)?sh|child_process|subprocess|\bexec\b|\bsystem\b|popen|spawn|cmd\.exe|getline/;
 const fetches =
-  /urlopen|urlretrieve|requests\.(?:get|post)|urllib|https?\.get\b|\bfetch\(|Net::HTTP|LWP|open-uri|URI\.open|file_get_contents\(\s*['"]https?:|httpx|curl_exec/;
+  /urlopen|urlretrieve|requests\.(?:get|post)|urllib|https?\.get\b|\bfetch\(|require\(['"]https?['"]\)\.(?:get|request)|\bget\s*\(?\s*['"]https?:|Net::HTTP|LWP|open-uri|URI\.open|file_get_contents\(\s*['"]https?:|httpx|curl_exec/;
 const posts =
   /requests\.(?:post|put)|method\s*[:=]\s*['"](?:POST|PUT)|urlopen\([^)]*data|http\.client|\.sendall?\(|Net::HTTP\.post|https?\.request/;
 const runs =
@@ -32,8 +32,12 @@ const patterns: readonly Pattern[] = [
   { all: [decodes, runs], reason: 'Runs code that is hidden in an encoding.' },
   {
     all: [
-      /\bfork\b\s*(?:\(\s*\))?\s*while\s+\bfork\b|while\s*(?:\(\s*)?(?:True|1|true)[^\n]{0,200}[\s:({](?:os\.)?fork|loop\s*(?:\{|do)\s*fork|fork\(\)\s*while|while\s+fork|spawn\(process\.argv|:\s*os\.fork\(\)/,
+      /\bfork\b\s*(?:\(\s*\))?\s*;?\s*while\s*\(?\s*(?:\bfork\b|1|true)|while\s*(?:\(\s*)?(?:True|1|true)[^\n]{0,200}[\s:({](?:os\.)?fork|loop\s*(?:\{|do)\s*fork|fork\(\)\s*while|while\s+fork|spawn\(process\.argv|:\s*os\.fork\(\)/,
     ],
+    reason: 'Starts copies of itself without end.',
+  },
+  {
+    all: [/\bfork\b/, /\biter\(int|itertools\.(?:count|repeat|cycle)|for\s*\(\s*;\s*;|\bloop\b|\bforever\b/],
     reason: 'Starts copies of itself without end.',
   },
   {

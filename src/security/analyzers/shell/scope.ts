@@ -21,6 +21,10 @@ export class Scope {
   readonly aliases: Map<string, string>;
   /** Places of files that were fetched from the network. */
   readonly downloaded: Set<string>;
+  /** Places of repositories that were cloned. */
+  readonly cloned: Set<string>;
+  /** Names of remotes that were added or changed. */
+  readonly remotes: Set<string>;
   /** Copies and links of programs: place of the copy → name of the program. */
   readonly renamed: Map<string, string>;
   /** Functions that were called, which are judged with the arguments of the call. */
@@ -45,6 +49,8 @@ export class Scope {
     this.functions = outer?.functions ?? new Map();
     this.aliases = outer?.aliases ?? new Map();
     this.downloaded = outer?.downloaded ?? new Set();
+    this.cloned = outer?.cloned ?? new Set();
+    this.remotes = outer?.remotes ?? new Set();
     this.renamed = outer?.renamed ?? new Map();
     this.called = outer?.called ?? new Set();
     this.calling = outer?.calling ?? new Set();
@@ -87,6 +93,13 @@ export class Scope {
 
   place(path: string): string {
     return place(path, { cwd: this.cwd, workspace: this.context.workspace, home: this.context.home });
+  }
+
+  /** True for a file inside a repository that this script has cloned. */
+  isCloned(path: string): boolean {
+    if (this.cloned.size === 0) return false;
+    const where = this.place(path);
+    return [...this.cloned].some((directory) => where.startsWith(`${directory}/`));
   }
 
   /** Reads shell source as a script of its own. */

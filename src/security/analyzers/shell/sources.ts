@@ -137,6 +137,8 @@ export function judgeSource(from: readonly Invocation[], scope: Scope, what: str
     from.some(({ program, args }) => program === 'openssl' && args[0] === 's_client')
   )
     scope.high(`${what} comes from a network connection: whoever is at its other end gives the commands.`);
+  else if (from.some(({ program, args }) => program === 'ssh' && args.length > 1))
+    scope.high(`${what} comes from another machine and is run unseen.`);
   else if (from.some(isDecoder)) scope.high(`${what} is decoded from a form that hides it, and run.`);
   else if (programs.length > 0 && !programs.every((program) => initializers.has(program)))
     scope.medium(`${what} is made by ${programs.at(-1)} and is not known before it runs.`);
@@ -150,7 +152,8 @@ export function judgeFile(path: string, behind: readonly Result[], scope: Scope,
     scope.high(`${what} was fetched from the network and is run unseen: ${path}`);
 }
 
-function isDecoder({ program, args }: Invocation): boolean {
+/** Programs that bring a hidden form back. */
+export function isDecoder({ program, args }: Pick<Invocation, 'program' | 'args'>): boolean {
   if (!decoders.has(program)) return false;
   if (program === 'tr') return args.some((arg) => /a-z|A-Z|\[:|!-~/.test(arg));
   if (program === 'gzip' || program === 'xz') return args.some((arg) => /^-\w*d/.test(arg));

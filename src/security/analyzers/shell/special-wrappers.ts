@@ -153,10 +153,9 @@ function startsOfXargs({ args, input }: Invocation): Starts {
       '--max-lines',
     ],
   });
-  const words = (input.text ?? unknownText)
-    .trim()
-    .split(/\s+/)
-    .filter((word) => word !== '');
+  const text = (input.text ?? unknownText).trim();
+  // With a marker each line is one word.
+  const words = text.split(replaced === undefined ? /\s+/ : /\n+/).filter((word) => word !== '');
   if (rest.length === 0) return [{ argv: ['echo', ...words] }];
   if (replaced === undefined) return [{ argv: [...rest, ...words] }];
   return words.slice(0, 8).map((word) => ({ argv: rest.map((part) => part.replaceAll(replaced, word)) }));
