@@ -42,5 +42,6 @@ export type {
   ToolRuntime,
 } from './tools/function-tool.js';
 export { tool } from './tools/function-tool.js';
+export { loadTools } from './tools/load-tools.js';
 export type { OpenaiTool } from './tools/openai.js';
 export { openaiTool } from './tools/openai.js';

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { WorkcellError } from '../protocol/index.js';
 import type { CellProcess, ExitStatus, LaunchedProcess, Launcher, SpawnOptions } from './launcher.js';
+import { nodeCommand } from './node-command.js';
 import { openPipes } from './pipes.js';
 import { readProcessTable, withDescendants } from './process-table.js';
 import { spawnPty } from './pty.js';
@@ -100,6 +101,7 @@ export function createHostLauncher(options: {
     files: { root: options.workspace, mount: options.workspace, workspace: options.workspace },
     exchange: { outside: exchange, inside: exchange },
     sockets: { outside: exchange, inside: exchange },
+    node: nodeCommand(),
     environment: options.environment,
     spawn: (argv, spawnOptions) => start(spawnOptions, (marked) => spawnPiped(argv, marked, prefix)),
     openPty: (argv, ptyOptions) =>

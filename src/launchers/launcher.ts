@@ -78,6 +78,8 @@ export interface Launcher {
   readonly exchange: { readonly outside: string; readonly inside: string };
   /** A directory of this cell in which processes inside may make sockets, and this side connect to them. */
   readonly sockets: { readonly outside: string; readonly inside: string };
+  /** Words that start Node inside, where the system of the cell can run it. */
+  readonly node: readonly string[];
   /** What every process starts with, before the runtime's own variables. */
   readonly environment: Readonly<Record<string, string>>;
   spawn(argv: readonly string[], options: SpawnOptions): Promise<LaunchedProcess>;

@@ -4,4 +4,5 @@ import type { Plugin } from './plugin.js';
 export const builtinPlugins: Readonly<Record<string, () => Promise<{ default: Plugin }>>> = {
   jupyter: () => import('./jupyter/index.js'),
   mcp: () => import('./mcp/index.js'),
+  tools: () => import('./tools/index.js'),
 };

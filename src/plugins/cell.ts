@@ -20,6 +20,7 @@ export function createPluginCell(executor: CellExecutor, launcher: Launcher): Pl
     workspace,
     exchange: launcher.exchange,
     sockets: launcher.sockets,
+    node: launcher.node,
     async spawn(argv, { cwd = workspace, env = {} } = {}) {
       const { variables } = await executor.execute<'get_env'>({ action: 'get_env' });
       return launcher.spawn(argv, { cwd, env: { ...variables, ...env } });

@@ -22,6 +22,8 @@ export interface PluginCell extends Pick<Executor, 'execute' | 'upload' | 'downl
   readonly exchange: { readonly outside: string; readonly inside: string };
   /** A directory in which processes inside may make sockets, for `connect`. */
   readonly sockets: { readonly outside: string; readonly inside: string };
+  /** Words that start Node inside, where the system of the cell can run it. */
+  readonly node: readonly string[];
   /** Starts a process inside with what the cell's processes have as environment, `env` added to it. */
   spawn(argv: readonly string[], options?: Partial<SpawnOptions>): Promise<LaunchedProcess>;
   /** A connection to a port of the cell's own loopback, or to a socket by its path inside. */

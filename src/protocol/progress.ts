@@ -20,11 +20,18 @@ const fileChangeSchema = z.object({
 /** Tells that what the action asked to be set up is in place, so that what happens next is not missed. */
 const readySchema = z.object({ type: z.literal('ready') });
 
+/** How far a tool is, in its own words. */
+const toolProgressSchema = z.object({ type: z.literal('tool-progress'), value: z.unknown() });
+
+const toolLogSchema = z.object({ type: z.literal('tool-log'), message: z.string() });
+
 /** Everything that may arrive between an action and its observation. */
 export const progressSchema = z.discriminatedUnion('type', [
   outputDeltaSchema,
   fileChangeSchema,
   readySchema,
+  toolProgressSchema,
+  toolLogSchema,
 ]);
 
 export type OutputDelta = z.infer<typeof outputDeltaSchema>;

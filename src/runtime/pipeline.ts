@@ -89,6 +89,24 @@ export async function executeAction<Name extends ActionName>(
   });
 }
 
+/**
+ * Puts tools into the cell because its owner registered them. That is nothing of the agent's, so nobody judges it; it
+ * is recorded like everything else, without the source.
+ */
+export async function installTools(
+  pipeline: Pipeline,
+  input: ActionInput<'install_tools'>,
+): Promise<Observation<'install_tools'>> {
+  const { executor, events } = pipeline;
+  const action = parseAction(input, executor.actions) as Action<'install_tools'>;
+  const shown = { ...action, source: `${Buffer.byteLength(action.source)} bytes` };
+  return await accompany({ ...pipeline, guards: [] }, shown, { source: 'user' }, async (cause) => {
+    const observation = await executor.execute<'install_tools'>(action);
+    events.append({ kind: 'observation', cause, observation }, 'environment');
+    return { result: observation, observation };
+  });
+}
+
 /** Records an action, has it judged, and sees to it that whatever fails is recorded and leaves as one kind of error. */
 export async function accompany<Result>(
   { events, guards = [], mask, audit, workspace }: Pipeline,

@@ -16,6 +16,8 @@ import {
   type TerminalOptions,
   WorkcellError,
 } from '../protocol/index.js';
+import type { FunctionTool } from '../tools/function-tool.js';
+import { type AddOptions, ToolRegistry } from '../tools/registry.js';
 import { type Call, type OutputListener, type SecretInput, toContext } from './call.js';
 import { RuntimeEvents } from './events.js';
 import { Files } from './files.js';
@@ -25,6 +27,7 @@ import { RuntimeMicroagents } from './microagents/microagents.js';
 import {
   accompany,
   executeAction,
+  installTools,
   maskBytes,
   maskTerminal,
   type Pipeline,
@@ -88,6 +91,7 @@ export class Runtime implements AsyncDisposable {
   readonly #call: Call;
   #git: RuntimeGit | undefined;
   #microagents: RuntimeMicroagents | undefined;
+  readonly #tools: ToolRegistry;
   #status: RuntimeStatus = 'RUNTIME_STARTED';
   #closing: Promise<void> | undefined;
 
@@ -126,6 +130,10 @@ export class Runtime implements AsyncDisposable {
         ),
     };
     this.#call = call;
+    this.#tools = new ToolRegistry({
+      install: (action) => installTools(this.#pipeline(), action),
+      call: (action, context) => this.execute<'call_tool'>(action, context),
+    });
     this.files = new Files(call);
     this.processes = new RuntimeProcesses(call);
     this.mcp = new RuntimeMcp(call);
@@ -217,6 +225,29 @@ export class Runtime implements AsyncDisposable {
     change: EditStep | { edits: EditStep[] } | { undo: true },
   ): Promise<Observation<'edit'>> {
     return this.execute({ action: 'edit', path, ...change });
+  }
+
+  /**
+   * Registers tools that then run in the cell. They are shipped with their first call: from the entry point, a file or
+   * package with `#export` behind it if need be, or as source when their functions stand for themselves.
+   */
+  add(
+    tools: FunctionTool | readonly FunctionTool[],
+    entrypoint?: string | URL | readonly (string | URL)[],
+    options: AddOptions = {},
+  ): this {
+    this.#tools.add(tools, entrypoint, options);
+    return this;
+  }
+
+  /** The registered tools, in order, for the agent; what they do happens in the cell. */
+  getTools(): FunctionTool[] {
+    return this.#tools.list();
+  }
+
+  /** Ends what tools keep in the cell, and what they started. They stay registered and begin anew. */
+  async reset(): Promise<void> {
+    await this.execute({ action: 'reset_tools' });
   }
 
   stats(): Promise<Observation<'stats'>> {

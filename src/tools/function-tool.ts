@@ -1,7 +1,6 @@
 /** A typed function that an agent may call: by itself, or registered with a runtime, inside its cell. */
 
 import { boundSchema, describe, type JsonSchema } from '../plugins/tools/json-schema.js';
-import { resultLimitBytes } from '../plugins/tools/limits.js';
 import {
   type ActionInput,
   type CoreActionName,
@@ -9,9 +8,9 @@ import {
   type Observation,
   WorkcellError,
 } from '../protocol/index.js';
-import { perform } from './perform.js';
+import { carryOut } from './inside/carry-out.js';
+import { toolMarker } from './inside/collect.js';
 import { checker, type InputOf, type OutputOf, type ToolSchema, toJsonSchema } from './schema.js';
-import { serialize } from './serialize.js';
 
 /** What a tool may use of the runtime that it works for: the actions of every executor, in the same cell. */
 export interface ToolRuntime {
@@ -80,8 +79,6 @@ export interface FunctionTool<Input = unknown, Output = unknown> {
   execute(input: Input, context?: Partial<ToolContext>): Promise<Output>;
 }
 
-const marker = Symbol.for('workcell.tool');
-
 /** Declares a tool. Throws `invalid-tool` for a name or a schema that cannot be used. */
 export function tool<const Schema extends ToolSchema = JsonSchema, Result = unknown>(
   definition: ToolDefinition<Schema, Result>,
@@ -96,7 +93,7 @@ export function tool<const Schema extends ToolSchema = JsonSchema, Result = unkn
   const checkResult =
     returns === undefined || result === undefined ? undefined : resultCheck(name, returns, result);
   return {
-    [marker]: true,
+    [toolMarker]: true,
     name,
     description,
     parameters,
@@ -114,7 +111,7 @@ export function tool<const Schema extends ToolSchema = JsonSchema, Result = unkn
 }
 
 /** Gives what the function gets, or throws `invalid-arguments` with every problem and its path. */
-function argumentCheck(
+export function argumentCheck(
   name: string,
   schema: ToolSchema,
   parameters: JsonSchema,
@@ -132,7 +129,7 @@ function argumentCheck(
 }
 
 /** Gives the result as its schema makes it, or throws `invalid-result`. */
-function resultCheck(
+export function resultCheck(
   name: string,
   schema: ToolSchema,
   json: JsonSchema,
@@ -153,10 +150,11 @@ const noParameters: JsonSchema = { type: 'object', properties: {}, additionalPro
 
 /** Calls the function in this process, with the same outcomes as in a cell. */
 async function call(
-  { name, execute, timeoutMs }: ToolDefinition,
+  definition: ToolDefinition,
   input: unknown,
   { signal, log = () => {}, progress = () => {}, runtime }: Partial<ToolContext>,
 ): Promise<unknown> {
+  const { name, timeoutMs } = definition;
   const timeout = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
   const ends = AbortSignal.any([signal, timeout].filter((given) => given !== undefined));
   const ended = () =>
@@ -175,32 +173,13 @@ async function call(
   });
   try {
     const context: ToolContext = { signal: ends, log, progress, runtime };
-    const result = await Promise.race([perform(execute, input, context), stopped]).catch((error: unknown) => {
-      throw ends.aborted ? ended() : failure(name, error);
-    });
-    return JSON.parse(serializeResult(name, result));
+    const outcome = await Promise.race([carryOut(definition, input, context), stopped]);
+    if (outcome.error === undefined) return JSON.parse(outcome.json);
+    if (ends.aborted) throw ended();
+    const { code, message, details } = outcome.error;
+    throw new WorkcellError(code, message, { details: { ...details }, cause: outcome.cause });
   } finally {
     ends.removeEventListener('abort', stop);
-  }
-}
-
-function failure(name: string, thrown: unknown): WorkcellError {
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return new WorkcellError('tool-failed', `Tool "${name}" failed: ${message}`, {
-    details: { tool: name, name: thrown instanceof Error ? thrown.name : typeof thrown, message },
-    cause: thrown,
-  });
-}
-
-function serializeResult(name: string, result: unknown): string {
-  try {
-    return serialize(result, resultLimitBytes);
-  } catch (error) {
-    const { problem } = error as { problem?: string };
-    throw new WorkcellError('invalid-result', `The result of tool "${name}" cannot be used: ${problem}.`, {
-      details: { tool: name },
-      cause: error,
-    });
   }
 }
 

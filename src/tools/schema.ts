@@ -33,7 +33,7 @@ export type InputOf<Schema> =
 export type OutputOf<Schema> =
   Schema extends StandardSchema<infer _, infer Output> ? Output : Record<string, unknown>;
 
-function isStandard(schema: ToolSchema): schema is StandardSchema {
+export function isStandard(schema: ToolSchema): schema is StandardSchema {
   return typeof (schema as Partial<StandardSchema>)['~standard']?.validate === 'function';
 }
 

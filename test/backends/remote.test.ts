@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createRuntime } from '../../src/index.js';
+import { loadPlugins } from '../../src/plugins/load.js';
 import { protocolVersion } from '../../src/protocol/index.js';
 import { refusal } from '../contract/given.js';
 import { contractSuite } from '../contract/suite.js';
@@ -19,7 +20,7 @@ for (const over of ['tcp', 'unix'] as const) {
 
     // Each test meets a server of its own, as files and shells stay in it.
     beforeEach(async () => {
-      served = await serve({ over });
+      served = await serve({ over, plugins: await loadPlugins() });
     });
     afterEach(() => served[Symbol.asyncDispose]());
 

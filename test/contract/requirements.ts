@@ -241,6 +241,16 @@ const table = {
     sentence: 'a language without a kernel is refused with plugin-unavailable and how to get one',
     trait: 'kernels',
   },
+  // Tools
+  'tools.alike': 'tools in the cell do what they do in this process',
+  'tools.captured': 'what concurrent calls print is not mixed',
+  'tools.redirected': 'what a call prints can be shown as it comes',
+  'tools.reset': 'after a reset tools work and what they kept is gone',
+  'tools.inside': 'a function without entry point is shipped as source, and may use the runtime of its cell',
+  'tools.hostile':
+    'tools that hang, print without end, exit, leak or fork have a typed outcome, and the next call works',
+  'tools.bad-input':
+    'unknown tools, arguments that do not fit and entry points that lead nowhere are refused',
 
   // Bad input
   'refused.unknown-action': 'an unknown action is refused with invalid-action, and the known ones are named',

@@ -12,6 +12,7 @@ import { refusalBehaviours } from './behaviours/refusals.js';
 import { runtimeBehaviours } from './behaviours/runtime.js';
 import { searchBehaviours } from './behaviours/search.js';
 import { shellBehaviours } from './behaviours/shell.js';
+import { toolBehaviours } from './behaviours/tools.js';
 import { transferBehaviours } from './behaviours/transfer.js';
 import type { Given } from './given.js';
 import { type RequirementId, requirements, type Trait } from './requirements.js';
@@ -29,6 +30,7 @@ const behaviours = [
   codeBehaviours,
   runtimeBehaviours,
   refusalBehaviours,
+  toolBehaviours,
 ];
 
 export interface SuiteOptions {

@@ -1,7 +1,7 @@
 /** The command line of bubblewrap for one cell. */
 import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { cellUser, exchangeInside, terminalInside, workspaceInside } from './layout.js';
+import { cellUser, exchangeInside, nodeInside, terminalInside, workspaceInside } from './layout.js';
 
 export interface MountOptions {
   /** The caller's directory that the cell sees as its workspace. */
@@ -59,6 +59,9 @@ export function bubblewrapArguments(options: MountOptions, descriptors: Descript
     '--ro-bind',
     options.exchange,
     exchangeInside,
+    '--ro-bind-try',
+    process.execPath,
+    nodeInside,
     '--remount-ro',
     '/',
     '--chdir',

@@ -8,7 +8,7 @@ import { closeEnd, openPair, type Referenced } from '../pty.js';
 import { makeFleeting } from '../scratch.js';
 import { startCell } from './cell.js';
 import { assembleEtc } from './etc.js';
-import { exchangeInside, socketsInside, workspaceInside } from './layout.js';
+import { exchangeInside, nodeInside, socketsInside, workspaceInside } from './layout.js';
 import { sweepOrphans } from './orphans.js';
 import { connectInside, connectTo } from './ports.js';
 import { CellProcesses } from './processes.js';
@@ -75,6 +75,7 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
       files: { root: files, mount: '/', workspace: workspaceInside },
       exchange: { outside: exchange, inside: exchangeInside },
       sockets: { outside: `${files}${socketsInside}`, inside: socketsInside },
+      node: [nodeInside],
       environment: options.environment,
       spawn: (argv, spawnOptions) => starter.spawn(argv, spawnOptions),
       openPty: (argv, ptyOptions) => starter.openPty(argv, ptyOptions),

@@ -9,6 +9,8 @@ export const exchangeInside = '/run/workcell';
 
 /** Writable for all inside, and a mount of its own, so nothing else can be put in its place. */
 export const socketsInside = '/tmp';
+/** This side's own Node, wherever it lies here. */
+export const nodeInside = '/run/workcell-node';
 
 /** The terminal that the cell was started with; it serves one program, directly. */
 export const terminalInside = '/dev/console';

@@ -1,4 +1,21 @@
 /** Bounds of tools that more than one part must agree on. */
 
-/** How much JSON a tool may return. */
-export const resultLimitBytes = 8_388_608;
+/** How long a call may take that names no time of its own. */
+export const defaultTimeoutMs = 120_000;
+
+/** How long a tool host may take to start, and to take in a module. */
+export const startLimitMs = 30_000;
+
+/** A host that does not even say that a call was given up is stuck, and everything in it with it. */
+export const graceMs = 1000;
+
+/** How much of what a call prints is kept of each stream, and how much is told while it is printed. */
+export const captureBytes = 65_536;
+export const streamBytes = 1_048_576;
+
+/** A host has to keep to its own bounds; beyond these it is not believed any more. */
+export const frameLimitBytes = 16_777_216;
+export const deepestResult = 512;
+
+/** How many pieces of progress are passed on from one call. */
+export const progressLimit = 10_000;

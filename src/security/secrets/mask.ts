@@ -64,17 +64,17 @@ export function createMask(matcher: Matcher): SecretMask {
     value: <Value>(given: Value) => (matcher.empty ? given : (value(given, false) as Value)),
     observation: <Value>(given: Value) => (matcher.empty ? given : (value(given, true) as Value)),
     error: (given) => (matcher.empty ? given : (value(given, false) as ErrorBody)),
-    open: () => openProgress(matcher),
+    open: () => openProgress(matcher, (given) => value(given, false) as Progress),
     bytes,
   };
 }
 
-function openProgress(matcher: Matcher): ProgressMask {
+function openProgress(matcher: Matcher, whole: (progress: Progress) => Progress): ProgressMask {
   type Stream = { masker: TextMasker; raw: string; sequence: number };
   const streams = new Map<string, Stream>();
   return {
     progress(progress) {
-      if (progress.type !== 'output-delta') return progress;
+      if (progress.type !== 'output-delta') return whole(progress);
       const stream = streams.get(progress.stream) ?? {
         masker: createMasker(matcher, ({ name }) => placeholder(name)),
         raw: '',

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { ServeOptions } from '../../../src/executor/server/options.js';
 import type { ExecutorServer } from '../../../src/executor/server/server.js';
 import { startServer } from '../../../src/executor/server/start.js';
+import type { LoadedPlugin } from '../../../src/plugins/load.js';
 
 export const token = 'a-token-for-tests-only';
 
@@ -18,7 +19,7 @@ export interface TestServer extends AsyncDisposable {
 }
 
 export async function serve(
-  options: Partial<ServeOptions> & { over?: 'tcp' | 'unix' } = {},
+  options: Partial<ServeOptions> & { over?: 'tcp' | 'unix'; plugins?: readonly LoadedPlugin[] } = {},
 ): Promise<TestServer> {
   const { over = 'tcp', ...rest } = options;
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'served-')));

@@ -1,5 +1,5 @@
 /** What a tool's function is told besides its arguments, as far as carrying it out is concerned. */
-interface Reporting {
+export interface Reporting {
   progress(value: unknown): void;
 }
 

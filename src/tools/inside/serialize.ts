@@ -1,9 +1,8 @@
 /**
- * The JSON text of what a tool returned. Values that JSON would silently change, such as `NaN`, are refused by name.
- * The error it throws is plain: `problem` says what is wrong with the result.
+ * The JSON text of what a tool returned. Values that JSON would silently change, such as `NaN`, are refused by name:
+ * the message of the error says what is wrong with the result.
  */
 export function serialize(result: unknown, limitBytes: number): string {
-  const refuse = (problem: string) => Object.assign(new Error(problem), { problem });
   const tooLarge = `it is larger than ${limitBytes} bytes; write it to a file and return its path`;
   const paths = new WeakMap<object, string>();
   let size = 0;
@@ -12,23 +11,22 @@ export function serialize(result: unknown, limitBytes: number): string {
     const path = above === undefined ? key : `${above}.${key}`;
     if (typeof value === 'bigint' || (typeof value === 'number' && !Number.isFinite(value))) {
       const kind = typeof value === 'bigint' ? 'a BigInt' : String(value);
-      throw refuse(`${path === '' ? 'it' : path} is ${kind}, which JSON cannot hold`);
+      throw new Error(`${path === '' ? 'it' : path} is ${kind}, which JSON cannot hold`);
     }
     if (typeof value === 'object' && value !== null && path !== '') paths.set(value, path);
     size += key.length + (typeof value === 'string' ? value.length : 1);
-    if (size > limitBytes) throw refuse(tooLarge);
+    if (size > limitBytes) throw new Error(tooLarge);
     return value;
   }
   let text: string | undefined;
   try {
     text = JSON.stringify(result, check);
   } catch (error) {
-    if (error instanceof Error && 'problem' in error) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw refuse(`it is no JSON: ${reason.split('\n')[0]}`);
+    // The first line says it; the rest draws a cycle.
+    throw new Error((error instanceof Error ? error.message : String(error)).split('\n')[0]);
   }
   // Of what JSON knows nothing, such as undefined or a function, it makes nothing at all.
   text ??= 'null';
-  if (Buffer.byteLength(text) > limitBytes) throw refuse(tooLarge);
+  if (Buffer.byteLength(text) > limitBytes) throw new Error(tooLarge);
   return text;
 }

@@ -1,0 +1,23 @@
+import type { PluginCell } from '../../plugin.js';
+import { nodeHost } from './node-host.js';
+
+/** A program that runs the tools of one language in a cell. */
+export interface HostProgram {
+  readonly language: string;
+  readonly source: string;
+  readonly extension: string;
+  /** What starts the file, inside. */
+  interpreter(cell: PluginCell): readonly string[];
+  /** What to do when it does not start. */
+  readonly hint: string;
+}
+
+export const programs = {
+  javascript: {
+    language: 'JavaScript',
+    source: nodeHost,
+    extension: '.mjs',
+    interpreter: (cell) => cell.node,
+    hint: 'The cell needs a system that can run Node, which means one with glibc.',
+  },
+} satisfies Record<string, HostProgram>;

@@ -1,0 +1,11 @@
+import { beforeAll, describe, test, vi } from 'vitest';
+import { alike, useOf } from './alike.js';
+import { tools } from './fixtures/kit.js';
+
+describe('a tool in this process', () => {
+  beforeAll(() => {
+    for (const name of ['log', 'error'] as const) vi.spyOn(console, name).mockImplementation(() => {});
+  });
+
+  test.each(Object.entries(alike))('%s', (_, check) => check(useOf(tools)));
+});
