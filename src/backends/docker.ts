@@ -1,10 +1,11 @@
 /** Runs everything in a container of a Docker Engine. The executor is inside, as another user than the commands. */
-
 import { engineTrouble, openEngine } from '../engines/docker.js';
+import { WorkcellError } from '../protocol/index.js';
 import { defineBackend, type Probe } from './backend.js';
 import { attachContainer, listContainers, reap } from './docker/attach.js';
-import { startContainer } from './docker/cell.js';
+import { checkOptions, startContainer } from './docker/cell.js';
 import { dockerOptions } from './docker/options.js';
+import { takeContainer } from './docker/pool.js';
 
 export default defineBackend({
   type: 'docker',
@@ -27,8 +28,13 @@ export default defineBackend({
   },
 
   async start(options, { id, signal }) {
+    checkOptions(options);
     void reap(await openEngine(options.engine));
-    return startContainer(options, { id, signal });
+    if (options.pool === undefined) return startContainer(options, { id, signal });
+    const cell = await takeContainer(options);
+    if (!signal?.aborted) return { ...cell, id };
+    await cell.stop();
+    throw new WorkcellError('cancelled', 'The start of the cell was cancelled.');
   },
 
   attach: attachContainer,

@@ -1,4 +1,6 @@
 /** The way to a Docker Engine, and what its refusals mean. */
+import { Agent } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type Docker from 'dockerode';
 import { WorkcellError } from '../protocol/index.js';
 
@@ -6,8 +8,8 @@ export interface Engine {
   /** As DOCKER_HOST has it. */
   readonly host: string;
   readonly docker: Docker;
-  /** It runs on this machine, so that both see the same files. */
-  readonly isLocal: boolean;
+  /** For requests that wait for what may never happen: they do not keep this process from ending. */
+  readonly waiter: Docker;
 }
 
 const defaultHost = 'unix:///var/run/docker.sock';
@@ -26,8 +28,13 @@ export function openEngine(given?: string): Promise<Engine> {
 
 async function open(host: string): Promise<Engine> {
   const { default: Client } = await import('dockerode');
+  const connect = (options: Docker.DockerOptions): Engine => ({
+    host,
+    docker: new Client(options),
+    waiter: new Client({ ...options, ...{ agent: new IdleAgent() } }),
+  });
   const [, socketPath] = /^unix:\/\/(\/.+)$/.exec(host) ?? [];
-  if (socketPath !== undefined) return { host, docker: new Client({ socketPath }), isLocal: true };
+  if (socketPath !== undefined) return connect({ socketPath });
   const url = URL.canParse(host) ? new URL(host) : undefined;
   if (url === undefined || !['tcp:', 'http:', 'https:'].includes(url.protocol)) {
     throw new WorkcellError(
@@ -37,8 +44,16 @@ async function open(host: string): Promise<Engine> {
     );
   }
   const protocol = url.protocol === 'https:' || process.env.DOCKER_TLS_VERIFY ? 'https' : 'http';
-  const docker = new Client({ protocol, host: url.hostname, port: Number(url.port || 2375) });
-  return { host, docker, isLocal: false };
+  return connect({ protocol, host: url.hostname, port: Number(url.port || 2375) });
+}
+
+/** Its connections do not keep this process from ending. */
+class IdleAgent extends Agent {
+  override createConnection(...parts: Parameters<Agent['createConnection']>): Duplex | null | undefined {
+    const socket = super.createConnection(...parts);
+    (socket as { unref?: () => void } | undefined)?.unref?.();
+    return socket;
+  }
 }
 
 interface EngineRefusal {

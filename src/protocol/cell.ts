@@ -10,6 +10,8 @@ export interface Cell {
   readonly isolation: Isolation;
   /** Path of the workspace as seen from inside. */
   readonly workspace: string;
+  /** Ports that are published on the loopback of the machine that the place is on. */
+  readonly ports?: readonly { readonly container: number; readonly host: number }[] | undefined;
   /** Resolves when the place dies by itself, with the reason. */
   readonly lost?: Promise<string> | undefined;
   /** Ends everything and leaves nothing behind. Succeeds when called twice. */

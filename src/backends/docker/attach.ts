@@ -4,6 +4,7 @@ import { type Engine, engineTrouble, openEngine } from '../../engines/docker.js'
 import { type Cell, WorkcellError } from '../../protocol/index.js';
 import { makeCell, openBundle, removeContainer } from './cell.js';
 import { awaitGreeting } from './greeting.js';
+import { createHalt } from './halt.js';
 import { homeAt, readState, removeHome } from './home.js';
 import { homeOf, idLabel, isKept, isOrphan } from './labels.js';
 import { openWire } from './wire.js';
@@ -25,14 +26,27 @@ export async function attachContainer(
     );
   }
   const container = engine.docker.getContainer(found.Id);
-  await wake(container, found, signal);
-  const wire = await openWire(container, { directory: home.wire, bundle: await openBundle(), signal });
-  return { ...makeCell({ id, container, home, wire }), isolation: state.isolation };
+  await wake(engine, container, found, signal);
+  const halt = createHalt(container);
+  const { halted } = halt;
+  const wire = await openWire(container, {
+    directory: home.wire,
+    bundle: await openBundle(),
+    halted,
+    signal,
+  });
+  return { ...makeCell({ id, container, home, wire, halt }), isolation: state.isolation };
 }
 
-async function wake(container: Container, { State: state }: ContainerInfo, signal: AbortSignal | undefined) {
+async function wake(
+  engine: Engine,
+  container: Container,
+  { State: state }: ContainerInfo,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   if (state === 'paused') await container.unpause();
-  if (state !== 'running' && state !== 'paused') await awaitGreeting(container, { keepAlive: true }, signal);
+  if (state !== 'running' && state !== 'paused')
+    await awaitGreeting(engine, container, { keepAlive: true }, signal);
 }
 
 export async function listContainers(): Promise<{ id: string; status: string }[]> {

@@ -7,6 +7,7 @@ import { describeContainer } from './container.js';
 import { explainStart } from './diagnosis.js';
 import { readIsolation } from './facts.js';
 import { awaitGreeting } from './greeting.js';
+import { createHalt, type Halt } from './halt.js';
 import { furnish, type Home, makeHome, removeHome, writeState } from './home.js';
 import { ownLabels } from './labels.js';
 import type { DockerOptions } from './options.js';
@@ -18,7 +19,6 @@ export interface StartOptions {
 }
 
 export async function startContainer(options: DockerOptions, { id, signal }: StartOptions): Promise<Cell> {
-  check(options);
   const engine = await openEngine(options.engine);
   const bundle = await openBundle();
   const home = makeHome(id, options.keepAlive);
@@ -42,12 +42,15 @@ export async function startContainer(options: DockerOptions, { id, signal }: Sta
     for (const network of options.networks) {
       await engine.docker.getNetwork(network).connect({ Container: container.id });
     }
-    const greeting = await awaitGreeting(container, options, signal);
+    const greeting = await awaitGreeting(engine, container, options, signal);
     const gone = watch(engine, greeting.ended, options);
-    const wire = await openWire(container, { directory: home.wire, bundle, gone, signal });
+    const halt = createHalt(container);
+    const { halted } = halt;
+    const wire = await openWire(container, { directory: home.wire, bundle, gone, halted, signal });
     const isolation = readIsolation(options, user.uid, greeting.kernel);
     if (keepAlive) writeState(home, { isolation });
-    return { ...makeCell({ id, container, home, wire, gone }), isolation };
+    const ports = options.ports.length === 0 ? [] : await publishedPorts(container);
+    return { ...makeCell({ id, container, home, wire, halt, gone }), isolation, ports };
   } catch (error) {
     await removeContainer(container);
     removeHome(home);
@@ -66,11 +69,18 @@ export function openBundle(): Promise<ExecutorBundle> {
   return opened;
 }
 
-function check({ network, ports }: DockerOptions): void {
+/** Refuses options that do not go together. */
+export function checkOptions({ network, ports, pool, name, keepAlive, onLog }: DockerOptions): void {
   if (network === 'none' && ports.length > 0) {
     throw new WorkcellError(
       'invalid-config',
       'Ports can be published only from a cell that has a network. Add network: "bridge", or forward a port with runtime.ports.forward, which needs none.',
+    );
+  }
+  if (pool !== undefined && (name !== undefined || keepAlive || onLog !== undefined)) {
+    throw new WorkcellError(
+      'invalid-config',
+      'Cells that wait in a pool are all alike. Leave out pool, or else name, keepAlive and onLog.',
     );
   }
 }
@@ -97,10 +107,12 @@ export function makeCell(parts: {
   container: Docker.Container;
   home: Home;
   wire: Wire;
+  halt: Halt;
   gone?: Promise<string> | undefined;
 }): Omit<Cell, 'isolation'> {
-  const { id, container, home, wire, gone } = parts;
+  const { id, container, home, wire, halt, gone } = parts;
   const { executor, info } = wire;
+  const { pause, resume } = halt;
   let stopping: Promise<void> | undefined;
   return {
     id,
@@ -111,6 +123,8 @@ export function makeCell(parts: {
     stop() {
       stopping ??= (async () => {
         try {
+          // A halted executor could not end its commands; one that is gone needs not.
+          await resume().catch(() => {});
           await executor.close();
           wire.close();
         } finally {
@@ -120,9 +134,19 @@ export function makeCell(parts: {
       })();
       return stopping;
     },
-    pause: () => container.pause().then(() => {}),
-    resume: () => container.unpause().then(() => {}),
+    pause,
+    resume,
   };
+}
+
+async function publishedPorts(container: Docker.Container): Promise<{ container: number; host: number }[]> {
+  const { NetworkSettings } = await container.inspect();
+  return Object.entries(NetworkSettings.Ports ?? {}).flatMap(([inside, outside]) =>
+    (outside ?? []).map(({ HostPort }) => ({
+      container: Number.parseInt(inside, 10),
+      host: Number(HostPort),
+    })),
+  );
 }
 
 /** With its anonymous volumes. One that is gone, or on its way, is fine. */

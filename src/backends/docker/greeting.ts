@@ -1,8 +1,10 @@
 /** Starts a container and waits until its executor says that it listens, or that it cannot. */
 import type { Duplex } from 'node:stream';
 import type { Container } from 'dockerode';
+import type { Engine } from '../../engines/docker.js';
 import { greetingSchema, type KernelReport } from '../../executor/server/cell.js';
 import { WorkcellError } from '../../protocol/index.js';
+import { watchOoms } from './ooms.js';
 import type { DockerOptions } from './options.js';
 import { split } from './wire.js';
 
@@ -17,6 +19,7 @@ export interface Greeting {
 }
 
 export async function awaitGreeting(
+  engine: Engine,
   container: Container,
   options: Pick<DockerOptions, 'keepAlive' | 'onLog'>,
   signal: AbortSignal | undefined,
@@ -35,7 +38,8 @@ export async function awaitGreeting(
     options.onLog?.(line);
   });
   const streams = split(container, stream, log);
-  const ended = awaitEnd(container);
+  (stream as { unref?: () => void }).unref?.();
+  const ended = Promise.race([awaitEnd(engine, container), awaitSilence(engine, stream)]);
   ended.catch(() => {});
   const said = new Promise<string>((resolve) => {
     streams.setEncoding('utf8');
@@ -55,12 +59,22 @@ export async function awaitGreeting(
   return { kernel: greeting.data.kernel, ended };
 }
 
-async function awaitEnd(container: Container): Promise<{ exitCode: number; oom: boolean }> {
-  const { StatusCode: exitCode } = (await container.wait({ condition: 'next-exit' })) as {
-    StatusCode: number;
-  };
-  const state = await container.inspect().catch(() => undefined);
-  return { exitCode, oom: state?.State.OOMKilled === true };
+async function awaitEnd(engine: Engine, { id }: Container): Promise<{ exitCode: number; oom: boolean }> {
+  const ooms = watchOoms(engine);
+  const { StatusCode: exitCode } = (await engine.waiter
+    .getContainer(id)
+    .wait({ condition: 'next-exit' })) as { StatusCode: number };
+  return { exitCode, oom: ooms.has(id) };
+}
+
+/**
+ * Rejects when the engine went away, which a request that waits for its answer does not notice. When only the container
+ * has ended, it is left to that request to say so.
+ */
+async function awaitSilence(engine: Engine, stream: Duplex): Promise<never> {
+  await new Promise((resolve) => stream.once('close', resolve));
+  await engine.docker.ping();
+  return new Promise(() => {});
 }
 
 function notStarted(what: string, lines: readonly string[]): WorkcellError {

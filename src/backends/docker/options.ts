@@ -59,6 +59,8 @@ export const dockerOptions = {
     .optional(),
   /** The cell goes on when this process ends, and is found again by its id. Closing it still ends it. */
   keepAlive: z.boolean().default(false),
+  /** Keeps cells of this shape ready, so that the next ones start at once. Not with name, keepAlive or onLog. */
+  pool: z.strictObject({ size: z.int().min(1).max(100) }).optional(),
   /** Where the engine is, as DOCKER_HOST has it. Default: that variable, or this machine's own. */
   engine: z.string().min(1).optional(),
   /** Receives what the container logs, line by line. */

@@ -21,22 +21,23 @@ export interface WireOptions {
   readonly bundle: ExecutorBundle;
   /** Resolves with the reason when the container is known to be gone. */
   readonly gone?: Promise<string> | undefined;
+  readonly halted?: (() => Promise<void> | undefined) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** To be called when the executor listens. */
 export async function openWire(container: Container, options: WireOptions): Promise<Wire> {
-  const { gone, signal } = options;
+  const { gone, halted, signal } = options;
   const socketPath = join(options.directory, 's');
   // A kernel of its own, or an engine on another machine, keeps sockets to itself.
   if (existsSync(socketPath)) {
-    return { ...(await connectExecutor({ socketPath }, { gone, signal })), close: () => {} };
+    return { ...(await connectExecutor({ socketPath }, { gone, halted, signal })), close: () => {} };
   }
   const { connect, close } = openTunnel(
     await runInside(container, [...options.bundle.command(), 'relay', socketInside]),
   );
   try {
-    return { ...(await connectExecutor({ connect }, { gone, signal })), close };
+    return { ...(await connectExecutor({ connect }, { gone, halted, signal })), close };
   } catch (error) {
     close();
     throw error;

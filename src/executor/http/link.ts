@@ -16,6 +16,9 @@ const triesWhenAbsent = 3;
 const firstDelayMs = 25;
 const longestDelayMs = 1000;
 
+/** A server that cannot be reached any more is soon known to be gone, and why, where somebody watches it. */
+const farewellMs = 3000;
+
 const errorBytes = 1024 * 1024;
 
 export interface LinkOptions {
@@ -24,6 +27,8 @@ export interface LinkOptions {
   readonly gone?: Promise<string> | undefined;
   /** A connection that shows no sign of life for so long while an answer is due is taken for dead. */
   readonly silenceMs?: number | undefined;
+  /** While the cell is halted: settles when it goes on. No silence is held against it in the meantime. */
+  readonly halted?: (() => Promise<void> | undefined) | undefined;
 }
 
 export interface LinkRequest {
@@ -54,6 +59,8 @@ export class Link {
   readonly #pool: Pool;
   readonly #token: string | undefined;
   readonly #isLocal: boolean;
+  readonly #halted: () => Promise<void> | undefined;
+  readonly #watched: Promise<void> | undefined;
   readonly #gone = new AbortController();
   #reportLost = (_reason: string): void => {};
   #instance: string | undefined;
@@ -66,6 +73,7 @@ export class Link {
     this.connect = connect;
     this.#isLocal = isLocal;
     this.#token = options.token;
+    this.#halted = options.halted ?? (() => undefined);
     const { silenceMs = defaultSilenceMs } = options;
     this.lost = new Promise((resolve) => {
       this.#reportLost = resolve;
@@ -84,7 +92,7 @@ export class Link {
     });
     // Every request under way listens to it.
     setMaxListeners(0, this.#gone.signal);
-    void options.gone?.then((reason) => this.fail(reason));
+    this.#watched = options.gone?.then((reason) => this.fail(reason));
   }
 
   /** Headers that every request carries. */
@@ -157,9 +165,16 @@ export class Link {
         if (WorkcellError.isInstance(error) && error.code !== 'rate-limited') throw error;
         if (signal?.aborted)
           throw new WorkcellError('cancelled', 'The request was cancelled.', { cause: error });
+        const halted = this.#halted();
+        if (halted !== undefined) {
+          await halted;
+          failures = 0;
+          continue;
+        }
         if (failures++ === 0) since = performance.now();
         const patience = isAbsent(error) ? (this.#isLocal ? 1 : triesWhenAbsent) : Number.POSITIVE_INFINITY;
         if (failures >= patience || isTlsTrouble(error) || performance.now() - since > retryMs) {
+          await this.#farewell();
           const failure = WorkcellError.isInstance(error) ? error : disconnected(this.where, error);
           if (failure.code === 'runtime-disconnected') this.#reportLost(failure.message);
           throw failure;
@@ -188,6 +203,18 @@ export class Link {
     await Promise.race([this.#pool.close().catch(() => {}), late]);
     clearTimeout(timer);
     await this.#pool.destroy().catch(() => {});
+  }
+
+  /** Gives whoever watches the server time to say why it is gone, which is then what is thrown. */
+  async #farewell(): Promise<void> {
+    if (this.#watched === undefined) return;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, farewellMs);
+    });
+    await Promise.race([this.#watched, late]);
+    clearTimeout(timer);
+    this.#checkGone();
   }
 
   #checkGone(): void {

@@ -37,7 +37,7 @@ export function driverSource(name: string, pipe: string, file: string): string {
   // Opening the terminal costs more than all the rest, so it is done only when a command has sent output elsewhere.
   const report = [
     `\\builtin printf -v __workcell_report '\\e]7777;${name}.%d;%d;%d;%q\\n\\a' "$__workcell_now" "$__workcell_status" "\${!:-0}" "$PWD";`,
-    `if [[ -t 1 ]]; then \\builtin printf %s "$__workcell_report"; else \\builtin printf %s "$__workcell_report" >/dev/tty; fi;`,
+    `if [[ -t 1 ]]; then \\builtin printf %s "$__workcell_report"; else \\builtin printf %s "$__workcell_report" >"$__workcell_terminal"; fi;`,
   ].join(' ');
   const receive = [
     `while IFS= \\builtin read -r -d '' __workcell_next;`,
@@ -60,14 +60,16 @@ export function driverSource(name: string, pipe: string, file: string): string {
     'case $__workcell_status in 0) \\builtin eval "$__workcell_command";;',
     '*) __workcell_return "$__workcell_status" || \\builtin eval "$__workcell_command";; esac;',
     'done;',
-    `\\builtin printf '\\e]7777;${leftLoop}\\a' >/dev/tty`,
+    `\\builtin printf '\\e]7777;${leftLoop}\\a' >"$__workcell_terminal"`,
   ].join(' ');
   return [
     'PS1= PS2=',
     'unset HISTFILE MAILCHECK',
-    '__workcell_now=0 __workcell_after= __workcell_kept=',
+    '__workcell_now=0 __workcell_after= __workcell_kept= __workcell_terminal=/dev/tty',
+    // Not every kernel knows the terminal by that name; it has another one, which is dearer to find.
+    '{ : >/dev/tty; } 2>/dev/null || __workcell_terminal=$(\\command readlink /proc/$$/fd/0)',
     '__workcell_return() { return "$1"; }',
-    `trap ${quote(`\\builtin printf '\\e]7777;${lastWords}%q\\a' "$PWD" >/dev/tty`)} EXIT`,
+    `trap ${quote(`\\builtin printf '\\e]7777;${lastWords}%q\\a' "$PWD" >"$__workcell_terminal"`)} EXIT`,
     `PROMPT_COMMAND=${quote(loop)}`,
     '',
   ].join('\n');

@@ -1,0 +1,27 @@
+import { contractSuite } from '../contract/suite.js';
+import { dockerEngine, images } from '../engines/docker.js';
+
+const { host: engine } = await dockerEngine();
+
+const noSignals = 'the terminals of gVisor send no signals for keys';
+
+contractSuite(
+  'docker with gVisor',
+  {
+    backend: 'docker',
+    engine,
+    image: images.tools,
+    ociRuntime: 'runsc',
+    volumes: [`${process.execPath}:/usr/local/bin/node:ro`],
+  },
+  {
+    traits: ['limited-tree'],
+    gaps: {
+      'input.interrupt': noSignals,
+      'input.suspend': noSignals,
+      'input.end': 'the terminals of gVisor know no end of input',
+      'input.raw-terminal': 'gVisor does not know a terminal as /dev/tty, by which it would be put right',
+      'limits.output': 'the terminals of gVisor still hold output when the program that wrote it is gone',
+    },
+  },
+);

@@ -1,0 +1,274 @@
+/** Life and death of docker cells: who dies when, what is left, and what comes back. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chownSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import Docker from 'dockerode';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { drainPools, fillPools } from '../../src/backends/docker/pool.js';
+import docker from '../../src/backends/docker.js';
+import { createRuntime } from '../../src/index.js';
+import type { Cell } from '../../src/protocol/index.js';
+import { begin, eventually, refusal } from '../contract/given.js';
+import { dockerEngine, images, type OwnDockerEngine, startDockerEngine } from '../engines/docker.js';
+
+const run = promisify(execFile);
+const { host: engine, networkPid } = await dockerEngine();
+const client = clientOf(engine);
+const cell = { backend: 'docker', config: false, engine, image: images.tools } as const;
+
+afterEach(async () => {
+  await drainPools();
+  await eventually(async () => (await containerIds(client)).length === 0, 'no container is left');
+  const { Volumes } = await client.listVolumes();
+  expect(Volumes.map(({ Name }) => Name)).toEqual([]);
+});
+
+describe('a container that dies', () => {
+  test('fails what is under way, and leaves nothing', async () => {
+    const statuses: string[] = [];
+    const runtime = await createRuntime({ ...cell, onStatus: ({ status }) => statuses.push(status) });
+    await begin(runtime, 'echo begun; sleep 1000', /begun/);
+    const waiting = runtime.run('', { noChangeTimeoutMs: 60_000 });
+    await client.getContainer((await containerIds(client))[0] ?? '').kill();
+    expect((await refusal(waiting, 'runtime-disconnected')).message).toContain('killed');
+    await eventually(() => statuses.includes('ERROR_RUNTIME_DISCONNECTED'));
+    await runtime.close();
+  });
+
+  test('because of its memory says so', async () => {
+    await using runtime = await createRuntime({ ...cell, limits: { memoryBytes: 134_217_728 } });
+    const { endedBy } = await runtime.run('python3 -c "x = bytearray(10**9); print(len(x))"');
+    const process = await runtime.processes.start(['python3', '-c', 'x = bytearray(10**9)']);
+    expect((await runtime.processes.wait(process.id)).endedBy).toBe('oom');
+    expect(['oom', 'exit']).toContain(endedBy);
+    expect((await runtime.run('echo alive')).output).toBe('alive\n');
+  });
+
+  test('goes with the process that started it', async () => {
+    const { child } = await startOwner({ keepAlive: false });
+    expect(await containerIds(client)).toHaveLength(1);
+    child.kill('SIGKILL');
+    await eventually(async () => (await containerIds(client)).length === 0, 'the container is gone');
+  });
+
+  test('leaves nothing when its start is cancelled', async () => {
+    const stop = new AbortController();
+    const starting = createRuntime({ ...cell, signal: stop.signal });
+    await eventually(async () => (await containerIds(client)).length === 1);
+    stop.abort();
+    await refusal(starting, 'cancelled');
+  });
+});
+
+describe('a cell that is kept alive', () => {
+  test('outlives who started it, is found again by id, and ends when closed', async () => {
+    const { child, id } = await startOwner({ keepAlive: true });
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await withEngine(engine, async () => {
+      expect(await docker.list?.()).toContainEqual({ id, status: 'running' });
+      const found = await attach(id);
+      expect(found.isolation.tier).toBe('container');
+      expect(await output(found, 'cat note')).toBe('from before\n');
+      await found.stop();
+      await found.stop();
+      expect(await docker.list?.()).toEqual([]);
+      await refusal(attach(id), 'not-found');
+    });
+  });
+
+  test('halts and goes on with the command that ran', async () => {
+    const id = randomBytes(8).toString('hex');
+    const { backend: _backend, config: _config, ...options } = cell;
+    const started = await docker.start(options, { id, onStatus() {} });
+    const slow = output(started, 'for n in 1 2 3; do echo $n; sleep 0.2; done');
+    await started.pause?.();
+    const [container = ''] = await containerIds(client);
+    expect((await client.getContainer(container).inspect()).State.Paused).toBe(true);
+    await started.resume?.();
+    expect(await slow).toBe('1\n2\n3\n');
+    await started.pause?.();
+    await started.stop();
+  });
+});
+
+describe('an engine that dies', () => {
+  let own: OwnDockerEngine;
+  beforeAll(async () => {
+    own = await startDockerEngine();
+  });
+  afterAll(() => own.stop());
+
+  test('fails what is under way; a kept cell comes back with the engine, another does not', async () => {
+    const statuses: string[] = [];
+    const runtime = await createRuntime({
+      ...cell,
+      engine: own.host,
+      onStatus: ({ status, message }) => statuses.push(`${status} ${message}`),
+    });
+    const id = randomBytes(8).toString('hex');
+    const options = { engine: own.host, image: images.tools, keepAlive: true };
+    const kept = await docker.start(options, { id, onStatus() {} });
+    await output(kept, 'echo from before > note');
+    await begin(runtime, 'echo begun; sleep 1000', /begun/);
+    const waiting = runtime.run('', { noChangeTimeoutMs: 60_000 });
+    await own.kill();
+    expect((await refusal(waiting, 'runtime-disconnected')).message).toContain('Docker Engine');
+    await runtime.close();
+    await own.restart();
+    await withEngine(own.host, async () => {
+      const found = await attach(id);
+      expect(await output(found, 'cat note')).toBe('from before\n');
+      await found.stop();
+    });
+    await eventually(async () => (await containerIds(clientOf(own.host))).length === 0, 'nothing is left');
+  });
+});
+
+describe('what of this machine a cell sees', () => {
+  test('volumes: writable, read-only, written over, and by name', async () => {
+    const host = mkdtempSync(join(tmpdir(), 'docker-volumes-'));
+    chownSync(host, 1000, 1000);
+    writeFileSync(join(host, 'file'), 'host\n');
+    const name = `test-${randomBytes(4).toString('hex')}`;
+    const runtime = await createRuntime({
+      ...cell,
+      volumes: [`${host}:/rw`, `${host}:/ro:ro`, `${host}:/over:overlay`, `${name}:/named`],
+    });
+    try {
+      const script =
+        'echo made > /rw/made; echo no > /ro/no; echo over > /over/over; cat /over/file /over/over; ls /named';
+      const { output: seen } = await runtime.run(script);
+      expect(seen).toContain('Read-only file system');
+      expect(seen).toContain('host\nover\n');
+      expect(readdirSync(host).sort()).toEqual(['file', 'made']);
+      expect(statSync(join(host, 'made')).uid).toBe(1000);
+    } finally {
+      await runtime.close();
+      await client.getVolume(name).remove();
+      rmSync(host, { recursive: true });
+    }
+  });
+
+  test('a workspace: commands run as its owner, and what they make belongs to him', async () => {
+    const workspace = mkdtempSync(join(tmpdir(), 'docker-workspace-'));
+    chownSync(workspace, 4321, 4321);
+    const runtime = await createRuntime({ ...cell, workspace });
+    await runtime.write('written', 'x');
+    expect((await runtime.run('id -u; touch made')).output).toBe('4321\n');
+    await runtime.close();
+    for (const name of ['written', 'made']) expect(statSync(join(workspace, name)).uid).toBe(4321);
+    rmSync(workspace, { recursive: true });
+  });
+
+  test('not the way to its own executor', async () => {
+    await using runtime = await createRuntime(cell);
+    const { output: seen } = await runtime.run(
+      'ls /run/workcell; cat /proc/1/environ; kill -9 1; kill -9 $PPID; ls /var/run/docker.sock; touch /etc/x; id',
+    );
+    expect(seen).not.toContain('WORKCELL_CELL');
+    expect(seen.match(/Permission denied|not permitted|No such file|Read-only/g)).toHaveLength(6);
+    expect(seen).toContain('uid=1000');
+  });
+
+  test('published ports, on loopback; one that is taken is refused', async () => {
+    await using runtime = await createRuntime({ ...cell, network: 'bridge', ports: [{ container: 8000 }] });
+    await runtime.processes.start(['python3', '-m', 'http.server', '8000']);
+    const [container = ''] = await containerIds(client);
+    const { NetworkSettings } = await client.getContainer(container).inspect();
+    const [published] = NetworkSettings.Ports['8000/tcp'] ?? [];
+    expect(published?.HostIp).toBe('127.0.0.1');
+    const address = `http://127.0.0.1:${published?.HostPort}/`;
+    const fetched = async () =>
+      run('nsenter', [`--net=/proc/${networkPid}/ns/net`, 'curl', '-sS', address]).then(
+        ({ stdout }) => stdout.includes('Directory listing'),
+        () => false,
+      );
+    await eventually(fetched, 'the port answers');
+    const taken = {
+      ...cell,
+      network: 'bridge',
+      ports: [{ container: 8000, host: Number(published?.HostPort) }],
+    };
+    await refusal(createRuntime(taken), 'port-taken');
+  });
+});
+
+test('a pool hands out cells that wait, each of them once', async () => {
+  const pooled = { ...cell, pool: { size: 1 } };
+  const first = await createRuntime(pooled);
+  await fillPools();
+  const waiting = await containerIds(client);
+  expect(waiting).toHaveLength(2);
+  const second = await createRuntime(pooled);
+  await second.write('note', 'x');
+  expect(first.id).not.toBe(second.id);
+  expect(await first.files.exists('note')).toBe(false);
+  await Promise.all([first.close(), second.close()]);
+  await refusal(createRuntime({ ...pooled, name: 'one' }), 'invalid-config');
+});
+
+test('a container has the name and the labels asked for', async () => {
+  const name = `named-${randomBytes(4).toString('hex')}`;
+  await using _runtime = await createRuntime({ ...cell, name, labels: { team: 'a' } });
+  const { Config } = await client.getContainer(name).inspect();
+  expect(Config.Labels.team).toBe('a');
+  await refusal(createRuntime({ ...cell, name }), 'already-exists');
+});
+
+/** Another process that starts a cell, says so, and waits. */
+async function startOwner(options: { keepAlive: boolean }): Promise<{ child: ChildProcess; id: string }> {
+  const id = randomBytes(8).toString('hex');
+  const given = { engine, image: images.tools, keepAlive: options.keepAlive };
+  const program = `
+    import docker from './src/backends/docker.ts';
+    const cell = await docker.start(${JSON.stringify(given)}, { id: ${JSON.stringify(id)}, onStatus() {} });
+    await cell.executor.execute({ action: 'run', command: 'echo from before > note', maxOutputBytes: 4096 });
+    console.log('started');
+    setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program], {
+    cwd: new URL('../..', import.meta.url),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  return { child, id };
+}
+
+async function attach(id: string): Promise<Cell> {
+  const found = await docker.attach?.(id, { id, onStatus() {} });
+  if (found === undefined) throw new Error('attach is missing');
+  return found;
+}
+
+async function output(found: Cell, command: string): Promise<string> {
+  const { output: text } = await found.executor.execute<'run'>({
+    action: 'run',
+    command,
+    maxOutputBytes: 4096,
+  } as never);
+  return text;
+}
+
+/** `attach` and `list` take no options: the engine is the one that DOCKER_HOST names. */
+async function withEngine(host: string, work: () => Promise<void>): Promise<void> {
+  const before = process.env.DOCKER_HOST;
+  process.env.DOCKER_HOST = host;
+  try {
+    await work();
+  } finally {
+    if (before === undefined) delete process.env.DOCKER_HOST;
+    else process.env.DOCKER_HOST = before;
+  }
+}
+
+async function containerIds(from: Docker): Promise<string[]> {
+  return (await from.listContainers({ all: true, filters: { label: ['workcell.id'] } })).map(({ Id }) => Id);
+}
+
+function clientOf(host: string): Docker {
+  return new Docker({ socketPath: host.slice('unix://'.length) });
+}
