@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { dirname } from 'node:path';
 import { type BackendConfig, backendNames, loadBackend } from './backends/index.js';
 import { chooseBackend } from './config/choose-backend.js';
 import { type LoadedConfig, loadConfig } from './config/load.js';
 import { type StoreOptions, storeAccess } from './events/open.js';
 import { EventStream } from './events/stream.js';
-import { loadPlugins, type PluginSpec } from './plugins/load.js';
+import { loadPlugins } from './plugins/load.js';
 import type { Plugin } from './plugins/plugin.js';
+import type { PluginSpec } from './protocol/config.js';
 import { type IsolationTier, isAtLeast, type StatusUpdate, WorkcellError } from './protocol/index.js';
 import { type RunDefaults, Runtime } from './runtime/runtime.js';
 import type {
@@ -92,7 +94,7 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
     events.append({ kind: 'status', status: update }, 'environment');
     onStatus?.(update);
   };
-  const plugins = await loadPlugins(pluginSpecs);
+  const plugins = await loadPlugins(pluginSpecs ?? config.values.plugins, baseOf('plugins', config));
   if (signal?.aborted) throw new WorkcellError('cancelled', 'The start was cancelled before it began.');
   const trusted = await createTrusted({ who: id, policy, guards, secrets, audit });
   const events = await openEvents(id, config, report).catch((error: unknown) => {
@@ -149,6 +151,11 @@ async function openEvents(
   const events = new EventStream(id, { store: access, onLost });
   setImmediate(() => void events.open());
   return events;
+}
+
+/** Where what a setting names is looked for: beside the file that it stands in. */
+function baseOf(key: string, { sources, file }: LoadedConfig): string {
+  return file !== undefined && sources[key] === file ? dirname(file) : process.cwd();
 }
 
 /** The backend's section, with the options in code above it. A variable set nearer to the code wins. */

@@ -1,19 +1,11 @@
 /** Finds plugins: those of this package by their names, others as packages or files. */
-import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
+import type { PluginSpec } from '../protocol/config.js';
 import { WorkcellError } from '../protocol/index.js';
 import { builtinPlugins } from './builtin.js';
 import type { Plugin } from './plugin.js';
-
-/** A plugin as it is named in a configuration, and as it crosses to an executor elsewhere. */
-export const pluginSpecSchema = z.union([
-  z.string().min(1),
-  z.strictObject({ name: z.string().min(1), options: z.unknown().optional() }),
-]);
-
-export type PluginSpec = z.infer<typeof pluginSpecSchema>;
 
 export interface LoadedPlugin {
   readonly plugin: Plugin;
@@ -53,9 +45,10 @@ async function loadPlugin(spec: PluginSpec | Plugin, from: string): Promise<Load
     const { default: plugin } = await builtin();
     return { plugin, source: name, options };
   }
-  const source = locate(name, from);
+  let source: string;
   let module: { default?: unknown };
   try {
+    source = await locate(name, from);
     module = await import(source);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -69,14 +62,12 @@ async function loadPlugin(spec: PluginSpec | Plugin, from: string): Promise<Load
 }
 
 /** The address of a module, so that it is the same one wherever it is loaded from. */
-function locate(name: string, from: string): string {
+async function locate(name: string, from: string): Promise<string> {
   if (name.startsWith('file:')) return name;
   if (/^\.{0,2}\//.test(name)) return pathToFileURL(resolve(from, name)).href;
-  try {
-    return pathToFileURL(createRequire(join(from, 'package.json')).resolve(name)).href;
-  } catch {
-    return name;
-  }
+  // What Node itself does for an import, from a place that is not this file.
+  const { resolve: resolveImport } = await import('import-meta-resolve');
+  return resolveImport(name, pathToFileURL(join(from, 'package.json')).href);
 }
 
 const pluginSchema = z.looseObject({

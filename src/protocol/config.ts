@@ -11,6 +11,14 @@ const seconds = z
   .max(2_147_483)
   .describe('seconds, a number above 0 and at most 2147483');
 
+/** A plugin as it is named in a configuration, and as it crosses to an executor elsewhere. */
+export const pluginSpecSchema = z.union([
+  z.string().min(1),
+  z.strictObject({ name: z.string().min(1), options: z.unknown().optional() }),
+]);
+
+export type PluginSpec = z.infer<typeof pluginSpecSchema>;
+
 /** Each description completes "Accepted: …". A backend's own section is checked by that backend's schema instead. */
 export const configSchema = z.strictObject({
   /** Default: the safest one that can start here. */
@@ -19,6 +27,11 @@ export const configSchema = z.strictObject({
   workspace: z.string().min(1).describe('the path of a directory').optional(),
   /** The start fails when less than this is enforced. */
   min_isolation: z.enum(isolationTiers).optional(),
+  /** Relative paths and packages are looked for from the directory of the file that names them. Default: all of this package. */
+  plugins: z
+    .array(pluginSpecSchema)
+    .describe('a list of names, packages or files, or of tables with name and options')
+    .optional(),
   sandbox: z
     .strictObject({
       /** Hard limit of a `run` that names none: its whole process tree is ended. */

@@ -5,8 +5,9 @@
 import { closeSync, readFileSync, writeSync } from 'node:fs';
 import { z } from 'zod';
 import { hostEnvironment } from '../../launchers/host-environment.js';
-import { loadPlugins, pluginSpecSchema } from '../../plugins/load.js';
+import { loadPlugins } from '../../plugins/load.js';
 import { environmentSchema } from '../../protocol/actions/common.js';
+import { pluginSpecSchema } from '../../protocol/config.js';
 import { WorkcellError } from '../../protocol/errors.js';
 import { shutDownOn } from './shutdown.js';
 import { startServer } from './start.js';
