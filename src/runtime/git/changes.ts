@@ -75,10 +75,12 @@ export async function changesBetween(
 
 async function changesIn(git: Git, { base, renames }: ChangesOptions): Promise<GitChange[]> {
   const from = await startOf(git, base);
-  const tracked = await changesBetween(git, from, { renames });
-  const untracked = fieldsOf(await output(git, ['ls-files', '--others', '--exclude-standard', '-z']));
+  const [tracked, others] = await Promise.all([
+    changesBetween(git, from, { renames }),
+    output(git, ['ls-files', '--others', '--exclude-standard', '-z']),
+  ]);
   const seen = new Map(tracked.map((change) => [change.path, change]));
-  for (const path of untracked) {
+  for (const path of fieldsOf(others)) {
     // A file that the state has and the index lacks is no longer tracked, yet it is still there.
     seen.set(path, { path, status: seen.has(path) ? 'modified' : 'added' });
   }

@@ -50,10 +50,10 @@ export async function findPatch(call: Call, cwd: string, options: DiffOptions = 
     ...(options.binary ? ['--binary'] : []),
   ];
   const tracked = ['--find-renames', '--relative', ...states, '--', ...paths];
-  const stats = await output(git, ['diff', ...plainPatch, '--numstat', '-z', ...tracked]);
-  const { stdout, truncated } = await git(['diff', ...how, '--patch', ...tracked], {
-    maxOutputBytes: maxBytes,
-  });
+  const [stats, { stdout, truncated }] = await Promise.all([
+    output(git, ['diff', ...plainPatch, '--numstat', '-z', ...tracked]),
+    git(['diff', ...how, '--patch', ...tracked], { maxOutputBytes: maxBytes }),
+  ]);
   const files = toFiles(fieldsOf(stats));
   if (to !== undefined || !untracked) return { patch: stdout, truncated, files };
   return addUntracked(git, { patch: stdout, truncated, files }, { how, paths, maxBytes });

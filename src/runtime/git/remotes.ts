@@ -53,11 +53,27 @@ export async function clone(call: Call, cwd: string, url: string, options: Clone
   const flags = ['--no-checkout', '--template=', '--origin=origin', '--no-recurse-submodules'];
   if (branch !== undefined) flags.push(`--branch=${checkName('branch', branch)}`);
   if (depth !== undefined) flags.push(`--depth=${Math.trunc(depth)}`, '--no-local');
-  await output(git, ['clone', '--quiet', ...flags, '--', address, path], { timeoutMs });
-  // Files come only now: their filters must not run while the token is in reach.
-  const isEmpty = (await findHead(await inspect(call, path, signal))) === undefined;
-  if (!isEmpty) await output(work(call, path, { signal }), ['reset', '--quiet', '--hard'], { timeoutMs });
-  return path;
+  const isNew = await isMissing(call, path);
+  try {
+    await output(git, ['clone', '--quiet', ...flags, '--', address, path], { timeoutMs });
+    // Files come only now: their filters must not run while the token is in reach.
+    const isEmpty = (await findHead(await inspect(call, path, signal))) === undefined;
+    if (!isEmpty) await output(work(call, path, { signal }), ['reset', '--quiet', '--hard'], { timeoutMs });
+    return path;
+  } catch (error) {
+    // Git itself cleans up, unless it was killed.
+    if (isNew) await call.execute({ action: 'remove', path, recursive: true, force: true }).catch(() => {});
+    throw error;
+  }
+}
+
+async function isMissing(call: Call, path: string): Promise<boolean> {
+  try {
+    await call.execute({ action: 'stat', path });
+    return false;
+  } catch (error) {
+    return WorkcellError.isInstance(error) && error.code === 'not-found';
+  }
 }
 
 export async function fetchFrom(call: Call, cwd: string, options: FetchOptions): Promise<void> {

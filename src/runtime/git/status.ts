@@ -41,15 +41,17 @@ const states: Record<string, FileState> = {
 
 export async function findStatus(call: Call, cwd: string, signal?: AbortSignal): Promise<GitStatus> {
   const git = await inspect(call, cwd, signal);
-  const root = await output(git, ['rev-parse', '--show-toplevel']);
-  const text = await output(git, [
-    'status',
-    '--porcelain=v2',
-    '--branch',
-    '-z',
-    '--untracked-files=all',
-    '--ignore-submodules=dirty',
-    '--find-renames',
+  const [root, text] = await Promise.all([
+    output(git, ['rev-parse', '--show-toplevel']),
+    output(git, [
+      'status',
+      '--porcelain=v2',
+      '--branch',
+      '-z',
+      '--untracked-files=all',
+      '--ignore-submodules=dirty',
+      '--find-renames',
+    ]),
   ]);
   const fields = fieldsOf(text);
   const headers = new Map<string, string>();
