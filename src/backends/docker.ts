@@ -27,11 +27,11 @@ export default defineBackend({
     }
   },
 
-  async start(options, { id, signal }) {
+  async start(options, { id, signal, plugins = [] }) {
     checkOptions(options);
     void reap(await openEngine(options.engine));
-    if (options.pool === undefined) return startContainer(options, { id, signal });
-    const cell = await takeContainer(options);
+    if (options.pool === undefined) return startContainer(options, { id, signal, plugins });
+    const cell = await takeContainer(options, plugins);
     if (!signal?.aborted) return { ...cell, id };
     await cell.stop();
     throw new WorkcellError('cancelled', 'The start of the cell was cancelled.');

@@ -36,6 +36,19 @@ export function pluginSpecs(plugins: readonly LoadedPlugin[]): PluginSpec[] {
   });
 }
 
+/** The same for a place that has this package and nothing else of this machine, such as a container. */
+export function builtinSpecs(plugins: readonly LoadedPlugin[]): PluginSpec[] {
+  for (const { plugin, source } of plugins) {
+    if (source !== undefined && Object.hasOwn(builtinPlugins, source)) continue;
+    throw new WorkcellError(
+      'invalid-config',
+      `Plugin "${plugin.name}" is not one of this package, and this backend cannot bring others along: ${Object.keys(builtinPlugins).join(', ')}.`,
+      { details: { plugin: plugin.name } },
+    );
+  }
+  return pluginSpecs(plugins);
+}
+
 async function loadPlugin(spec: PluginSpec | Plugin, from: string): Promise<LoadedPlugin> {
   if (typeof spec === 'object' && 'initialize' in spec)
     return { plugin: check(spec, spec.name), source: undefined };

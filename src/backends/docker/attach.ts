@@ -1,7 +1,9 @@
 /** Finds containers again: those that outlived who started them, and those that nobody would end. */
 import type { Container, ContainerInfo } from 'dockerode';
 import { type Engine, engineTrouble, openEngine } from '../../engines/docker.js';
+import { actionsWith } from '../../plugins/host.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
+import type { StartContext } from '../backend.js';
 import { makeCell, openBundle, removeContainer } from './cell.js';
 import { awaitGreeting } from './greeting.js';
 import { createHalt } from './halt.js';
@@ -10,10 +12,7 @@ import { homeOf, idLabel, isKept, isOrphan } from './labels.js';
 import { openWire } from './wire.js';
 
 /** Connects to a cell that was started with keepAlive, and starts its container again if that has ended. */
-export async function attachContainer(
-  id: string,
-  { signal }: { signal?: AbortSignal | undefined },
-): Promise<Cell> {
+export async function attachContainer(id: string, { signal, plugins = [] }: StartContext): Promise<Cell> {
   const engine = await openEngine();
   const found = (await listOwn(engine)).find(({ Labels }) => Labels[idLabel] === id && isKept(Labels));
   const home = homeAt(homeOf(found?.Labels ?? {}) ?? '');
@@ -34,6 +33,7 @@ export async function attachContainer(
     bundle: await openBundle(),
     halted,
     signal,
+    actions: actionsWith(plugins),
   });
   return { ...makeCell({ id, container, home, wire, halt }), isolation: state.isolation };
 }

@@ -2,6 +2,8 @@
 import type Docker from 'dockerode';
 import { type Engine, isGone, openEngine, refusalOf } from '../../engines/docker.js';
 import { type ExecutorBundle, executorBundle } from '../../images/bundle/bundle.js';
+import { actionsWith } from '../../plugins/host.js';
+import { builtinSpecs, type LoadedPlugin } from '../../plugins/load.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
 import { describeContainer } from './container.js';
 import { explainStart } from './diagnosis.js';
@@ -16,9 +18,13 @@ import { openWire, type Wire } from './wire.js';
 export interface StartOptions {
   readonly id: string;
   readonly signal?: AbortSignal | undefined;
+  readonly plugins?: readonly LoadedPlugin[] | undefined;
 }
 
-export async function startContainer(options: DockerOptions, { id, signal }: StartOptions): Promise<Cell> {
+export async function startContainer(
+  options: DockerOptions,
+  { id, signal, plugins = [] }: StartOptions,
+): Promise<Cell> {
   const engine = await openEngine(options.engine);
   const bundle = await openBundle();
   const home = makeHome(id, options.keepAlive);
@@ -37,6 +43,7 @@ export async function startContainer(options: DockerOptions, { id, signal }: Sta
         wire: home.wire,
         overlays: home.overlays,
         bundle,
+        plugins: builtinSpecs(plugins),
       }),
     );
     for (const network of options.networks) {
@@ -46,7 +53,14 @@ export async function startContainer(options: DockerOptions, { id, signal }: Sta
     const gone = watch(engine, greeting.ended, options);
     const halt = createHalt(container);
     const { halted } = halt;
-    const wire = await openWire(container, { directory: home.wire, bundle, gone, halted, signal });
+    const wire = await openWire(container, {
+      directory: home.wire,
+      bundle,
+      gone,
+      halted,
+      signal,
+      actions: actionsWith(plugins),
+    });
     const isolation = readIsolation(options, user.uid, greeting.kernel);
     if (keepAlive) writeState(home, { isolation });
     const ports = options.ports.length === 0 ? [] : await publishedPorts(container);

@@ -2,6 +2,7 @@
 import type { ContainerCreateOptions } from 'dockerode';
 import { type CellSettings, cellVariable } from '../../executor/server/cell.js';
 import { bundleMount, type ExecutorBundle } from '../../images/bundle/bundle.js';
+import type { PluginSpec } from '../../plugins/load.js';
 import { type DockerOptions, withDefaults } from './options.js';
 import { toMount } from './volumes.js';
 
@@ -27,6 +28,7 @@ export interface ContainerParts {
   readonly wire: string;
   readonly overlays: string;
   readonly bundle: ExecutorBundle;
+  readonly plugins: readonly PluginSpec[];
 }
 
 export function describeContainer(parts: ContainerParts): ContainerCreateOptions {
@@ -43,6 +45,7 @@ export function describeContainer(parts: ContainerParts): ContainerCreateOptions
     user,
     env: options.env,
     keepAlive,
+    plugins: [...parts.plugins],
     ...(limits.openFiles !== undefined && { openFiles: limits.openFiles }),
   };
   return {

@@ -1,13 +1,19 @@
 /** Containers that were started before anybody asked. */
 import { randomBytes } from 'node:crypto';
+import { builtinSpecs, type LoadedPlugin, loadPlugins, type PluginSpec } from '../../plugins/load.js';
 import type { Cell } from '../../protocol/index.js';
 import { createPool } from '../pool.js';
 import { startContainer } from './cell.js';
 import type { DockerOptions } from './options.js';
 
-const pool = createPool<DockerOptions, Cell>({
+const pool = createPool<DockerOptions & { plugins: PluginSpec[] }, Cell>({
   // Whoever takes it gives it an id of his own; this one names the container.
-  start: (options) => startContainer(options, { id: randomBytes(8).toString('hex') }),
+  start: async ({ plugins, ...options }) =>
+    startContainer(options, { id: randomBytes(8).toString('hex'), plugins: await loadPlugins(plugins) }),
 });
 
-export const { take: takeContainer, fill: fillPools, drain: drainPools } = pool;
+export function takeContainer(options: DockerOptions, plugins: readonly LoadedPlugin[]): Promise<Cell> {
+  return pool.take({ ...options, plugins: builtinSpecs(plugins) });
+}
+
+export const { fill: fillPools, drain: drainPools } = pool;

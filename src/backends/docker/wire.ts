@@ -7,6 +7,7 @@ import { connectExecutor, type HttpExecutor } from '../../executor/http/http-exe
 import { openTunnel } from '../../executor/http/tunnel.js';
 import type { ServerInfo } from '../../executor/http/wire.js';
 import type { ExecutorBundle } from '../../images/bundle/bundle.js';
+import type { ActionTable } from '../../protocol/index.js';
 import { socketInside } from './container.js';
 
 export interface Wire {
@@ -23,21 +24,23 @@ export interface WireOptions {
   readonly gone?: Promise<string> | undefined;
   readonly halted?: (() => Promise<void> | undefined) | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** What the executor can be asked to do. */
+  readonly actions: ActionTable;
 }
 
 /** To be called when the executor listens. */
 export async function openWire(container: Container, options: WireOptions): Promise<Wire> {
-  const { gone, halted, signal } = options;
+  const { gone, halted, signal, actions } = options;
   const socketPath = join(options.directory, 's');
   // A kernel of its own, or an engine on another machine, keeps sockets to itself.
   if (existsSync(socketPath)) {
-    return { ...(await connectExecutor({ socketPath }, { gone, halted, signal })), close: () => {} };
+    return { ...(await connectExecutor({ socketPath }, { gone, halted, signal, actions })), close: () => {} };
   }
   const { connect, close } = openTunnel(
     await runInside(container, [...options.bundle.command(), 'relay', socketInside]),
   );
   try {
-    return { ...(await connectExecutor({ connect }, { gone, halted, signal })), close };
+    return { ...(await connectExecutor({ connect }, { gone, halted, signal, actions })), close };
   } catch (error) {
     close();
     throw error;

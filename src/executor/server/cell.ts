@@ -6,6 +6,8 @@ import { chmodSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { hostEnvironment } from '../../launchers/host-environment.js';
 import { createUidLauncher, takeUser, uidIsolation } from '../../launchers/uid.js';
+import { withPlugins } from '../../plugins/host.js';
+import { loadPlugins, pluginSpecSchema } from '../../plugins/load.js';
 import { environmentSchema } from '../../protocol/actions/common.js';
 import { errorSchema, WorkcellError } from '../../protocol/errors.js';
 import { createExecutor } from '../executor.js';
@@ -26,6 +28,7 @@ const settingsSchema = z.strictObject({
   openFiles: z.int().optional(),
   /** Outlives the process that started it. */
   keepAlive: z.boolean(),
+  plugins: z.array(pluginSpecSchema),
 });
 
 export type CellSettings = z.infer<typeof settingsSchema>;
@@ -64,7 +67,12 @@ export async function serveCell(): Promise<void> {
       taken = true;
       return createUidLauncher({ ...settings, ...user, environment });
     };
-    const server = await serveExecutor(() => createExecutor(createLauncher()), {
+    const plugins = await loadPlugins(settings.plugins);
+    const create = () => {
+      const launcher = createLauncher();
+      return withPlugins(createExecutor(launcher), launcher, plugins);
+    };
+    const server = await serveExecutor(create, {
       id,
       workspace,
       isolation: uidIsolation(user),
