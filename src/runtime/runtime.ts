@@ -1,4 +1,5 @@
 import type { EventStream } from '../events/stream.js';
+import type { BrowserStep } from '../plugins/browser/actions.js';
 import {
   type ActionInput,
   type ActionName,
@@ -40,6 +41,10 @@ type Options<Name extends ActionName, Keys extends string = never> = Omit<
   Extract<ActionInput, { action: Name }>,
   'action' | Keys
 >;
+
+interface Cancellable {
+  signal?: AbortSignal | undefined;
+}
 
 export interface RunOptions extends Options<'run', 'command'> {
   /** Receives output as it is produced, escape sequences included. A returned promise holds the program back. */
@@ -248,6 +253,22 @@ export class Runtime implements AsyncDisposable {
   /** Ends what tools keep in the cell, and what they started. They stay registered and begin anew. */
   async reset(): Promise<void> {
     await this.execute({ action: 'reset_tools' });
+  }
+
+  /** Opens an address, or a file of the cell, in a browser inside the cell. */
+  browse(url: string, options: Options<'browse', 'url'> & Cancellable = {}): Promise<Observation<'browse'>> {
+    const { signal, ...rest } = options;
+    return this.execute({ action: 'browse', url, ...rest }, { signal });
+  }
+
+  /** Does something in the browser: calls of the BrowserGym language, or steps as a list. */
+  browseInteractive(
+    what: string | BrowserStep[],
+    options: Options<'browse_interactive', 'code' | 'steps'> & Cancellable = {},
+  ): Promise<Observation<'browse_interactive'>> {
+    const { signal, ...rest } = options;
+    const wanted = typeof what === 'string' ? { code: what } : { steps: what };
+    return this.execute({ action: 'browse_interactive', ...wanted, ...rest }, { signal });
   }
 
   stats(): Promise<Observation<'stats'>> {

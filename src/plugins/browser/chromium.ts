@@ -1,0 +1,148 @@
+/** Starts Chromium inside the cell. It listens on no port: only the holder of its pipes can drive it. */
+import { randomBytes } from 'node:crypto';
+import type { LaunchedProcess } from '../../launchers/launcher.js';
+import { WorkcellError } from '../../protocol/index.js';
+import type { PluginCell } from '../plugin.js';
+import { findChromium } from './find-chromium.js';
+import type { BrowserOptions } from './options.js';
+import { type MessagePipe, openMessagePipe } from './pipe.js';
+
+/**
+ * The pipes that Chromium wants as descriptors 3 and 4 are its own standard input and output here. It keeps its own
+ * sandbox where it can have one, which needs a user other than root and namespaces that it may make. What it writes
+ * goes where the cell cleans up by itself. Its sockets lie among its temporary files and need short paths, so these are
+ * named by the directory that it works in.
+ */
+const script = `
+home=$1/$2
+mkdir -m 700 "$home" 2>/dev/null || { home=\${TMPDIR:-/tmp}/$2; mkdir -m 700 "$home" || exit; }
+cd "$home" || exit
+export HOME="$home" XDG_CONFIG_HOME="$home" XDG_CACHE_HOME="$home" TMPDIR=/proc/self/cwd
+program=$3
+[ -n "$program" ] || program=$(${findChromium})
+shift 3
+own=--no-sandbox
+[ "$(id -u)" != 0 ] && unshare --user --pid --fork true 2>/dev/null && own=--disable-setuid-sandbox
+exec 3<&0 4>&1 </dev/null >&2
+exec "$program" "$own" --user-data-dir="$home/profile" "$@"
+`;
+
+/** Every page is one process tree with its frames, so that one look sees all of them. */
+const flags = [
+  '--headless=new',
+  '--remote-debugging-pipe',
+  '--no-first-run',
+  '--no-default-browser-check',
+  '--no-service-autorun',
+  '--no-pings',
+  '--password-store=basic',
+  '--use-mock-keychain',
+  '--hide-scrollbars',
+  '--mute-audio',
+  '--force-color-profile=srgb',
+  '--disable-gpu',
+  '--disable-dev-shm-usage',
+  '--disable-back-forward-cache',
+  '--disable-background-networking',
+  '--disable-background-timer-throttling',
+  '--disable-backgrounding-occluded-windows',
+  '--disable-renderer-backgrounding',
+  '--disable-breakpad',
+  '--disable-component-update',
+  '--disable-crash-reporter',
+  '--disable-default-apps',
+  '--disable-extensions',
+  '--disable-field-trial-config',
+  '--disable-hang-monitor',
+  '--disable-infobars',
+  '--disable-quic',
+  '--disable-search-engine-choice-screen',
+  '--disable-site-isolation-trials',
+  '--disable-sync',
+  '--deny-permission-prompts',
+  '--disk-cache-size=67108864',
+  '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+  '--disable-features=AutofillServerCommunication,DnsOverHttps,HttpsUpgrades,MediaRouter,OptimizationHints,Translate',
+];
+
+/** The last of what the program complained about, for the message when it cannot start. */
+const complaintLength = 2000;
+
+export interface Chromium {
+  readonly pipe: MessagePipe;
+  readonly exited: LaunchedProcess['exited'];
+  complaint(): string;
+  /** Ends it, and removes what it kept. */
+  close(): Promise<void>;
+}
+
+export async function startChromium(
+  cell: PluginCell,
+  { program, viewport, allowAddresses }: BrowserOptions,
+): Promise<Chromium> {
+  const name = `chromium-${randomBytes(6).toString('hex')}`;
+  const { pid, stdin, stdout, stderr, exited } = await cell.spawn([
+    'sh',
+    '-c',
+    script,
+    'sh',
+    cell.exchange.inside,
+    name,
+    program ?? '',
+    ...flags,
+    `--window-size=${viewport.width},${viewport.height}`,
+    ...(allowAddresses.length === 0 ? [`--host-resolver-rules=${privateRules()}`] : []),
+    'about:blank',
+  ]);
+  let complaint = '';
+  stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaint = (complaint + text).slice(-complaintLength);
+  });
+  stderr.on('error', () => {});
+  const pipe = openMessagePipe(stdin, stdout);
+  let closing: Promise<void> | undefined;
+  return {
+    pipe,
+    exited,
+    complaint: () => complaint.trim(),
+    close() {
+      closing ??= (async () => {
+        // Chromium goes when its pipes close; one that is stuck is ended.
+        pipe.close();
+        const timer = setTimeout(() => cell.signal([pid], 'SIGKILL'), 3000);
+        await exited;
+        clearTimeout(timer);
+        stderr.destroy();
+        await removeHome(cell, name);
+      })();
+      return closing;
+    },
+  };
+}
+
+/** Processes of a browser that was just ended may still write for a moment. */
+async function removeHome(cell: PluginCell, name: string): Promise<void> {
+  try {
+    const { stdin, stdout, stderr, exited } = await cell.spawn([
+      'sh',
+      '-c',
+      'rm -rf "$0/$1" "${TMPDIR:-/tmp}/$1"',
+      cell.exchange.inside,
+      name,
+    ]);
+    stdin.destroy();
+    stdout.resume();
+    stderr.resume();
+    await exited;
+  } catch (error) {
+    // A cell that is closed has taken the directory with it.
+    if (!WorkcellError.isInstance(error)) throw error;
+  }
+}
+
+/** Numbers of private networks reach nothing, also from where requests cannot be looked at, such as WebSockets. */
+function privateRules(): string {
+  const ranges = ['10.*', '192.168.*', '169.254.*', '100.64.*'];
+  for (let second = 16; second < 32; second++) ranges.push(`172.${second}.*`);
+  return ranges.map((range) => `MAP ${range} ~NOTFOUND`).join(',');
+}

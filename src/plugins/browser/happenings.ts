@@ -1,0 +1,41 @@
+/** What happened in the browser while an action ran, kept within bounds. */
+import type { PageObservation } from './actions.js';
+import { most } from './actions.js';
+
+type Kinds = Pick<PageObservation, 'downloads' | 'dialogs' | 'blocked' | 'pageErrors' | 'messages'>;
+
+export class Happenings {
+  #kept: Kinds = empty();
+  /** How many dialogs there were, also those that are not kept. */
+  dialogCount = 0;
+
+  add<Kind extends keyof Kinds>(kind: Kind, item: Kinds[Kind][number]): void {
+    const list = this.#kept[kind] as unknown[];
+    if (kind === 'dialogs') this.dialogCount++;
+    if (list.length < most.notes) list.push(item);
+  }
+
+  get blocked(): Kinds['blocked'] {
+    return this.#kept.blocked;
+  }
+
+  /** What happened since the last time. */
+  take(): Kinds {
+    const kept = this.#kept;
+    this.#kept = empty();
+    this.dialogCount = 0;
+    return kept;
+  }
+}
+
+function empty(): Kinds {
+  return { downloads: [], dialogs: [], blocked: [], pageErrors: [], messages: [] };
+}
+
+export function note(text: string): string {
+  return text.slice(0, most.noteLength);
+}
+
+export function shortUrl(url: string): string {
+  return url.slice(0, most.urlLength);
+}

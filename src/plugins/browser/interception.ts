@@ -1,0 +1,55 @@
+/** Looks at every request of the browser before it goes out, those of frames, workers and redirects included. */
+import type { CDPSession } from 'playwright-core';
+import type { Addresses } from './addresses.js';
+import { type Happenings, note, shortUrl } from './happenings.js';
+import type { Viewer } from './viewer.js';
+
+/** What has no host or comes with the browser itself is not asked about. */
+const patterns = ['http://*', 'https://*', 'file://*', 'ftp://*', 'filesystem:*'];
+
+interface Paused {
+  readonly requestId: string;
+  readonly request: { readonly url: string; readonly headers: Readonly<Record<string, string>> };
+  readonly resourceType: string;
+}
+
+export async function interceptRequests(
+  control: CDPSession,
+  parts: { addresses: Addresses; happenings: Happenings; viewer: Viewer },
+): Promise<void> {
+  const { addresses, happenings, viewer } = parts;
+
+  async function answer({ requestId, request, resourceType }: Paused): Promise<void> {
+    const { url, headers } = request;
+    if (viewer.owns(url)) {
+      await control.send('Fetch.fulfillRequest', { requestId, ...(await viewer.answer(url, headers)) });
+      return;
+    }
+    const verdict = addresses.refusal(url);
+    const refusal = verdict instanceof Promise ? await verdict : verdict;
+    if (refusal === undefined) {
+      await control.send('Fetch.continueRequest', { requestId });
+      return;
+    }
+    happenings.add('blocked', { url: shortUrl(url), reason: note(refusal) });
+    // A page in place of the one that was wanted says why; an error page of the browser would only confuse.
+    if (resourceType === 'Document') {
+      await control.send('Fetch.fulfillRequest', {
+        requestId,
+        responseCode: 403,
+        responseHeaders: [{ name: 'content-type', value: 'text/plain; charset=utf-8' }],
+        body: Buffer.from(refusal).toString('base64'),
+      });
+    } else await control.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' });
+  }
+
+  control.on('Fetch.requestPaused', (paused: Paused) => {
+    // A request whose page is gone cannot be answered any more; one that cannot be judged is refused.
+    answer(paused).catch(() =>
+      control
+        .send('Fetch.failRequest', { requestId: paused.requestId, errorReason: 'BlockedByClient' })
+        .catch(() => {}),
+    );
+  });
+  await control.send('Fetch.enable', { patterns: patterns.map((urlPattern) => ({ urlPattern })) });
+}
