@@ -89,7 +89,7 @@ async function serve(port: number, options: OpenHandsServerOptions): Promise<voi
 
 /** Tells about what a client asks for and does not get. */
 function warn({ plugins, username, enableBrowser }: OpenHandsServerOptions, log: Log): void {
-  const absent = plugins.filter((name) => name !== 'agent_skills');
+  const absent = plugins.filter((name) => name === 'vscode');
   if (absent.length > 0)
     log('warn', 'Plugins that this server does not have answer as if they were disabled.', { absent });
   if (enableBrowser) log('warn', 'This server has no browser; browse actions answer as if it were disabled.');

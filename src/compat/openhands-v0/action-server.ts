@@ -10,7 +10,13 @@ import { readFile } from './files/read.js';
 import { loadText } from './files/text-file.js';
 import { writeFile } from './files/write.js';
 import { binaryFileToken, disabled } from './messages.js';
-import { editObservation, errorObservation, type ObservationEvent, readObservation } from './observations.js';
+import {
+  cellObservation,
+  editObservation,
+  errorObservation,
+  type ObservationEvent,
+  readObservation,
+} from './observations.js';
 import { perform } from './perform.js';
 
 export interface ActionServerOptions {
@@ -19,6 +25,9 @@ export interface ActionServerOptions {
   /** A command that prints nothing for so long is handed back, still running. Default: 10. */
   readonly noChangeSeconds?: number | undefined;
 }
+
+/** The one shell, which the kernel of code cells follows. */
+export const shellSession = 'openhands';
 
 /** Bytes that the editor takes; a longer file is its own to refuse. */
 const editorBytes = 10 * 1024 * 1024;
@@ -31,7 +40,7 @@ export class ActionServer {
 
   constructor(executor: Executor, { workingDirectory, noChangeSeconds = 10 }: ActionServerOptions) {
     this.#executor = executor;
-    this.#bashOptions = { session: 'openhands', workingDirectory, noChangeSeconds };
+    this.#bashOptions = { session: shellSession, workingDirectory, noChangeSeconds };
     this.#bash = new BashSession(executor, this.#bashOptions);
     this.#editor = new Editor(executor, workingDirectory);
   }
@@ -69,11 +78,20 @@ export class ActionServer {
       case 'edit':
         return this.#edit(args);
       case 'run_ipython':
-        return errorObservation(disabled.jupyter);
+        return this.#runCell(args, timeout);
       case 'browse':
       case 'browse_interactive':
         return errorObservation(disabled.browser);
     }
+  }
+
+  async #runCell(
+    { code, include_extra }: Arguments<'run_ipython'>,
+    timeout: number | undefined,
+  ): Promise<ObservationEvent> {
+    const timeoutMs = timeout === undefined ? undefined : Math.max(1, Math.ceil(timeout * 1000));
+    const cell = { action: 'run_ipython', code, include_extra, timeoutMs } as const;
+    return cellObservation(await perform(this.#executor, cell));
   }
 
   async #edit(args: Arguments<'edit'>): Promise<ObservationEvent> {

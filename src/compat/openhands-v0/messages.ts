@@ -98,8 +98,6 @@ export const editor = {
 } as const;
 
 export const disabled = {
-  jupyter:
-    'The jupyter plugin is not available in this server, so code cells cannot run. Use a command instead.',
   browser: 'The browser is not available in this server.',
   llmEdit: 'Edits by a language model are made by the client; this server does "oh_aci" edits only.',
 } as const;
@@ -117,6 +115,7 @@ export const transfers = {
 /** The one-line `message` of an observation, which is for people. */
 export const summaries = {
   run: (command: string, exitCode: number) => `Command ${JSON.stringify(command)}: exit code ${exitCode}.`,
+  runIpython: 'Ran a code cell.',
   read: (path: string) => `Read ${path}.`,
   write: (path: string) => `Wrote ${path}.`,
   edit: (path: string) => `Edited ${path}.`,

@@ -69,6 +69,22 @@ export function readObservation(
   };
 }
 
+export function cellObservation(result: {
+  code: string;
+  content: string;
+  image_urls: string[] | null;
+}): ObservationEvent {
+  const { code, content, image_urls } = result;
+  return {
+    observation: 'run_ipython',
+    content: truncate(content),
+    extras: { code, image_urls },
+    // Clients expect it to be true whatever became of the code.
+    success: true,
+    message: summaries.runIpython,
+  };
+}
+
 export function writeObservation(path: string): ObservationEvent {
   return { observation: 'write', content: '', extras: { path }, message: summaries.write(path) };
 }

@@ -8,6 +8,7 @@ import { createHostLauncher } from '../../launchers/host.js';
 import { withPlugins } from '../../plugins/host.js';
 import { type LoadedPlugin, loadPlugins } from '../../plugins/load.js';
 import { type Executor, WorkcellError } from '../../protocol/index.js';
+import { shellSession } from './action-server.js';
 import { createOpenHandsApp, type OpenHandsOptions } from './app.js';
 
 export interface ServeOpenHandsOptions extends OpenHandsOptions {
@@ -27,7 +28,7 @@ export interface OpenHandsServer {
 }
 
 /** What the server has besides the actions of every executor. */
-export const openHandsPlugins = ['mcp'];
+export const openHandsPlugins = ['mcp', { name: 'jupyter', options: { session: shellSession } }];
 
 /** Listens only when everything works, because clients take an open port for a server that is ready. */
 export async function serveOpenHands(options: ServeOpenHandsOptions): Promise<OpenHandsServer> {

@@ -22,12 +22,9 @@ const common = (directory: string) =>
   ] as const;
 
 test('takes the arguments of the original, makes the directory, keeps the key from commands, and ends in order', async () => {
-  const server = start(
-    ['openhands-server', '0', ...common('made/here'), '--plugins', 'agent_skills', 'jupyter'],
-    {
-      env: { SESSION_API_KEY: 'given key', NO_CHANGE_TIMEOUT_SECONDS: '1' },
-    },
-  );
+  const server = start(['openhands-server', '0', ...common('made/here'), '--plugins', 'jupyter', 'vscode'], {
+    env: { SESSION_API_KEY: 'given key', NO_CHANGE_TIMEOUT_SECONDS: '1' },
+  });
   const url = await addressOf(server);
   const run = async (command: string) => {
     const response = await fetch(`${url}/execute_action`, {
@@ -45,7 +42,7 @@ test('takes the arguments of the original, makes the directory, keeps the key fr
   const { exitCode, stdout, stderr } = await server.ended;
   expect(exitCode).toBe(0);
   expect(stdout + stderr).not.toContain('given key');
-  expect(stderr).toMatch(/jupyter/);
+  expect(stderr).toMatch(/vscode/);
 });
 
 test('without a key one is made up and printed', async () => {

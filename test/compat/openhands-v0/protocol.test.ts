@@ -49,7 +49,6 @@ describe('status', () => {
     for (const url of ['/mcp/sse', '/sse', '/messages/', '/nowhere'])
       expect(await server.request({ url })).toMatchObject({ status: 404, body: { detail: 'Not Found' } });
     for (const [action, args] of [
-      ['run_ipython', { code: '1' }],
       ['browse', { url: 'http://localhost' }],
       ['browse_interactive', { browser_actions: 'noop()' }],
     ] as const) {
