@@ -84,7 +84,7 @@ export function createBuilder(service: ImageService): ImageBuilder {
       const { signal, onProgress } = options;
       const checked = checkSpec(given);
       checkVariables(options.variables);
-      if (signal?.aborted) throw new WorkcellError('cancelled', 'The build of the image was cancelled.');
+      if (signal?.aborted) throw cancelled();
       const repository = await service.repositoryFor?.(checked.repository, signal);
       const spec = repository === undefined ? checked : { ...checked, repository };
       const base = await service.findBase(spec.base, {
@@ -99,7 +99,7 @@ export function createBuilder(service: ImageService): ImageBuilder {
       // Who asks for the same again waits, and then finds it there.
       const before = turns.get(tags.source);
       const turn = (async () => {
-        await before?.catch(() => {});
+        await ended(before, signal);
         return make(service, spec, base, bundle, options);
       })();
       turns.set(tags.source, turn);
@@ -110,6 +110,25 @@ export function createBuilder(service: ImageService): ImageBuilder {
       }
     },
   };
+}
+
+function cancelled(): WorkcellError {
+  return new WorkcellError('cancelled', 'The build of the image was cancelled.');
+}
+
+/** Waits until an earlier build is over, however it ended, or the caller gives up. */
+function ended(before: Promise<unknown> | undefined, signal: AbortSignal | undefined): Promise<void> {
+  if (before === undefined) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(cancelled());
+    const goOn = () => {
+      signal?.removeEventListener('abort', giveUp);
+      resolve();
+    };
+    if (signal?.aborted) giveUp();
+    signal?.addEventListener('abort', giveUp, { once: true });
+    before.then(goOn, goOn);
+  });
 }
 
 /** Their names go into shell source. */

@@ -1,11 +1,11 @@
-/** Hides what must not be seen in the output of a build. */
+/** Hides what must not be seen in the lines that a build prints. */
 
 /** Shorter ones would hide ordinary text. */
 const shortest = 4;
 
 export function createMask(variables: Readonly<Record<string, string>>): (text: string) => string {
   const secrets = Object.values(variables)
-    .flatMap((value) => [value, ...credentials(value)])
+    .flatMap((value) => [...value.split('\n'), ...credentials(value)])
     .filter((secret) => secret.length >= shortest)
     .sort((one, other) => other.length - one.length);
   return (text) => secrets.reduce((masked, secret) => masked.replaceAll(secret, '***'), text);

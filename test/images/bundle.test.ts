@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -118,6 +118,15 @@ test('a Node that cannot run in a container is refused with what to do', async (
     code: 'capability-unsupported',
     message: expect.stringContaining('Name one that is'),
   });
+});
+
+test('a cache that others may write to is not used, because what is in it would be run', async () => {
+  const parent = join(scratch, 'open');
+  mkdirSync(join(parent, 'entry'), { recursive: true });
+  chmodSync(parent, 0o777);
+  await expect(keep(join(parent, 'entry'), () => Promise.resolve())).rejects.toThrow(
+    'other users may write to it',
+  );
 });
 
 test('a cache that cannot be written is named', async () => {

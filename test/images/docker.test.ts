@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, request as forward } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -148,6 +150,42 @@ test('those who ask for the same at the same time get the same', async () => {
       .map(({ built }) => built)
       .sort(),
   ).toEqual(['all', 'nothing']);
+});
+
+test('who waits for the build of another may give up', async () => {
+  const spec = { base: images.bare, extraDeps: 'sleep 2', executor: false, repository: ownRepository() };
+  let begun = () => {};
+  const running = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const first = builder.build(spec, { onProgress: begun });
+  await running;
+  const cancel = new AbortController();
+  const second = builder.build(spec, { signal: cancel.signal });
+  cancel.abort();
+  await expect(second).rejects.toMatchObject({ code: 'cancelled' });
+  expect((await first).built).toBe('all');
+});
+
+test('a build that was done before asks the engine twice, and for nothing but what images there are', async () => {
+  const spec = { base: images.bare, extraDeps: 'true', executor: false, repository: ownRepository() };
+  const { name } = await builder.build(spec);
+  const { engine, requests } = await countingEngine();
+  await dockerBuilder({ engine }).build(spec);
+  expect(requests).toEqual([`GET /images/${images.bare}/json`, `GET /images/${name}/json`]);
+});
+
+test('a secret is masked however its output is cut', async () => {
+  const secret = randomBytes(8).toString('hex');
+  const lines: string[] = [];
+  const cut =
+    'printf "%s" "$SECRET" | cut -c1-8 | tr -d "\\n"; sleep 0.2; printf "%s\\n" "$SECRET" | cut -c9-';
+  await builder.build(
+    { base: images.bare, extraDeps: cut, executor: false, repository: ownRepository() },
+    { variables: { SECRET: secret }, onProgress: ({ message }) => lines.push(message) },
+  );
+  expect(lines).toContain('***');
+  expect(lines.join('\n')).not.toContain(secret.slice(8));
 });
 
 test('words of a spec are never read as a Dockerfile or as a shell reads them', async () => {
@@ -315,6 +353,29 @@ test('the command line builds, lists and prunes', async () => {
   expect(refused.exitCode).toBe(78);
   expect(JSON.parse(refused.stdout)).toMatchObject({ error: { code: 'invalid-config' } });
 });
+
+/** Passes requests on to the engine, and notes them. */
+async function countingEngine(): Promise<{ engine: string; requests: string[] }> {
+  const scratch = mkdtempSync(join(tmpdir(), 'images-test-'));
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    requests.push(`${request.method} ${decodeURIComponent(request.url ?? '')}`);
+    const { method, url: path, headers } = request;
+    const onward = forward({ socketPath: host.slice('unix://'.length), method, path, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(response);
+    });
+    request.pipe(onward);
+  });
+  server.listen(join(scratch, 's'));
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+    rmSync(scratch, { recursive: true, force: true });
+  });
+  return { engine: `unix://${join(scratch, 's')}`, requests };
+}
 
 /** The image with Python, and a wheel in it. */
 async function pythonBase(): Promise<string> {

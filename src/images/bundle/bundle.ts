@@ -1,6 +1,7 @@
 /** The executor as one directory that works on any glibc image: mounted read-only, or copied into a layer. */
 import { createHash } from 'node:crypto';
-import { link, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { copyFile, link, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { WorkcellError } from '../../protocol/index.js';
@@ -40,10 +41,9 @@ export async function executorBundle(options: BundleOptions = {}): Promise<Execu
   const directory = join(cacheDirectory(), `executor-${digest.slice(0, 16)}`);
   await keep(directory, async (draft) => {
     await mkdir(join(draft, 'lib'));
-    await link(join(node.directory, 'node'), join(draft, 'node'));
-    for (const name of await readdir(join(node.directory, 'lib'))) {
-      await link(join(node.directory, 'lib', name), join(draft, 'lib', name));
-    }
+    const libraries = await readdir(join(node.directory, 'lib'));
+    for (const name of ['node', ...libraries.map((file) => join('lib', file))])
+      await share(join(node.directory, name), join(draft, name));
     for (const [path, content] of files) await write(join(draft, path), content);
     await makeCodeCache(draft, nodeCommand(draft, node.loader));
   });
@@ -102,6 +102,11 @@ async function terminalAddon(): Promise<[string, Uint8Array][]> {
       { cause },
     );
   }
+}
+
+/** Takes no space twice, where the file system can do that. */
+async function share(source: string, target: string): Promise<void> {
+  await link(source, target).catch(() => copyFile(source, target, constants.COPYFILE_FICLONE));
 }
 
 async function write(path: string, content: Uint8Array): Promise<void> {

@@ -14,17 +14,18 @@ export function cacheDirectory(): string {
 
 /** Makes the directory unless it exists. `make` fills a draft, which takes the name when it is complete. */
 export async function keep(path: string, make: (draft: string) => Promise<void>): Promise<void> {
-  if (await exists(path)) return;
   const parent = dirname(path);
   let draft: string;
   try {
     await mkdir(parent, { recursive: true, mode: 0o700 });
+    await checkOwner(parent);
+    if (await exists(path)) return;
     await removeAbandoned(parent);
     draft = await mkdtemp(join(parent, ownedPrefix()));
   } catch (cause) {
     throw new WorkcellError(
       'backend-unavailable',
-      `Nothing can be kept in the cache ${parent}: ${(cause as Error).message}. Set XDG_CACHE_HOME to a directory that you may write to.`,
+      `Nothing can be kept in the cache ${parent}: ${(cause as Error).message}. Set XDG_CACHE_HOME to a directory of your own.`,
       { cause },
     );
   }
@@ -36,6 +37,13 @@ export async function keep(path: string, make: (draft: string) => Promise<void>)
     await rm(draft, { recursive: true, force: true });
     if (!(await exists(path))) throw error;
   }
+}
+
+/** What is kept here is run, so nobody else may have put it here. */
+async function checkOwner(parent: string): Promise<void> {
+  const { uid, mode } = await stat(parent);
+  if (uid !== process.geteuid?.()) throw new Error('it belongs to another user');
+  if ((mode & 0o022) !== 0) throw new Error('other users may write to it');
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -11,23 +11,32 @@ import { readMessages } from './messages.js';
 
 /** Lines of the output that an error quotes. */
 const quotedLines = 20;
+/** A longer one is told in pieces. */
+const longestLine = 64 * 1024;
 
 /** Builds an image. It has no name until it is complete and known to be of use. */
 export async function buildInEngine(docker: Docker, job: BuildJob): Promise<void> {
   const { labels, platform, network, force, signal } = job;
-  const stream = await docker.buildImage(packContext(job.dockerfile, job.files), {
-    version: '1',
-    labels,
-    nocache: force,
-    forcerm: true,
-    buildargs: { [variablesArgument]: asSource(job.variables) },
-    ...(platform !== undefined && { platform }),
-    ...(network !== undefined && { networkmode: network }),
-    ...(signal !== undefined && { abortSignal: signal }),
-  });
-  const id = await follow(stream, job);
+  const context = packContext(job.dockerfile, job.files);
+  let id: string;
   try {
-    await checkSuitable(docker, id, labels);
+    const stream = await docker.buildImage(context, {
+      version: '1',
+      labels,
+      nocache: force,
+      forcerm: true,
+      buildargs: { [variablesArgument]: asSource(job.variables) },
+      ...(platform !== undefined && { platform }),
+      ...(network !== undefined && { networkmode: network }),
+      ...(signal !== undefined && { abortSignal: signal }),
+    });
+    id = await follow(stream, job);
+  } finally {
+    // An engine that refuses does not read it to the end.
+    context.destroy();
+  }
+  try {
+    await checkSuitable(docker, id);
   } catch (error) {
     await docker
       .getImage(id)
@@ -44,18 +53,32 @@ export async function buildInEngine(docker: Docker, job: BuildJob): Promise<void
 /** Reads what the engine says until it is done; gives the id of the image. */
 async function follow(stream: NodeJS.ReadableStream, job: BuildJob): Promise<string> {
   const mask = createMask(job.variables);
-  const lines: string[] = [];
+  const quoted: string[] = [];
   let id: string | undefined;
+  let rest = '';
+  const tell = (text: string) => {
+    const line = mask(text).trimEnd();
+    if (line === '') return;
+    quoted.push(line);
+    if (quoted.length > quotedLines) quoted.shift();
+    job.onProgress(line);
+  };
   for await (const message of readMessages(stream)) {
     id = message.aux?.ID ?? id;
-    for (const line of mask(message.stream ?? message.status ?? '').split(/[\r\n]+/)) {
-      if (line.trim() === '') continue;
-      lines.push(line);
-      if (lines.length > quotedLines) lines.shift();
-      job.onProgress(line);
+    // The engine cuts output anywhere; only whole lines can be masked.
+    const lines =
+      `${rest}${message.stream ?? (message.status === undefined ? '' : `${message.status}\n`)}`.split(
+        /[\r\n]/,
+      );
+    rest = lines.pop() ?? '';
+    for (const line of lines) tell(line);
+    if (message.error !== undefined || rest.length > longestLine) {
+      tell(rest);
+      rest = '';
     }
-    if (message.error !== undefined) throw failure(message.errorDetail?.code, mask(message.error), lines);
+    if (message.error !== undefined) throw failure(message.errorDetail?.code, mask(message.error), quoted);
   }
+  tell(rest);
   if (id === undefined)
     throw new WorkcellError('build-failed', 'The engine built no image and says nothing why.');
   return id;

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import type Docker from 'dockerode';
 import { extract } from 'tar-stream';
 import { isGone } from '../../engines/docker.js';
+import { isAbandoned, ownedPrefix } from '../../launchers/scratch.js';
 import { WorkcellError } from '../../protocol/index.js';
 
 /** More than any file that names a distribution has. */
@@ -11,13 +12,20 @@ const longestFile = 64 * 1024;
 /** The one program that an executor cannot bring along. */
 const shells = ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash'];
 
-export async function checkSuitable(
-  docker: Docker,
-  image: string,
-  labels: Readonly<Record<string, string>>,
-): Promise<void> {
+/** On the containers that images are looked into with: who does. */
+const ownerLabel = 'workcell.image.check';
+
+/** A look takes less, also on a slow machine. */
+const longestLookMs = 600_000;
+
+export async function checkSuitable(docker: Docker, image: string): Promise<void> {
+  await removeAbandoned(docker);
   // Never started, so what it would run does not matter; an image without a command needs one named.
-  const container = await docker.createContainer({ Image: image, Entrypoint: ['/none'], Labels: labels });
+  const container = await docker.createContainer({
+    Image: image,
+    Entrypoint: ['/none'],
+    Labels: { [ownerLabel]: ownedPrefix() },
+  });
   try {
     for (const shell of shells) if (await has(container, shell)) return;
     const musl = await Promise.all(
@@ -34,6 +42,16 @@ export async function checkSuitable(
   } finally {
     await container.remove({ force: true });
   }
+}
+
+/** Containers of those who were killed while they looked. */
+async function removeAbandoned(docker: Docker): Promise<void> {
+  const containers = await docker.listContainers({ all: true, filters: { label: [ownerLabel] } });
+  const old = containers.filter(
+    ({ Labels, Created }) =>
+      isAbandoned(Labels[ownerLabel] ?? '') && Date.now() - Created * 1000 > longestLookMs,
+  );
+  await Promise.allSettled(old.map(({ Id }) => docker.getContainer(Id).remove()));
 }
 
 async function has(container: Docker.Container, path: string): Promise<boolean> {

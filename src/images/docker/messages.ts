@@ -7,7 +7,8 @@ const messageSchema = z.object({
   id: z.string().optional(),
   error: z.string().optional(),
   errorDetail: z.object({ code: z.number().optional() }).optional(),
-  aux: z.object({ ID: z.string().optional() }).optional(),
+  /** Other builders than the one that is asked put other things here. */
+  aux: z.object({ ID: z.string().optional() }).optional().catch(undefined),
 });
 
 export type EngineMessage = z.infer<typeof messageSchema>;
