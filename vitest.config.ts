@@ -15,6 +15,7 @@ const system = [
   'test/launchers/uid.test.ts',
   'test/engines/**/*.test.ts',
   'test/plugins/**/*.test.ts',
+  'test/tools/python-tools.test.ts',
   'test/server/**/*.test.ts',
   'test/runtime/**/*.test.ts',
 ];

@@ -12,7 +12,7 @@ const surface = {
   '.': {
     file: 'src/index.ts',
     module: root as Record<string, unknown>,
-    values: ['WorkcellError', 'createRuntime', 'loadTools', 'openaiTool', 'tool'],
+    values: ['WorkcellError', 'createRuntime', 'loadTools', 'openaiTool', 'pythonTools', 'tool'],
     types: [
       'Action',
       'ActionInput',

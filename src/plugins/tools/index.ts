@@ -9,8 +9,8 @@ const nameSchema = z.string().regex(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, d
 const installTools = defineAction('install_tools', {
   summary: 'Puts the tools of a module into the cell; their state stays there between calls.',
   input: {
-    language: z.enum(['javascript']),
-    /** The whole module. In JavaScript it exports `open(arguments)`, which gives the tools by name. */
+    language: z.enum(['javascript', 'python']),
+    /** The whole module. In JavaScript it exports `open(arguments)`, which gives the tools by name; in Python every public function is one. */
     source: z.string().max(33_554_432),
     /** What the tools are made with, if they are. Any JSON. */
     arguments: z.unknown().optional(),

@@ -1,5 +1,6 @@
 import type { PluginCell } from '../../plugin.js';
 import { nodeHost } from './node-host.js';
+import { pythonHost } from './python-host.js';
 
 /** A program that runs the tools of one language in a cell. */
 export interface HostProgram {
@@ -19,5 +20,12 @@ export const programs = {
     extension: '.mjs',
     interpreter: (cell) => cell.node,
     hint: 'The cell needs a system that can run Node, which means one with glibc.',
+  },
+  python: {
+    language: 'Python',
+    source: pythonHost,
+    extension: '.py',
+    interpreter: () => ['python3', '-u'],
+    hint: 'The cell needs Python 3.9 or later as python3.',
   },
 } satisfies Record<string, HostProgram>;
