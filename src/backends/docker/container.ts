@@ -2,7 +2,7 @@
 import type { ContainerCreateOptions } from 'dockerode';
 import { type CellSettings, cellVariable } from '../../executor/server/cell.js';
 import { bundleMount, type ExecutorBundle } from '../../images/bundle/bundle.js';
-import type { PluginSpec } from '../../plugins/load.js';
+import type { PluginSpec } from '../../protocol/config.js';
 import { type DockerOptions, withDefaults } from './options.js';
 import { toMount } from './volumes.js';
 
