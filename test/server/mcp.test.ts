@@ -205,6 +205,27 @@ test('--read-only offers nothing that changes the cell', async () => {
   }
 });
 
+test('--entry offers the tools of a module, which run in the cell', async () => {
+  const workspace = makeWorkspace();
+  const math = fileURLToPath(new URL('../../src/tools/toolkits/math.ts', import.meta.url));
+  const { client, close } = await overStdio(workspace, ['--entry', math]);
+  try {
+    const { tools } = await client.listTools();
+    expect(tools.find(({ name }) => name === 'add')).toMatchObject({
+      description: 'Adds two numbers.',
+      inputSchema: { type: 'object', required: ['a', 'b'] },
+      annotations: { readOnlyHint: true },
+    });
+    expect(tools.map(({ name }) => name)).not.toContain('call_tool');
+    expect(textOf(await client.callTool({ name: 'add', arguments: { a: 1, b: 2 } }))).toBe('3');
+    const wrong = await client.callTool({ name: 'add', arguments: { a: 'one' } });
+    expect(textOf(wrong)).toMatch(/^invalid-arguments: .*a: .*b: /s);
+  } finally {
+    await close();
+    rmSync(workspace, { recursive: true });
+  }
+});
+
 describe('the HTTP door', () => {
   const workspace = makeWorkspace();
   let server: Awaited<ReturnType<typeof startHttp>>;

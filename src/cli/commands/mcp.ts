@@ -11,6 +11,7 @@ interface McpCommandOptions extends CellOptions {
   allowHost: string[];
   allowOrigin: string[];
   readOnly?: true;
+  entry: string[];
   outputBytes: number;
 }
 
@@ -31,6 +32,7 @@ export function mcpCommand(): Command {
     .option('--allow-remote', 'allow an address that other machines can reach')
     .option('--allow-host <name>', 'host name that requests may name; may be repeated', collect, [])
     .option('--allow-origin <origin>', 'web origin that may send requests; may be repeated', collect, [])
+    .option('--entry <module>', 'module whose tools are offered, too; may be repeated', collect, [])
     .option('--read-only', 'offer only what changes nothing')
     .option('--output-bytes <number>', 'bytes of text that one answer carries', parseBytes, 32_768)
     .addHelpText('after', notes)
@@ -42,6 +44,7 @@ async function serve(options: McpCommandOptions): Promise<void> {
   using interrupts = watchInterrupts();
   const { runtime } = await startRuntime(options, interrupts.signal);
   try {
+    await addTools(runtime, options.entry);
     if (options.http === undefined) await serveStdio(runtime, options, interrupts.signal);
     else await serveHttp(runtime, options, interrupts.signal);
   } finally {
@@ -49,6 +52,12 @@ async function serve(options: McpCommandOptions): Promise<void> {
   }
   const exitCode = interrupts.exitCode();
   process.exitCode = exitCode === 143 ? 0 : exitCode;
+}
+
+async function addTools(runtime: Runtime, entries: readonly string[]): Promise<void> {
+  if (entries.length === 0) return;
+  const { loadTools } = await import('../../index.js');
+  for (const entry of entries) runtime.add(await loadTools(entry), entry);
 }
 
 async function serveStdio(runtime: Runtime, options: McpCommandOptions, signal: AbortSignal): Promise<void> {

@@ -13,6 +13,16 @@ export function present(observation: Observation, budgetBytes: number): CallTool
   };
 }
 
+/** What a registered tool gave back. */
+export function presentResult(result: unknown, budgetBytes: number): CallToolResult {
+  const text = typeof result === 'string' ? result : JSON.stringify(result ?? null, undefined, 1);
+  const isObject = typeof result === 'object' && result !== null && !Array.isArray(result);
+  return {
+    content: [{ type: 'text', text: cut(text, budgetBytes) }],
+    ...(isObject && { structuredContent: result as Facts }),
+  };
+}
+
 export function presentError({ code, message }: WorkcellError): CallToolResult {
   return { isError: true, content: [{ type: 'text', text: `${code}: ${message}` }] };
 }

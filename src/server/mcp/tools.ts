@@ -1,12 +1,12 @@
-/** What an MCP client may call: every action of the runtime, from the table that also checks them. */
+/** What an MCP client may call: the tools that are registered with the runtime, and its actions, from their own table. */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import type { Runtime } from '../../index.js';
+import type { FunctionTool, Runtime } from '../../index.js';
 import { type ActionDefinition, type Progress, WorkcellError } from '../../protocol/index.js';
-import { present, presentError } from './present.js';
+import { present, presentError, presentResult } from './present.js';
 
-/** Those that make no sense as a single call of a model. */
-const hidden: ReadonlySet<string> = new Set(['watch']);
+/** Those that make no sense as a single call of a model, and those that registered tools stand for. */
+const hidden: ReadonlySet<string> = new Set(['watch', 'install_tools', 'call_tool', 'reset_tools']);
 
 export interface ToolOptions {
   /** Bytes of text that one answer carries. */
@@ -20,15 +20,11 @@ export interface ToolCall {
   readonly onProgress?: ((progress: Progress) => Promise<void>) | undefined;
 }
 
-export function listTools({ actions }: Runtime, options: ToolOptions): Tool[] {
-  return Object.values(actions)
-    .filter((definition) => isOffered(definition, options))
-    .map(({ name, summary, readOnly, input }) => ({
-      name,
-      description: summary,
-      inputSchema: inputSchema(input),
-      annotations: { readOnlyHint: readOnly, destructiveHint: !readOnly, idempotentHint: readOnly },
-    }));
+export function listTools(runtime: Runtime, options: ToolOptions): Tool[] {
+  return [
+    ...registered(runtime, options).map(describeTool),
+    ...offered(runtime, options).map(describeAction),
+  ];
 }
 
 /** A failure of the action is an answer, which the model reads; only a name that is not offered is a protocol error. */
@@ -39,11 +35,16 @@ export async function callTool(
   options: ToolOptions,
   call: ToolCall,
 ): Promise<CallToolResult> {
-  const definition = Object.hasOwn(runtime.actions, name) ? runtime.actions[name] : undefined;
-  if (definition === undefined || !isOffered(definition, options))
+  const tool = registered(runtime, options).find((candidate) => candidate.name === name);
+  const definition = offered(runtime, options).find((candidate) => candidate.name === name);
+  if (tool === undefined && definition === undefined)
     throw new WorkcellError('invalid-action', `There is no tool ${JSON.stringify(name)} here.`);
   try {
-    const action = { ...withBudget(definition, args, options.budgetBytes), action: name };
+    if (tool !== undefined) {
+      const result = await tool.execute(args, { signal: call.signal });
+      return presentResult(result, options.budgetBytes);
+    }
+    const action = { ...withBudget(definition as ActionDefinition, args, options.budgetBytes), action: name };
     const observation = await runtime.execute(action as Parameters<Runtime['execute']>[0], call);
     return present(observation, options.budgetBytes);
   } catch (error) {
@@ -52,8 +53,34 @@ export async function callTool(
   }
 }
 
-function isOffered({ name, readOnly }: ActionDefinition, options: ToolOptions): boolean {
-  return !hidden.has(name) && (readOnly || !options.readOnly);
+function registered(runtime: Runtime, options: ToolOptions): FunctionTool[] {
+  return runtime.getTools().filter(({ readOnly }) => readOnly || !options.readOnly);
+}
+
+/** A registered tool takes the place of an action with the same name. */
+function offered(runtime: Runtime, options: ToolOptions): ActionDefinition[] {
+  const taken = new Set(runtime.getTools().map(({ name }) => name));
+  return Object.values(runtime.actions).filter(
+    ({ name, readOnly }) => !hidden.has(name) && !taken.has(name) && (readOnly || !options.readOnly),
+  );
+}
+
+function describeTool({ name, description, parameters, readOnly, idempotent }: FunctionTool): Tool {
+  return {
+    name,
+    description,
+    inputSchema: { ...parameters, type: 'object' } as Tool['inputSchema'],
+    annotations: { readOnlyHint: readOnly, destructiveHint: !readOnly, idempotentHint: idempotent },
+  };
+}
+
+function describeAction({ name, summary, readOnly, input }: ActionDefinition): Tool {
+  return {
+    name,
+    description: summary,
+    inputSchema: inputSchema(input),
+    annotations: { readOnlyHint: readOnly, destructiveHint: !readOnly, idempotentHint: readOnly },
+  };
 }
 
 /** Where an action can limit its own output, it keeps the rest for later; what is cut here would be gone. */
