@@ -31,8 +31,9 @@ export type { GitCommit } from './runtime/git/log.js';
 export type { GitPatch } from './runtime/git/patch.js';
 export type { GitStatus } from './runtime/git/status.js';
 export type { GitWorktree } from './runtime/git/worktrees.js';
+export type { LoadedMicroagents } from './runtime/microagents/loaded.js';
 export type { Microagent } from './runtime/microagents/microagent.js';
-export type { LoadedMicroagents, RuntimeMicroagents } from './runtime/microagents/microagents.js';
+export type { RuntimeMicroagents } from './runtime/microagents/microagents.js';
 export type { ForwardedPort } from './runtime/ports.js';
 export type { RunCodeOptions, RunOptions, Runtime } from './runtime/runtime.js';
 export type {

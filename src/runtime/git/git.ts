@@ -1,41 +1,20 @@
 /** The git verbs of a runtime. Git runs inside the cell, as plain processes, on every backend alike. */
 import { posix } from 'node:path';
 import type { Call } from '../call.js';
-import { type BlameOptions, findBlame, type GitBlameLine } from './blame.js';
-import {
-  type CheckoutOptions,
-  checkOut,
-  findBranch,
-  findBranches,
-  type GitBranch,
-  workBranchName,
-} from './branches.js';
-import { type ChangesOptions, findChanges, type GitChange } from './changes.js';
-import { output, work } from './command.js';
-import { type CommitOptions, makeCommit } from './commit.js';
-import { type FileDiff, type FileDiffOptions, findFileDiff } from './file-diff.js';
-import { findCommitChanges, findCommits, type GitCommit, type LogOptions } from './log.js';
-import { type DiffOptions, findPatch, type GitPatch } from './patch.js';
-import {
-  type CloneOptions,
-  clone,
-  type FetchOptions,
-  fetchFrom,
-  findRemoteUrl,
-  type PushOptions,
-  pull,
-  push,
-} from './remotes.js';
-import { checkName } from './revisions.js';
-import { type SetupOptions, type SetupResult, setUp } from './setup.js';
-import { findStatus, type GitStatus } from './status.js';
-import {
-  type AddWorktreeOptions,
-  addWorktree,
-  findWorktrees,
-  type GitWorktree,
-  removeWorktree,
-} from './worktrees.js';
+import type { BlameOptions, GitBlameLine } from './blame.js';
+import type { CheckoutOptions, GitBranch } from './branches.js';
+import type { ChangesOptions, GitChange } from './changes.js';
+import type { CommitOptions } from './commit.js';
+import type { FileDiff, FileDiffOptions } from './file-diff.js';
+import type { InitOptions } from './init.js';
+import type { GitCommit, LogOptions } from './log.js';
+import type { DiffOptions, GitPatch } from './patch.js';
+import type { CloneOptions, FetchOptions, PushOptions } from './remotes.js';
+import type { SetupOptions, SetupResult } from './setup.js';
+import type { GitStatus } from './status.js';
+import type { AddWorktreeOptions, GitWorktree } from './worktrees.js';
+
+const verbs = () => import('./verbs.js');
 
 interface Cancellable {
   readonly signal?: AbortSignal | undefined;
@@ -58,6 +37,7 @@ export class RuntimeGit {
   };
 
   readonly #call: Call;
+  /** By the top directory of the repository. */
   readonly #setups: Map<string, Promise<SetupResult>>;
 
   constructor(call: Call, path: string, setups = new Map<string, Promise<SetupResult>>()) {
@@ -66,12 +46,13 @@ export class RuntimeGit {
     this.path = path;
     const place = (other: string) => posix.resolve(path, other);
     this.worktrees = {
-      list: ({ signal } = {}) => findWorktrees(call, path, signal),
+      list: async ({ signal } = {}) => (await verbs()).findWorktrees(call, path, signal),
       add: async (other, options = {}) => {
-        await addWorktree(call, path, place(other), options);
+        await (await verbs()).addWorktree(call, path, place(other), options);
         return this.at(other);
       },
-      remove: (other, options = {}) => removeWorktree(call, path, place(other), options),
+      remove: async (other, options = {}) =>
+        (await verbs()).removeWorktree(call, path, place(other), options),
     };
   }
 
@@ -81,19 +62,13 @@ export class RuntimeGit {
   }
 
   /** Makes the directory a repository; one that is a repository already stays as it is. */
-  async init({ branch = 'main', signal }: Cancellable & { branch?: string } = {}): Promise<void> {
-    const name = checkName('branch', branch);
-    await output(work(this.#call, this.path, { signal }), [
-      'init',
-      '--quiet',
-      '--template=',
-      `--initial-branch=${name}`,
-    ]);
+  async init(options: InitOptions = {}): Promise<void> {
+    await (await verbs()).initialize(this.#call, this.path, options);
   }
 
   /** Clones into a directory below this one and gives git there. */
   async clone(url: string, options: CloneOptions = {}): Promise<RuntimeGit> {
-    return this.at(await clone(this.#call, this.path, url, options));
+    return this.at(await (await verbs()).clone(this.#call, this.path, url, options));
   }
 
   /** All that comes before work: clones or makes a repository, goes to the branch or to a new work branch, sets up. */
@@ -111,92 +86,90 @@ export class RuntimeGit {
   }
 
   /** Sources `.workcell/setup.sh` or `.openhands/setup.sh` and installs `pre-commit.sh`, once in the life of the runtime. */
-  setUp(options: SetupOptions = {}): Promise<SetupResult> {
-    const known = this.#setups.get(this.path);
-    if (known !== undefined) return known;
-    const done = setUp(this.#call, this.path, options);
-    this.#setups.set(this.path, done);
-    // What never ran may be tried again.
-    done.catch(() => this.#setups.delete(this.path));
-    return done;
+  async setUp(options: SetupOptions = {}): Promise<SetupResult> {
+    return (await verbs()).setUpOnce(this.#call, this.path, this.#setups, options);
   }
 
-  status({ signal }: Cancellable = {}): Promise<GitStatus> {
-    return findStatus(this.#call, this.path, signal);
+  async status({ signal }: Cancellable = {}): Promise<GitStatus> {
+    return (await verbs()).findStatus(this.#call, this.path, signal);
   }
 
   /** Files that differ from a base, in this repository and in those directly below it; new files included. */
-  changes(options: ChangesOptions = {}): Promise<GitChange[]> {
-    return findChanges(this.#call, this.path, options);
+  async changes(options: ChangesOptions = {}): Promise<GitChange[]> {
+    return (await verbs()).findChanges(this.#call, this.path, options);
   }
 
   /** What a commit changed, compared with its first parent. */
-  commitChanges(ref: string): Promise<GitChange[]> {
-    return findCommitChanges(this.#call, this.path, ref);
+  async commitChanges(ref: string): Promise<GitChange[]> {
+    return (await verbs()).findCommitChanges(this.#call, this.path, ref);
   }
 
   /** The difference as a patch; a string is the base. */
-  diff(options: string | DiffOptions = {}): Promise<GitPatch> {
-    return findPatch(this.#call, this.path, typeof options === 'string' ? { base: options } : options);
+  async diff(options: string | DiffOptions = {}): Promise<GitPatch> {
+    return (await verbs()).findPatch(
+      this.#call,
+      this.path,
+      typeof options === 'string' ? { base: options } : options,
+    );
   }
 
   /** One file as it was and as it is, both whole. */
-  fileDiff(path: string, options: FileDiffOptions = {}): Promise<FileDiff> {
-    return findFileDiff(this.#call, posix.resolve(this.path, path), options);
+  async fileDiff(path: string, options: FileDiffOptions = {}): Promise<FileDiff> {
+    return (await verbs()).findFileDiff(this.#call, posix.resolve(this.path, path), options);
   }
 
   /** The branch that is checked out; null on a detached head. */
-  branch({ signal }: Cancellable = {}): Promise<string | null> {
-    return findBranch(this.#call, this.path, signal);
+  async branch({ signal }: Cancellable = {}): Promise<string | null> {
+    return (await verbs()).findBranch(this.#call, this.path, signal);
   }
 
-  branches({ signal }: Cancellable = {}): Promise<GitBranch[]> {
-    return findBranches(this.#call, this.path, signal);
+  async branches({ signal }: Cancellable = {}): Promise<GitBranch[]> {
+    return (await verbs()).findBranches(this.#call, this.path, signal);
   }
 
   /** Goes to a branch, or with a detached head to a tag or commit. */
-  checkout(ref: string, options: CheckoutOptions = {}): Promise<void> {
-    return checkOut(this.#call, this.path, ref, options);
+  async checkout(ref: string, options: CheckoutOptions = {}): Promise<void> {
+    return (await verbs()).checkOut(this.#call, this.path, ref, options);
   }
 
   /** Makes a branch with a name of its own, goes there and gives the name. */
   async workBranch(options: Omit<CheckoutOptions, 'create'> = {}): Promise<string> {
-    const name = workBranchName();
+    const name = (await verbs()).workBranchName();
     await this.checkout(name, { ...options, create: true });
     return name;
   }
 
-  commit(message: string, options: CommitOptions = {}): Promise<GitCommit> {
-    return makeCommit(this.#call, this.path, message, options);
+  async commit(message: string, options: CommitOptions = {}): Promise<GitCommit> {
+    return (await verbs()).makeCommit(this.#call, this.path, message, options);
   }
 
   /** Commits, newest first; none before the first. */
-  log(options: LogOptions = {}): Promise<GitCommit[]> {
-    return findCommits(this.#call, this.path, options);
+  async log(options: LogOptions = {}): Promise<GitCommit[]> {
+    return (await verbs()).findCommits(this.#call, this.path, options);
   }
 
-  blame(path: string, options: BlameOptions = {}): Promise<GitBlameLine[]> {
-    return findBlame(this.#call, this.path, path, options);
+  async blame(path: string, options: BlameOptions = {}): Promise<GitBlameLine[]> {
+    return (await verbs()).findBlame(this.#call, this.path, path, options);
   }
 
   /** The address of `origin`, or of another remote; undefined where there is none. */
-  remoteUrl({
+  async remoteUrl({
     remote = 'origin',
     signal,
   }: Cancellable & { remote?: string } = {}): Promise<string | undefined> {
-    return findRemoteUrl(this.#call, this.path, remote, signal);
+    return (await verbs()).findRemoteUrl(this.#call, this.path, remote, signal);
   }
 
-  fetch(options: FetchOptions = {}): Promise<void> {
-    return fetchFrom(this.#call, this.path, options);
+  async fetch(options: FetchOptions = {}): Promise<void> {
+    return (await verbs()).fetchFrom(this.#call, this.path, options);
   }
 
   /** Fetches and brings the current branch forward; histories that went apart are an error. */
-  pull(options: FetchOptions = {}): Promise<void> {
-    return pull(this.#call, this.path, options);
+  async pull(options: FetchOptions = {}): Promise<void> {
+    return (await verbs()).pull(this.#call, this.path, options);
   }
 
-  push(options: PushOptions = {}): Promise<void> {
-    return push(this.#call, this.path, options);
+  async push(options: PushOptions = {}): Promise<void> {
+    return (await verbs()).push(this.#call, this.path, options);
   }
 }

@@ -58,7 +58,8 @@ export async function clone(call: Call, cwd: string, url: string, options: Clone
     await output(git, ['clone', '--quiet', ...flags, '--', address, path], { timeoutMs });
     // Files come only now: their filters must not run while the token is in reach.
     const isEmpty = (await findHead(await inspect(call, path, signal))) === undefined;
-    if (!isEmpty) await output(work(call, path, { signal }), ['reset', '--quiet', '--hard'], { timeoutMs });
+    if (!isEmpty)
+      await output(work(call, path, { signal }), ['checkout', '--quiet', 'HEAD', '--'], { timeoutMs });
     return path;
   } catch (error) {
     // Git itself cleans up, unless it was killed.

@@ -25,14 +25,29 @@ export interface SetupOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Sources the script in the default shell, which is left in the top directory with the variables it sets. */
-export async function setUp(
+/** Sets a repository up, unless that was done before. What failed to run may be tried again. */
+export async function setUpOnce(
   call: Call,
   cwd: string,
+  done: Map<string, Promise<SetupResult>>,
+  options: SetupOptions,
+): Promise<SetupResult> {
+  const git = await inspect(call, cwd, options.signal);
+  const root = await output(git, ['rev-parse', '--show-toplevel']);
+  const known = done.get(root);
+  if (known !== undefined) return known;
+  const result = setUp(call, root, options);
+  done.set(root, result);
+  result.catch(() => done.delete(root));
+  return result;
+}
+
+/** Sources the script in the default shell, which is left in the top directory with the variables it sets. */
+async function setUp(
+  call: Call,
+  root: string,
   { timeoutMs = patienceMs, signal }: SetupOptions,
 ): Promise<SetupResult> {
-  const git = await inspect(call, cwd, signal);
-  const root = await output(git, ['rev-parse', '--show-toplevel']);
   const script = await firstFile(call, root, 'setup.sh');
   const result =
     script === undefined

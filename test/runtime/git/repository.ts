@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import { type CreateRuntimeOptions, createRuntime, type Runtime } from '../../../src/index.js';
 
 export const places = ['cli', 'sandbox'] as const;
-export type Place = (typeof places)[number];
+export type Place = (typeof places)[number] | 'local';
 
 export interface Given {
   /** The workspace on this machine. */

@@ -2,9 +2,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { rules } from '../../../src/security/index.js';
 import { given, places, Repository } from './repository.js';
 
-describe.each(places)('%s', (place) => {
+describe.each([...places, 'local'] as const)('%s', (place) => {
   test('from an empty directory to a second commit on a work branch', async () => {
     const { runtime } = await given(place);
     await runtime.git.init();
@@ -104,7 +105,7 @@ describe.each(places)('%s', (place) => {
       repository.write('.git/hooks/pre-commit', '#!/bin/sh\necho kept >> .git/checked\n', 0o755);
       repository.write('.gitignore', 'ran\n');
       const git = runtime.git.at("it's a repository");
-      const [first, again] = await Promise.all([git.setUp(), git.setUp()]);
+      const [first, again] = await Promise.all([git.setUp(), git.at('.git/..').at(folder).setUp()]);
       expect(first).toMatchObject({
         script: { path: `${folder}/setup.sh`, result: { exitCode: 0 } },
         preCommit: `${folder}/pre-commit.sh`,
@@ -133,6 +134,37 @@ describe.each(places)('%s', (place) => {
     const git = await runtime.git.prepare();
     expect(await git.setUp()).toEqual({ script: null, preCommit: null });
     expect(existsSync(join(directory, '.git/hooks'))).toBe(false);
+  });
+
+  test('an empty repository is prepared too', async () => {
+    const { runtime } = await given(place);
+    await runtime.run('git init -q --bare empty.git');
+    const git = await runtime.git.prepare({ repository: './empty.git' });
+    expect(git.path).toBe(`${runtime.workspace}/empty`);
+    await runtime.write('empty/file', '1');
+    await git.commit('first');
+    await git.push();
+    expect(await runtime.git.at('empty.git').log({ ref: (await git.branch()) ?? '' })).toHaveLength(1);
+  });
+
+  test('what rules find harmless passes under a policy', async () => {
+    const { runtime } = await given(place, { guards: [rules()] });
+    await runtime.write('origin/file', 'one\n');
+    const origin = runtime.git.at('origin');
+    await origin.init();
+    await origin.commit('first');
+    const git = await runtime.git.prepare({ repository: './origin', into: 'clone' });
+    await runtime.write('clone/file', 'two\n');
+    expect((await git.diff()).files).toHaveLength(1);
+    await git.commit('second');
+    await git.push();
+    await git.checkout('main');
+    await git.pull();
+    await git.worktrees.add('../tree');
+    expect((await git.status()).isClean).toBe(true);
+    await expect(git.changes({ base: 'HEAD' })).resolves.toEqual([]);
+    expect(await git.blame('file')).toHaveLength(1);
+    expect(await git.log()).toHaveLength(1);
   });
 
   test('a cancelled command is ended', async () => {

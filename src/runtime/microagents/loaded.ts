@@ -1,0 +1,56 @@
+/** What was found, and which of it holds. */
+import type { Collected, MicroagentProblem } from './collect.js';
+import type { McpServer } from './mcp-servers.js';
+import type { Microagent } from './microagent.js';
+import type { OrganisationResult } from './organisation.js';
+
+export class LoadedMicroagents {
+  /** Those that hold, by name, in order of precedence: the repository's are last. */
+  readonly agents: readonly Microagent[];
+  /** Those that another of the same name replaced. */
+  readonly replaced: readonly Microagent[];
+  readonly problems: readonly MicroagentProblem[];
+  /** The organisation's repository that was read, and those that could not be. */
+  readonly organisation: Pick<OrganisationResult, 'url' | 'attempts'> | null;
+
+  constructor(
+    found: readonly Collected[],
+    organisation: OrganisationResult | undefined,
+    disabled: readonly string[],
+  ) {
+    const all = found.flatMap(({ agents }) => agents).filter(({ name }) => !disabled.includes(name));
+    const last = new Map<string, Microagent>();
+    for (const agent of all) {
+      last.delete(agent.name);
+      last.set(agent.name, agent);
+    }
+    this.agents = [...last.values()];
+    this.replaced = all.filter((agent) => last.get(agent.name) !== agent);
+    this.problems = found.flatMap(({ problems }) => problems);
+    this.organisation =
+      organisation === undefined ? null : { url: organisation.url, attempts: organisation.attempts };
+  }
+
+  /** What always holds, as one text. */
+  get instructions(): string {
+    return this.agents
+      .filter(({ kind }) => kind === 'repository')
+      .map(({ content }) => content)
+      .join('\n\n');
+  }
+
+  /** Servers that microagents which always hold ask for; to be given to `runtime.mcp.connect`, if they are wanted. */
+  get mcpServers(): Record<string, McpServer> {
+    const always = this.agents.filter(({ kind }) => kind === 'repository');
+    return Object.assign({}, ...always.map(({ mcpServers }) => mcpServers));
+  }
+
+  /** Those whose trigger is in a message, in any case, each with the first trigger that is. */
+  match(message: string): { agent: Microagent; trigger: string }[] {
+    const text = message.toLowerCase();
+    return this.agents.flatMap((agent) => {
+      const trigger = agent.triggers.find((word) => text.includes(word.toLowerCase()));
+      return trigger === undefined ? [] : [{ agent, trigger }];
+    });
+  }
+}
