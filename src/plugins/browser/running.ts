@@ -171,14 +171,9 @@ export class Running {
   }
 
   /** Lets pages stand still, or go on. */
-  async freeze(frozen: boolean): Promise<void> {
-    const state = frozen ? 'frozen' : 'active';
+  async hold(held: boolean): Promise<void> {
     await Promise.all(
-      [...this.#tabs.values()].map(async (opening) => {
-        const tab = await opening.catch(() => undefined);
-        if (tab?.broken === undefined)
-          await tab?.cdp.send('Page.setWebLifecycleState', { state }).catch(() => {});
-      }),
+      [...this.#tabs.values()].map(async (opening) => (await opening.catch(() => undefined))?.hold(held)),
     );
   }
 
@@ -223,7 +218,7 @@ export class Running {
     this.happenings.add('dialogs', { type: note(type), message: note(dialog.message()), accepted });
     if (this.happenings.dialogCount > mostDialogs) {
       const tab = await this.#tabs.get(page);
-      if (tab !== undefined) tab.broken = 'The page asks without end, so it was closed.';
+      tab?.giveUp('The page asks without end, so it was closed.');
       await page.close();
     } else if (accepted) await dialog.accept(given?.text);
     else await dialog.dismiss();
@@ -250,6 +245,6 @@ export class Running {
   async #leave(page: Page, url: string, reason: string): Promise<void> {
     this.happenings.add('blocked', { url: shortUrl(url), reason: note(reason) });
     const tab = await this.#tabs.get(page);
-    if (tab !== undefined) tab.broken = reason;
+    tab?.giveUp(reason);
   }
 }

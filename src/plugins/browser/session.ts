@@ -86,7 +86,7 @@ export class BrowserSession {
       let tab: Tab | undefined;
       try {
         tab = await running.active();
-        const work = perform(step, { running, tab, timeoutMs, signal });
+        const work = tab.whileAlive(perform(step, { running, tab, timeoutMs, signal }));
         const waits = step.do === 'noop' ? step.wait_ms : 0;
         await within(work, { ms: timeoutMs + stepMs + waits, what: `The step ${step.do}`, signal });
         await running.settlePopups(signal);
@@ -97,7 +97,7 @@ export class BrowserSession {
           await tab?.cdp.send('Page.stopLoading').catch(() => {});
           throw error;
         }
-        if (error instanceof Unresponsive && tab !== undefined) tab.broken ??= error.message;
+        if (error instanceof Unresponsive) tab?.giveUp(error.message);
         return running.ended ?? tab?.broken ?? reasonOf(error);
       }
     }
@@ -136,11 +136,15 @@ export class BrowserSession {
     await running.settleDownloads(timeoutMs, signal);
     const tab = await running.active();
     try {
-      const [look, picture, pages] = await Promise.all([
-        lookAt(tab, wanted),
-        screenshot || marks ? takePicture(tab, wanted) : undefined,
-        running.pages(),
-      ]);
+      // A page that failed may be stuck, which shows sooner than by waiting for a look at it.
+      if (error !== null && !(await tab.responds())) throw new Error(error);
+      const [look, picture, pages] = await tab.whileAlive(
+        Promise.all([
+          lookAt(tab, wanted),
+          screenshot || marks ? takePicture(tab, wanted) : undefined,
+          running.pages(),
+        ]),
+      );
       const marked =
         marks && picture !== undefined
           ? await drawMarks(tab, picture, look.elements, wanted).catch(unlessCancelled)
@@ -163,13 +167,13 @@ export class BrowserSession {
       };
     } catch (failure) {
       if (WorkcellError.isInstance(failure) && failure.code === 'cancelled') throw failure;
-      tab.broken ??= `${reasonOf(failure)} The page does not respond, so it is closed at the next action.`;
+      tab.giveUp(`${reasonOf(failure)} The page does not respond, so it is closed at the next action.`);
       return {
         ...nothing,
         ...empty,
         url: shortUrl(tab.page.url()),
         ...running.happenings.take(),
-        error: note(error ?? running.ended ?? tab.broken),
+        error: note(running.ended ?? tab.broken ?? reasonOf(failure)),
       };
     }
   }
@@ -190,7 +194,7 @@ export class BrowserSession {
 
   async #wake(running: Running): Promise<void> {
     clearTimeout(this.#parking);
-    if (this.#parked) await running.freeze(false);
+    if (this.#parked) await running.hold(false);
     this.#parked = false;
   }
 
@@ -199,7 +203,7 @@ export class BrowserSession {
       void this.#turns.take(async () => {
         if (running.ended !== undefined || this.#closed) return;
         this.#parked = true;
-        await running.freeze(true);
+        await running.hold(true);
       });
     }, this.#options.parkAfterMs);
     this.#parking.unref();

@@ -8,6 +8,7 @@ import { FrameIds } from './look/ids.js';
 const quietMs = 1000;
 /** How long looking up one element may take. */
 const findMs = 3000;
+const respondMs = 5000;
 
 export class Tab {
   readonly page: Page;
@@ -16,8 +17,10 @@ export class Tab {
   readonly frameIds = new FrameIds();
   /** The elements of the last look, by id. Those of a page that was left mean nothing any more. */
   elements = new Map<string, number>();
-  /** Why the page is of no use any more. */
-  broken: string | undefined;
+  #broken: string | undefined;
+  #give: (reason: Error) => void = () => {};
+  /** Rejects when the page is of no use any more. */
+  readonly #gone: Promise<never>;
   #loading = false;
   readonly #scripted = new Set<Request>();
   #calm: (() => void) | undefined;
@@ -26,9 +29,11 @@ export class Tab {
     this.page = page;
     this.cdp = cdp;
     this.targetId = targetId;
-    page.on('crash', () => {
-      this.broken = 'The page crashed.';
+    this.#gone = new Promise((_, reject) => {
+      this.#give = reject;
     });
+    this.#gone.catch(() => {});
+    page.on('crash', () => this.giveUp('The page crashed.'));
     page.on('framenavigated', (frame) => {
       if (frame === page.mainFrame()) this.elements = new Map();
     });
@@ -46,6 +51,38 @@ export class Tab {
     const [cdp] = await Promise.all([page.context().newCDPSession(page), page.setViewportSize(viewport)]);
     const { targetInfo } = await cdp.send('Target.getTargetInfo');
     return new Tab(page, cdp, targetInfo.targetId);
+  }
+
+  /** Why the page is of no use any more. */
+  get broken(): string | undefined {
+    return this.#broken;
+  }
+
+  giveUp(reason: string): void {
+    this.#broken ??= reason;
+    this.#give(new Error(this.#broken));
+  }
+
+  /** Waits for something as long as the page lives. */
+  whileAlive<Result>(work: Promise<Result>): Promise<Result> {
+    return Promise.race([work, this.#gone]);
+  }
+
+  /** Whether the page still takes orders. */
+  async responds(): Promise<boolean> {
+    const answer = this.whileAlive(this.cdp.send('Runtime.evaluate', { expression: '0' }));
+    return within(answer, { ms: respondMs, what: 'An answer of the page' }).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** Holds the page's scripts at their next step, or lets them go on. Nothing of them is lost. */
+  async hold(held: boolean): Promise<void> {
+    if (this.broken !== undefined) return;
+    if (!held) return void (await this.cdp.send('Debugger.disable').catch(() => {}));
+    await this.cdp.send('Debugger.enable').catch(() => {});
+    await this.cdp.send('Debugger.pause').catch(() => {});
   }
 
   get loading(): boolean {
