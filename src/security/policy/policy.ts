@@ -111,12 +111,19 @@ async function analyzeSafely(
   timeoutMs: number,
 ): Promise<Verdict & { analyzer: string }> {
   const { name } = analyzer;
-  const stop = new AbortController();
+  let stop: AbortController | undefined;
   let timer: NodeJS.Timeout | undefined;
   try {
     const { workspace, home, signal } = context;
-    const both = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
-    const started = analyzer.analyze(action, { workspace, home, signal: both });
+    const started = analyzer.analyze(action, {
+      workspace,
+      home,
+      // Most analyzers answer at once and never look at it, and making one costs more than they do.
+      get signal() {
+        stop ??= new AbortController();
+        return signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
+      },
+    });
     if (!(started instanceof Promise)) return { ...checkVerdict(started), analyzer: name };
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error(`no verdict after ${timeoutMs} ms`)), timeoutMs);
@@ -127,7 +134,7 @@ async function analyzeSafely(
     return { analyzer: name, risk: 'unknown', reasons: [`Analyzer ${name} failed: ${message}`] };
   } finally {
     clearTimeout(timer);
-    stop.abort();
+    stop?.abort();
   }
 }
 

@@ -35,13 +35,24 @@ export function walkSource(source: string, scope: Scope): Result {
     scope.findings.add('unknown', 'The command is nested too deeply to be judged.');
     return nothing;
   }
-  const script = parse(source);
+  const script = parseOnce(source);
   if (script.errors !== undefined && script.errors.length > 0)
     scope.findings.add(
       'unknown',
       `The command cannot be read as shell source: ${script.errors[0]?.message}.`,
     );
   return walkScript(script, scope);
+}
+
+const longestKept = 4096;
+let latest: { readonly source: string; readonly script: ParsedScript } | undefined;
+
+/** A command is judged and then taken apart for the rules of a policy: its tree, which nothing changes, serves both. */
+function parseOnce(source: string): ParsedScript {
+  if (latest?.source === source) return latest.script;
+  const script = parse(source);
+  if (source.length <= longestKept) latest = { source, script };
+  return script;
 }
 
 /** Reads a script and, at the end, the functions in it that nothing has called. */
