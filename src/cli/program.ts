@@ -5,6 +5,7 @@ import { auditCommand } from './commands/audit.js';
 import { codeCommand } from './commands/code.js';
 import { configCommand } from './commands/config.js';
 import { doctorCommand } from './commands/doctor.js';
+import { eventsCommand } from './commands/events.js';
 import { executorCommand } from './commands/executor.js';
 import { imagesCommand } from './commands/images.js';
 import { mcpCommand } from './commands/mcp.js';
@@ -47,6 +48,7 @@ export function createProgram(): Command {
     doctorCommand(),
     configCommand(),
     riskCommand(),
+    eventsCommand(),
     auditCommand(),
     mcpCommand(),
     executorCommand(),

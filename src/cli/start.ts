@@ -7,6 +7,7 @@ import { Progress } from './progress.js';
 export async function startRuntime(
   options: CellOptions,
   signal: AbortSignal,
+  trusted: Pick<CreateRuntimeOptions, 'policy' | 'guards'> = {},
 ): Promise<{ runtime: Runtime; log: Log }> {
   const { createRuntime } = await import('../create-runtime.js');
   const { loadConfig } = await import('../config/load.js');
@@ -30,6 +31,7 @@ export async function startRuntime(
       config: file,
       onStatus,
       signal,
+      ...trusted,
     } as CreateRuntimeOptions);
     return { runtime, log };
   } finally {

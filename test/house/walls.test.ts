@@ -31,6 +31,7 @@ const walls: Record<string, readonly string[]> = {
   compat: ['protocol', 'launchers', 'plugins', 'executor', 'runtime'],
   server: ['protocol', 'executor', 'index.ts'],
   cli: [
+    'events',
     'server',
     'abuse',
     'compat',

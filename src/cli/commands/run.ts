@@ -10,6 +10,8 @@ interface RunCommandOptions extends CellOptions {
   timeout?: number;
   noChangeTimeout?: number;
   json?: true;
+  guard?: 'rules';
+  confirm?: true;
 }
 
 const examples = `
@@ -19,11 +21,12 @@ as on a terminal. Standard input is not passed on. The first Ctrl-C goes to the
 command, the second one gives up.
 
 Exit code: that of the command; 128+n after signal n; 124 after a timeout;
-130 when given up.
+130 when given up; 77 when it was refused.
 
 Examples:
   $ workcell run 'make && make test'
   $ workcell run --workspace . --timeout 60 npm test
+  $ workcell run --guard rules --confirm 'rm -rf build'
   $ workcell run --backend cli --json 'uname -a' | jq -r .output`;
 
 /** `workcell run`: one command in a fresh cell. */
@@ -34,6 +37,10 @@ export function runCommand(): Command {
     .option('-e, --env <NAME=value>', 'set a variable of the command; may be repeated', collectVariable)
     .option('-t, --timeout <seconds>', 'end the command and all it started after this time', parseSeconds)
     .addOption(noChangeTimeout())
+    .addOption(
+      new Option('--guard <guard>', 'judge the command first; what is risky does not run').choices(['rules']),
+    )
+    .option('--confirm', 'show the risk of a risky command and ask; refused without a terminal')
     .option('--json', 'print the observation as one line of JSON instead of the output')
     .usage('[options] <command...>')
     .passThroughOptions()
@@ -52,7 +59,7 @@ async function run(words: string[], options: RunCommandOptions): Promise<void> {
   const { exitCodeOf } = await import('../exit-code.js');
   const { startRuntime } = await import('../start.js');
   using interrupts = watchInterrupts();
-  const { runtime, log } = await startRuntime(options, interrupts.signal);
+  const { runtime, log } = await startRuntime(options, interrupts.signal, await judge(options));
   const output = options.json ? undefined : openOutput(() => interrupts.abort(141));
   let observation: Observation<'run'>;
   try {
@@ -79,6 +86,14 @@ async function run(words: string[], options: RunCommandOptions): Promise<void> {
   if (options.json) process.stdout.write(`${JSON.stringify(observation)}\n`);
   explain(observation);
   process.exitCode = (endedBy === 'cancelled' ? interrupts.exitCode() : undefined) ?? exitCodeOf(observation);
+}
+
+/** Asking needs somebody who judges. */
+async function judge({ guard, confirm }: RunCommandOptions) {
+  if (guard === undefined && confirm === undefined) return {};
+  const { rules } = await import('../../security/analyzers/rules.js');
+  const { terminalPolicy } = await import('../confirm.js');
+  return { guards: [rules()], policy: terminalPolicy(confirm === true) };
 }
 
 /** A single word is source already; several are quoted so that the shell gives the program exactly those. */
