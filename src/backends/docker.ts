@@ -1,11 +1,9 @@
 /** Runs everything in a container of a Docker Engine. The executor is inside, as another user than the commands. */
 import { engineTrouble, openEngine } from '../engines/docker.js';
-import { WorkcellError } from '../protocol/index.js';
 import { defineBackend, type Probe } from './backend.js';
-import { attachContainer, listContainers, reap } from './docker/attach.js';
-import { checkOptions, startContainer } from './docker/cell.js';
+import { attachContainer, listContainers } from './docker/attach.js';
 import { dockerOptions } from './docker/options.js';
-import { takeContainer } from './docker/pool.js';
+import { startDocker } from './docker/start.js';
 
 export default defineBackend({
   type: 'docker',
@@ -27,16 +25,7 @@ export default defineBackend({
     }
   },
 
-  async start(options, { id, signal, plugins = [] }) {
-    checkOptions(options);
-    void reap(await openEngine(options.engine));
-    if (options.pool === undefined) return startContainer(options, { id, signal, plugins });
-    const cell = await takeContainer(options, plugins);
-    if (!signal?.aborted) return { ...cell, id };
-    await cell.stop();
-    throw new WorkcellError('cancelled', 'The start of the cell was cancelled.');
-  },
-
+  start: startDocker,
   attach: attachContainer,
   list: listContainers,
 });

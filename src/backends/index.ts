@@ -9,6 +9,7 @@ export const backends = {
   local: () => import('./local.js'),
   remote: () => import('./remote.js'),
   sandbox: () => import('./sandbox.js'),
+  'ubuntu-docker': () => import('./ubuntu-docker.js'),
 };
 
 export type BackendName = keyof typeof backends;

@@ -36,6 +36,7 @@ import {
 } from './pipeline.js';
 import { RuntimePorts } from './ports.js';
 import { RuntimeProcesses } from './processes.js';
+import { execPythonFile, type PythonFileOptions } from './python.js';
 
 type Options<Name extends ActionName, Keys extends string = never> = Omit<
   Extract<ActionInput, { action: Name }>,
@@ -205,6 +206,11 @@ export class Runtime implements AsyncDisposable {
   runCode(code: string, options: RunCodeOptions = {}): Promise<Observation<'run_code'>> {
     const { onOutput, signal, ...rest } = options;
     return this.execute({ action: 'run_code', code, ...rest }, toContext({ onOutput, signal }));
+  }
+
+  /** Runs a Python script of this machine in the cell, whole, with its output passed on as it comes. */
+  execPythonFile(file: string, options: PythonFileOptions = {}): Promise<Observation<'wait_process'>> {
+    return execPythonFile(this.processes, file, options);
   }
 
   read(path: string, options: Options<'read', 'path'> = {}): Promise<Observation<'read'>> {

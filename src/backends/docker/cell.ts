@@ -2,6 +2,7 @@
 import type Docker from 'dockerode';
 import { type Engine, isGone, openEngine, refusalOf } from '../../engines/docker.js';
 import { type ExecutorBundle, executorBundle } from '../../images/bundle/bundle.js';
+import { dockerBuilder } from '../../images/docker/service.js';
 import { actionsWith } from '../../plugins/host.js';
 import { builtinSpecs, type LoadedPlugin } from '../../plugins/load.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
@@ -19,11 +20,13 @@ export interface StartOptions {
   readonly id: string;
   readonly signal?: AbortSignal | undefined;
   readonly plugins?: readonly LoadedPlugin[] | undefined;
+  /** Told what the engine fetches, line by line. */
+  readonly onProgress?: ((message: string) => void) | undefined;
 }
 
 export async function startContainer(
   options: DockerOptions,
-  { id, signal, plugins = [] }: StartOptions,
+  { id, signal, plugins = [], onProgress }: StartOptions,
 ): Promise<Cell> {
   const engine = await openEngine(options.engine);
   const bundle = await openBundle();
@@ -33,19 +36,18 @@ export async function startContainer(
     const { workspace, user } = furnish(home, options);
     const { keepAlive } = options;
     const labels = ownLabels({ id, keepAlive, home: home.path });
-    container = await engine.docker.createContainer(
-      describeContainer({
-        id,
-        options,
-        user,
-        labels,
-        workspace,
-        wire: home.wire,
-        overlays: home.overlays,
-        bundle,
-        plugins: builtinSpecs(plugins),
-      }),
-    );
+    const description = describeContainer({
+      id,
+      options,
+      user,
+      labels,
+      workspace,
+      wire: home.wire,
+      overlays: home.overlays,
+      bundle,
+      plugins: builtinSpecs(plugins),
+    });
+    container = await create(engine, description, { signal, onProgress });
     for (const network of options.networks) {
       await engine.docker.getNetwork(network).connect({ Container: container.id });
     }
@@ -70,6 +72,25 @@ export async function startContainer(
     removeHome(home);
     throw explainStart(engine, options, error);
   }
+}
+
+/** An image that is not there is fetched. */
+async function create(
+  { docker, host }: Engine,
+  description: Docker.ContainerCreateOptions,
+  { signal, onProgress }: Pick<StartOptions, 'signal' | 'onProgress'>,
+): Promise<Docker.Container> {
+  try {
+    return await docker.createContainer(description);
+  } catch (error) {
+    if (!/no such image/i.test(refusalOf(error).reason)) throw error;
+  }
+  const { Image: base = '', platform } = description;
+  await dockerBuilder({ engine: host }).build(
+    { base, executor: false, ...(platform !== undefined && { platform }) },
+    { signal, onProgress: ({ message }) => onProgress?.(message) },
+  );
+  return docker.createContainer(description);
 }
 
 let opened: Promise<ExecutorBundle> | undefined;

@@ -1,0 +1,22 @@
+/** Starts a cell, or takes one that waits. */
+import { openEngine } from '../../engines/docker.js';
+import { type Cell, WorkcellError } from '../../protocol/index.js';
+import type { StartContext } from '../backend.js';
+import { reap } from './attach.js';
+import { checkOptions, startContainer } from './cell.js';
+import type { DockerOptions } from './options.js';
+import { takeContainer } from './pool.js';
+
+export async function startDocker(options: DockerOptions, context: StartContext): Promise<Cell> {
+  const { id, signal, onStatus, plugins = [] } = context;
+  checkOptions(options);
+  void reap(await openEngine(options.engine));
+  if (options.pool === undefined) {
+    const onProgress = (message: string) => onStatus({ status: 'BUILDING_RUNTIME', level: 'info', message });
+    return startContainer(options, { id, signal, plugins, onProgress });
+  }
+  const cell = await takeContainer(options, plugins);
+  if (!signal?.aborted) return { ...cell, id };
+  await cell.stop();
+  throw new WorkcellError('cancelled', 'The start of the cell was cancelled.');
+}

@@ -1,0 +1,109 @@
+/** The docker backend for work with Python: packages kept in an image, Python found or installed and preset. */
+import { z } from 'zod';
+import { dockerBuilder } from '../images/docker/service.js';
+import { pythonHome } from '../images/install.js';
+import { type Cell, WorkcellError } from '../protocol/index.js';
+import { defineBackend, type StartContext } from './backend.js';
+import { attachContainer, listContainers } from './docker/attach.js';
+import { dockerOptions } from './docker/options.js';
+import { startDocker } from './docker/start.js';
+import docker from './docker.js';
+import { checkVersion, findPython, presetPython } from './ubuntu-docker/python.js';
+import { isDemand } from './ubuntu-docker/version.js';
+
+const options = {
+  ...dockerOptions,
+  image: z.string().min(1).default('ubuntu:24.04'),
+  /** Packages of the image's own distribution. */
+  systemPackages: z.array(z.string()).default([]),
+  /** Requirements for pip, such as `requests>=2`. */
+  pythonPackages: z.array(z.string()).default([]),
+  /** What the version of Python must be, such as `>=3.10` or `>=3.10,<3.13`. */
+  pythonVersion: z.string().refine(isDemand, 'must be a demand such as >=3.10').default('>=3.8'),
+  /** The Python to use. Default: `python3`; installed if the image has none. */
+  pythonPath: z.string().min(1).optional(),
+  /** The network that packages are fetched through when the image is built. Default: as the engine has it. */
+  buildNetwork: z.string().min(1).optional(),
+};
+
+type Options = z.output<z.ZodObject<typeof options>>;
+
+export default defineBackend({
+  type: 'ubuntu-docker',
+  options,
+  probe: () => docker.probe(),
+  start,
+  attach: async (id, context) => ({ ...(await attachContainer(id, context)), backend: 'ubuntu-docker' }),
+  list: listContainers,
+});
+
+/** Images that were seen to have no Python. */
+const withoutPython = new Set<string>();
+
+async function start(given: Options, context: StartContext): Promise<Cell> {
+  const known = withoutPython.has(given.image) && given.pythonPath === undefined;
+  const cell = await startWith(given, context, known ? ['python3'] : []);
+  if (cell !== undefined) return cell;
+  if (given.pythonPath !== undefined) {
+    throw new WorkcellError(
+      'image-unsuitable',
+      `The image "${given.image}" has no Python at ${given.pythonPath}. Leave pythonPath out to have one found or installed.`,
+      { details: { image: given.image, pythonPath: given.pythonPath } },
+    );
+  }
+  withoutPython.add(given.image);
+  const second = await startWith(given, context, ['python3']);
+  if (second !== undefined) return second;
+  throw new WorkcellError('image-unsuitable', `Python cannot be started in the image "${given.image}".`, {
+    details: { image: given.image },
+  });
+}
+
+/** Undefined when there is no Python in it. */
+async function startWith(
+  given: Options,
+  context: StartContext,
+  further: readonly string[],
+): Promise<Cell | undefined> {
+  const { systemPackages, pythonPackages, pythonVersion, pythonPath, buildNetwork, ...own } = given;
+  const image = await prepareImage(given, [...systemPackages, ...further], context);
+  const cell = await startDocker({ ...own, image }, context);
+  try {
+    const installed = pythonPackages.length > 0 ? `${pythonHome}/bin/python3` : 'python3';
+    const python = await findPython(cell.executor, pythonPath ?? installed);
+    if (python === undefined) {
+      await cell.stop();
+      return undefined;
+    }
+    checkVersion(given.image, python, pythonVersion);
+    await presetPython(cell.executor, python, given.env);
+    return { ...cell, backend: 'ubuntu-docker' };
+  } catch (error) {
+    await cell.stop();
+    throw error;
+  }
+}
+
+/** The image with the packages in a layer of its own, which is built once. */
+async function prepareImage(
+  { image, platform, pythonPackages, engine, buildNetwork }: Options,
+  systemPackages: readonly string[],
+  { signal, onStatus }: StartContext,
+): Promise<string> {
+  if (systemPackages.length === 0 && pythonPackages.length === 0) return image;
+  const { name } = await dockerBuilder({ engine }).build(
+    {
+      base: image,
+      systemPackages: [...systemPackages],
+      pythonPackages,
+      executor: false,
+      ...(platform !== undefined && { platform }),
+    },
+    {
+      signal,
+      network: buildNetwork,
+      onProgress: ({ message }) => onStatus({ status: 'BUILDING_RUNTIME', level: 'info', message }),
+    },
+  );
+  return name;
+}
