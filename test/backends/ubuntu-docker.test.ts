@@ -73,15 +73,17 @@ describe('execPythonFile', () => {
       'a script.py',
       'import os, sys\nprint(sys.argv[1:], os.environ["GREETING"])\nprint("to the side", file=sys.stderr)\nsys.exit(3)\n',
     );
-    const pieces: string[] = [];
+    const streamed = { stdout: '', stderr: '', terminal: '' };
     const result = await runtime.execPythonFile(file, {
       args: ['a b', "it's"],
       env: { GREETING: 'hello' },
-      onOutput: ({ stream, text }) => void pieces.push(`${stream}: ${text}`),
+      onOutput: ({ stream, text }) => {
+        streamed[stream] += text;
+      },
     });
     expect(result).toMatchObject({ exitCode: 3, endedBy: 'exit', stdout: `['a b', "it's"] hello\n` });
     expect(result.stderr).toBe('to the side\n');
-    expect(pieces.sort()).toEqual(['stderr: to the side\n', `stdout: ['a b', "it's"] hello\n`]);
+    expect(streamed).toEqual({ stdout: result.stdout, stderr: result.stderr, terminal: '' });
     expect((await runtime.run('ls -d /tmp/workcell-script-* 2>/dev/null | wc -l')).output).toBe('0\n');
   });
 
