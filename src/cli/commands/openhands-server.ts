@@ -41,9 +41,9 @@ export function openHandsServerCommand(): Command {
     )
     .option('--username <name>', 'user that the client expects', 'openhands')
     .option('--user-id <number>', 'id of that user', parseUserId, 1000)
-    .option('--enable-browser', 'accepted; this server has no browser', true)
+    .option('--enable-browser', 'have a browser, started at its first use', true)
     .option('--no-enable-browser', 'do without a browser')
-    .option('--browsergym-eval-env <name>', 'fails: this server has no browser')
+    .option('--browsergym-eval-env <name>', 'fails: tasks of BrowserGym are not there')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--allow-host <name>', 'host name that requests may name; may be repeated', collect, [])
     .option('--allow-anonymous', 'do without a key, also when none is set')
@@ -54,7 +54,10 @@ export function openHandsServerCommand(): Command {
 async function serve(port: number, options: OpenHandsServerOptions): Promise<void> {
   const { WorkcellError } = await import('../../protocol/index.js');
   if (options.browsergymEvalEnv !== undefined)
-    throw new WorkcellError('capability-unsupported', 'This server has no browser to evaluate with.');
+    throw new WorkcellError(
+      'capability-unsupported',
+      'This server has no BrowserGym tasks to evaluate a browser with.',
+    );
   const { serveOpenHands } = await import('../../compat/openhands-v0/serve.js');
   const { hostEnvironment } = await import('../../launchers/host-environment.js');
   const { watchInterrupts } = await import('../interrupts.js');
@@ -72,6 +75,7 @@ async function serve(port: number, options: OpenHandsServerOptions): Promise<voi
     sessionApiKey,
     allowAnonymous: options.allowAnonymous,
     hosts: options.allowHost,
+    browser: options.enableBrowser,
     noChangeSeconds: softTimeout(process.env.NO_CHANGE_TIMEOUT_SECONDS),
     environment: hostEnvironment({}),
   });
@@ -88,11 +92,10 @@ async function serve(port: number, options: OpenHandsServerOptions): Promise<voi
 }
 
 /** Tells about what a client asks for and does not get. */
-function warn({ plugins, username, enableBrowser }: OpenHandsServerOptions, log: Log): void {
+function warn({ plugins, username }: OpenHandsServerOptions, log: Log): void {
   const absent = plugins.filter((name) => name === 'vscode');
   if (absent.length > 0)
     log('warn', 'Plugins that this server does not have answer as if they were disabled.', { absent });
-  if (enableBrowser) log('warn', 'This server has no browser; browse actions answer as if it were disabled.');
   const own = userInfo().username;
   if (own !== username)
     log('warn', 'Commands run as the user who started the server.', { user: own, asked: username });

@@ -4,6 +4,7 @@ import { type Executor, WorkcellError } from '../../protocol/index.js';
 import { type ActionEvent, type Arguments, parseActionEvent } from './actions.js';
 import { BashSession } from './bash/bash-session.js';
 import { runStatic } from './bash/static-run.js';
+import { browseObservation, downloadObservation } from './browse.js';
 import { Editor } from './editor/editor.js';
 import { hasCode } from './files/path-kind.js';
 import { readFile } from './files/read.js';
@@ -80,8 +81,9 @@ export class ActionServer {
       case 'run_ipython':
         return this.#runCell(args, timeout);
       case 'browse':
+        return this.#browse(args);
       case 'browse_interactive':
-        return errorObservation(disabled.browser);
+        return this.#interact(args);
     }
   }
 
@@ -92,6 +94,22 @@ export class ActionServer {
     const timeoutMs = timeout === undefined ? undefined : Math.max(1, Math.ceil(timeout * 1000));
     const cell = { action: 'run_ipython', code, include_extra, timeoutMs } as const;
     return cellObservation(await perform(this.#executor, cell));
+  }
+
+  async #browse({ url, return_axtree }: Arguments<'browse'>): Promise<ObservationEvent> {
+    if (!('browse' in this.#executor.actions)) return errorObservation(disabled.browser);
+    const address = /^[a-z][a-z\d+.-]*:/i.test(url) ? url : this.#resolve(url);
+    const page = await perform(this.#executor, { action: 'browse', url: address, marks: true });
+    return downloadObservation(page) ?? browseObservation(page, 'browse', return_axtree);
+  }
+
+  async #interact({
+    browser_actions: code,
+    return_axtree,
+  }: Arguments<'browse_interactive'>): Promise<ObservationEvent> {
+    if (!('browse_interactive' in this.#executor.actions)) return errorObservation(disabled.browser);
+    const page = await perform(this.#executor, { action: 'browse_interactive', code, marks: true });
+    return downloadObservation(page) ?? browseObservation(page, 'browse_interactive', return_axtree);
   }
 
   async #edit(args: Arguments<'edit'>): Promise<ObservationEvent> {

@@ -97,6 +97,20 @@ export const editor = {
   },
 } as const;
 
+export const browsing = {
+  url: (url: string) => `[The page is at ${url}]`,
+  focused: (bid: string | null) =>
+    bid === null ? '[No element has the focus.]' : `[The element with the focus is ${bid}]`,
+  screenshot: (path: string) => `[A picture of it lies at ${path}]`,
+  succeeded: '[The action was done.]',
+  failed: (error: string) => `[The action failed: ${error}]`,
+  downloaded: (path: string) => `The browser saved a file as ${path}`,
+  textBegins: '[--- text of the page ---]',
+  textEnds: '[--- end of the text ---]',
+  treeBegins: '[--- accessibility tree ---]',
+  treeEnds: '[--- end of the tree ---]',
+} as const;
+
 export const disabled = {
   browser: 'The browser is not available in this server.',
   llmEdit: 'Edits by a language model are made by the client; this server does "oh_aci" edits only.',
@@ -119,4 +133,5 @@ export const summaries = {
   read: (path: string) => `Read ${path}.`,
   write: (path: string) => `Wrote ${path}.`,
   edit: (path: string) => `Edited ${path}.`,
+  browse: (url: string) => `Visited ${url}.`,
 } as const;

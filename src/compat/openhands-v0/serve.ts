@@ -16,6 +16,8 @@ export interface ServeOpenHandsOptions extends OpenHandsOptions {
   readonly port: number;
   /** Does without a key, so that all who reach the port may use it. */
   readonly allowAnonymous?: boolean | undefined;
+  /** `false` leaves the browser out. */
+  readonly browser?: boolean | undefined;
   /** Variables of the commands. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -28,7 +30,7 @@ export interface OpenHandsServer {
 }
 
 /** What the server has besides the actions of every executor. */
-export const openHandsPlugins = ['mcp', { name: 'jupyter', options: { session: shellSession } }];
+export const openHandsPlugins = ['browser', 'mcp', { name: 'jupyter', options: { session: shellSession } }];
 
 /** Listens only when everything works, because clients take an open port for a server that is ready. */
 export async function serveOpenHands(options: ServeOpenHandsOptions): Promise<OpenHandsServer> {
@@ -37,7 +39,7 @@ export async function serveOpenHands(options: ServeOpenHandsOptions): Promise<Op
   const executor = createOpenHandsExecutor(
     workingDirectory,
     options.environment,
-    await loadPlugins(openHandsPlugins),
+    await loadPlugins(openHandsPlugins.filter((plugin) => plugin !== 'browser' || options.browser !== false)),
   );
   const hosts = [...(options.hosts ?? []), options.host];
   const app = createOpenHandsApp(executor, { ...options, workingDirectory, hosts });

@@ -48,15 +48,6 @@ describe('status', () => {
     expect((await server.request({ url: '/vscode/connection_token' })).body).toEqual({ token: null });
     for (const url of ['/mcp/sse', '/sse', '/messages/', '/nowhere'])
       expect(await server.request({ url })).toMatchObject({ status: 404, body: { detail: 'Not Found' } });
-    for (const [action, args] of [
-      ['browse', { url: 'http://localhost' }],
-      ['browse_interactive', { browser_actions: 'noop()' }],
-    ] as const) {
-      expect(await server.act(action, args)).toMatchObject({
-        observation: 'error',
-        extras: { error_id: '' },
-      });
-    }
   });
 
   test('/update_mcp_server checks the list, and a server that fails is told in a good answer', async () => {
