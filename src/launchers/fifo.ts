@@ -6,7 +6,9 @@ import { promisify } from 'node:util';
 import { WorkcellError } from '../protocol/index.js';
 import { makeFleeting } from './scratch.js';
 
-const batch = 32;
+/** The first ones are waited for; others are made while nobody waits. */
+const firstBatch = 16;
+const batch = 128;
 const ready: string[] = [];
 let directory: string | undefined;
 let made = 0;
@@ -26,13 +28,14 @@ export async function makeFifo(path: string): Promise<void> {
   }
   renameSync(ready.pop() as string, path);
   // A failure to make more in advance shows when the next one is needed.
-  if (ready.length < batch / 4) making ??= makeBatch().catch(() => {});
+  if (ready.length < firstBatch) making ??= makeBatch().catch(() => {});
 }
 
 async function makeBatch(): Promise<void> {
   try {
     directory ??= makeFleeting('pipes');
-    const paths = Array.from({ length: batch }, () => join(directory as string, `pipe-${made++}`));
+    const length = made === 0 ? firstBatch : batch;
+    const paths = Array.from({ length }, () => join(directory as string, `pipe-${made++}`));
     const [program = '', ...args] = [...prefix, 'mkfifo', '-m', '600', ...paths];
     await promisify(execFile)(program, args);
     ready.push(...paths);

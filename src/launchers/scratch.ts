@@ -3,7 +3,16 @@
  * process could not remove is removed by the next one that starts.
  */
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, mkdtempSync, readdirSync, readlinkSync, rmSync, statfsSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statfsSync,
+} from 'node:fs';
 import { rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,11 +30,18 @@ export function makeScratch(purpose: string): string {
  * disk can take a millisecond to remove a directory. All of them are in one file system.
  */
 export function makeFleeting(purpose: string): string {
-  memory ??= isMemory('/dev/shm') ? '/dev/shm' : tmpdir();
+  memory ??= memoryPlace() ?? tmpdir();
   return makeIn(memory, purpose);
 }
 
 let memory: string | undefined;
+
+/** Where people log in, what they have in `/dev/shm` is removed when they log out, whatever still runs for them. */
+function memoryPlace(): string | undefined {
+  const person = (process.getuid?.() ?? 0) >= 1000 && existsSync('/run/systemd/users');
+  const place = person ? process.env.XDG_RUNTIME_DIR : '/dev/shm';
+  return place !== undefined && isMemory(place) ? place : undefined;
+}
 
 function isMemory(path: string): boolean {
   const tmpfs = 0x01021994;
@@ -49,9 +65,12 @@ function makeIn(place: string, purpose: string): string {
   return mkdtempSync(join(root, `${purpose}-`));
 }
 
+let prefix: string | undefined;
+
 /** The beginning of a name that tells later processes whose it is. */
 export function ownedPrefix(): string {
-  return `workcell-${owner(process.pid)}-`;
+  prefix ??= `workcell-${owner(process.pid)}-`;
+  return prefix;
 }
 
 /** True for a name whose owner is gone for certain. */

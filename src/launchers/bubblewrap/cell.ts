@@ -1,18 +1,15 @@
 /** Starts bubblewrap with the relay in it, and talks to the relay. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, rmSync, writeFileSync } from 'node:fs';
-import type { Socket } from 'node:net';
+import { rmSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
 import { WorkcellError } from '../../protocol/index.js';
-import { withHiddenDescriptors } from '../inheritance.js';
 import type { ExitStatus } from '../launcher.js';
 import type { Referenced } from '../pty.js';
 import { bubblewrapArguments, type MountOptions } from './arguments.js';
-import { openFilter } from './filter.js';
 import { searchPath } from './layout.js';
+import { familyOf } from './processes.js';
 import { parseReport, type ReportLine, relaySource } from './relay.js';
+import { descriptors, startWired, type Wire } from './wire.js';
 
 export interface CellOptions extends MountOptions {
   /** Path of bubblewrap. */
@@ -36,6 +33,8 @@ export interface RequestEvents {
 }
 
 export interface RunningCell extends Referenced {
+  /** Settles when the relay takes requests and all processes are under the limits. Requests may come before. */
+  readonly ready: Promise<void>;
   /** The relay, as this side numbers it. */
   readonly hostPid: number;
   /** How it ended, in words. */
@@ -50,93 +49,101 @@ export interface RunningCell extends Referenced {
   kill(): Promise<void>;
 }
 
-const seccompDescriptor = 3;
-/** The output of bubblewrap itself; nothing inside has it. */
-const infoDescriptor = 1;
-
-/** Settles when the relay takes requests. */
+/** Settles when bubblewrap is being started. */
 export async function startCell(options: CellOptions): Promise<RunningCell> {
-  const filter = openFilter();
-  let relay: Relay;
-  try {
-    relay = new Relay(spawnBubblewrap(options, filter), options.exchange);
-  } finally {
-    closeSync(filter);
-  }
-  try {
-    // While the kernel moves the process, bubblewrap goes on with its mounts; no other code runs before both are done.
-    await Promise.all([relay.known.then(options.enter), relay.ready]);
-    return relay;
-  } catch (error) {
-    await relay.kill();
-    throw error;
+  const relay = new Relay(options.exchange, options.enter);
+  await relay.start(commandLine(options));
+  return relay;
+}
+
+/**
+ * While the kernel moves the first process, bubblewrap and the relay go on, and may have started what was asked for
+ * early. That is Workcell's own code, which waits for commands; it is moved too before any are sent.
+ */
+async function enterAll(first: number, enter: CellOptions['enter']): Promise<void> {
+  const entered = new Set<number>();
+  for (let left = [first]; left.length > 0; ) {
+    for (const pid of left) entered.add(pid);
+    await Promise.all(left.map(enter));
+    left = [...familyOf(first)].filter((pid) => !entered.has(pid));
   }
 }
 
-function spawnBubblewrap(options: CellOptions, filter: number): ChildProcess {
-  const [file = '', ...args] = [
+function commandLine(options: CellOptions): string[] {
+  return [
     ...options.prefix,
     options.program,
-    ...bubblewrapArguments(options, { seccomp: seccompDescriptor, info: infoDescriptor }),
+    ...bubblewrapArguments(options, descriptors),
+    '--setenv',
+    'PATH',
+    searchPath,
     '--',
     'bash',
     '-c',
     relaySource(options.setup),
   ];
-  return spawn(file, args, {
-    cwd: '/',
-    // Nothing of the caller's environment, and nothing of the cell's either: this much runs outside.
-    env: { PATH: searchPath },
-    detached: true,
-    stdio: withHiddenDescriptors(['pipe', 'pipe', 'pipe', filter]),
-  });
 }
 
 const dismissMs = 1000;
+
+/**
+ * The pipe of the reports can be opened through the process file system of the cell. Few lines on it are of no known
+ * request, such as the end of one that failed to start; many of them, or one without end, are somebody else's.
+ */
+const strayLines = 1000;
+const longestLine = 65_536;
 
 class Relay implements RunningCell {
   hostPid = 0;
   readonly exited: Promise<string>;
   readonly helpers = new Set<number>();
-  readonly #child: ChildProcess;
+  #wire: Wire | undefined;
   readonly #exchange: string;
   readonly #requests = new Map<number, RequestEvents>();
   readonly #supervisors = new Map<number, number>();
+  readonly #programs = new Set<number>();
   /** Process ids of programs that exited, as opposed to being killed. */
   readonly #exitedByThemselves = new Set<number>();
   #count = 0;
+  #strays = 0;
   #pending = '';
   #complaint = '';
-  #info = '';
   #ready = false;
   #gone = false;
 
-  /** Settles when the number of the first process is known. */
-  readonly known: Promise<number>;
-  /** Settles when the first process takes requests. */
   readonly ready: Promise<void>;
   #onKnown = (_hostPid: number): void => {};
   #onReady = (): void => {};
   #onFailure = (_error: WorkcellError): void => {};
+  #onExit = (_how: string): void => {};
 
-  constructor(child: ChildProcess, exchange: string) {
-    this.#child = child;
+  constructor(exchange: string, enter: CellOptions['enter']) {
     this.#exchange = exchange;
-    this.known = new Promise((resolve) => {
+    const known = new Promise<number>((resolve) => {
       this.#onKnown = resolve;
     });
-    this.ready = new Promise((resolve, reject) => {
+    const started = new Promise<void>((resolve, reject) => {
       this.#onReady = resolve;
       this.#onFailure = reject;
     });
-    (child.stdout as Readable).on('data', (chunk: Buffer) => this.#meet(chunk));
-    (child.stderr as Readable).on('data', (chunk: Buffer) => this.#receive(chunk));
-    // A relay that is gone is noticed by its exit.
-    (child.stdin as Writable).on('error', () => {});
+    this.ready = Promise.all([known.then((pid) => enterAll(pid, enter)), started]).then(
+      () => {},
+      async (error: unknown) => {
+        await this.kill();
+        throw error;
+      },
+    );
     this.exited = new Promise((resolve) => {
-      child.once('error', (error) => this.#ended(`it could not be started: ${error.message}`, resolve));
-      child.once('exit', (code, signal) => this.#ended(signal ?? `exit code ${code}`, resolve));
+      this.#onExit = resolve;
     });
+  }
+
+  async start(argv: readonly string[]): Promise<void> {
+    this.#wire = await startWired(argv, (chunk) => this.#receive(chunk));
+    this.#wire.ended.then(
+      (how) => this.#ended(how),
+      (error: Error) => this.#ended(`it could not be started: ${error.message}`),
+    );
   }
 
   next(): number {
@@ -147,30 +154,24 @@ class Relay implements RunningCell {
     if (this.#gone) throw new WorkcellError('runtime-closed', 'The cell has ended; start a new one.');
     writeFileSync(join(this.#exchange, String(number)), source, { mode: 0o600, flag: 'wx' });
     if (events !== undefined) this.#requests.set(number, events);
-    (this.#child.stdin as Writable).write(`${number}\n`);
+    this.#wire?.send(String(number));
   }
 
   async kill(): Promise<void> {
     if (!this.#gone) {
       // The end of the first process takes all others along, and bubblewrap goes when they are gone.
       if (this.hostPid > 0) kill(this.hostPid);
-      else if (this.#child.pid !== undefined) kill(this.#child.pid);
+      else await this.#wire?.pid.then(kill, () => {});
     }
     await this.exited;
   }
 
   ref(): void {
-    this.#child.ref();
-    for (const stream of this.#streams()) stream.ref();
+    this.#wire?.ref();
   }
 
   unref(): void {
-    this.#child.unref();
-    for (const stream of this.#streams()) stream.unref();
-  }
-
-  #streams(): Socket[] {
-    return [this.#child.stdin, this.#child.stdout, this.#child.stderr] as unknown as Socket[];
+    this.#wire?.unref();
   }
 
   #receive(chunk: Buffer): void {
@@ -178,24 +179,33 @@ class Relay implements RunningCell {
     this.#pending = lines.pop() ?? '';
     for (const line of lines) {
       const report = parseReport(line);
-      if (report !== undefined) this.#handle(report);
-      else if (!this.#ready) this.#complaint += `${line}\n`;
+      if (report !== undefined && this.#isExpected(report)) this.#handle(report);
+      else if (!this.#ready) this.#meet(line);
+      else this.#strays++;
     }
+    if (this.#pending.length > longestLine || this.#strays > strayLines + this.#count) void this.kill();
   }
 
-  /** Bubblewrap writes JSON, in which the process it made comes first. */
-  #meet(chunk: Buffer): void {
-    this.#info += chunk.toString('latin1');
-    const match = /"child-pid": (\d+)\D/.exec(this.#info);
-    if (match === null || this.hostPid > 0) return;
-    this.hostPid = Number(match[1]);
-    this.#onKnown(this.hostPid);
+  /** A report may only be on what was asked for, and name each helper once. */
+  #isExpected(report: ReportLine): boolean {
+    if (report.kind === 'ready') return !this.#ready;
+    if (report.kind === 'job') return this.#programs.has(report.pid);
+    if (report.kind === 'supervisor' && this.#supervisors.has(report.number)) return false;
+    return this.#requests.has(report.number);
+  }
+
+  /** What comes before the relay is bubblewrap's: an object in JSON with the process it made, and complaints. */
+  #meet(line: string): void {
+    const match = /^ *"child-pid": (\d+)/.exec(line);
+    if (match !== null && this.hostPid === 0) {
+      this.hostPid = Number(match[1]);
+      this.#onKnown(this.hostPid);
+    } else if (!/^([{}]| +")/.test(line)) this.#complaint += `${line}\n`;
   }
 
   #handle(report: ReportLine): void {
     switch (report.kind) {
       case 'ready':
-        if (this.#ready) return;
         this.#ready = true;
         this.#onReady();
         return;
@@ -210,10 +220,12 @@ class Relay implements RunningCell {
         return;
       case 'pump':
         this.helpers.add(report.pid);
+        this.#programs.add(report.pid);
         this.#requests.get(report.number)?.onPump?.(report.pid);
         return;
       case 'start':
         this.#discard(report.number);
+        this.#programs.add(report.pid);
         this.#requests.get(report.number)?.onStart(report.pid, report.terminal);
         return;
       case 'fail':
@@ -225,6 +237,7 @@ class Relay implements RunningCell {
         // A pump passes on the status of its program, in which a signal looks like an exit of its own.
         const pumped = this.helpers.has(report.pid);
         this.#dismiss(report.pid);
+        this.#programs.delete(report.pid);
         const exited = this.#exitedByThemselves.delete(report.pid) && !pumped;
         this.#requests.get(report.number)?.onEnd(exitStatus(report.status, exited));
         this.#forget(report.number);
@@ -232,7 +245,7 @@ class Relay implements RunningCell {
     }
   }
 
-  #ended(how: string, resolve: (how: string) => void): void {
+  #ended(how: string): void {
     if (this.#gone) return;
     this.#gone = true;
     if (!this.#ready) this.#onFailure(startFailure(this.#complaint.trim() || this.#pending.trim() || how));
@@ -241,7 +254,7 @@ class Relay implements RunningCell {
       events.onEnd({ exitCode: null, signal: 'SIGKILL' });
     }
     this.#requests.clear();
-    resolve(how);
+    this.#onExit(how);
   }
 
   #forget(number: number): void {

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { makeScratch } from '../scratch.js';
+import { makeFleeting } from '../scratch.js';
 import { cellUser } from './layout.js';
 
 export interface Etc {
@@ -36,7 +36,7 @@ const assembled = new Map<string, Etc>();
 export function assembleEtc(network: 'none' | 'host'): Etc {
   const known = assembled.get(network);
   if (known !== undefined && existsSync(known.path)) return known;
-  const path = makeScratch('etc');
+  const path = makeFleeting('etc');
   chmodSync(path, 0o755);
   for (const [name, content] of Object.entries(ownFiles(network))) writeFileSync(join(path, name), content);
   const shared = [...mountedParts];

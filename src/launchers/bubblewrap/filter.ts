@@ -1,19 +1,19 @@
-/** The seccomp filter, compiled once and kept in a file without a name. */
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+/** The seccomp filter, compiled once and kept in a file of this process. */
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WorkcellError } from '../../protocol/index.js';
-import { makeScratch } from '../scratch.js';
+import { makeFleeting } from '../scratch.js';
 import { type Architecture, seccompFilter } from '../seccomp/index.js';
 
-let kept: number | undefined;
+let kept: string | undefined;
 
-/** Opens the filter for one reader, who starts at its beginning. The caller closes the descriptor. */
-export function openFilter(): number {
+/** Path of the filter. */
+export function filterFile(): string {
   kept ??= writeFilter();
-  return openSync(`/proc/self/fd/${kept}`, 'r');
+  return kept;
 }
 
-function writeFilter(): number {
+function writeFilter(): string {
   const { arch } = process;
   if (!isSupported(arch)) {
     throw new WorkcellError(
@@ -21,17 +21,9 @@ function writeFilter(): number {
       `There is no seccomp filter for ${arch}, only for x64 and arm64.`,
     );
   }
-  const directory = makeScratch('filter');
-  const descriptor = openSync(join(directory, 'filter'), 'wx+', 0o600);
-  try {
-    writeSync(descriptor, seccompFilter(arch));
-  } catch (error) {
-    closeSync(descriptor);
-    throw error;
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
-  return descriptor;
+  const path = join(makeFleeting('filter'), 'filter');
+  writeFileSync(path, seccompFilter(arch), { mode: 0o600, flag: 'wx' });
+  return path;
 }
 
 function isSupported(arch: string): arch is Architecture {

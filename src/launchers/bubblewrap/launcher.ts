@@ -1,6 +1,5 @@
 /** Starts processes in namespaces of their own. The executor stays outside, in this process. */
 import { closeSync, openSync, rmSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
 import type { Launcher } from '../launcher.js';
 import { applyLimits, type Enforcement, type Limits } from '../limits/limits.js';
@@ -25,6 +24,8 @@ export interface BubblewrapOptions {
   readonly readOnly: readonly string[];
   readonly readWrite: readonly string[];
   readonly limits: Limits;
+  /** Called when programs can be asked for already; they start as soon as the cell can. */
+  onStarting?(early: Pick<Launcher, 'exchange' | 'openPty'>): void;
 }
 
 export interface BubblewrapLauncher extends Launcher, Referenced {
@@ -41,6 +42,7 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
   const exchange = makeFleeting('cell');
   const enforcement = applyLimits(options.limits);
   const terminal = openPair(200, 50);
+  let starter: Starter | undefined;
   try {
     const cell = await startCell({
       ...options,
@@ -52,11 +54,18 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
       setup: enforcement.setup,
       terminal: terminal.name,
     });
+    const processes = new CellProcesses(cell);
+    starter = new Starter({ cell, exchange, master: terminal.master, processes });
+    const common = {
+      exchange: { outside: exchange, inside: exchangeInside },
+      openPty: starter.openPty.bind(starter),
+    };
+    options.onStarting?.(common);
+    await cell.ready;
     // Stays valid when the process is gone, and is never taken for that of a later one with the same number.
     const root = openSync(`/proc/${cell.hostPid}/root`, 'r');
     const files = `/proc/self/fd/${root}`;
-    const processes = new CellProcesses(`${files}/proc`, cell);
-    const starter = new Starter({ cell, exchange, master: terminal.master, processes });
+    processes.open(`${files}/proc`);
     enforcement.watch(processes);
     sweepOrphans();
     let closing: Promise<void> | undefined;
@@ -64,21 +73,21 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
     async function end(): Promise<void> {
       processes.close();
       await cell.kill();
-      starter.close();
+      starter?.close();
       closeSync(root);
-      await Promise.all([rm(exchange, { recursive: true, force: true }), enforcement.release()]);
+      rmSync(exchange, { recursive: true, force: true });
+      await enforcement.release();
     }
     const launcher: BubblewrapLauncher = {
       hostPid: cell.hostPid,
       enforcement,
       exited: cell.exited,
       files: { root: files, mount: '/', workspace: workspaceInside },
-      exchange: { outside: exchange, inside: exchangeInside },
+      ...common,
       sockets: { outside: `${files}${socketsInside}`, inside: socketsInside },
       node: [nodeInside],
       environment: options.environment,
-      spawn: (argv, spawnOptions) => starter.spawn(argv, spawnOptions),
-      openPty: (argv, ptyOptions) => starter.openPty(argv, ptyOptions),
+      spawn: starter.spawn.bind(starter),
       connect: (place) =>
         typeof place === 'number'
           ? connectTo(launcher, '127.0.0.1', place)
@@ -89,11 +98,11 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
       oomKills: () => enforcement.oomKills(),
       ref() {
         cell.ref();
-        starter.ref();
+        starter?.ref();
       },
       unref() {
         cell.unref();
-        starter.unref();
+        starter?.unref();
       },
       close() {
         closing ??= end();
@@ -102,7 +111,8 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
     };
     return launcher;
   } catch (error) {
-    closeEnd(terminal.master);
+    if (starter === undefined) closeEnd(terminal.master);
+    else starter.close();
     rmSync(exchange, { recursive: true, force: true });
     await enforcement.release();
     throw error;

@@ -11,18 +11,21 @@ export const startVariable = 'WORKCELL_START';
 const rememberedStarts = 1024;
 
 export class CellProcesses {
-  readonly #proc: string;
+  #proc: string | undefined;
   readonly #cell: RunningCell;
   readonly #starts = new Map<number, number>();
   readonly #running = new Set<number>();
   readonly #ended: number[] = [];
   #closed = false;
 
-  /** `proc`: the cell's own process file system. */
-  constructor(proc: string, cell: RunningCell) {
-    this.#proc = proc;
+  constructor(cell: RunningCell) {
     this.#cell = cell;
     void cell.exited.then(() => this.close());
+  }
+
+  /** From now on the cell can be looked into; until then nothing is seen, and all counts as alive. `proc`: its own process file system. */
+  open(proc: string): void {
+    this.#proc = proc;
   }
 
   /** From now on there is nothing to see or to signal: all are gone, or are going at once. */
@@ -44,15 +47,16 @@ export class CellProcesses {
 
   /** All processes but those that Workcell itself put there. */
   list(): CellProcess[] {
-    if (this.#closed) return [];
+    const proc = this.#proc;
+    if (this.#closed || proc === undefined) return [];
     const { helpers } = this.#cell;
-    const all = this.#pids()
+    const all = pidsIn(proc)
       .filter((pid) => pid !== 1 && !helpers.has(pid))
-      .map((pid) => readProcess(pid, this.#proc))
+      .map((pid) => readProcess(pid, proc))
       .filter((entry) => entry !== undefined);
     const byPid = new Map(all.map((entry) => [entry.pid, entry]));
     return all.map((entry) => {
-      const origin = this.#origin(entry, byPid);
+      const origin = this.#origin(entry, byPid, proc);
       // What lost its parent hangs, for those who look for a tree, on the process that it comes from.
       const lost = !byPid.has(entry.parentPid) && origin !== undefined && origin !== entry.pid;
       return { ...entry, parentPid: lost ? origin : entry.parentPid };
@@ -66,7 +70,8 @@ export class CellProcesses {
   }
 
   isAlive(pid: number): boolean {
-    return !this.#closed && readProcess(pid, this.#proc) !== undefined;
+    if (this.#closed) return false;
+    return this.#proc === undefined || readProcess(pid, this.#proc) !== undefined;
   }
 
   signal(pids: readonly number[], name: NodeJS.Signals): void {
@@ -77,21 +82,13 @@ export class CellProcesses {
     }
   }
 
-  #pids(): number[] {
-    try {
-      return listPids(this.#proc);
-    } catch {
-      return [];
-    }
-  }
-
   /** What is still attached hangs below the process that was started; what left it carries the number of the start. */
-  #origin(entry: CellProcess, byPid: ReadonlyMap<number, CellProcess>): number | undefined {
+  #origin(entry: CellProcess, byPid: ReadonlyMap<number, CellProcess>, proc: string): number | undefined {
     let top = entry;
     for (let parent = byPid.get(top.parentPid); parent !== undefined; parent = byPid.get(top.parentPid))
       top = parent;
     if (this.#running.has(top.pid)) return top.pid;
-    const number = readMark(this.#proc, entry.pid) ?? readMark(this.#proc, top.pid);
+    const number = readMark(proc, entry.pid) ?? readMark(proc, top.pid);
     if (number !== undefined) return this.#starts.get(number);
     // Without a mark it can still be told where only one thing runs that it could come from.
     const [only, another] = this.#running;
@@ -99,17 +96,32 @@ export class CellProcesses {
   }
 }
 
+function pidsIn(proc: string): number[] {
+  try {
+    return listPids(proc);
+  } catch {
+    return [];
+  }
+}
+
 /** Finds the wanted processes among those that descend from the cell's first one, which all do. */
 function hostPids(first: number, wanted: ReadonlySet<number>): Map<number, number> {
   const found = new Map<number, number>();
-  const queue = new Set([first]);
-  for (const pid of queue) {
+  for (const pid of familyOf(first)) {
     const inside = insidePid(pid);
     if (inside !== undefined && wanted.has(inside)) found.set(inside, pid);
     if (found.size === wanted.size) break;
-    for (const child of children(pid)) queue.add(child);
   }
   return found;
+}
+
+/** All processes of a cell, as this side numbers them. */
+export function* familyOf(first: number): Generator<number> {
+  const queue = new Set([first]);
+  for (const pid of queue) {
+    yield pid;
+    for (const child of children(pid)) queue.add(child);
+  }
 }
 
 /** The last of the numbers that a process has in the namespaces it is nested in. */

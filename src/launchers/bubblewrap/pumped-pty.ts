@@ -7,11 +7,18 @@ export function pumpedPty(parts: {
   exited: Promise<ExitStatus>;
   input: Socket;
   output: Socket;
-  resize(columns: number, rows: number): void;
+  /** Settles when it is done, by a process of its own. */
+  resize(columns: number, rows: number): Promise<void>;
   hangUp(): void;
 }): LaunchedPty {
   const { pid, input, output } = parts;
   let onEnd = (): void => {};
+  /** What is typed after a new size must find it. */
+  let resized = Promise.resolve();
+  let resizing = 0;
+  const type = (data: string | Buffer) => {
+    if (input.writable) input.write(data);
+  };
   const ended = new Promise<void>((resolve) => {
     output.once('close', () => {
       input.destroy();
@@ -36,10 +43,15 @@ export function pumpedPty(parts: {
       if (output.closed) listener();
     },
     write(data) {
-      if (input.writable) input.write(data);
+      if (resizing === 0) type(data);
+      else void resized.then(() => type(data));
     },
     resize(columns, rows) {
-      if (!output.destroyed) parts.resize(columns, rows);
+      if (output.destroyed) return;
+      resizing++;
+      resized = Promise.all([resized, parts.resize(columns, rows)]).then(() => {
+        resizing--;
+      });
     },
     pause: () => void output.pause(),
     resume: () => void output.resume(),

@@ -5,6 +5,7 @@
  *
  * Descriptors: 0 requests, 3 reports. Both are sockets, which nothing else in the cell can open.
  */
+import { quote } from '../shell-word.js';
 import { exchangeInside, terminalInside } from './layout.js';
 
 /** Reads requests until this side is gone. `setup` runs first. */
@@ -142,8 +143,4 @@ function environment(env: Readonly<Record<string, string>>): string[] {
     'unset OLDPWD SHLVL',
     ...Object.entries(env).map(([name, value]) => `export ${name}=${quote(value)}`),
   ];
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,6 +1,6 @@
 /** Starts programs in a cell through its relay. */
 import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { ExitStatus, LaunchedProcess, LaunchedPty, PtyOptions, SpawnOptions } from '../launcher.js';
 import { attachMaster, closeEnd, type Referenced } from '../pty.js';
 import { Attempt } from './attempt.js';
@@ -37,7 +37,11 @@ export class Starter {
       pipe('err', 'out'),
     ]);
     const pipes = [stdin, stdout, stderr];
-    const source = pipedRequest(start, { stdin: stdin.inside, stdout: stdout.inside, stderr: stderr.inside });
+    const source = pipedRequest(start, {
+      stdin: inside(stdin),
+      stdout: inside(stdout),
+      stderr: inside(stderr),
+    });
     const { pid, exited, streamsEnded } = await this.#start(start, options, source, pipes);
     const closed = [stdout, stderr].map(
       ({ stream }) => new Promise((resolve) => stream.once('close', resolve)),
@@ -98,7 +102,7 @@ export class Starter {
     const file = `${start.number}.tty`;
     const { request, onTerminal } = scriptRequest(
       start,
-      { stdin: input.inside, stdout: output.inside },
+      { stdin: inside(input), stdout: inside(output) },
       options,
       `${exchangeInside}/${file}`,
     );
@@ -121,9 +125,14 @@ export class Starter {
     }
   }
 
-  #resize(terminal: string, columns: number, rows: number): void {
+  /** Settles when the terminal has its new size, or the cell is gone. */
+  #resize(terminal: string, columns: number, rows: number): Promise<void> {
     const number = this.#cell.next();
-    this.#cell.send(number, `${resizeRequest(terminal, columns, rows)}\nprintf 'fail ${number} done\\n' >&3`);
+    return new Promise((resolve) => {
+      const events = { onSupervisor() {}, onStart() {}, onEnd() {}, onFail: () => resolve() };
+      const request = `${resizeRequest(terminal, columns, rows)}\nprintf 'fail ${number} done\\n' >&3`;
+      this.#cell.send(number, request, events);
+    });
   }
 
   #next(argv: readonly string[], { cwd, env }: SpawnOptions): Start {
@@ -185,4 +194,9 @@ interface Started {
   readonly exited: Promise<ExitStatus>;
   /** To be called when nothing holds the program's output any more. */
   streamsEnded(): void;
+}
+
+/** A pipe in the exchange directory, as seen from inside. */
+function inside({ path }: Pipe): string {
+  return `${exchangeInside}/${basename(path)}`;
 }

@@ -1,7 +1,7 @@
 /** One control group for a cell, in the second version of the kernel's interface or the first. */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { rmdir, writeFile } from 'node:fs/promises';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, write, writeFileSync } from 'node:fs';
+import { rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAbandoned, ownedPrefix } from '../scratch.js';
 import type { Limits } from './limits.js';
@@ -22,7 +22,7 @@ const noProcess = '2147483647';
 export interface ControlGroup {
   readonly version: 1 | 2;
   readonly whole: readonly (keyof Limits)[];
-  /** Moves a process in. The kernel takes milliseconds for it, so this side does not wait in place. */
+  /** Moves a process in; one that is gone is no error. The kernel takes milliseconds for it, so this side does not wait in place. */
   enter(pid: number): Promise<void>;
   oomKills(): number;
   remove(): Promise<void>;
@@ -58,20 +58,36 @@ export function createIn(groups: ControlGroups, limits: Limits): ControlGroup | 
   }
   const [first] = paths;
   if (first === undefined) return undefined;
-  const noted = writeFile(join(first, 'cgroup.procs'), noProcess).catch(() => {});
+  const noted = writeLater(join(first, 'cgroup.procs'), noProcess).catch(() => {});
   const memory = groups.parents.memory === undefined ? undefined : join(groups.parents.memory, name);
   return {
     version: groups.version,
     whole,
     async enter(pid) {
       await noted;
-      await Promise.all([...paths].map((path) => writeFile(join(path, 'cgroup.procs'), String(pid))));
+      await Promise.all([...paths].map((path) => writeLater(join(path, 'cgroup.procs'), String(pid)))).catch(
+        (error: NodeJS.ErrnoException) => {
+          if (error.code !== 'ESRCH') throw error;
+        },
+      );
     },
     oomKills: () => (memory === undefined ? 0 : readOomKills(memory, groups.version)),
     async remove() {
       await Promise.all([...paths].map(removeGroup));
     },
   };
+}
+
+/** To open and to close is done at once; only the writing itself can take its time. */
+function writeLater(path: string, text: string): Promise<void> {
+  const file = openSync(path, 'w');
+  return new Promise((resolve, reject) => {
+    write(file, text, (error) => {
+      closeSync(file);
+      if (error === null) resolve();
+      else reject(error);
+    });
+  });
 }
 
 type Setting = readonly [

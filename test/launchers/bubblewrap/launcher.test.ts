@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { Tree } from '../../../src/executor/files/tree.js';
+import { familyOf } from '../../../src/launchers/bubblewrap/processes.js';
+import type { LaunchedPty } from '../../../src/launchers/launcher.js';
 import { collect, complete, inCell, startLauncher, watch } from './start.js';
 
 const size = { columns: 80, rows: 24 };
@@ -74,10 +76,12 @@ test('a further terminal takes input and a new size', async () => {
     },
   );
   let shown = '';
+  let resized = false;
   second.onData((chunk) => {
     shown += chunk;
     // The size is told by a process of its own, so the line may come before it; another follows each answer.
-    if (shown.endsWith('ready\r\n')) second.resize(100, 30);
+    if (shown.includes('ready') && !resized) second.resize(100, 30);
+    resized = shown.includes('ready');
     // The first size, which may arrive late, is shown too; only the new one ends the program.
     second.write(shown.includes('30 100') ? '\x04' : '\n');
   });
@@ -142,6 +146,38 @@ test('a connection reaches a server inside, and a port without one is refused', 
   for await (const chunk of connection) answer += chunk;
   expect(answer).toBe('got hello');
   await expect(launcher.connect(8081)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+});
+
+test('what is asked for before the cell is ready is under its limits too', async () => {
+  let early: Promise<LaunchedPty> | undefined;
+  await using launcher = await startLauncher({
+    limits: { pids: 100, memoryBytes: 1 << 28 },
+    onStarting({ openPty }) {
+      early = openPty(['sleep', '100'], { ...inCell, ...size });
+    },
+  });
+  const pty = await early;
+  const { kind } = launcher.enforcement;
+  const members = [...familyOf(launcher.hostPid)].map((pid) => readFileSync(`/proc/${pid}/cgroup`, 'latin1'));
+  expect(members.length).toBeGreaterThanOrEqual(3);
+  // Without a group of its own the limits are those of each process.
+  if (kind !== 'process') for (const groups of members) expect(groups).toContain('/workcell-');
+  pty?.close();
+});
+
+test.each([
+  ['lines', 'yes "end 7 7 7"'],
+  ['a line without end', 'cat /dev/zero'],
+  ['orders', 'yes ../../workspace/order'],
+])('a cell that floods the pipes of its first process with %s comes to its end', async (_name, source) => {
+  await using launcher = await startLauncher();
+  const pipe = source.includes('order') ? 0 : 3;
+  const flood = await launcher.spawn(
+    ['bash', '-c', `echo "cat /dev/zero >&3" >order; ${source} >/proc/1/fd/${pipe}`],
+    inCell,
+  );
+  await flood.exited;
+  expect(await launcher.exited).toBe('exit code 137');
 });
 
 test('close ends everything and leaves nothing', async () => {
