@@ -22,9 +22,14 @@ import { handlers } from './handlers/index.js';
 import { OutputStore } from './output/store.js';
 import { Processes } from './processes/processes.js';
 import { Shells } from './shell/shells.js';
+import type { SpareShell } from './shell/spare.js';
 import { openTerminal } from './terminal.js';
 
-export function createExecutor(launcher: Launcher): CellExecutor {
+/** `spare`: a shell that was started early, with the variables of the launcher. */
+export function createExecutor(
+  launcher: Launcher,
+  { spare }: { spare?: SpareShell | undefined } = {},
+): CellExecutor {
   // Kept output stays on this side, where nothing in the cell can reach it.
   let scratch: string | undefined;
   const environment = new Environment(launcher.environment);
@@ -34,7 +39,7 @@ export function createExecutor(launcher: Launcher): CellExecutor {
   });
   const tree = new Tree(launcher.files);
   const activity: Activity = { startedAt: Date.now(), running: 0, lastEndedAt: Date.now() };
-  const shells = new Shells({ launcher, environment, outputs, tree });
+  const shells = new Shells({ launcher, environment, outputs, tree, spare });
   const processes = new Processes({ launcher, environment, outputs, tree });
   const cell: CellParts = {
     launcher,

@@ -38,7 +38,7 @@ let memory: string | undefined;
 
 /** Where people log in, what they have in `/dev/shm` is removed when they log out, whatever still runs for them. */
 function memoryPlace(): string | undefined {
-  const person = (process.getuid?.() ?? 0) >= 1000 && existsSync('/run/systemd/users');
+  const person = (process.getuid?.() ?? 0) >= 1000 && existsSync('/run/systemd/system');
   const place = person ? process.env.XDG_RUNTIME_DIR : '/dev/shm';
   return place !== undefined && isMemory(place) ? place : undefined;
 }

@@ -1,6 +1,7 @@
 /** Starts one sandbox: its workspace, its processes and the executor that works in it. */
 import { realpathSync } from 'node:fs';
 import { createExecutor } from '../../executor/executor.js';
+import { SpareShell } from '../../executor/shell/spare.js';
 import { readIsolation } from '../../launchers/bubblewrap/facts.js';
 import { type BubblewrapLauncher, createBubblewrapLauncher } from '../../launchers/bubblewrap/launcher.js';
 import { cellEnvironment, workspaceInside } from '../../launchers/bubblewrap/layout.js';
@@ -21,21 +22,27 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxCell
   const readOnly = options.readOnly.map(existing);
   const readWrite = options.readWrite.map(existing);
   const workspace = openWorkspace(options.workspace);
+  const environment = { ...cellEnvironment, ...env };
   let launcher: BubblewrapLauncher | undefined;
+  let spare: SpareShell | undefined;
   try {
     launcher = await createBubblewrapLauncher({
       program: findBubblewrap() ?? 'bwrap',
       workspace: workspace.path,
-      environment: { ...cellEnvironment, ...env },
+      environment,
       network,
       rootfs: rootfs === undefined ? undefined : existing(rootfs),
       readOnly,
       readWrite,
       limits,
+      // Most cells are for running commands, so their shell starts while the cell is still being looked at.
+      onStarting(early) {
+        spare = new SpareShell(early, { cwd: workspaceInside, environment });
+      },
     });
     const { hostPid, enforcement, exited } = launcher;
     const isolation = readIsolation({ hostPid, network, limits, enforcement, readWrite });
-    const executor = createExecutor(launcher);
+    const executor = createExecutor(launcher, { spare });
     let stopping = false;
     return {
       backend: 'sandbox',

@@ -17,10 +17,10 @@ import { toKeystrokes } from './keys.js';
 import { Listener, type Source } from './listener.js';
 import { quote } from './quote.js';
 import { exportStatements, scopeOf } from './scope.js';
-import { type Shell, startShell } from './shell.js';
+import { type Shell, type ShellEvents, shellSize as size, startShell } from './shell.js';
+import type { SpareShell } from './spare.js';
 import { Victims } from './victims.js';
 
-const size = { columns: 200, rows: 50 };
 /** How much a background program may print between two commands before the oldest of it is dropped. */
 const idleBytes = 65_536;
 /** Undoes raw mode, which a program left behind: without it Ctrl-C and line ends would not work. */
@@ -33,6 +33,8 @@ export interface SessionParts {
   readonly environment: Environment;
   readonly outputs: OutputStore;
   readonly tree: Tree;
+  /** Started with the variables that the cell began with. */
+  readonly spare?: SpareShell | undefined;
 }
 
 interface Running {
@@ -147,21 +149,21 @@ export class Session {
   }
 
   async #startShell(): Promise<Shell> {
-    const { launcher, environment } = this.#parts;
-    this.#environmentVersion = environment.version;
-    this.#fresh = true;
-    return startShell(
-      launcher,
-      { cwd: launcher.files.workspace, env: environment.all(), size },
-      {
-        onOutput: (chunk) => this.#onOutput(chunk),
-        onReport: (report) => this.#onReport(report),
-        onLeave: (cwd) => {
-          this.cwd = cwd;
-        },
-        onExit: (status) => this.#onExit(status),
+    const { launcher, environment, spare } = this.#parts;
+    const events: ShellEvents = {
+      onOutput: (chunk) => this.#onOutput(chunk),
+      onReport: (report) => this.#onReport(report),
+      onLeave: (cwd) => {
+        this.cwd = cwd;
       },
-    );
+      onExit: (status) => this.#onExit(status),
+    };
+    this.#fresh = true;
+    this.#environmentVersion = 0;
+    const ready = await spare?.take(events);
+    if (ready !== undefined) return ready;
+    this.#environmentVersion = environment.version;
+    return startShell(launcher, { cwd: launcher.files.workspace, env: environment.all(), size }, events);
   }
 
   async #continue(action: Action<'run'>, context: ExecuteContext): Promise<Observation<'run'>> {

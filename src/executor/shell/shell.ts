@@ -25,9 +25,12 @@ export interface Shell {
   close(): void;
 }
 
+/** The terminal of every shell. */
+export const shellSize: ScreenSize = { columns: 200, rows: 50 };
+
 /** Starts a shell; settles when it waits for its first command. */
 export async function startShell(
-  launcher: Launcher,
+  launcher: Pick<Launcher, 'exchange' | 'openPty'>,
   options: { cwd: string; env: Readonly<Record<string, string>>; size: ScreenSize },
   events: ShellEvents,
 ): Promise<Shell> {

@@ -40,7 +40,7 @@ export class Shells {
   async close(): Promise<void> {
     const sessions = [...this.#sessions.values()];
     this.#sessions.clear();
-    await Promise.all(sessions.map((session) => session.close()));
+    await Promise.all([...sessions.map((session) => session.close()), this.#parts.spare?.close()]);
   }
 
   #notFound(name: string): WorkcellError {

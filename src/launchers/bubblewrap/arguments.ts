@@ -59,9 +59,7 @@ export function bubblewrapArguments(options: MountOptions, descriptors: Descript
     '--ro-bind',
     options.exchange,
     exchangeInside,
-    '--ro-bind-try',
-    process.execPath,
-    nodeInside,
+    ...ownNode(options),
     '--remount-ro',
     '/',
     '--chdir',
@@ -109,6 +107,13 @@ function system({ rootfs, etc }: MountOptions): string[] {
     '../tmp',
     '/var/tmp',
   ];
+}
+
+/** The Node of this process, by a link where the cell has it anyway: each mount takes a fifth of a millisecond. */
+function ownNode({ rootfs }: MountOptions): string[] {
+  const { execPath } = process;
+  const seen = rootfs === undefined && execPath.startsWith('/usr/');
+  return [seen ? '--symlink' : '--ro-bind-try', execPath, nodeInside];
 }
 
 /** What the cell has of its own, whatever a root file system brings. */

@@ -139,7 +139,7 @@ class Relay implements RunningCell {
   }
 
   async start(argv: readonly string[]): Promise<void> {
-    this.#wire = await startWired(argv, (chunk) => this.#receive(chunk));
+    this.#wire = await startWired(argv, this.#exchange, (chunk) => this.#receive(chunk));
     this.#wire.ended.then(
       (how) => this.#ended(how),
       (error: Error) => this.#ended(`it could not be started: ${error.message}`),
@@ -207,6 +207,7 @@ class Relay implements RunningCell {
     switch (report.kind) {
       case 'ready':
         this.#ready = true;
+        this.#wire?.settle();
         this.#onReady();
         return;
       case 'supervisor':

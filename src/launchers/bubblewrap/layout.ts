@@ -7,6 +7,10 @@ export const workspaceInside = '/workspace';
 /** Read-only from inside, so no process there can put a link in the place of a file that this side opens. */
 export const exchangeInside = '/run/workcell';
 
+/** The pipes of the relay, in the exchange directory. */
+export const requestsFile = 'requests';
+export const reportsFile = 'reports';
+
 /** Writable for all inside, and a mount of its own, so nothing else can be put in its place. */
 export const socketsInside = '/tmp';
 /** This side's own Node, wherever it lies here. */

@@ -1,11 +1,13 @@
-/** Named pipes that another process opens as its input and output. */
+/** Named pipes in the exchange directory that a process in the cell opens as its input and output. */
 import { closeSync, constants, openSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { makeFifo } from '../fifo.js';
+import { exchangeInside } from './layout.js';
 
 export interface Pipe {
-  readonly path: string;
+  /** Path as seen from inside. */
+  readonly inside: string;
   /** This side's end. */
   readonly stream: Socket;
   /** To be called when the process has opened its end: from then on the stream ends with the last holder of it. */
@@ -14,9 +16,9 @@ export interface Pipe {
   discard(): void;
 }
 
-/** A pipe that the other process reads (`in`) or writes (`out`). */
-export async function openPipe(directory: string, name: string, direction: 'in' | 'out'): Promise<Pipe> {
-  const path = join(directory, name);
+/** A pipe that the cell reads (`in`) or writes (`out`). */
+export async function openPipe(exchange: string, name: string, direction: 'in' | 'out'): Promise<Pipe> {
+  const path = join(exchange, name);
   await makeFifo(path);
   const quiet = constants.O_NONBLOCK;
   // Both ends are held until the process has its own: without a reader a pipe cannot be opened for writing, and
@@ -36,7 +38,7 @@ export async function openPipe(directory: string, name: string, direction: 'in' 
     rmSync(path, { force: true });
   }
   return {
-    path,
+    inside: `${exchangeInside}/${name}`,
     stream,
     settle,
     discard() {

@@ -3,15 +3,16 @@
  * capabilities. It reads the names of request files from its input and each request runs in a process of its own,
  * which stays until the program has ended and then reports how.
  *
- * Descriptors: 0 requests, 3 reports. Both are sockets, which nothing else in the cell can open.
+ * Descriptors: 0 requests, 3 reports. Both are pipes that it opens itself, so that what the process file system of the
+ * cell tells of them has nothing of this machine.
  */
 import { quote } from '../shell-word.js';
-import { exchangeInside, terminalInside } from './layout.js';
+import { exchangeInside, reportsFile, requestsFile, terminalInside } from './layout.js';
 
 /** Reads requests until this side is gone. `setup` runs first. */
 export function relaySource(setup: string): string {
   return [
-    'exec 3>&2 1>/dev/null 2>/dev/null',
+    `exec <${exchangeInside}/${requestsFile} 3>${exchangeInside}/${reportsFile} 1>/dev/null 2>/dev/null`,
     // Ignored here and reset in each request: a bash without handlers would be safe as first process, one with is not.
     "trap '' HUP INT QUIT TERM USR1 USR2 PIPE ALRM",
     // Descriptors that this side's own parent left open would otherwise reach every process.

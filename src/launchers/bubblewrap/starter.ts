@@ -1,6 +1,6 @@
 /** Starts programs in a cell through its relay. */
 import { rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import type { ExitStatus, LaunchedProcess, LaunchedPty, PtyOptions, SpawnOptions } from '../launcher.js';
 import { attachMaster, closeEnd, type Referenced } from '../pty.js';
 import { Attempt } from './attempt.js';
@@ -38,9 +38,9 @@ export class Starter {
     ]);
     const pipes = [stdin, stdout, stderr];
     const source = pipedRequest(start, {
-      stdin: inside(stdin),
-      stdout: inside(stdout),
-      stderr: inside(stderr),
+      stdin: stdin.inside,
+      stdout: stdout.inside,
+      stderr: stderr.inside,
     });
     const { pid, exited, streamsEnded } = await this.#start(start, options, source, pipes);
     const closed = [stdout, stderr].map(
@@ -102,7 +102,7 @@ export class Starter {
     const file = `${start.number}.tty`;
     const { request, onTerminal } = scriptRequest(
       start,
-      { stdin: inside(input), stdout: inside(output) },
+      { stdin: input.inside, stdout: output.inside },
       options,
       `${exchangeInside}/${file}`,
     );
@@ -194,9 +194,4 @@ interface Started {
   readonly exited: Promise<ExitStatus>;
   /** To be called when nothing holds the program's output any more. */
   streamsEnded(): void;
-}
-
-/** A pipe in the exchange directory, as seen from inside. */
-function inside({ path }: Pipe): string {
-  return `${exchangeInside}/${basename(path)}`;
 }

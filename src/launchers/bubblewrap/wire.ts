@@ -1,5 +1,6 @@
-/** Bubblewrap, started beside this process, with what joins its first process and this side: two named pipes. */
+/** Bubblewrap, started beside this process, with what joins the relay in it and this side: two named pipes. */
 import { closeSync, constants, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { makeFifo } from '../fifo.js';
 import type { Referenced } from '../pty.js';
@@ -7,9 +8,9 @@ import { makeFleeting } from '../scratch.js';
 import { quote } from '../shell-word.js';
 import { startBeside, waitBeside } from '../spawner.js';
 import { filterFile } from './filter.js';
-import { openPipe } from './pipes.js';
+import { reportsFile, requestsFile } from './layout.js';
 
-/** Descriptors that bubblewrap finds open: its output and errors come here as one stream. */
+/** Descriptors that bubblewrap finds open. Its output and errors, and then the reports of the relay, are one stream. */
 export const descriptors = { seccomp: 3, info: 1 } as const;
 
 export interface Wire extends Referenced {
@@ -18,31 +19,38 @@ export interface Wire extends Referenced {
   /** Settles with how bubblewrap ended, when it and all that could write here are gone; fails if it never started. */
   readonly ended: Promise<string>;
   send(line: string): void;
+  /** To be called when the relay has its ends; nobody else can open them by name then. */
+  settle(): void;
 }
 
-let directory: string | undefined;
+let scripts: string | undefined;
 let count = 0;
 
-export async function startWired(argv: readonly string[], onData: (chunk: Buffer) => void): Promise<Wire> {
-  directory ??= makeFleeting('wires');
-  const name = join(directory, String(count++));
-  const input = `${name}.in`;
-  const [output] = await Promise.all([openPipe(directory, `${count - 1}.out`, 'out'), makeFifo(input)]);
-  // Open for reading too, so that it can be opened before bubblewrap has; that one sees its end when this process goes.
-  const requests = openSync(input, constants.O_RDWR | constants.O_NONBLOCK);
-  const script = `${name}.sh`;
-  const words = argv.map(quote).join(' ');
-  writeFileSync(
-    script,
-    `exec <${quote(input)} >${quote(output.path)} 2>&1 ${descriptors.seccomp}<${quote(filterFile())} && exec -c ${words}\n`,
-    { mode: 0o600, flag: 'wx' },
-  );
+export async function startWired(
+  argv: readonly string[],
+  exchange: string,
+  onData: (chunk: Buffer) => void,
+): Promise<Wire> {
+  const [input, output] = [join(exchange, requestsFile), join(exchange, reportsFile)];
+  await Promise.all([makeFifo(input), makeFifo(output)]);
+  const { O_RDONLY, O_WRONLY, O_RDWR, O_NONBLOCK } = constants;
+  // Open for reading too, so that it can be opened before the relay has; that one sees its end when this process goes.
+  const requests = openSync(input, O_RDWR | O_NONBLOCK);
+  const stream = new Socket({ fd: openSync(output, O_RDONLY | O_NONBLOCK), readable: true, writable: false });
+  // Without a writer it would look as if it had ended.
+  const writer = openSync(output, O_WRONLY | O_NONBLOCK);
+  scripts ??= makeFleeting('scripts');
+  const script = join(scripts, String(count++));
+  const redirections = `</dev/null >${quote(output)} 2>&1 ${descriptors.seccomp}<${quote(filterFile())}`;
+  writeFileSync(script, `exec ${redirections} && exec -c ${argv.map(quote).join(' ')}\n`, {
+    mode: 0o600,
+    flag: 'wx',
+  });
   const pid = startBeside(script);
-  const { stream } = output;
 
   function connected() {
-    output.settle();
-    for (const path of [input, script]) rmSync(path, { force: true });
+    closeSync(writer);
+    rmSync(script, { force: true });
   }
   stream.once('data', connected);
   stream.on('data', onData);
@@ -61,6 +69,9 @@ export async function startWired(argv: readonly string[], onData: (chunk: Buffer
     pid,
     ended,
     send: (line) => void writeSync(requests, `${line}\n`),
+    settle() {
+      for (const path of [input, output]) rmSync(path, { force: true });
+    },
     ref: () => void stream.ref(),
     unref: () => void stream.unref(),
   };

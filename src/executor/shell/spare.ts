@@ -1,0 +1,42 @@
+/** A shell that is started before anybody asks for one, beside the cell itself; the first session gets it. */
+import type { Launcher } from '../../launchers/launcher.js';
+import { type Shell, type ShellEvents, shellSize, startShell } from './shell.js';
+
+export class SpareShell {
+  readonly #started: Promise<Shell | undefined>;
+  #events: ShellEvents | undefined;
+  #usable = true;
+
+  /** `environment`: what the variables of the cell begin with. */
+  constructor(
+    launcher: Pick<Launcher, 'exchange' | 'openPty'>,
+    place: { readonly cwd: string; readonly environment: Readonly<Record<string, string>> },
+  ) {
+    this.#started = startShell(
+      launcher,
+      { cwd: place.cwd, env: place.environment, size: shellSize },
+      {
+        onOutput: (chunk) => this.#events?.onOutput(chunk),
+        onReport: (report) => this.#events?.onReport(report),
+        onLeave: (cwd) => this.#events?.onLeave(cwd),
+        onExit: (status) => {
+          this.#usable = false;
+          this.#events?.onExit(status);
+        },
+      },
+      // Whoever needs a shell starts one then, and learns why that fails.
+    ).catch(() => undefined);
+  }
+
+  /** Undefined when it is taken or gone. */
+  async take(events: ShellEvents): Promise<Shell | undefined> {
+    if (this.#events !== undefined) return undefined;
+    this.#events = events;
+    const shell = await this.#started;
+    return this.#usable ? shell : undefined;
+  }
+
+  async close(): Promise<void> {
+    if (this.#events === undefined) (await this.#started)?.close();
+  }
+}
