@@ -6,6 +6,7 @@ import {
   type Executor,
   type Observation,
   parseAction,
+  type StatusUpdate,
 } from '../protocol/index.js';
 
 /** The way from the verbs into the pipeline. */
@@ -14,6 +15,8 @@ export interface Call extends Pick<Executor, 'upload' | 'download' | 'openTermin
     action: ActionInput<Name> & { action: Name },
     context?: ExecuteContext,
   ): Promise<Observation<Name>>;
+  /** Tells what the runtime is busy with. */
+  report?(update: StatusUpdate): void;
   /** Starts a process with a secret on its standard input, which neither the action nor an event carries. */
   startWithSecret?(
     action: ActionInput<'start_process'> & { action: 'start_process' },

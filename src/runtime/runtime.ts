@@ -114,6 +114,9 @@ export class Runtime implements AsyncDisposable {
     const call: Call = {
       execute: this.execute.bind(this),
       startWithSecret: this.#startWithSecret.bind(this),
+      report: (update) => {
+        if (this.#closing === undefined) this.#setStatus(update);
+      },
       upload: (path, content, options) =>
         this.#aside({ action: 'upload', path, format: options?.format }, options?.signal, (executor) =>
           executor.upload(path, content, options),

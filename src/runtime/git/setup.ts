@@ -42,41 +42,50 @@ export async function setUpOnce(
   return result;
 }
 
-/** Sources the script in the default shell, which is left in the top directory with the variables it sets. */
-async function setUp(
-  call: Call,
-  root: string,
-  { timeoutMs = patienceMs, signal }: SetupOptions,
-): Promise<SetupResult> {
+async function setUp(call: Call, root: string, options: SetupOptions): Promise<SetupResult> {
   const script = await firstFile(call, root, 'setup.sh');
-  const result =
-    script === undefined
-      ? undefined
-      : await call.execute(
-          {
-            action: 'run',
-            command: `cd ${quoted(root)} && chmod +x ${quoted(`./${script}`)} && . ${quoted(`./${script}`)}`,
-            timeoutMs,
-          },
-          { signal },
-        );
-  return {
-    script: script === undefined || result === undefined ? null : { path: script, result },
-    preCommit: (await installCheck(call, root, signal)) ?? null,
-  };
+  const check = await firstFile(call, root, 'pre-commit.sh');
+  if (script === undefined && check === undefined) return { script: null, preCommit: null };
+  try {
+    return {
+      script: script === undefined ? null : await source(call, root, script, options),
+      preCommit:
+        check !== undefined && (await installCheck(call, root, check, options.signal)) ? check : null,
+    };
+  } finally {
+    call.report?.({ status: 'READY', level: 'info', message: `The work in ${root} can begin.` });
+  }
 }
 
+/** Runs the script in the default shell, which is left in the top directory with the variables it sets. */
+async function source(
+  call: Call,
+  root: string,
+  path: string,
+  { timeoutMs = patienceMs, signal }: SetupOptions,
+): Promise<SetupResult['script']> {
+  call.report?.({ status: 'SETTING_UP_WORKSPACE', level: 'info', message: `Sourcing ${path} in ${root}.` });
+  // Sourcing needs no permission to execute; giving it would show as a change.
+  const command = `cd ${quoted(root)} && . ${quoted(`./${path}`)}`;
+  return { path, result: await call.execute({ action: 'run', command, timeoutMs }, { signal }) };
+}
+
+/** False where somebody else keeps the hooks. */
 async function installCheck(
   call: Call,
   root: string,
+  check: string,
   signal: AbortSignal | undefined,
-): Promise<string | undefined> {
-  const check = await firstFile(call, root, 'pre-commit.sh');
-  if (check === undefined) return undefined;
+): Promise<boolean> {
   const git = await inspect(call, root, signal);
-  // The path that the repository names, not the one that looking at it uses; somebody else keeps the hooks there.
+  // The path that the repository names, not the one that looking at it uses.
   const named = await outputIfAny(git, ['config', '--local', '--get', 'core.hooksPath']);
-  if (named !== undefined) return undefined;
+  if (named !== undefined) return false;
+  call.report?.({
+    status: 'SETTING_UP_GIT_HOOKS',
+    level: 'info',
+    message: `Installing ${check} in ${root}.`,
+  });
   const directory = posix.resolve(root, await output(git, ['rev-parse', '--git-common-dir']), 'hooks');
   const hook = `${directory}/pre-commit`;
   const kept = `${hook}.local`;
@@ -86,7 +95,7 @@ async function installCheck(
     await call.execute({ action: 'move', from: hook, to: kept, overwrite: true });
   }
   await call.execute({ action: 'write', path: hook, content: hookSource(check), mode: 0o755 });
-  return check;
+  return true;
 }
 
 /** The hook that was there before runs first, if it could be run before. */

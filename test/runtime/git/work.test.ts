@@ -98,12 +98,15 @@ describe.each([...places, 'local'] as const)('%s', (place) => {
   test.each(['.workcell', '.openhands'])(
     '%s: the set-up runs once, the check before each commit',
     async (folder) => {
-      const { directory, runtime } = await given(place);
+      const statuses: string[] = [];
+      const onStatus = ({ status }: { status: string }) => statuses.push(status);
+      const { directory, runtime } = await given(place, { onStatus });
       const repository = new Repository(join(directory, "it's a repository"));
       repository.write(`${folder}/setup.sh`, 'echo ran >> ran\nexport FROM_SETUP=yes\n');
       repository.write(`${folder}/pre-commit.sh`, 'echo checked >> .git/checked\ntest ! -e forbidden\n');
-      repository.write('.git/hooks/pre-commit', '#!/bin/sh\necho kept >> .git/checked\n', 0o755);
       repository.write('.gitignore', 'ran\n');
+      repository.commit('wishes');
+      repository.write('.git/hooks/pre-commit', '#!/bin/sh\necho kept >> .git/checked\n', 0o755);
       const git = runtime.git.at("it's a repository");
       const [first, again] = await Promise.all([git.setUp(), git.at('.git/..').at(folder).setUp()]);
       expect(first).toMatchObject({
@@ -111,9 +114,11 @@ describe.each([...places, 'local'] as const)('%s', (place) => {
         preCommit: `${folder}/pre-commit.sh`,
       });
       expect(again).toBe(first);
+      expect((await git.status()).isClean).toBe(true);
+      expect(statuses.slice(-4)).toEqual(['READY', 'SETTING_UP_WORKSPACE', 'SETTING_UP_GIT_HOOKS', 'READY']);
       expect(readFileSync(join(repository.path, 'ran'), 'utf8')).toBe('ran\n');
       expect((await runtime.run('echo $FROM_SETUP')).output).toBe('yes\n');
-      await git.commit('allowed');
+      await git.commit('allowed', { allowEmpty: true });
       expect(readFileSync(join(repository.path, '.git/checked'), 'utf8')).toBe('kept\nchecked\n');
       repository.write('forbidden', 'x');
       await expect(git.commit('refused')).rejects.toMatchObject({ code: 'git-failed' });
@@ -125,6 +130,7 @@ describe.each([...places, 'local'] as const)('%s', (place) => {
         'the check is gone',
         'without hooks',
         'allowed',
+        'wishes',
       ]);
     },
   );
