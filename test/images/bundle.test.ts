@@ -1,6 +1,16 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -52,12 +62,12 @@ test('it starts where there is nothing else, not even a C library', async () => 
   expect(stdout).toContain('Serve the executor of this machine over HTTP');
 });
 
-test('its compiled form fits, with the Node that it comes with', async () => {
+test('its compiled form fits, and a package that cannot be bundled is beside it', async () => {
   const bundle = await executorBundle();
   const check = `
     const { readFileSync } = require('node:fs');
     const { constants, Script } = require('node:vm');
-    const script = new Script(require('node:module').wrap(readFileSync('program.cjs', 'utf8')), {
+    const script = new Script(require('node:module').wrap(readFileSync('program.cjs', 'latin1')), {
       cachedData: readFileSync('program.cache'),
       importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     });
@@ -66,6 +76,22 @@ test('its compiled form fits, with the Node that it comes with', async () => {
   const { stdout } = spawnSync(program, [...words, '-e', check], { cwd: bundle.directory, encoding: 'utf8' });
   expect(stdout).toBe('false\n');
   expect(readdirSync(bundle.directory)).not.toContain('maker.cjs');
+});
+
+test('a package that cannot be bundled is beside it, and is found without a word', async () => {
+  const bundle = await executorBundle();
+  const directory = join(scratch, 'other-program');
+  mkdirSync(directory);
+  symlinkSync(join(bundle.directory, 'node_modules'), join(directory, 'node_modules'));
+  copyFileSync(join(bundle.directory, 'executor.cjs'), join(directory, 'executor.cjs'));
+  writeFileSync(
+    join(directory, 'program.cjs'),
+    "import('playwright-core').then(({ chromium }) => console.log(chromium.name()));",
+  );
+  const [program = '', ...words] = bundle.command(bundle.directory).slice(0, -1);
+  const browser = spawnSync(program, [...words, join(directory, 'executor.cjs')], { encoding: 'utf8' });
+  expect(browser.stderr).toBe('');
+  expect(browser.stdout).toBe('chromium\n');
 });
 
 test('it serves commands on a terminal, whose environment says nothing of how it was started', async () => {

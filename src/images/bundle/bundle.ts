@@ -1,13 +1,13 @@
 /** The executor as one directory that works on any glibc image: mounted read-only, or copied into a layer. */
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { copyFile, link, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { copyFile, cp, link, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { WorkcellError } from '../../protocol/index.js';
 import { makeCodeCache, starter } from './code-cache.js';
 import { keepNode } from './node.js';
-import { executorScript } from './script.js';
+import { executorScript, wholePackages } from './script.js';
 import { cacheDirectory, keep } from './store.js';
 
 /** Where the directory stands in a cell. */
@@ -32,11 +32,21 @@ export interface BundleOptions {
 /** Changes when the layout of the directory does. */
 const layout = 2;
 
+const made = new Map<string, ExecutorBundle>();
+
 export async function executorBundle(options: BundleOptions = {}): Promise<ExecutorBundle> {
-  const [node, { files, hash }] = await Promise.all([
-    keepNode(options.node ?? process.execPath),
-    programContents(),
-  ]);
+  const binary = options.node ?? process.execPath;
+  const key = JSON.stringify([cacheDirectory(), binary]);
+  const before = made.get(key);
+  // Somebody may have emptied the cache since.
+  if (before !== undefined && existsSync(before.directory)) return before;
+  const bundle = await makeBundle(binary);
+  made.set(key, bundle);
+  return bundle;
+}
+
+async function makeBundle(binary: string): Promise<ExecutorBundle> {
+  const [node, { files, packages, hash }] = await Promise.all([keepNode(binary), programContents()]);
   const digest = createHash('sha256').update(`${layout}\n${node.hash}\n${hash}`).digest('hex');
   const directory = join(cacheDirectory(), `executor-${digest.slice(0, 16)}`);
   await keep(directory, async (draft) => {
@@ -45,6 +55,8 @@ export async function executorBundle(options: BundleOptions = {}): Promise<Execu
     for (const name of ['node', ...libraries.map((file) => join('lib', file))])
       await share(join(node.directory, name), join(draft, name));
     for (const [path, content] of files) await write(join(draft, path), content);
+    for (const [name, source] of packages)
+      await cp(source, join(draft, 'node_modules', name), { recursive: true, dereference: true });
     await makeCodeCache(draft, nodeCommand(draft, node.loader));
   });
   return {
@@ -57,6 +69,8 @@ export async function executorBundle(options: BundleOptions = {}): Promise<Execu
 
 interface Contents {
   readonly files: ReadonlyMap<string, Uint8Array>;
+  /** Directories of whole packages, by name. */
+  readonly packages: ReadonlyMap<string, string>;
   readonly hash: string;
 }
 
@@ -77,12 +91,31 @@ async function readContents(): Promise<Contents> {
   const hash = createHash('sha256');
   for (const [path, content] of files)
     hash.update(path).update(createHash('sha256').update(content).digest());
-  return { files, hash: hash.digest('hex') };
+  const packages = new Map(wholePackages.flatMap(installed));
+  // A published version does not change, so its description stands for all of it.
+  for (const directory of packages.values()) hash.update(await readFile(join(directory, 'package.json')));
+  return { files, packages, hash: hash.digest('hex') };
+}
+
+function installed(name: string): [string, string][] {
+  try {
+    return [[name, dirname(createRequire(import.meta.url).resolve(`${name}/package.json`))]];
+  } catch {
+    return [];
+  }
 }
 
 /** The loader is told where its libraries are: a variable would reach the commands of the cell too. */
 function nodeCommand(mount: string, loader: string): string[] {
-  return [`${mount}/lib/${loader}`, '--inhibit-cache', '--library-path', `${mount}/lib`, `${mount}/node`];
+  return [
+    `${mount}/lib/${loader}`,
+    '--inhibit-cache',
+    '--library-path',
+    `${mount}/lib`,
+    `${mount}/node`,
+    // The way that the starter loads modules late is new in the oldest Node that we support.
+    '--disable-warning=ExperimentalWarning',
+  ];
 }
 
 /** Files of the packages that open terminals, by their path beside the script. */

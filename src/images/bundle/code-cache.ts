@@ -21,7 +21,7 @@ let cachedData;
 try {
   cachedData = readFileSync(__dirname + '/program.cache');
 } catch {}
-const script = new Script(wrap(readFileSync(file, 'utf8')), {
+const script = new Script(wrap(readFileSync(file, 'latin1')), {
   filename: file,
   cachedData,
   importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,

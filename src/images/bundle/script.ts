@@ -3,6 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { WorkcellError } from '../../protocol/index.js';
 
+/** Packages that do not work in one file. Where they are installed, they go along as they are. */
+export const wholePackages = ['playwright-core'];
+
 const isSource = import.meta.url.endsWith('.ts');
 
 /** Beside the command line that it is part of. */
@@ -36,8 +39,9 @@ async function bundleScript(entry: string): Promise<Uint8Array> {
     keepNames: true,
     legalComments: 'none',
     logLevel: 'silent',
-    // Found beside the script, because it is a native module.
-    external: ['@lydell/*'],
+    charset: 'ascii',
+    // Found beside the script: a native module, and packages that read files of their own.
+    external: ['@lydell/*', ...wholePackages],
     define: { 'import.meta.url': 'scriptUrl' },
     banner: { js: "const scriptUrl = require('node:url').pathToFileURL(__filename).href;" },
     plugins: [
