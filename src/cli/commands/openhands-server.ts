@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import type { JudgedAction, Risk } from '../../security/index.js';
 import type { Log } from '../log.js';
 
 interface OpenHandsServerOptions {
@@ -13,6 +14,7 @@ interface OpenHandsServerOptions {
   host: string;
   allowHost: string[];
   allowAnonymous?: true;
+  guard?: 'rules';
 }
 
 const pluginNames = ['jupyter', 'agent_skills', 'vscode'];
@@ -25,6 +27,10 @@ and printed. NO_CHANGE_TIMEOUT_SECONDS is the soft timeout of the shell.
 Commands and files are those of this machine, without isolation, as the user
 who starts the server: meant for the inside of a container. It listens on
 loopback unless --host names another address.
+
+An action that the client sent as awaiting_confirmation or rejected is not
+executed. With --guard rules neither is one of high risk, by the rules or by
+its security_risk.
 
 Examples:
   $ SESSION_API_KEY=… workcell openhands-server 8701 --working-dir ./w --no-enable-browser
@@ -46,6 +52,9 @@ export function openHandsServerCommand(): Command {
     .option('--browsergym-eval-env <name>', 'fails: tasks of BrowserGym are not there')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--allow-host <name>', 'host name that requests may name; may be repeated', collect, [])
+    .addOption(
+      new Option('--guard <guard>', 'refuse what is of high risk or cannot be judged').choices(['rules']),
+    )
     .option('--allow-anonymous', 'do without a key, also when none is set')
     .addHelpText('after', notes)
     .action(serve);
@@ -78,6 +87,7 @@ async function serve(port: number, options: OpenHandsServerOptions): Promise<voi
     browser: options.enableBrowser,
     noChangeSeconds: softTimeout(process.env.NO_CHANGE_TIMEOUT_SECONDS),
     environment: hostEnvironment({}),
+    judge: options.guard === undefined ? undefined : await createJudge(options.workingDir),
   });
   try {
     if (given === undefined && sessionApiKey !== undefined)
@@ -89,6 +99,23 @@ async function serve(port: number, options: OpenHandsServerOptions): Promise<voi
     await server.close();
   }
   process.exitCode = interrupts.exitCode() === 143 ? 0 : interrupts.exitCode();
+}
+
+/** The client says how risky it finds an action; that may make it stricter, never milder. */
+async function createJudge(workspace: string) {
+  const { WorkcellError } = await import('../../protocol/index.js');
+  const { policy, rules } = await import('../../security/index.js');
+  const judging = policy({
+    analyzers: [rules()],
+    onRisk: { low: 'allow', medium: 'allow', high: 'deny', unknown: 'deny' },
+  });
+  return async (action: JudgedAction, risk: Risk | undefined) => {
+    const client = { name: 'client', analyze: () => ({ risk: risk ?? 'low', reasons: [] }) };
+    const { outcome, risk: found, reasons } = await judging.judge(action, { workspace, analyzers: [client] });
+    if (outcome === 'allow') return;
+    const message = `The action "${action.action}" was refused (risk ${found}): ${reasons.join(' ') || 'the client says so.'}`;
+    throw new WorkcellError('denied', message, { details: { risk: found, reasons: [...reasons] } });
+  };
 }
 
 /** Tells about what a client asks for and does not get. */

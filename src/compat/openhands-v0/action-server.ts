@@ -15,8 +15,10 @@ import {
   cellObservation,
   editObservation,
   errorObservation,
+  nullObservation,
   type ObservationEvent,
   readObservation,
+  userRejectedObservation,
 } from './observations.js';
 import { perform } from './perform.js';
 
@@ -25,6 +27,13 @@ export interface ActionServerOptions {
   readonly workingDirectory: string;
   /** A command that prints nothing for so long is handed back, still running. Default: 10. */
   readonly noChangeSeconds?: number | undefined;
+  /** Refuses an action by throwing, before it runs. `risk` is what the client says it is. */
+  readonly judge?:
+    | ((
+        action: { readonly action: string; readonly [field: string]: unknown },
+        risk: 'low' | 'medium' | 'high' | undefined,
+      ) => Promise<void>)
+    | undefined;
 }
 
 /** The one shell, which the kernel of code cells follows. */
@@ -38,8 +47,10 @@ export class ActionServer {
   readonly #bash: BashSession;
   readonly #bashOptions: ConstructorParameters<typeof BashSession>[1];
   readonly #editor: Editor;
+  readonly #judge: ActionServerOptions['judge'];
 
-  constructor(executor: Executor, { workingDirectory, noChangeSeconds = 10 }: ActionServerOptions) {
+  constructor(executor: Executor, { workingDirectory, noChangeSeconds = 10, judge }: ActionServerOptions) {
+    this.#judge = judge;
     this.#executor = executor;
     this.#bashOptions = { session: shellSession, workingDirectory, noChangeSeconds };
     this.#bash = new BashSession(executor, this.#bashOptions);
@@ -56,6 +67,12 @@ export class ActionServer {
     const event = parseActionEvent(value);
     return async () => {
       try {
+        const { confirmation_state, is_confirmed, security_risk = -1 } = event.args;
+        const state = confirmation_state ?? is_confirmed ?? 'confirmed';
+        if (state === 'awaiting_confirmation') return nullObservation();
+        if (state === 'rejected') return userRejectedObservation();
+        const risk = (['low', 'medium', 'high'] as const)[security_risk];
+        await this.#judge?.({ ...event.args, action: event.action }, risk);
         return await this.#execute(event);
       } catch (error) {
         if (!WorkcellError.isInstance(error)) throw error;

@@ -3,12 +3,19 @@ import { z } from 'zod';
 import { describeIssues } from '../../protocol/index.js';
 import { HttpError } from './http-error.js';
 
+const confirmation = z.enum(['confirmed', 'rejected', 'awaiting_confirmation']);
+
+const common = {
+  /** -1 unknown, 0 low, 1 medium, 2 high; whatever else counts as not given. */
+  security_risk: z.int().min(-1).max(2).optional().catch(undefined),
+  confirmation_state: confirmation.optional(),
+  /** The older name of the same. */
+  is_confirmed: confirmation.optional(),
+};
+
 /** Accepted, and of no interest to this server. */
 const ignored = {
   thought: z.unknown().optional(),
-  security_risk: z.unknown().optional(),
-  confirmation_state: z.unknown().optional(),
-  is_confirmed: z.unknown().optional(),
   keep_prompt: z.unknown().optional(),
   task_completed: z.unknown().optional(),
   images_urls: z.unknown().optional(),
@@ -115,7 +122,7 @@ export function parseActionEvent(value: unknown): ActionEvent {
 }
 
 function args<Shape extends z.ZodRawShape>(shape: Shape) {
-  return z.strictObject({ ...ignored, ...shape });
+  return z.strictObject({ ...ignored, ...common, ...shape });
 }
 
 function check<Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.output<Schema> {

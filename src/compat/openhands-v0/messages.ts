@@ -116,6 +116,8 @@ export const disabled = {
   llmEdit: 'Edits by a language model are made by the client; this server does "oh_aci" edits only.',
 } as const;
 
+export const rejected = 'The user rejected this action; it was not executed.';
+
 export const transfers = {
   relativeDestination: 'The destination must be an absolute path.',
   relativePath: 'The path must be absolute.',

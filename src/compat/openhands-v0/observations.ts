@@ -1,5 +1,5 @@
 /** Observations as they go over the wire. Clients reject keys that they do not know, so none are added. */
-import { bash, summaries } from './messages.js';
+import { bash, rejected, summaries } from './messages.js';
 
 export interface ObservationEvent {
   readonly observation: string;
@@ -54,6 +54,15 @@ export function runObservation(result: {
 
 export function errorObservation(content: string): ObservationEvent {
   return { observation: 'error', content, extras: { error_id: '' }, message: content };
+}
+
+/** For an action that waits until a person has decided: nothing happened yet. */
+export function nullObservation(): ObservationEvent {
+  return { observation: 'null', content: '', extras: {}, message: '' };
+}
+
+export function userRejectedObservation(): ObservationEvent {
+  return { observation: 'user_rejected', content: rejected, extras: {}, message: rejected };
 }
 
 export function readObservation(
