@@ -67,6 +67,7 @@ export class Context {
   run(options: ExecutionOptions, outputs: Outputs, context: ExecuteContext): Promise<Ended> {
     return this.#inTurn(context.signal, async () => {
       const kernel = await this.#prepared();
+      if (context.signal?.aborted) throw cancelled();
       this.#state = 'busy';
       try {
         return await executeCell(kernel, options, outputs, context);
@@ -120,13 +121,16 @@ export class Context {
     };
     const turn = this.#turn.then(() => {
       leave();
-      if (signal?.aborted)
-        throw new WorkcellError('cancelled', 'The cell was cancelled before its turn came.');
+      if (signal?.aborted) throw cancelled();
       return work();
     });
     this.#turn = turn.catch(() => {});
     return turn;
   }
+}
+
+function cancelled(): WorkcellError {
+  return new WorkcellError('cancelled', 'The cell was cancelled before its code ran.');
 }
 
 /** Tells a kernel what changed around it since it was last told. */

@@ -39,6 +39,12 @@ export class Contexts {
     return findKernelSpecs(this.#cell);
   }
 
+  /** What is installed, looked up once. */
+  installed(): Promise<KernelSpec[]> {
+    this.#specs ??= this.specs();
+    return this.#specs;
+  }
+
   /** Starts kernels for contexts to come. */
   async warm(language: string): Promise<void> {
     this.#refill(await this.#spec(language));
@@ -79,11 +85,10 @@ export class Contexts {
     ]);
   }
 
-  /** What is installed is looked up once; a language that is missing is looked for again. */
+  /** A language that is missing is looked for again. */
   async #spec(language: string): Promise<KernelSpec> {
-    this.#specs ??= this.specs();
     try {
-      return chooseSpec(await this.#specs, language);
+      return chooseSpec(await this.installed(), language);
     } catch {
       this.#specs = this.specs();
       return chooseSpec(await this.#specs, language);

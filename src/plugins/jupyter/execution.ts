@@ -71,11 +71,15 @@ export async function executeSilently(
     stop_on_error: false,
   };
   return new Promise((resolve) => {
-    const id = kernel.send('shell', 'execute_request', request);
+    let id = kernel.send('shell', 'execute_request', request);
     kernel.listener = {
-      onMessage(channel, message) {
-        if (channel !== 'shell' || message.parentId !== id) return;
-        resolve(expressionSchema.safeParse(message.content).data?.user_expressions.value.data['text/plain']);
+      onMessage(channel, { parentId, content }) {
+        if (channel !== 'shell' || parentId !== id) return;
+        if (wasPassedOver(content)) {
+          setTimeout(() => {
+            id = kernel.send('shell', 'execute_request', request);
+          }, againMs);
+        } else resolve(expressionSchema.safeParse(content).data?.user_expressions.value.data['text/plain']);
       },
       onOmitted() {},
       onMalformed() {},
@@ -83,6 +87,17 @@ export async function executeSilently(
     void kernel.ended.then(() => resolve(undefined));
   });
 }
+
+/**
+ * Some kernels pass over what comes within a moment after an error, in case somebody had queued it, and give no sign
+ * when they take code again.
+ */
+function wasPassedOver({ status }: Content): boolean {
+  return status === 'abort' || status === 'aborted';
+}
+
+/** After so long code that was passed over is sent again. */
+const againMs = 25;
 
 const expressionSchema = z.object({
   user_expressions: z.object({ value: z.object({ data: z.object({ 'text/plain': z.string() }) }) }),
@@ -104,6 +119,7 @@ class Execution implements KernelListener {
   #stoppedBy: 'timeout' | 'cancelled' | undefined;
   #timer: NodeJS.Timeout | undefined;
   #grace: NodeJS.Timeout | undefined;
+  #again: NodeJS.Timeout | undefined;
   #finish = (): void => {};
   readonly #cancel = () => this.#stop('cancelled');
 
@@ -117,7 +133,7 @@ class Execution implements KernelListener {
   }
 
   async run(): Promise<Ended> {
-    const { code, timeoutMs, input } = this.#options;
+    const { timeoutMs } = this.#options;
     const finished = new Promise<undefined>((resolve) => {
       this.#finish = () => resolve(undefined);
     });
@@ -125,6 +141,15 @@ class Execution implements KernelListener {
     if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.#stop('timeout'), timeoutMs);
     if (this.#signal?.aborted) this.#cancel();
     else this.#signal?.addEventListener('abort', this.#cancel, { once: true });
+    this.#send();
+    const death = await Promise.race([finished, this.#kernel.ended]);
+    await this.#pace.drained();
+    return this.#conclude(death);
+  }
+
+  #send(): void {
+    const { code, input } = this.#options;
+    this.#idle = false;
     this.#id = this.#kernel.send('shell', 'execute_request', {
       code,
       silent: false,
@@ -133,14 +158,12 @@ class Execution implements KernelListener {
       allow_stdin: input !== undefined,
       stop_on_error: false,
     });
-    const death = await Promise.race([finished, this.#kernel.ended]);
-    await this.#pace.drained();
-    return this.#conclude(death);
   }
 
   release(): void {
     this.#kernel.listener = undefined;
     clearTimeout(this.#timer);
+    clearTimeout(this.#again);
     clearTimeout(this.#grace);
     this.#signal?.removeEventListener('abort', this.#cancel);
   }
@@ -150,6 +173,10 @@ class Execution implements KernelListener {
     if (channel === 'iopub') this.#publish(message);
     else if (channel === 'stdin' && message.type === 'input_request') this.#answer(message);
     else if (channel === 'shell' && message.type === 'execute_reply') {
+      if (wasPassedOver(message.content) && this.#stoppedBy === undefined) {
+        this.#again = setTimeout(() => this.#send(), againMs);
+        return;
+      }
       this.#reply = message.content;
       for (const text of pagedTexts(message.content)) this.#outputs.show({ type: 'display', data: text });
       this.#settle();

@@ -28,6 +28,7 @@ export default definePlugin({
     const { language, ...options } = optionsSchema.parse(given);
     const { createHandlers } = await import('./handlers.js');
     const { contexts, ...instance } = createHandlers(cell, options);
+    if ((await contexts.installed()).length === 0) throw new Error(installIpykernel);
     if (options.spare > 0) await contexts.warm(language);
     return instance;
   },

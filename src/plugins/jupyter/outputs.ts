@@ -52,9 +52,9 @@ export class Outputs {
     this.#kept.append(name, bytes);
     this.#beforeNext();
     const half = Math.floor(this.#budget.textBytes / 2);
-    const headRoom = this.#tail.length === 0 ? Math.max(0, half - this.#headBytes) : 0;
+    const headRoom = this.#tail.length === 0 ? cutBefore(text, Math.max(0, half - this.#headBytes)) : 0;
     // Of a long text only its ends can stay; what is between them need not be looked at piece by piece.
-    const end = text.length - half;
+    const end = cutBefore(text, text.length - half);
     const long = end > headRoom;
     for (const piece of pieces(long ? text.slice(0, headRoom) : text, half)) this.#addText(name, piece);
     if (!long) return;
@@ -217,9 +217,7 @@ function joinStreams(outputs: readonly CodeOutput[]): CodeOutput[] {
 function* pieces(text: string, size: number): Generator<string> {
   const length = Math.max(64, Math.min(2048, Math.floor(size / 4)));
   for (let at = 0; at < text.length; ) {
-    let end = Math.min(at + length, text.length);
-    // Not between the two halves of a character.
-    if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end--;
+    const end = cutBefore(text, at + length);
     yield text.slice(at, end);
     at = end;
   }
@@ -227,8 +225,7 @@ function* pieces(text: string, size: number): Generator<string> {
 
 function clip(text: string, bytes: number): string {
   if (Buffer.byteLength(text) <= bytes) return text;
-  const end = Math.floor(bytes / 4);
-  return `${text.slice(0, isHighSurrogate(text.charCodeAt(end - 1)) ? end - 1 : end)}…`;
+  return `${text.slice(0, cutBefore(text, Math.floor(bytes / 4)))}…`;
 }
 
 /** The last lines say what happened. */
@@ -244,6 +241,9 @@ function clipLines(lines: readonly string[], bytes: number): string[] {
   return kept;
 }
 
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit < 0xdc00;
+/** The last place up to this one that is not between the two halves of a character. */
+function cutBefore(text: string, at: number): number {
+  if (at <= 0 || at >= text.length) return Math.min(at, text.length);
+  const unit = text.charCodeAt(at - 1);
+  return unit >= 0xd800 && unit < 0xdc00 ? at - 1 : at;
 }
