@@ -19,6 +19,7 @@ import {
 } from '../protocol/index.js';
 import type { FunctionTool } from '../tools/function-tool.js';
 import { type AddOptions, ToolRegistry } from '../tools/registry.js';
+import { RuntimeBrowser } from './browser.js';
 import { type Call, type OutputListener, type SecretInput, toContext } from './call.js';
 import { RuntimeEvents } from './events.js';
 import { Files } from './files.js';
@@ -85,6 +86,7 @@ export class Runtime implements AsyncDisposable {
   readonly files: Files;
   readonly processes: RuntimeProcesses;
   readonly ports: RuntimePorts;
+  readonly browser: RuntimeBrowser;
   readonly mcp: RuntimeMcp;
   readonly terminals: { open(options?: TerminalOptions): Promise<Terminal> };
   readonly env: {
@@ -147,6 +149,7 @@ export class Runtime implements AsyncDisposable {
     this.processes = new RuntimeProcesses(call);
     this.mcp = new RuntimeMcp(call);
     this.ports = new RuntimePorts(() => this.#open());
+    this.browser = new RuntimeBrowser(call, this.ports);
     this.terminals = { open: (options = {}) => call.openTerminal(options) };
     this.env = {
       get: async () => (await this.execute({ action: 'get_env' })).variables,

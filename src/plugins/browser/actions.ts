@@ -112,11 +112,25 @@ export const browseInteractive = defineAction('browse_interactive', {
   output,
 });
 
+export const openCdp = defineAction('open_cdp', {
+  summary:
+    'Opens a WebSocket on the loopback of the executor that speaks the DevTools protocol with the browser.',
+  input: {},
+  output: {
+    port: z.int().min(1).max(65_535),
+    /** Nobody else knows it. */
+    path: z.string().regex(/^\/[0-9a-f]{64}$/),
+    /** Which process listens. */
+    process: z.string().max(100),
+  },
+});
+
 export type PageObservation = Omit<z.output<(typeof browse)['output']>, 'observation'>;
 
 declare module '../../protocol/action.js' {
   interface PluginActions {
     browse: typeof browse;
     browse_interactive: typeof browseInteractive;
+    open_cdp: typeof openCdp;
   }
 }

@@ -1,6 +1,6 @@
 /** Chromium in the cell: pages to look at and to work with. */
 import { definePlugin } from '../plugin.js';
-import { browse, browseInteractive } from './actions.js';
+import { browse, browseInteractive, openCdp } from './actions.js';
 import { findChromium } from './find-chromium.js';
 import { optionsSchema } from './options.js';
 
@@ -8,7 +8,7 @@ export default definePlugin({
   name: 'browser',
   version: '1.0.0',
   summary: 'Opens pages in a Chromium inside the cell and works with them.',
-  actions: { browse, browse_interactive: browseInteractive },
+  actions: { browse, browse_interactive: browseInteractive, open_cdp: openCdp },
   requirements: [
     {
       name: 'Chromium',
@@ -23,6 +23,7 @@ export default definePlugin({
       handlers: {
         browse: (action, { signal }) => session.browse(action, signal),
         browse_interactive: (action, { signal }) => session.interact(action, signal),
+        open_cdp: () => session.openDoor(),
       },
       dispose: () => session.close(),
     };

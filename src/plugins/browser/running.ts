@@ -6,12 +6,14 @@ import { most } from './actions.js';
 import { Addresses } from './addresses.js';
 import { reasonOf, within } from './bounds.js';
 import { type Chromium, startChromium } from './chromium.js';
+import { Door } from './door.js';
 import { Downloads } from './downloads.js';
 import { BrowserFiles } from './files.js';
 import { Happenings, note, shortUrl } from './happenings.js';
 import { interceptRequests } from './interception.js';
 import type { BrowserOptions } from './options.js';
 import { Popups } from './popups.js';
+import { SharedPipe } from './share.js';
 import { Tab } from './tab.js';
 import { Viewer } from './viewer.js';
 
@@ -38,12 +40,20 @@ export class Running {
   /** Why it runs no more. */
   ended: string | undefined;
 
-  private constructor(cell: PluginCell, options: BrowserOptions, chromium: Chromium, browser: Browser) {
+  readonly #pipe: SharedPipe;
+  #door: Promise<Door> | undefined;
+
+  private constructor(
+    cell: PluginCell,
+    options: BrowserOptions,
+    { chromium, pipe, browser }: { chromium: Chromium; pipe: SharedPipe; browser: Browser },
+  ) {
     this.options = options;
     this.addresses = new Addresses(cell, options);
     this.files = new BrowserFiles(cell);
     this.#viewer = new Viewer(cell);
     this.#chromium = chromium;
+    this.#pipe = pipe;
     this.#browser = browser;
     [this.#context] = browser.contexts() as [BrowserContext];
     browser.on('disconnected', () => {
@@ -58,13 +68,14 @@ export class Running {
       startChromium(cell, options),
     ]);
     try {
-      const connecting = driver.connectOverCDP(chromium.pipe, { timeout: startMs });
+      const pipe = new SharedPipe(chromium.pipe);
+      const connecting = driver.connectOverCDP(pipe, { timeout: startMs });
       const ended = chromium.exited.then(({ exitCode, signal }) => {
         throw new Error(`It ended by itself (${signal ?? exitCode}).`);
       });
       ended.catch(() => {});
       const browser = await Promise.race([connecting, ended]);
-      const running = new Running(cell, options, chromium, browser);
+      const running = new Running(cell, options, { chromium, pipe, browser });
       await running.#prepare();
       return running;
     } catch (cause) {
@@ -177,8 +188,20 @@ export class Running {
     );
   }
 
-  close(): Promise<void> {
+  /** Whether others may be at work in the pages too. */
+  get shared(): boolean {
+    return this.#door !== undefined;
+  }
+
+  async openDoor(): Promise<{ port: number; path: string }> {
+    this.#door ??= Door.open(this.#pipe);
+    const { port, path } = await this.#door;
+    return { port, path };
+  }
+
+  async close(): Promise<void> {
     this.ended ??= 'The browser was closed.';
+    (await this.#door?.catch(() => undefined))?.close();
     return this.#chromium.close();
   }
 

@@ -12,6 +12,7 @@ import { perform } from './perform.js';
 import { Running } from './running.js';
 import type { Step } from './steps.js';
 import type { Tab } from './tab.js';
+import { thisProcess } from './this-process.js';
 
 /** How long looking at a page and taking its picture may take. */
 const lookMs = 20_000;
@@ -48,6 +49,15 @@ export class BrowserSession {
     const wanted = steps ?? parseSteps(code ?? '');
     const told = code ?? wanted.map((step) => JSON.stringify(step)).join('\n');
     return this.#turns.take(() => this.#act(wanted, told, settings, signal));
+  }
+
+  /** From then on pages are not held between actions: somebody else may be at work in them. */
+  openDoor(): Promise<{ port: number; path: string; process: string }> {
+    return this.#turns.take(async () => {
+      const running = await this.#start();
+      await this.#wake(running);
+      return { ...(await running.openDoor()), process: thisProcess };
+    });
   }
 
   async close(): Promise<void> {
@@ -201,7 +211,7 @@ export class BrowserSession {
   #park(running: Running): void {
     this.#parking = setTimeout(() => {
       void this.#turns.take(async () => {
-        if (running.ended !== undefined || this.#closed) return;
+        if (running.ended !== undefined || running.shared || this.#closed) return;
         this.#parked = true;
         await running.hold(true);
       });

@@ -1,5 +1,7 @@
 /** What the browser does, on every backend, with pages that are served inside the cell. */
+import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import type { Runtime } from '../../../src/index.js';
 import { type Backend, bidOf, type Site, startSite } from './site.js';
 
@@ -187,6 +189,28 @@ describe.each<Backend>(['cli', 'sandbox', 'local'])('the browser on %s', (backen
     expect(picture.title).toContain('1280×720');
     expect((await runtime.browse('plain.html')).text).toContain('# Welcome');
     expect((await runtime.browse('nothing.html')).error).toMatch(/nothing\.html/);
+  });
+
+  test('is open to the tools of its owner, and to nobody else', async () => {
+    await runtime.browse(site.at('plain.html'));
+    const url = await runtime.browser.cdpUrl();
+    const browser = await chromium.connectOverCDP(url);
+    const page = browser.contexts()[0]?.pages()[0];
+    expect(await page?.title()).toBe('Plain');
+    await page?.evaluate("document.title = 'from outside'");
+    expect((await runtime.browseInteractive('noop(0)')).title).toBe('from outside');
+    await browser.close();
+    expect((await runtime.browse(site.at('plain.html'))).title).toBe('Plain');
+
+    const refusal = (address: string, headers: Record<string, string> = {}) =>
+      new Promise((resolve) => {
+        const socket = new WebSocket(address, { headers });
+        socket.on('error', ({ message }) => resolve(message));
+        socket.on('open', () => resolve('open'));
+      });
+    expect(await refusal(url.replace(/.$/, '-'))).toMatch(/403/);
+    expect(await refusal(url, { origin: 'http://localhost' })).toMatch(/403/);
+    expect(await refusal(url, { host: 'example.com' })).toMatch(/403/);
   });
 
   test('can be called off', async () => {
