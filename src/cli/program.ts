@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { actionCommand } from './commands/action.js';
 import { auditCommand } from './commands/audit.js';
+import { camelServerCommand } from './commands/camel-server.js';
 import { codeCommand } from './commands/code.js';
 import { configCommand } from './commands/config.js';
 import { doctorCommand } from './commands/doctor.js';
@@ -15,6 +16,7 @@ import { pluginsCommand } from './commands/plugins.js';
 import { riskCommand } from './commands/risk.js';
 import { runCommand } from './commands/run.js';
 import { shellCommand } from './commands/shell.js';
+import { toolsCommand } from './commands/tools.js';
 
 const require = createRequire(import.meta.url);
 const { version } = require('../../package.json') as { version: string };
@@ -45,6 +47,7 @@ export function createProgram(): Command {
     codeCommand(),
     actionCommand(),
     pluginsCommand(),
+    toolsCommand(),
     doctorCommand(),
     configCommand(),
     riskCommand(),
@@ -55,6 +58,7 @@ export function createProgram(): Command {
     imagesCommand(),
     openHandsAgentServerCommand(),
     openHandsServerCommand(),
+    camelServerCommand(),
   ])
     program.addCommand(command);
   for (const command of [program, ...program.commands]) {

@@ -17,7 +17,7 @@ import {
   type TerminalOptions,
   WorkcellError,
 } from '../protocol/index.js';
-import type { FunctionTool } from '../tools/function-tool.js';
+import type { FunctionTool, ToolContext } from '../tools/function-tool.js';
 import { type AddOptions, ToolRegistry } from '../tools/registry.js';
 import { RuntimeBrowser } from './browser.js';
 import { type Call, type OutputListener, type SecretInput, toContext } from './call.js';
@@ -260,6 +260,15 @@ export class Runtime implements AsyncDisposable {
   /** The registered tools, in order, for the agent; what they do happens in the cell. */
   getTools(): FunctionTool[] {
     return this.#tools.list();
+  }
+
+  /** Calls a registered tool by name; the answer also has what it printed. */
+  callTool(
+    name: string,
+    input: unknown = {},
+    context: Partial<ToolContext> = {},
+  ): Promise<Observation<'call_tool'>> {
+    return this.#tools.call(name, input, context);
   }
 
   /** Ends what tools keep in the cell, and what they started. They stay registered and begin anew. */

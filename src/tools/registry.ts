@@ -25,7 +25,7 @@ export interface ToolCalls {
 
 export class ToolRegistry {
   readonly #calls: ToolCalls;
-  readonly #tools = new Map<string, FunctionTool>();
+  readonly #tools = new Map<string, Registered>();
 
   constructor(calls: ToolCalls) {
     this.#calls = calls;
@@ -50,15 +50,29 @@ export class ToolRegistry {
     const shipments = shipmentsOf(list, entrypoint, options);
     for (const tool of list) {
       const shipment = shipments.get(tool);
-      if (shipment !== undefined) this.#tools.set(tool.name, this.#proxy(tool, shipment, options));
+      if (shipment !== undefined) this.#tools.set(tool.name, this.#register(tool, shipment, options));
     }
   }
 
   list(): FunctionTool[] {
-    return [...this.#tools.values()];
+    return [...this.#tools.values()].map(({ tool }) => tool);
   }
 
-  #proxy(tool: FunctionTool, shipment: Shipment, { redirectStdout }: AddOptions): FunctionTool {
+  /** Calls a tool by name, with the same checks as the tool itself, and gives all that is known of the call. */
+  async call(
+    name: string,
+    input: unknown,
+    context: Partial<ToolContext> = {},
+  ): Promise<Observation<'call_tool'>> {
+    const registered = this.#tools.get(name);
+    if (registered !== undefined) return registered.call(input, context);
+    const known = [...this.#tools.keys()].join(', ') || 'none';
+    throw new WorkcellError('tool-not-found', `There is no tool "${name}". Registered: ${known}.`, {
+      details: { tool: name },
+    });
+  }
+
+  #register(tool: FunctionTool, shipment: Shipment, { redirectStdout }: AddOptions): Registered {
     const { name, parameters, definition, returns } = tool;
     const check = argumentCheck(name, definition.parameters ?? parameters, parameters);
     const checkResult =
@@ -66,20 +80,27 @@ export class ToolRegistry {
         ? undefined
         : resultCheck(name, definition.returns, returns);
     const print = printer(redirectStdout);
-    return {
-      ...tool,
-      execute: async (input: unknown, context: Partial<ToolContext> = {}) => {
-        const checked = (await check(input)) as Record<string, unknown>;
-        await shipment.arrive(this.#calls.install);
-        const given = shipment.takesChecked ? checked : ((input ?? {}) as Record<string, unknown>);
-        const { result } = await this.#calls.call(
-          { action: 'call_tool', tool: name, arguments: given },
-          { signal: context.signal, onProgress: listener(context, print) },
-        );
-        return checkResult === undefined ? result : await checkResult(result);
-      },
+    const call: Registered['call'] = async (input, context) => {
+      const checked = (await check(input)) as Record<string, unknown>;
+      await shipment.arrive(this.#calls.install);
+      const given = shipment.takesChecked ? checked : ((input ?? {}) as Record<string, unknown>);
+      const observation = await this.#calls.call(
+        { action: 'call_tool', tool: name, arguments: given },
+        { signal: context.signal, onProgress: listener(context, print) },
+      );
+      if (checkResult === undefined) return observation;
+      return { ...observation, result: await checkResult(observation.result) };
     };
+    const execute = async (input: unknown, context: Partial<ToolContext> = {}) =>
+      (await call(input, context)).result;
+    return { tool: { ...tool, execute }, call };
   }
+}
+
+interface Registered {
+  /** What the agent gets. */
+  readonly tool: FunctionTool;
+  call(input: unknown, context: Partial<ToolContext>): Promise<Observation<'call_tool'>>;
 }
 
 type Print = (printed: { stream: 'stdout' | 'stderr'; text: string }) => void;

@@ -40,7 +40,7 @@ export function start(args: readonly string[], options: CliOptions = {}) {
       resolve({ stdout: stdout.text, stderr: stderr.text, exitCode });
     });
   });
-  return { child, ended, printed: (text: string) => stdout.has(text) };
+  return { child, ended, text: () => stdout.text, printed: (text: string) => stdout.has(text) };
 }
 
 export function workcell(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {

@@ -218,7 +218,9 @@ answer({path: outcome(lambda: os.close(os.open(path, os.O_CREAT | os.O_WRONLY)))
       demand(!output.includes(canary.text), 'a file outside was read through a descriptor or root');
       const strange = output
         .split('\n')
-        .filter((line) => line.startsWith('/') && !/^\/(dev(?!\/shm)|proc|workspace|run\/workcell)/.test(line));
+        .filter(
+          (line) => line.startsWith('/') && !/^\/(dev(?!\/shm)|proc|workspace|run\/workcell)/.test(line),
+        );
       demand(strange.length === 0, `descriptors lead to ${strange.join(', ')}`);
       return 'none leads out';
     },
