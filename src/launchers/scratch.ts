@@ -43,7 +43,8 @@ function memoryPlace(): string | undefined {
   return place !== undefined && isMemory(place) ? place : undefined;
 }
 
-function isMemory(path: string): boolean {
+/** True for a place whose files are in memory. */
+export function isMemory(path: string): boolean {
   const tmpfs = 0x01021994;
   try {
     accessSync(path, constants.W_OK | constants.X_OK);

@@ -95,7 +95,7 @@ function system({ rootfs, etc }: MountOptions): string[] {
     '--ro-bind',
     '/usr',
     '/usr',
-    ...['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'].flatMap((name) => topEntry('/', name)),
+    ...ownTopEntries(),
     '--ro-bind',
     etc.path,
     '/etc',
@@ -114,6 +114,14 @@ function ownNode({ rootfs }: MountOptions): string[] {
   const { execPath } = process;
   const seen = rootfs === undefined && execPath.startsWith('/usr/');
   return [seen ? '--symlink' : '--ro-bind-try', execPath, nodeInside];
+}
+
+let topEntries: string[] | undefined;
+
+/** Looked up once: the layout of a system does not change while it runs. */
+function ownTopEntries(): string[] {
+  topEntries ??= ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'].flatMap((name) => topEntry('/', name));
+  return topEntries;
 }
 
 /** What the cell has of its own, whatever a root file system brings. */

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFleeting } from '../scratch.js';
+import { copyOf } from './etc-copy.js';
 import { cellUser } from './layout.js';
 
 export interface Etc {
@@ -24,7 +25,8 @@ const copied =
   /^(ld\.so\.cache|ld\.so\.conf|localtime|timezone|mime\.types|magic|protocols|services|os-release|debian_version|inputrc|mtab|maven|python.*)$/;
 
 /**
- * Mounted, each for a fifth of a millisecond, because copying their hundreds of files would take longer. Only parts
+ * Mounted, each for a fifth of a millisecond, because a first cell would wait longer for copies of their hundreds of
+ * files. Only parts
  * that every user may read: where the caller is root, the cell could read files that are root's alone.
  */
 const mounted = /^(alternatives|fonts|java.*|crypto-policies)$/;
@@ -32,8 +34,17 @@ const mountedParts = ['ssl/certs', 'pki/tls/certs', 'pki/ca-trust', 'pki/java'];
 
 const assembled = new Map<string, Etc>();
 
+/** From this many cells on an owner is one of many, for whom it pays to copy what the first ones mount. */
+const manyCells = 8;
+let cells = 0;
+
 /** Assembled once for each kind of network; it goes with this process. */
 export function assembleEtc(network: 'none' | 'host'): Etc {
+  const etc = assembleBase(network);
+  return ++cells > manyCells ? (copyOf(etc) ?? etc) : etc;
+}
+
+function assembleBase(network: 'none' | 'host'): Etc {
   const known = assembled.get(network);
   if (known !== undefined && existsSync(known.path)) return known;
   const path = makeFleeting('etc');

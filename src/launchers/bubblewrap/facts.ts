@@ -43,9 +43,14 @@ function namespaceFact({ hostPid, network }: FactsOptions): Fact {
   };
 }
 
+/** Those of this process, which stay the same. */
+const ownNamespaces = new Map<string, string>();
+
 function isSeparate(pid: number, name: string): boolean {
   try {
-    return readlinkSync(`/proc/${pid}/ns/${name}`) !== readlinkSync(`/proc/self/ns/${name}`);
+    const own = ownNamespaces.get(name) ?? readlinkSync(`/proc/self/ns/${name}`);
+    ownNamespaces.set(name, own);
+    return readlinkSync(`/proc/${pid}/ns/${name}`) !== own;
   } catch {
     return false;
   }

@@ -19,6 +19,10 @@ const removeMs = 2000;
  */
 const noProcess = '2147483647';
 
+/** How long after one move the next ones pass for certain. */
+const passMs = 2;
+let movedAt = Number.NEGATIVE_INFINITY;
+
 export interface ControlGroup {
   readonly version: 1 | 2;
   readonly whole: readonly (keyof Limits)[];
@@ -58,13 +62,17 @@ export function createIn(groups: ControlGroups, limits: Limits): ControlGroup | 
   }
   const [first] = paths;
   if (first === undefined) return undefined;
-  const noted = writeLater(join(first, 'cgroup.procs'), noProcess).catch(() => {});
+  const noted =
+    performance.now() - movedAt < passMs
+      ? Promise.resolve()
+      : writeLater(join(first, 'cgroup.procs'), noProcess).catch(() => {});
   const memory = groups.parents.memory === undefined ? undefined : join(groups.parents.memory, name);
   return {
     version: groups.version,
     whole,
     async enter(pid) {
       await noted;
+      movedAt = performance.now();
       await Promise.all([...paths].map((path) => writeLater(join(path, 'cgroup.procs'), String(pid)))).catch(
         (error: NodeJS.ErrnoException) => {
           if (error.code !== 'ESRCH') throw error;
