@@ -1,6 +1,8 @@
 export type { BackendConfig, BackendName } from './backends/index.js';
 export type { CreateRuntimeOptions } from './create-runtime.js';
 export { createRuntime } from './create-runtime.js';
+export { openEventStore } from './events/open.js';
+export type { EventFilter, EventStore, StoredRuntime } from './events/store.js';
 export type { CodeOutput } from './plugins/jupyter/actions.js';
 export type {
   Action,

@@ -315,15 +315,21 @@ export class Runtime implements AsyncDisposable {
     return this.close();
   }
 
-  /** What is no action on the wire is judged and recorded like one, where there is somebody to judge it. */
+  /** What is no action on the wire is judged and recorded like one. */
   async #aside<Result>(
     action: { readonly action: string } & { readonly [field: string]: unknown },
     signal: AbortSignal | undefined,
     work: (executor: Executor) => Promise<Result>,
   ): Promise<Result> {
-    const executor = this.#open();
-    if ((this.#parts.guards ?? []).length === 0) return work(executor);
-    return accompany(this.#pipeline(), action, { signal }, async () => ({ result: await work(executor) }));
+    const pipeline = this.#pipeline();
+    return accompany(pipeline, action, { signal }, async (cause) => {
+      const result = await work(pipeline.executor);
+      pipeline.events.append(
+        { kind: 'observation', cause, observation: { observation: action.action } },
+        'environment',
+      );
+      return { result };
+    });
   }
 
   /** The secret comes in after the action was judged and recorded. */

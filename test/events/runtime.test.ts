@@ -133,6 +133,18 @@ test('an agent drives a runtime by adding actions to its events, one after the o
   });
 });
 
+test('transfers and terminals are in the events too', async () => {
+  const runtime = await start({ events: { store: 'memory' } });
+  await runtime.files.upload(Buffer.from('x'), 'sent.txt');
+  await expect(runtime.files.download('absent')).rejects.toMatchObject({ code: 'not-found' });
+  await (await runtime.terminals.open()).close();
+  await runtime.close();
+  const seen = [];
+  for await (const event of runtime.events.since(0, { kinds: ['action', 'observation', 'error'] }))
+    seen.push(event.kind === 'action' ? event.action.action : event.kind);
+  expect(seen).toEqual(['upload', 'observation', 'download', 'error', 'open_terminal', 'observation']);
+});
+
 test('many runtimes share one file', async () => {
   const store = `sqlite:${file('shared.db')}`;
   const runtimes = await Promise.all(Array.from({ length: 8 }, () => start({ events: { store } })));

@@ -12,7 +12,15 @@ const surface = {
   '.': {
     file: 'src/index.ts',
     module: root as Record<string, unknown>,
-    values: ['WorkcellError', 'createRuntime', 'loadTools', 'openaiTool', 'pythonTools', 'tool'],
+    values: [
+      'WorkcellError',
+      'createRuntime',
+      'loadTools',
+      'openEventStore',
+      'openaiTool',
+      'pythonTools',
+      'tool',
+    ],
     types: [
       'Action',
       'ActionInput',
@@ -23,6 +31,8 @@ const surface = {
       'CreateRuntimeOptions',
       'Downloaded',
       'ErrorCode',
+      'EventFilter',
+      'EventStore',
       'FileChange',
       'FileDiff',
       'FileEntry',
@@ -50,6 +60,7 @@ const surface = {
       'RuntimeMicroagents',
       'RuntimeStatus',
       'StatusUpdate',
+      'StoredRuntime',
       'Terminal',
       'TerminalOptions',
       'ToolContext',
