@@ -1,4 +1,5 @@
 /** A Chromium that runs, with its pages. */
+import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, CDPSession, Dialog, Page, Response } from 'playwright-core';
 import { WorkcellError } from '../../protocol/index.js';
 import type { PluginCell } from '../plugin.js';
@@ -16,6 +17,8 @@ import { Popups } from './popups.js';
 import { SharedPipe } from './share.js';
 import { Tab } from './tab.js';
 import { Viewer } from './viewer.js';
+
+const require = createRequire(import.meta.url);
 
 const startMs = 60_000;
 const openMs = 10_000;
@@ -63,10 +66,10 @@ export class Running {
   }
 
   static async start(cell: PluginCell, options: BrowserOptions): Promise<Running> {
-    const [{ chromium: driver }, chromium] = await Promise.all([
-      import('playwright-core'),
-      startChromium(cell, options),
-    ]);
+    const starting = startChromium(cell, options);
+    // Loaded while Chromium starts; large, so not before.
+    const { chromium: driver } = require('playwright-core') as typeof import('playwright-core');
+    const chromium = await starting;
     try {
       const pipe = new SharedPipe(chromium.pipe);
       const connecting = driver.connectOverCDP(pipe, { timeout: startMs });

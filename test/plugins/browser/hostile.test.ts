@@ -12,14 +12,14 @@ describe('a hostile page in a sandbox', () => {
   let site: Site;
   let runtime: Runtime;
   beforeAll(async () => {
-    site = await startSite('sandbox');
+    site = await startSite({ backend: 'sandbox' });
     runtime = site.runtime;
   });
   afterEach(async () => {
     const next = await runtime.browse(site.at('plain.html'));
     expect(next).toMatchObject({ title: 'Plain', error: null });
   });
-  afterAll(() => site.close());
+  afterAll(() => site?.close());
 
   const attack = async (button: string, timeoutMs = 5000) => {
     const page = await runtime.browse(site.at('attack.html'));
@@ -108,7 +108,7 @@ describe('a hostile page in a sandbox', () => {
 });
 
 test('pages stand still between actions', async () => {
-  const site = await startSite('sandbox', { parkAfterMs: 0 });
+  const site = await startSite({ backend: 'sandbox' }, { parkAfterMs: 0 });
   try {
     const { runtime } = site;
     await runtime.browse(site.at('ticking.html'));

@@ -1,13 +1,20 @@
 /** A runtime with the pages of these tests served inside it. */
+import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createRuntime, type Observation, type Runtime } from '../../../src/index.js';
+import {
+  type CreateRuntimeOptions,
+  createRuntime,
+  type Observation,
+  type Runtime,
+} from '../../../src/index.js';
 
 const pages = fileURLToPath(new URL('site', import.meta.url));
 
-export type Backend = 'cli' | 'sandbox' | 'local';
+/** Where the cell is. */
+export type Place = Extract<CreateRuntimeOptions, { backend: 'cli' | 'sandbox' | 'local' | 'docker' }>;
 
 export interface Site {
   readonly runtime: Runtime;
@@ -16,11 +23,14 @@ export interface Site {
   close(): Promise<void>;
 }
 
-export async function startSite(backend: Backend, options: Record<string, unknown> = {}): Promise<Site> {
+export async function startSite(place: Place, options: Record<string, unknown> = {}): Promise<Site> {
   const workspace = mkdtempSync(join(tmpdir(), 'workcell-test-'));
   cpSync(pages, workspace, { recursive: true });
+  // Commands in a container run as whom the workspace belongs to, and never as root.
+  if (place.backend === 'docker' && process.getuid?.() === 0)
+    execFileSync('chown', ['-R', '1000:1000', workspace]);
   const plugins = [{ name: 'browser', options }];
-  const runtime = await createRuntime({ config: false, backend, workspace, plugins });
+  const runtime = await createRuntime({ ...place, config: false, workspace, plugins });
   const { output } = await runtime.run('python3 server.py');
   const port = Number(output);
   return {
