@@ -25,19 +25,24 @@ export interface Verdict {
 /** No attack takes this long, whatever it does. */
 const deadlineMs = 90_000;
 
-export async function runCase(abuse: AbuseCase, backend: string): Promise<Verdict> {
+/** `own` are options of the backend for every cell of the case. */
+export async function runCase(
+  abuse: AbuseCase,
+  backend: string,
+  own: Readonly<Record<string, unknown>> = {},
+): Promise<Verdict> {
   const started = performance.now();
-  const judgement = await judge(abuse, backend);
+  const judgement = await judge(abuse, { ...own, backend });
   const { id, title, expected } = abuse;
   return { id, title, expected, ...judgement, durationMs: Math.round(performance.now() - started) };
 }
 
 async function judge(
   abuse: AbuseCase,
-  backend: string,
+  place: Readonly<Record<string, unknown>>,
 ): Promise<Pick<Verdict, 'result' | 'detail' | 'reason'>> {
   const undo: (() => unknown)[] = [];
-  const tools = makeTools(backend, undo);
+  const tools = makeTools(place, undo);
   let reason: string | undefined;
   try {
     const runtime = await tools.cell();
@@ -68,7 +73,7 @@ async function permittedStill(abuse: AbuseCase, runtime: Runtime, tools: Tools):
   }
 }
 
-function makeTools(backend: string, undo: (() => unknown)[]): Tools {
+function makeTools(place: Readonly<Record<string, unknown>>, undo: (() => unknown)[]): Tools {
   const directory = mkdtempSync(join(tmpdir(), 'workcell-canary-'));
   undo.push(() => rmSync(directory, { recursive: true, force: true }));
   const canary = { directory, path: join(directory, 'canary'), text: randomBytes(16).toString('hex') };
@@ -78,14 +83,8 @@ function makeTools(backend: string, undo: (() => unknown)[]): Tools {
     async cell(options = {}) {
       // Fails where nothing is isolated: there the attack would be one on this machine.
       const minIsolation = 'namespace';
-      const own = {
-        config: false,
-        backend,
-        minIsolation,
-        limits: attackLimits,
-        ...options,
-      } as CreateRuntimeOptions;
-      const runtime = await createRuntime(own);
+      const all = { config: false, ...place, minIsolation, limits: attackLimits, ...options };
+      const runtime = await createRuntime(all as CreateRuntimeOptions);
       undo.push(() => runtime.close());
       return runtime;
     },

@@ -5,7 +5,7 @@
  * write belongs to that user, they reach only what that user may, and commands, which are that user altogether, can
  * neither signal the server nor read its memory, environment or descriptors.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { type Isolation, WorkcellError } from '../protocol/index.js';
 import { makeFifosThrough } from './fifo.js';
 import { findProgram } from './find-program.js';
@@ -63,13 +63,12 @@ export function createUidLauncher(
     },
     prefix: [
       ...(openFiles === undefined ? [] : ['prlimit', `--nofile=${openFiles}`, '--']),
-      setpriv(),
-      `--reuid=${uid}`,
-      `--regid=${gid}`,
-      '--keep-groups',
-      '--no-new-privs',
-      '--inh-caps=-all',
-      '--',
+      // Root of a container that has no capabilities is what its commands are to be already.
+      ...(uid === 0
+        ? []
+        : [setpriv(), `--reuid=${uid}`, `--regid=${gid}`, '--keep-groups', '--no-new-privs']),
+      ...(uid === 0 ? [] : ['--inh-caps=-all', '--']),
+      ...firstVictim(),
     ],
   });
   const check = (argv: readonly string[], place: SpawnOptions) => {
@@ -80,24 +79,20 @@ export function createUidLauncher(
     ...host,
     async spawn(argv, place) {
       check(argv, place);
-      return preferred(await host.spawn(argv, place));
+      return host.spawn(argv, place);
     },
     async openPty(argv, place) {
       check(argv, place);
-      return preferred(await host.openPty(argv, place));
+      return host.openPty(argv, place);
     },
     oomKills,
   };
 }
 
 /** When memory runs out, the kernel takes commands before it takes the server. */
-function preferred<Launched extends { pid: number }>(launched: Launched): Launched {
-  try {
-    writeFileSync(`/proc/${launched.pid}/oom_score_adj`, '1000');
-  } catch {
-    // It is gone already, or the kernel has no such order.
-  }
-  return launched;
+function firstVictim(): string[] {
+  const program = findProgram('choom', process.env.PATH);
+  return program === undefined ? [] : [program, '-n', '1000', '--'];
 }
 
 /** Counted for the control group that the container is in, by either version of the kernel's interface. */

@@ -165,6 +165,21 @@ describe('what of this machine a cell sees', () => {
     rmSync(workspace, { recursive: true });
   });
 
+  test('a workspace of root: commands are root without capabilities', async () => {
+    const workspace = mkdtempSync(join(tmpdir(), 'docker-workspace-'));
+    const runtime = await createRuntime({ ...cell, workspace });
+    const { output: seen } = await runtime.run(
+      'id -u; touch made; chown 1000 made; grep CapBnd /proc/self/status',
+    );
+    expect(seen).toMatch(/^0\n.*not permitted\nCapBnd:\s*0+\n$/);
+    expect(runtime.isolation.facts).toContainEqual(
+      expect.objectContaining({ name: 'user', enforced: false }),
+    );
+    await runtime.close();
+    expect(statSync(join(workspace, 'made')).uid).toBe(process.getuid?.());
+    rmSync(workspace, { recursive: true });
+  });
+
   test('not the way to its own executor', async () => {
     await using runtime = await createRuntime(cell);
     const { output: seen } = await runtime.run(

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { type OwnDockerEngine, startDockerEngine } from './docker.js';
+import { type OwnDockerEngine, startDockerEngine } from '../../scripts/engines/docker.js';
 
 declare module 'vitest' {
   interface ProvidedContext {

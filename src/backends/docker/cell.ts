@@ -45,6 +45,7 @@ export async function startContainer(
       wire: home.wire,
       overlays: home.overlays,
       bundle,
+      isLocal: engine.host.startsWith('unix:'),
       plugins: builtinSpecs(plugins),
     });
     container = await create(engine, description, { signal, onProgress });

@@ -2,6 +2,7 @@
 import type { ContainerCreateOptions } from 'dockerode';
 import { type CellSettings, cellVariable } from '../../executor/server/cell.js';
 import { bundleMount, type ExecutorBundle } from '../../images/bundle/bundle.js';
+import { processorList } from '../../launchers/limits/processors.js';
 import type { PluginSpec } from '../../protocol/config.js';
 import { type DockerOptions, withDefaults } from './options.js';
 import { toMount } from './volumes.js';
@@ -15,7 +16,10 @@ const homeInside = '/home/workcell';
 export const socketInside = `${privateInside}/wire/s`;
 
 /** Threads of the executor and its first process, which the limit asked for does not count. */
-const helperPids = 32;
+const helperPids = 16;
+
+/** Leaves the executor the two capabilities, and what it starts no way to any. */
+const keepOnlyOwn = ['setpriv', '--inh-caps=+setuid,+setgid', '--', 'setpriv', '--bounding-set=-all', '--'];
 
 export interface ContainerParts {
   readonly id: string;
@@ -28,6 +32,8 @@ export interface ContainerParts {
   readonly wire: string;
   readonly overlays: string;
   readonly bundle: ExecutorBundle;
+  /** The engine runs on this machine. */
+  readonly isLocal: boolean;
   readonly plugins: readonly PluginSpec[];
 }
 
@@ -35,7 +41,7 @@ export function describeContainer(parts: ContainerParts): ContainerCreateOptions
   const { id, options, user, workspace } = parts;
   const { keepAlive, network, ports } = options;
   const limits = withDefaults(options.limits);
-  const size = limits.diskBytes === undefined ? '' : `,size=${limits.diskBytes}`;
+  const size = `,size=${limits.diskBytes},nr_inodes=${inodes(limits.diskBytes)}`;
   const own = `uid=${user.uid},gid=${user.gid}`;
   const settings: CellSettings = {
     id,
@@ -55,7 +61,7 @@ export function describeContainer(parts: ContainerParts): ContainerCreateOptions
     Labels: { ...options.labels, ...parts.labels },
     User: '0:0',
     WorkingDir: '/',
-    Entrypoint: [...parts.bundle.command(), 'cell'],
+    Entrypoint: [...(user.uid === 0 ? [] : keepOnlyOwn), ...parts.bundle.command(), 'cell'],
     Cmd: [],
     Env: [`${cellVariable}=${JSON.stringify(settings)}`],
     AttachStdin: !keepAlive,
@@ -71,7 +77,7 @@ export function describeContainer(parts: ContainerParts): ContainerCreateOptions
       ReadonlyRootfs: !options.writableSystem,
       CapDrop: ['ALL'],
       // To become the user that commands run as, which cannot be undone for those.
-      CapAdd: ['SETUID', 'SETGID'],
+      CapAdd: user.uid === 0 ? [] : ['SETUID', 'SETGID', 'SETPCAP'],
       SecurityOpt: ['no-new-privileges'],
       NetworkMode: network,
       PortBindings: Object.fromEntries(
@@ -83,9 +89,14 @@ export function describeContainer(parts: ContainerParts): ContainerCreateOptions
       IpcMode: 'private',
       Memory: limits.memoryBytes,
       MemorySwap: limits.memoryBytes,
-      ...(limits.cpus !== undefined && { NanoCpus: Math.round(limits.cpus * 1e9) }),
+      ...(limits.cpus !== undefined && {
+        NanoCpus: Math.round(limits.cpus * 1e9),
+        // So that programs that count processors start as many threads as can run.
+        ...(parts.isLocal && { CpusetCpus: processorList(Math.ceil(limits.cpus)) }),
+      }),
       PidsLimit: limits.pids + helperPids,
-      ShmSize: limits.diskBytes ?? 67_108_864,
+      ShmSize: limits.diskBytes,
+      Ulimits: [{ Name: 'core', Soft: 0, Hard: 0 }],
       Tmpfs: {
         [privateInside]: 'rw,nosuid,nodev,noexec,size=65536,mode=0700',
         '/tmp': `rw,nosuid,nodev,exec,mode=1777${size}`,
@@ -109,4 +120,9 @@ export function describeContainer(parts: ContainerParts): ContainerCreateOptions
       LogConfig: { Type: 'json-file', Config: { 'max-size': '1m', 'max-file': '1' } },
     },
   };
+}
+
+/** An entry takes a kilobyte of memory, which the size of the files does not count. */
+function inodes(diskBytes: number): number {
+  return Math.max(1024, Math.ceil(diskBytes / 4096));
 }

@@ -21,7 +21,13 @@ export function explainStart(engine: Engine, options: DockerOptions, error: unkn
 
 interface Cause {
   readonly pattern: RegExp;
-  readonly code: 'image-missing' | 'invalid-config' | 'already-exists' | 'port-taken' | 'not-found';
+  readonly code:
+    | 'image-missing'
+    | 'image-unsuitable'
+    | 'invalid-config'
+    | 'already-exists'
+    | 'port-taken'
+    | 'not-found';
   explain(options: DockerOptions, reason: string): string;
 }
 
@@ -31,6 +37,12 @@ const causes: readonly Cause[] = [
     code: 'image-missing',
     explain: ({ image }) =>
       `The engine has no image "${image}". Pull it (docker pull ${image}) or name another one.`,
+  },
+  {
+    pattern: /"setpriv": executable file not found/,
+    code: 'image-unsuitable',
+    explain: ({ image }) =>
+      `The image "${image}" lacks the program setpriv, which is part of util-linux and lets commands run as another user. Install it there, or name another image.`,
   },
   {
     pattern: /port is already allocated|address already in use/i,

@@ -26,11 +26,7 @@ export function readIsolation(options: DockerOptions, user: number, kernel: Kern
           : 'That of the machine, with namespaces of its own.',
       },
       ...essential,
-      {
-        name: 'user',
-        enforced: true,
-        detail: `Commands run as user ${user}, the executor as another one that they cannot signal or look into.`,
-      },
+      userFact(user),
       networkFact(options),
       filesFact(options),
       ...limitFacts(options),
@@ -56,6 +52,17 @@ function privilegeFact({ capabilities, noNewPrivileges }: KernelReport, isGvisor
     name: 'privileges',
     enforced: few && locked,
     detail: `Commands have no capabilities${few ? ', and there are none to gain' : ''}; no_new_privs ${locked ? 'set' : 'not set'}.`,
+  };
+}
+
+function userFact(user: number): Fact {
+  return {
+    name: 'user',
+    enforced: user !== 0,
+    detail:
+      user === 0
+        ? 'Commands run as root without capabilities, because the workspace is his, and so does the executor, which they could end.'
+        : `Commands run as user ${user}, the executor as another one that they cannot signal or look into.`,
   };
 }
 

@@ -87,7 +87,7 @@ function parseUser(text: string | undefined): User | undefined {
 
 function ownerOf(path: string): User {
   const { uid, gid } = statSync(path);
-  return uid === 0 ? ownUser() : { uid, gid };
+  return { uid, gid };
 }
 
 function ownUser(): User {

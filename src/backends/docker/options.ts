@@ -10,7 +10,7 @@ const limitsSchema = z.strictObject({
   cpus: z.number().positive().optional(),
   /** Processes and threads together. Default: 4096. */
   pids: z.int().min(8).optional(),
-  /** Size of each of /tmp, /var/tmp, /dev/shm and the home directory, which are in memory. Default: half of the memory. */
+  /** Size of each of /tmp, /var/tmp, /dev/shm and the home directory, which are in memory. Default and most: an eighth of it. */
   diskBytes: z.int().min(65_536).optional(),
   /** Descriptors of one process. Default: as the engine has it. */
   openFiles: z.int().min(16).optional(),
@@ -71,11 +71,16 @@ export const dockerOptions = {
 
 export type DockerOptions = z.output<z.ZodObject<typeof dockerOptions>>;
 
-/** Limits that hold unless others are asked for: a runaway command must not take the machine with it. */
+/**
+ * Limits that hold unless others are asked for: a runaway command must not take the machine with it. What is written to
+ * scratch space is memory too, of which the executor needs some, so all four of them together get at most half.
+ */
 export function withDefaults(limits: DockerOptions['limits']): DockerOptions['limits'] & {
   memoryBytes: number;
   pids: number;
+  diskBytes: number;
 } {
-  const { memoryBytes = Math.floor(totalmem() * 0.75), pids = 4096, ...rest } = limits;
-  return { ...rest, memoryBytes, pids };
+  const { memoryBytes = Math.floor(totalmem() * 0.75), pids = 4096, diskBytes, ...rest } = limits;
+  const mostBytes = Math.floor(memoryBytes / 8);
+  return { ...rest, memoryBytes, pids, diskBytes: Math.min(diskBytes ?? mostBytes, mostBytes) };
 }

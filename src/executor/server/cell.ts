@@ -63,7 +63,7 @@ export async function serveCell(): Promise<void> {
       if (!taken) {
         // Who may come here is settled by the directories above it, on both sides.
         chmodSync(socketPath, 0o666);
-        takeUser(user);
+        if (user.uid !== 0) takeUser(user);
       }
       taken = true;
       return createUidLauncher({ ...settings, ...user, environment });

@@ -11,7 +11,7 @@ import { makeScratch, removeTree } from '../../launchers/scratch.js';
 /** Longer than any start takes. */
 const patienceMs = 60_000;
 
-/** Runs `program.cjs`, from its compiled form where that is there and fits. */
+/** Runs `program.cjs`, from its compiled form where that is there and fits. The bundler writes nothing but ASCII. */
 export const starter = `'use strict';
 const { readFileSync } = require('node:fs');
 const { createRequire, wrap } = require('node:module');
