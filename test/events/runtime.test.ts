@@ -2,6 +2,7 @@
 import { mkdtempSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { openEventStore } from '../../src/events/open.js';
 import { type CreateRuntimeOptions, createRuntime, type StatusUpdate } from '../../src/index.js';
@@ -143,6 +144,23 @@ test('transfers and terminals are in the events too', async () => {
   for await (const event of runtime.events.since(0, { kinds: ['action', 'observation', 'error'] }))
     seen.push(event.kind === 'action' ? event.action.action : event.kind);
   expect(seen).toEqual(['upload', 'observation', 'download', 'error', 'open_terminal', 'observation']);
+});
+
+test('an action that cannot be recorded does not run, and nothing is missing once the store works again', async () => {
+  const store = `sqlite:${file('locked.db')}`;
+  await using runtime = await start({ events: { store } });
+  await runtime.run('true');
+  const other = new DatabaseSync(file('locked.db'));
+  other.exec('BEGIN IMMEDIATE');
+  await expect(runtime.run('touch made')).rejects.toMatchObject({ code: 'store-unavailable' });
+  other.exec('ROLLBACK');
+  other.close();
+  expect((await runtime.run('ls')).output).toBe('');
+  const events = await stored(store, runtime.id);
+  expect(events.map((event) => event.id)).toEqual(events.map((_, position) => position + 1));
+  expect(events).toContainEqual(
+    expect.objectContaining({ kind: 'error', error: expect.objectContaining({ code: 'store-unavailable' }) }),
+  );
 });
 
 test('many runtimes share one file', async () => {
