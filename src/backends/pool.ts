@@ -1,13 +1,5 @@
 /** Cells that were started before anybody asked, by their shape. One that was handed out never comes back. */
-import { type Cell, parseAction } from '../protocol/index.js';
-
-export interface PoolStats {
-  /** Cells that are ready now. */
-  readonly parked: number;
-  /** Starts that were served from the pool, and those that were not. */
-  readonly hits: number;
-  readonly misses: number;
-}
+import { type Cell, type PoolStats, parseAction } from '../protocol/index.js';
 
 export interface Pool<Options, Pooled> {
   /** A cell of this shape: a parked one if there is any, else a new one. Others are started meanwhile. */
@@ -31,7 +23,7 @@ const refillMs = 20;
 
 export function createPool<
   Options extends { pool?: { size: number } | undefined },
-  Pooled extends Pick<Cell, 'executor' | 'lost' | 'stop'>,
+  Pooled extends Pick<Cell, 'executor' | 'lost' | 'poolStats' | 'stop'>,
 >(parts: {
   start(options: Options): Promise<Pooled>;
   /** Called when a cell is handed out, and before, when it is parked: then it must not keep this process alive. */
@@ -83,6 +75,11 @@ export function createPool<
     });
   }
 
+  function stats(): PoolStats {
+    const parked = [...shelves.values()].reduce((sum, shelf) => sum + shelf.parked.length, 0);
+    return { parked, hits, misses };
+  }
+
   return {
     async take(options) {
       const { pool } = options;
@@ -92,17 +89,14 @@ export function createPool<
       if (cell === undefined) misses++;
       else hits++;
       try {
-        if (cell === undefined) return await start(shelf.options);
+        if (cell === undefined) return { ...(await start(shelf.options)), poolStats: stats };
         onTake?.(cell);
-        return cell;
+        return { ...cell, poolStats: stats };
       } finally {
         setTimeout(() => void fill(shelf), refillMs).unref();
       }
     },
-    stats() {
-      const parked = [...shelves.values()].reduce((sum, shelf) => sum + shelf.parked.length, 0);
-      return { parked, hits, misses };
-    },
+    stats,
     async fill() {
       await Promise.all([...shelves.values()].map(fill));
     },

@@ -1,6 +1,15 @@
 import type { Executor } from './executor.js';
 import type { Isolation } from './isolation.js';
 
+/** How a pool of this process has done so far. */
+export interface PoolStats {
+  /** Cells that are ready now. */
+  readonly parked: number;
+  /** Starts that were served from the pool, and those that were not. */
+  readonly hits: number;
+  readonly misses: number;
+}
+
 /** One running place. Only its owner holds it; agents get the Runtime. */
 export interface Cell {
   readonly id: string;
@@ -14,6 +23,8 @@ export interface Cell {
   readonly ports?: readonly { readonly container: number; readonly host: number }[] | undefined;
   /** Resolves when the place dies by itself, with the reason. */
   readonly lost?: Promise<string> | undefined;
+  /** For a cell whose start asked the pool of its backend. */
+  poolStats?(): PoolStats;
   /** Ends everything and leaves nothing behind. Succeeds when called twice. */
   stop(): Promise<void>;
   pause?(): Promise<void>;

@@ -8,7 +8,7 @@ export { actionNames, actions } from './actions/index.js';
 export type { ProcessInfo } from './actions/processes.js';
 export { defaultSession } from './actions/run.js';
 export type { GrepMatch } from './actions/search.js';
-export type { Cell } from './cell.js';
+export type { Cell, PoolStats } from './cell.js';
 export type { ErrorBody, ErrorCode } from './errors.js';
 export { errorCodes, errorSchema, errorTable, WorkcellError } from './errors.js';
 export type { Decision, EventSource, WorkcellEvent } from './events.js';

@@ -11,6 +11,7 @@ import {
   type Executor,
   type Isolation,
   type Observation,
+  type PoolStats,
   type RuntimeStatus,
   type StatusUpdate,
   type Terminal,
@@ -292,8 +293,11 @@ export class Runtime implements AsyncDisposable {
     return this.execute({ action: 'browse_interactive', ...wanted, ...rest }, { signal });
   }
 
-  stats(): Promise<Observation<'stats'>> {
-    return this.execute({ action: 'stats' });
+  /** What the cell uses, and how the pool that it may come from has done. */
+  async stats(): Promise<Observation<'stats'> & { readonly pool?: PoolStats }> {
+    const observation = await this.execute({ action: 'stats' });
+    const pool = this.#parts.cell.poolStats?.();
+    return { ...observation, ...(pool !== undefined && { pool }) };
   }
 
   /** Ends everything in the cell and leaves nothing behind. Succeeds when called twice. */

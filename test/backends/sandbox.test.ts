@@ -159,6 +159,9 @@ describe('pool', () => {
     await using second = await start(options);
     expect((await second.run('cat /workspace/note /tmp/note')).exitCode).toBe(1);
     expect(poolStats().hits - before.hits).toBe(2);
+    expect((await second.stats()).pool).toMatchObject({ hits: before.hits + 2, misses: before.misses });
+    await using alone = await start();
+    expect(await alone.stats()).not.toHaveProperty('pool');
   });
 
   test('another shape is another shelf', async () => {

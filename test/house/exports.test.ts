@@ -122,6 +122,7 @@ const surface = {
       'Observation',
       'OutputDelta',
       'PluginActions',
+      'PoolStats',
       'ProcessInfo',
       'Progress',
       'RuntimeStatus',
