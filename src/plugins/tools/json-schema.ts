@@ -39,7 +39,7 @@ export async function compile(schema: JsonSchema, what: string): Promise<(value:
     const { $id: _, ...anonymous } = schema;
     const validate = ajv.compile(anonymous);
     return (given) => {
-      const value = structuredClone(withoutNulls(given, schema));
+      const value = withoutNulls(given, schema);
       return validate(value) ? { value } : { issues: (validate.errors ?? []).map(toIssue) };
     };
   } catch (cause) {

@@ -1,29 +1,29 @@
 import type { JsonSchema } from './json-schema.js';
 
 /**
- * Leaves out what is null though it may only be absent, so that it takes its default: models that must name every
+ * A copy without what is null though it may only be absent, so that it takes its default: models that must name every
  * parameter write null for those they do not use.
  */
-export function withoutNulls(value: unknown, schema: JsonSchema, root: JsonSchema = schema): unknown {
-  const resolved = follow(schema, root);
-  if (Array.isArray(value)) {
-    const { items } = resolved;
-    return isSchema(items) ? value.map((item) => withoutNulls(item, items, root)) : value;
+export function withoutNulls(value: unknown, schema: unknown, root: unknown = schema): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const { items, properties, required } = isSchema(schema) ? follow(schema, root) : {};
+  if (Array.isArray(value)) return value.map((entry) => withoutNulls(entry, items, root));
+  const copy: Record<string, unknown> = {};
+  for (const [name, entry] of Object.entries(value)) {
+    const property = isSchema(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const mayBeAbsent = !Array.isArray(required) || !required.includes(name);
+    if (entry === null && mayBeAbsent && isSchema(property) && !acceptsNull(property, root)) continue;
+    Object.defineProperty(copy, name, {
+      value: withoutNulls(entry, property, root),
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
   }
-  const { properties } = resolved;
-  if (typeof value !== 'object' || value === null || !isSchema(properties)) return value;
-  const required = Array.isArray(resolved.required) ? resolved.required : [];
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, entry]) => {
-      const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
-      if (!isSchema(property)) return [[name, entry]];
-      if (entry === null && !required.includes(name) && !acceptsNull(property, root)) return [];
-      return [[name, withoutNulls(entry, property, root)]];
-    }),
-  );
+  return copy;
 }
 
-export function acceptsNull(schema: JsonSchema, root: JsonSchema): boolean {
+export function acceptsNull(schema: JsonSchema, root: unknown): boolean {
   const { type, enum: values, const: only, anyOf, oneOf } = follow(schema, root);
   if (only !== undefined) return only === null;
   if (Array.isArray(values)) return values.includes(null);
@@ -37,7 +37,7 @@ export function isSchema(value: unknown): value is JsonSchema {
 }
 
 /** A reference within the same schema leads to the part that it names; any other is left as it is. */
-function follow(schema: JsonSchema, root: JsonSchema): JsonSchema {
+function follow(schema: JsonSchema, root: unknown): JsonSchema {
   const { $ref } = schema;
   if (typeof $ref !== 'string' || !$ref.startsWith('#')) return schema;
   let place: unknown = root;

@@ -26,13 +26,11 @@ socket.on('error', () => process.exit(0));
 socket.on('close', () => process.exit(0));
 
 function sendText(text) {
-  const body = Buffer.from(text);
-  const head = Buffer.allocUnsafe(4);
-  head.writeUInt32BE(body.length);
-  socket.cork();
-  socket.write(head);
-  socket.write(body);
-  socket.uncork();
+  const length = Buffer.byteLength(text);
+  const bytes = Buffer.allocUnsafe(4 + length);
+  bytes.writeUInt32BE(length);
+  bytes.write(text, 4);
+  socket.write(bytes);
 }
 
 function send(message) {
@@ -45,10 +43,10 @@ class Printed {
   head = '';
   tail = '';
   total = 0;
-  decoder = new StringDecoder('utf8');
+  decoder = undefined;
 
   add(chunk) {
-    const text = typeof chunk === 'string' ? chunk : this.decoder.write(Buffer.from(chunk));
+    const text = typeof chunk === 'string' ? chunk : (this.decoder ??= new StringDecoder('utf8')).write(Buffer.from(chunk));
     this.total += text.length;
     const room = captureBytes / 2 - this.head.length;
     if (room > 0) this.head += text.slice(0, room);
@@ -105,9 +103,11 @@ class Call {
   }
 
   context() {
-    const { signal } = this.stop;
+    const { stop } = this;
     return {
-      signal,
+      get signal() {
+        return stop.signal;
+      },
       log: (message) => this.open && send({ type: 'log', id: this.id, message: String(message).slice(0, 65536) }),
       progress: (value) => this.progress(value),
       runtime: { workspace, execute: (action, { signal } = {}) => this.execute(action, signal) },
