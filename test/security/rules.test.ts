@@ -33,6 +33,23 @@ test.each<[string, JudgedAction, string]>([
   ],
   ['a working directory', { action: 'run', command: 'rm -rf *', cwd: '/etc' }, 'high'],
   ['a code cell', { action: 'run_ipython', code: 'import shutil; shutil.rmtree("/")' }, 'high'],
+  ['a command for a tool', { action: 'call_tool', tool: 'x', arguments: { command: 'rm -rf /' } }, 'high'],
+  [
+    'code for a tool',
+    { action: 'call_tool', tool: 'x', arguments: { code: 'import shutil; shutil.rmtree("/")' } },
+    'high',
+  ],
+  ['a path for a tool', { action: 'call_tool', tool: 'x', arguments: { path: '/root/.ssh/id_rsa' } }, 'high'],
+  [
+    'a write by a tool',
+    { action: 'call_tool', tool: 'x', arguments: { path: '/etc/sudoers', content: '' } },
+    'high',
+  ],
+  [
+    'a module of tools',
+    { action: 'install_tools', source: 'import shutil\nshutil.rmtree("/")', tools: [] },
+    'high',
+  ],
   ['source that does not parse', { action: 'run', command: 'echo "open' }, 'unknown'],
 ])('%s is not low', (_, action, expected) => {
   expect(risk(action)).toBe(expected);

@@ -1,5 +1,6 @@
 /** The analyzer that needs no model: it reads shell source by its grammar and paths by their meaning. */
 import { judgeFields } from './actions/fields.js';
+import { unfoldToolCall } from './actions/tool-call.js';
 import type { AnalyzeContext, Analyzer, JudgedAction, Verdict } from './analyzer.js';
 import { Findings } from './findings.js';
 import type { Invocation } from './shell/invocation.js';
@@ -15,7 +16,8 @@ export interface RulesAnalyzer extends Analyzer {
 export function rules(): RulesAnalyzer {
   return {
     name: 'rules',
-    analyze(action, context = {}) {
+    analyze(given, context = {}) {
+      const action = unfoldToolCall(given);
       const findings = new Findings();
       const scope = new Scope({ context, findings, reader: walkSource });
       try {
@@ -35,7 +37,7 @@ export function rules(): RulesAnalyzer {
 export function commandsOf(
   action: JudgedAction,
 ): { commands: readonly Invocation[]; complete: boolean } | undefined {
-  const source = sourceOf(action);
+  const source = sourceOf(unfoldToolCall(action));
   if (source === undefined) return undefined;
   const findings = new Findings();
   const scope = new Scope({ context: {}, findings, reader: walkSource });

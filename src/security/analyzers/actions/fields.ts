@@ -49,10 +49,21 @@ const fileChecks: Readonly<Record<string, FieldCheck | undefined>> = {
     read(action.from, scope);
     changed(action.to, scope);
   },
+  call_tool: judgeToolPath,
+  call_tool_mcp: judgeToolPath,
+  install_tools: ({ source }, scope) => {
+    if (typeof source === 'string') judgeCode(source, scope, 'a module of tools');
+  },
   open_terminal: ({ argv }, scope) => {
     if (argv === undefined) scope.medium('Opens a terminal, where what is typed is not judged.');
   },
 };
+
+/** What a tool does with a path only its other arguments tell. */
+function judgeToolPath({ path, content, newText, edits }: JudgedAction, scope: Scope): void {
+  read(path, scope);
+  if ([content, newText, edits].some((given) => given !== undefined)) changed(path, scope);
+}
 
 /** A shell that reads its input later is judged by what is written to it. */
 function judgeStandardInput({ stdin, encoding, argv, keepStdin }: JudgedAction, scope: Scope): void {
