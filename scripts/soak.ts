@@ -19,6 +19,10 @@ if (!(cycles >= 0 && kills >= 0)) {
 const directory = mkdtempSync(join(tmpdir(), 'soak-'));
 process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
 process.env.TMPDIR = directory;
+// Events are kept as by default, but not among those of this user.
+const state = mkdtempSync(`${directory}-state-`);
+process.once('exit', () => rmSync(state, { recursive: true, force: true }));
+process.env.XDG_STATE_HOME = state;
 
 const reports: Report[] = [];
 if (cycles > 0) reports.push(await soakCycles({ directory, cycles }));
