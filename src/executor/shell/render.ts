@@ -97,6 +97,8 @@ async function renderScreen(raw: Buffer, size: ScreenSize): Promise<string> {
     rows: size.rows,
     scrollback: 10_000,
     allowProposedApi: true,
+    // What programs print may be anything; the console of whoever uses this is not the place to complain.
+    logLevel: 'off',
   });
   try {
     await new Promise<void>((resolve) => terminal.write(raw, resolve));

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { render } from '../../../src/executor/shell/render.js';
 
 const size = { columns: 80, rows: 24 };
@@ -48,4 +48,11 @@ test('what was on the alternate screen is gone when the program left it', async 
 test('a long line is one line, however narrow the screen', async () => {
   const long = 'x'.repeat(500);
   expect(await shown(`\x1b[H${long}\r\nend\r\n`)).toBe(`${long}\nend\n`);
+});
+
+test('a binary blob on a painted screen does not reach the console of this process', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  await shown(`\x1b[2J\x1b[5A${String.fromCharCode(...Array(256).keys())}\x7f\n`);
+  expect(said).not.toHaveBeenCalled();
+  said.mockRestore();
 });
