@@ -6,6 +6,7 @@ const property = ['test/property/**/*.test.ts'];
 const abuse = ['test/abuse/**/*.test.ts'];
 /** Those that start the command line, servers or bubblewrap. */
 const system = [
+  'test/adapters/**/*.test.ts',
   'test/cli/**/*.test.ts',
   'test/compat/**/*.test.ts',
   'test/images/**/*.test.ts',

@@ -6,7 +6,7 @@ import * as root from '../../src/index.js';
 import * as plugins from '../../src/plugins/index.js';
 import * as protocol from '../../src/protocol/index.js';
 import * as security from '../../src/security/index.js';
-import { checkout, readText } from './source.js';
+import { checkout, filesBelow, readText } from './source.js';
 
 const surface = {
   '.': {
@@ -214,9 +214,10 @@ const surface = {
 
 const { exports } = JSON.parse(readText('package.json')) as { exports: Record<string, { default: string }> };
 const toolkits = Object.keys(exports).filter((entry) => entry.startsWith('./toolkits/'));
+const adapters = filesBelow('src/adapters', '.ts').map((file) => file.slice('src'.length, -'.ts'.length));
 
-test('package.json has exactly these entry points and the toolkits', () => {
-  const others = Object.keys(exports).filter((entry) => !toolkits.includes(entry));
+test('package.json has exactly these entry points, the toolkits and the adapters', () => {
+  const others = Object.keys(exports).filter((entry) => !toolkits.includes(entry) && !isAdapter(entry));
   expect(others.sort()).toEqual(Object.keys(surface).sort());
 });
 
@@ -224,6 +225,16 @@ test.each(toolkits)('workcell%s exports the one function that makes it', async (
   const name = entry.split('/').at(-1);
   expect(exports[entry]?.default).toBe(`./dist/tools/toolkits/${name}.js`);
   expect(readText(`src/tools/toolkits/${name}.ts`)).toContain(`export function ${name}Toolkit(`);
+});
+
+test('every adapter has its entry point, its page section and its test', () => {
+  expect(Object.keys(exports).filter(isAdapter)).toEqual(adapters.map((path) => `.${path}`).sort());
+  const page = readText('docs/adapters.md');
+  for (const path of adapters) {
+    expect(exports[`.${path}`]?.default).toBe(`./dist${path}.js`);
+    expect(page).toContain(`workcell${path}`);
+    expect(filesBelow('test/adapters', '.test.ts')).toContain(`test${path}.test.ts`);
+  }
 });
 
 for (const [entry, { file, module, values, types }] of Object.entries(surface)) {
@@ -244,6 +255,10 @@ test('importing the root loads two small libraries, a few files of our own, and 
   expect(own).toEqual([]);
   expect(loaded.some((url) => url.endsWith('/src/runtime/runtime.ts'))).toBe(true);
 });
+
+function isAdapter(entry: string): boolean {
+  return entry.startsWith('./adapters/');
+}
 
 /** Entry points only re-export, so their names can be read from the text. */
 function exportedNames(source: string): { values: string[]; types: string[] } {

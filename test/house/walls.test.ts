@@ -29,7 +29,8 @@ const walls: Record<string, readonly string[]> = {
   ],
   abuse: ['protocol', 'index.ts'],
   compat: ['protocol', 'launchers', 'plugins', 'executor', 'runtime'],
-  server: ['protocol', 'executor', 'index.ts'],
+  server: ['protocol', 'executor', 'tools', 'index.ts'],
+  adapters: ['protocol', 'tools', 'server', 'index.ts'],
   cli: [
     'events',
     'server',

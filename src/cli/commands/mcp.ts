@@ -103,11 +103,8 @@ async function createServer(runtime: Runtime, options: McpCommandOptions) {
 
 async function serverMaker(runtime: Runtime, options: McpCommandOptions) {
   const { createMcpServer } = await import('../../server/mcp/server.js');
-  const { packageVersion } = await import('../../executor/server/routes/status.js');
-  const version = packageVersion();
   return () =>
     createMcpServer(runtime, {
-      version,
       budgetBytes: options.outputBytes,
       readOnly: options.readOnly === true,
     });

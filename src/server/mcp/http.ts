@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { createAccess, isLoopback } from '../../executor/server/access.js';
 import { errorTable, WorkcellError } from '../../protocol/index.js';
@@ -26,7 +26,7 @@ export interface McpHttpServer {
 }
 
 export async function serveMcpOverHttp(
-  create: () => Server,
+  create: () => McpServer,
   options: McpHttpOptions,
 ): Promise<McpHttpServer> {
   const { host, token, origins } = options;
@@ -64,7 +64,7 @@ export async function serveMcpOverHttp(
     transport.onclose = () => {
       if (transport.sessionId !== undefined) sessions.delete(transport.sessionId);
     };
-    await create().connect(transport as Parameters<Server['connect']>[0]);
+    await create().connect(transport as Parameters<McpServer['connect']>[0]);
     return transport;
   }
 

@@ -1,5 +1,5 @@
 /** A runtime as an MCP server, without a transport. */
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import {
   CallToolRequestSchema,
   ErrorCode,
@@ -9,28 +9,27 @@ import {
   McpError,
   ReadResourceRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
+import { packageVersion } from '../../executor/server/routes/status.js';
 import type { Runtime } from '../../index.js';
 import { type Progress, WorkcellError } from '../../protocol/index.js';
+import type { AgentToolOptions } from '../../tools/agent-tools.js';
 import { fileTemplate, listResources, readResource } from './resources.js';
-import { callTool, listTools, type ToolOptions } from './tools.js';
+import { callTool, listTools } from './tools.js';
 
 const messageCharacters = 4096;
-
-export interface McpOptions extends ToolOptions {
-  /** Version of the package. */
-  readonly version: string;
-}
 
 type Notify = (notification: {
   method: 'notifications/progress';
   params: { progressToken: string | number; progress: number; message: string };
 }) => Promise<void>;
 
-export function createMcpServer(runtime: Runtime, options: McpOptions): Server {
-  const server = new Server(
-    { name: 'workcell', version: options.version },
+export function createMcpServer(runtime: Runtime, options: AgentToolOptions): McpServer {
+  const mcp = new McpServer(
+    { name: 'workcell', version: packageVersion() },
     { capabilities: { tools: {}, resources: {} }, instructions: instructions(runtime) },
   );
+  // What is offered changes with what is registered, so it is asked for instead of listed beforehand.
+  const { server } = mcp;
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listTools(runtime, options) }));
   server.setRequestHandler(CallToolRequestSchema, ({ params }, { signal, sendNotification, _meta }) => {
     const token = _meta?.progressToken;
@@ -46,7 +45,7 @@ export function createMcpServer(runtime: Runtime, options: McpOptions): Server {
   server.setRequestHandler(ReadResourceRequestSchema, ({ params }) =>
     asked(() => readResource(runtime, params.uri)),
   );
-  return server;
+  return mcp;
 }
 
 function instructions({ backend, isolation, workspace }: Runtime): string {

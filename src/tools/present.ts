@@ -1,30 +1,32 @@
-/** Turns observations into what a model reads: the text as it is, the facts beside it. */
-import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
-import type { Observation, WorkcellError } from '../../protocol/index.js';
+/** Turns observations and results into what a model reads: the text as it is, pictures and facts beside it. */
+import type { Observation } from '../protocol/index.js';
 
 type Facts = Record<string, unknown>;
 
-export function present(observation: Observation, budgetBytes: number): CallToolResult {
+interface Picture {
+  readonly mediaType: string;
+  /** In base64. */
+  readonly data: string;
+}
+
+export interface ToolAnswer {
+  readonly text: string;
+  readonly pictures: readonly Picture[];
+  /** What the text does not say, for programs. */
+  readonly facts?: Facts | undefined;
+}
+
+export function present(observation: Observation, budgetBytes: number): ToolAnswer {
   const { observation: name, ...facts } = observation as Observation & Facts;
   const { text, rest } = (presenters[name] ?? asJson)(facts);
-  return {
-    content: [{ type: 'text', text: cut(text, budgetBytes) }, ...images(facts)],
-    structuredContent: rest,
-  };
+  return { text: cut(text, budgetBytes), pictures: pictures(facts), facts: rest };
 }
 
 /** What a registered tool gave back. */
-export function presentResult(result: unknown, budgetBytes: number): CallToolResult {
+export function presentResult(result: unknown, budgetBytes: number): ToolAnswer {
   const text = typeof result === 'string' ? result : JSON.stringify(result ?? null, undefined, 1);
   const isObject = typeof result === 'object' && result !== null && !Array.isArray(result);
-  return {
-    content: [{ type: 'text', text: cut(text, budgetBytes) }],
-    ...(isObject && { structuredContent: result as Facts }),
-  };
-}
-
-export function presentError({ code, message }: WorkcellError): CallToolResult {
-  return { isError: true, content: [{ type: 'text', text: `${code}: ${message}` }] };
+  return { text: cut(text, budgetBytes), pictures: [], ...(isObject && { facts: result as Facts }) };
 }
 
 const presenters: Readonly<Record<string, ((facts: Facts) => { text: string; rest: Facts }) | undefined>> = {
@@ -53,12 +55,12 @@ function ending({ exitCode, endedBy, signal, cwd, truncated, outputId, notice }:
 }
 
 /** Pictures that an action brings along: a file that is one, a screenshot, the display of a code cell. */
-function images(facts: Facts): ContentBlock[] {
-  const { screenshot, content, encoding, mediaType } = facts;
-  if (encoding === 'base64' && typeof content === 'string' && /^image\//.test(String(mediaType)))
-    return [{ type: 'image', mimeType: String(mediaType), data: content }];
-  const [, mimeType, data] = /^data:(image\/[a-z+]+);base64,(.+)$/.exec(String(screenshot ?? '')) ?? [];
-  return mimeType === undefined || data === undefined ? [] : [{ type: 'image', mimeType, data }];
+function pictures(facts: Facts): Picture[] {
+  const { screenshot, content, encoding, mediaType: type } = facts;
+  if (encoding === 'base64' && typeof content === 'string' && /^image\//.test(String(type)))
+    return [{ mediaType: String(type), data: content }];
+  const [, mediaType, data] = /^data:(image\/[a-z+]+);base64,(.+)$/.exec(String(screenshot ?? '')) ?? [];
+  return mediaType === undefined || data === undefined ? [] : [{ mediaType, data }];
 }
 
 function withNewline(text: string): string {

@@ -1,0 +1,44 @@
+/** Tools for agents of `@openai/agents`. */
+import type { FunctionTool } from '@openai/agents-core';
+import type { Runtime } from '../index.js';
+import {
+  type AgentTool,
+  type AgentToolOptions,
+  agentTools,
+  answer,
+  parseArguments,
+} from '../tools/agent-tools.js';
+
+/** What an `Agent` takes as `tools`: those that are registered with the runtime, and its actions. */
+export function openaiAgentsTools(runtime: Runtime, options: AgentToolOptions = {}): FunctionTool[] {
+  return agentTools(runtime, options).map(toFunctionTool);
+}
+
+/** The runtime's own guard decides what needs to be confirmed, so nothing does here. */
+function toFunctionTool(tool: AgentTool): FunctionTool {
+  const { name, description, parameters } = tool;
+  return {
+    type: 'function',
+    name,
+    description,
+    parameters: parameters as FunctionTool['parameters'],
+    strict: false,
+    needsApproval: async () => false,
+    isEnabled: async () => true,
+    async invoke(_context, input, details) {
+      const signal = details?.signal;
+      const { text, pictures } = await answer(
+        async () => tool.call(parseArguments(name, input), { signal }),
+        signal,
+      );
+      if (pictures.length === 0) return text;
+      return [
+        { type: 'text', text },
+        ...pictures.map(({ mediaType, data }) => ({
+          type: 'image',
+          image: `data:${mediaType};base64,${data}`,
+        })),
+      ];
+    },
+  };
+}
