@@ -107,6 +107,8 @@ const listContexts = defineAction('list_contexts', {
         waiting: z.int(),
       }),
     ),
+    /** Kernels that were started in advance and wait for a context. */
+    spare: z.int(),
     kernels: z.array(z.object({ name: z.string(), language: z.string(), displayName: z.string() })),
   },
 });

@@ -21,6 +21,7 @@ export class Contexts {
   readonly #options: ContextsOptions;
   readonly #contexts = new Map<string, Context>();
   readonly #spares = new Map<string, Promise<ReadyKernel>[]>();
+  readonly #waiting = new Set<Promise<ReadyKernel>>();
   #specs: Promise<KernelSpec[]> | undefined;
   #starting = 0;
   readonly #queue: (() => void)[] = [];
@@ -37,6 +38,11 @@ export class Contexts {
 
   specs(): Promise<KernelSpec[]> {
     return findKernelSpecs(this.#cell);
+  }
+
+  /** How many kernels are ready for contexts to come. */
+  get spare(): number {
+    return this.#waiting.size;
   }
 
   /** What is installed, looked up once. */
@@ -98,6 +104,7 @@ export class Contexts {
   async #obtain(spec: KernelSpec): Promise<ReadyKernel> {
     const spares = this.#spares.get(spec.name) ?? [];
     const spare = spares.shift();
+    if (spare !== undefined) this.#waiting.delete(spare);
     const found = await spare?.catch(() => undefined);
     const ready = found?.kernel.alive ? found : await this.#start(spec);
     this.#refill(spec);
@@ -110,9 +117,14 @@ export class Contexts {
     this.#spares.set(spec.name, spares);
     while (spares.length < this.#options.spare) {
       const spare = this.#start(spec);
-      // Whoever takes it meets the failure.
-      spare.catch(() => {});
       spares.push(spare);
+      // Whoever takes it meets the failure.
+      spare.then(
+        () => {
+          if (spares.includes(spare)) this.#waiting.add(spare);
+        },
+        () => {},
+      );
     }
   }
 

@@ -54,6 +54,7 @@ export function createHandlers(
             pid: entry.pid,
             waiting: entry.waiting,
           })),
+          spare: contexts.spare,
           kernels: (await contexts.specs()).map(({ name, language, displayName }) => ({
             name,
             language,

@@ -35,9 +35,10 @@ const complaintBytes = 4096;
 
 /**
  * Runs the kernel in its own place and a watcher beside it that ends the whole group when standard input ends: when
- * this side lets go of it, on purpose or because it was killed itself.
+ * this side lets go of it, on purpose or because it was killed itself. The watcher is no child of the kernel, which
+ * would wait for it before it ends.
  */
-const guard = 'exec 3<&0; (read -r _ <&3; kill -9 0) & exec "$@" </dev/null 3<&-';
+const guard = 'exec 3<&0; ((read -r _ <&3; kill -9 0) &); exec "$@" </dev/null 3<&-';
 
 /** A history of cells on disk is of use to a person only, and costs every start a database. */
 const ipykernelOptions = ['--HistoryManager.enabled=False', '--InteractiveShell.colors=NoColor'];

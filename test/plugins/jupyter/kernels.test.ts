@@ -41,7 +41,8 @@ test('with a spare kernel the first cell finds one running, with the variables o
     backend: 'sandbox',
     plugins: [{ name: 'jupyter', options: { spare: 1 } }],
   });
-  await expect.poll(async () => (await runtime.stats()).processes, { timeout: 30_000 }).toBeGreaterThan(1);
+  const spare = async () => (await runtime.execute({ action: 'list_contexts' })).spare;
+  await expect.poll(spare, { timeout: 30_000 }).toBe(1);
   await runtime.env.set({ COLOUR: 'blue' });
   expect((await runtime.runCode('import os; os.environ["COLOUR"]')).text).toBe("'blue'\n");
 });
