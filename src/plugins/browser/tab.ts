@@ -3,12 +3,14 @@ import { randomBytes } from 'node:crypto';
 import type { CDPSession, ElementHandle, Page, Request } from 'playwright-core';
 import { within } from './bounds.js';
 import { FrameIds } from './look/ids.js';
+import { isPdf, pdfShown } from './pdf.js';
 
 /** How long what a page started by script may keep a look at it waiting. */
 const quietMs = 1000;
 /** How long looking up one element may take. */
 const findMs = 3000;
 const respondMs = 5000;
+const pdfMs = 10_000;
 
 export class Tab {
   readonly page: Page;
@@ -22,6 +24,8 @@ export class Tab {
   /** Rejects when the page is of no use any more. */
   readonly #gone: Promise<never>;
   #loading = false;
+  /** The address of the last page that was a PDF. */
+  #pdf: string | undefined;
   readonly #scripted = new Set<Request>();
   #calm: (() => void) | undefined;
 
@@ -39,6 +43,11 @@ export class Tab {
     });
     page.on('request', (request) => {
       if (this.#isScripted(request)) this.#scripted.add(request);
+    });
+    page.on('response', (response) => {
+      const request = response.request();
+      if (request.isNavigationRequest() && request.resourceType() === 'document' && this.#isOfPage(request))
+        this.#pdf = isPdf(response) ? response.url() : undefined;
     });
     const done = (request: Request) => {
       if (this.#scripted.delete(request) && this.#scripted.size === 0) this.#calm?.();
@@ -107,6 +116,9 @@ export class Tab {
       unlessCancelled(error);
       this.#loading = true;
     });
+    if (this.page.url() !== this.#pdf) return;
+    const shown = pdfShown(this.page, Math.min(pdfMs, timeoutMs));
+    await within(shown, { ms: pdfMs, what: 'Showing the PDF', signal }).catch(unlessCancelled);
   }
 
   /** A handle on an element. It goes through the page, but under a name that the page cannot know before. */
@@ -152,13 +164,18 @@ export class Tab {
     throw new Error(`The element ${bid} is gone. Look at the page again.`);
   }
 
-  #isScripted(request: Request): boolean {
-    return ['xhr', 'fetch'].includes(request.resourceType()) || this.#isNavigation(request);
+  /** Not of a frame in it. */
+  #isOfPage(request: Request): boolean {
+    try {
+      return request.frame() === this.page.mainFrame();
+    } catch {
+      // The frame of a navigation that has no page yet cannot be asked for.
+      return false;
+    }
   }
 
-  #isNavigation(request: Request): boolean {
-    // The frame of a navigation that has no page yet cannot be asked for.
-    return request.isNavigationRequest() && !request.redirectedFrom();
+  #isScripted(request: Request): boolean {
+    return ['xhr', 'fetch'].includes(request.resourceType()) || request.isNavigationRequest();
   }
 }
 

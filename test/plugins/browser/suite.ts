@@ -184,9 +184,14 @@ export function browserSuite(place: Place): void {
   });
 
   test('shows files of the cell', async () => {
+    const blank = async () => (await runtime.browse('about:blank')).screenshot?.data ?? '';
     const { screenshot } = await runtime.browse(site.at('plain.html'));
     const picture = await runtime.browse(screenshot?.path ?? '');
     expect(picture.title).toContain('1280×720');
+    const document = await runtime.browse('letter.pdf');
+    expect(document).toMatchObject({ error: null, loading: false });
+    // What the viewer draws is seen only in the picture; a page without anything on it is much smaller.
+    expect(document.screenshot?.data.length).toBeGreaterThan((await blank()).length + 8000);
     expect((await runtime.browse('plain.html')).text).toContain('# Welcome');
     expect((await runtime.browse('nothing.html')).error).toMatch(/nothing\.html/);
   });

@@ -1,0 +1,25 @@
+/** Chromium shows a PDF by a page of its own in a frame, which goes on loading when the page around it has loaded. */
+import type { Frame, Page, Response } from 'playwright-core';
+
+export function isPdf(response: Response): boolean {
+  return /^application\/pdf\b/i.test(response.headers()['content-type'] ?? '');
+}
+
+/** Settles when the PDF is drawn, or cannot be. */
+export async function pdfShown(page: Page, timeout: number): Promise<void> {
+  const isViewer = (frame: Frame) => frame.url().startsWith('chrome-extension://');
+  const viewer =
+    page.frames().find(isViewer) ??
+    (await page.waitForEvent('framenavigated', { predicate: isViewer, timeout }));
+  await viewer.evaluate(drawn);
+}
+
+/** Runs in the viewer, which tells nobody when it is ready; each look is a frame that it draws. */
+const drawn = `new Promise((resolve) => {
+  const look = () => {
+    const state = document.querySelector('pdf-viewer')?.loadState_;
+    if (state === 'success' || state === 'failed') requestAnimationFrame(() => requestAnimationFrame(resolve));
+    else requestAnimationFrame(look);
+  };
+  look();
+})`;
