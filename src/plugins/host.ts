@@ -47,14 +47,13 @@ export function withPlugins(
   const owners = new Map(
     seats.flatMap((seat) => Object.keys(seat.plugin.actions).map((name) => [name, seat])),
   );
-  const variables = Object.assign({}, ...plugins.map(({ plugin }) => plugin.environment ?? {}));
-  const prepared =
-    Object.keys(variables).length === 0
-      ? undefined
-      : executor.execute<'set_env'>({ action: 'set_env', variables });
+  const prepared = prepare(plugins, cell);
   // Whoever meets the failure is the first action; nobody else has to.
   prepared?.catch(() => {});
-  for (const seat of seats) if (seat.early) seat.started().catch(() => {});
+  const early = seats.filter((seat) => seat.early);
+  const startEarly = () => early.map((seat) => seat.started().catch(() => {}));
+  if (prepared === undefined) startEarly();
+  else if (early.length > 0) void prepared.then(startEarly, () => {});
 
   let closing: Promise<void> | undefined;
   return {
@@ -76,9 +75,29 @@ export function withPlugins(
       return closing;
     },
     async capabilities() {
+      await prepared?.catch(() => {});
       return await Promise.all(seats.map((seat) => seat.capability()));
     },
   };
+}
+
+/** Sets the variables of the plugins; nothing to wait for when they have none. */
+function prepare(plugins: readonly LoadedPlugin[], cell: PluginCell): Promise<unknown> | undefined {
+  const given = plugins.filter(({ plugin }) => plugin.environment !== undefined);
+  if (given.length === 0) return undefined;
+  return (async () => {
+    const variables: Record<string, string> = {};
+    for (const { plugin, options } of given) {
+      const { environment } = plugin;
+      // One that fails harms nothing else; what it needs for its readiness is then missing.
+      const own =
+        typeof environment === 'function'
+          ? await environment(cell, options).catch(() => undefined)
+          : environment;
+      Object.assign(variables, own);
+    }
+    await cell.execute<'set_env'>({ action: 'set_env', variables });
+  })();
 }
 
 /** One plugin's place in a cell. */

@@ -69,6 +69,8 @@ export interface PluginInstance<Actions extends ActionTable = ActionTable> {
   dispose?(): Promise<void> | void;
 }
 
+type Variables = Readonly<Record<string, string>>;
+
 export interface Plugin<Actions extends ActionTable = ActionTable> {
   readonly name: string;
   readonly version: string;
@@ -76,8 +78,8 @@ export interface Plugin<Actions extends ActionTable = ActionTable> {
   readonly summary: string;
   readonly actions: Actions;
   readonly requirements?: readonly Requirement[] | undefined;
-  /** Variables for every shell and process of the cell. */
-  readonly environment?: Readonly<Record<string, string>> | undefined;
+  /** Variables for every shell and process of the cell, known before or made in it; actions wait for them. */
+  readonly environment?: Variables | ((cell: PluginCell, options: unknown) => Promise<Variables>) | undefined;
   /** Starts together with the cell instead of at its first action, always or with such options. */
   readonly early?: boolean | ((options: unknown) => boolean) | undefined;
   /** Called once for a cell. What is heavy is imported here and not before. */

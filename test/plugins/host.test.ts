@@ -74,6 +74,32 @@ describe('a plugin', () => {
     expect(life).toEqual(['initialize', 'dispose']);
   });
 
+  test('may make its variables in the cell, and starts when they are set', async () => {
+    const life: string[] = [];
+    const plugin = definePlugin({
+      ...loud(life, { early: true }),
+      environment: async (cell) => ({ LOUDNESS: cell.workspace }),
+    });
+    await using runtime = await createRuntime({ backend: 'cli', plugins: [plugin] });
+    expect(await runtime.execute(ask('a'))).toMatchObject({ text: `A ${runtime.workspace}` });
+    expect((await runtime.run('echo $LOUDNESS')).output).toBe(`${runtime.workspace}\n`);
+  });
+
+  test('that cannot make its variables harms nothing else', async () => {
+    const environment = async () => {
+      throw new Error('no place for it');
+    };
+    const broken = definePlugin({
+      ...loud(),
+      name: 'broken',
+      actions: {},
+      environment,
+      initialize: async () => ({ handlers: {} }),
+    });
+    await using runtime = await createRuntime({ backend: 'cli', plugins: [broken, loud()] });
+    expect(await runtime.execute(ask('a'))).toMatchObject({ text: 'A 11' });
+  });
+
   test('whose answer does not fit its own schema is a defect that is told', async () => {
     const plugin = definePlugin({
       ...loud(),
