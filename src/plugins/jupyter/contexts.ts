@@ -11,6 +11,9 @@ export interface ContextsOptions {
   readonly spare: number;
   /** The shell session whose working directory kernels follow. */
   readonly session: string;
+  /** Code that every kernel of a language runs before its first cell. */
+  readonly startup: string;
+  readonly language: string;
 }
 
 /** More at once would only make each of them slower. */
@@ -136,6 +139,9 @@ export class Contexts {
       const kernel = await Kernel.start(this.#cell, spec, told.cwd);
       const { prepare, interpreter } = languageOf(spec.language) ?? {};
       const path = prepare === undefined ? undefined : await executeSilently(kernel, prepare, interpreter);
+      const { startup, language } = this.#options;
+      if (startup !== '' && (await this.#spec(language)).language === spec.language)
+        await executeSilently(kernel, startup);
       return { kernel, told, interpreter: path };
     } finally {
       this.#starting--;

@@ -9,8 +9,10 @@ const optionsSchema = z
   .strictObject({
     /** How many kernels are started in advance, from the start of the cell on. */
     spare: z.int().min(0).max(16).default(0),
-    /** The language whose kernels wait. */
+    /** The language whose kernels wait, and which `startup` is written in. */
     language: z.string().default('python'),
+    /** Code that every kernel of that language runs before its first cell. */
+    startup: z.string().default(''),
     /** The shell session whose working directory kernels follow. */
     session: z.string().default(defaultSession),
   })
@@ -25,11 +27,11 @@ export default definePlugin({
   requirements: [{ name: 'a Jupyter kernel', check: kernelCheck, install: installIpykernel }],
   early: (options) => optionsSchema.safeParse(options).data?.spare !== 0,
   async initialize(cell, given) {
-    const { language, ...options } = optionsSchema.parse(given);
+    const options = optionsSchema.parse(given);
     const { createHandlers } = await import('./handlers.js');
     const { contexts, ...instance } = createHandlers(cell, options);
     if ((await contexts.installed()).length === 0) throw new Error(installIpykernel);
-    if (options.spare > 0) await contexts.warm(language);
+    if (options.spare > 0) await contexts.warm(options.language);
     return instance;
   },
 });
