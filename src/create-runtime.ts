@@ -39,7 +39,7 @@ interface CommonOptions {
   guards?: readonly Analyzer[] | undefined;
   /** Values that nothing which leaves the cell shows, and that chosen commands get as variables. */
   secrets?: Readonly<Record<string, SecretOptions>> | Secrets | undefined;
-  /** Which plugins the executor has: those of this package by name, packages, files, or plugins themselves. Default: all of this package. */
+  /** Which plugins the executor has: those of this package by name, packages, files, or plugins themselves. Default: all of this package but `agent-skills`. */
   plugins?: readonly (PluginSpec | Plugin)[] | undefined;
   /** Keeps a hash-chained record of each decision and its effect in this file. */
   audit?: AuditLogOptions | undefined;

@@ -48,4 +48,4 @@ export { tool } from './tools/function-tool.js';
 export { loadTools } from './tools/load-tools.js';
 export type { OpenaiTool } from './tools/openai.js';
 export { openaiTool } from './tools/openai.js';
-export { pythonTools } from './tools/python/python-tools.js';
+export { agentSkills, pythonTools } from './tools/python/python-tools.js';

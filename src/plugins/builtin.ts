@@ -2,8 +2,12 @@ import type { Plugin } from './plugin.js';
 
 /** The plugins of this package, loaded when they are asked for. */
 export const builtinPlugins: Readonly<Record<string, () => Promise<{ default: Plugin }>>> = {
+  'agent-skills': () => import('./agent-skills/index.js'),
   browser: () => import('./browser/index.js'),
   jupyter: () => import('./jupyter/index.js'),
   mcp: () => import('./mcp/index.js'),
   tools: () => import('./tools/index.js'),
 };
+
+/** Those that are there without being asked for: they cost nothing until they are used. */
+export const defaultPlugins = Object.keys(builtinPlugins).filter((name) => name !== 'agent-skills');

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import type { PluginSpec } from '../protocol/config.js';
 import { WorkcellError } from '../protocol/index.js';
-import { builtinPlugins } from './builtin.js';
+import { builtinPlugins, defaultPlugins } from './builtin.js';
 import type { Plugin } from './plugin.js';
 
 export interface LoadedPlugin {
@@ -14,9 +14,9 @@ export interface LoadedPlugin {
   readonly options?: unknown;
 }
 
-/** Without a list: all of this package. They cost nothing until they are used. */
+/** Without a list: those of this package that cost nothing until they are used. */
 export async function loadPlugins(
-  specs: readonly (PluginSpec | Plugin)[] = Object.keys(builtinPlugins),
+  specs: readonly (PluginSpec | Plugin)[] = defaultPlugins,
   from: string = process.cwd(),
 ): Promise<LoadedPlugin[]> {
   return Promise.all(specs.map((spec) => loadPlugin(spec, from)));

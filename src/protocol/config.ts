@@ -27,7 +27,7 @@ export const configSchema = z.strictObject({
   workspace: z.string().min(1).describe('the path of a directory').optional(),
   /** The start fails when less than this is enforced. */
   min_isolation: z.enum(isolationTiers).optional(),
-  /** Relative paths and packages are looked for from the directory of the file that names them. Default: all of this package. */
+  /** Relative paths and packages are looked for from the directory of the file that names them. Default: all of this package but `agent-skills`. */
   plugins: z
     .array(pluginSpecSchema)
     .describe('a list of names, packages or files, or of tables with name and options')

@@ -14,6 +14,7 @@ const surface = {
     module: root as Record<string, unknown>,
     values: [
       'WorkcellError',
+      'agentSkills',
       'createRuntime',
       'loadTools',
       'openEventStore',

@@ -38,7 +38,11 @@ export function executorCommand(): Command {
     .option('--allow-remote', 'allow an address that other machines can reach')
     .option('--host <name>', 'host name that requests may name; may be repeated', collect, [])
     .option('--origin <origin>', 'web origin that may send requests; may be repeated', collect, [])
-    .option('--plugin <name>', 'plugin to have; may be repeated (default: all of this package)', collect)
+    .option(
+      '--plugin <name>',
+      'plugin to have; may be repeated (default: all of this package but agent-skills)',
+      collect,
+    )
     .option('--run-as <uid[:gid]>', 'user that commands run as, when started as root', parseUser)
     .addOption(
       new Option('--on-shutdown <what>', 'what becomes of commands when the server ends')

@@ -10,7 +10,7 @@ interface PluginsCommandOptions extends CellOptions {
 
 const notes = `
 Starts a cell and looks, inside it, for what each plugin needs. Which plugins
-there are, "plugins" in the configuration says; by default all of this package.`;
+there are, "plugins" in the configuration says; by default all of this package but agent-skills.`;
 
 /** `workcell plugins list`: which plugins there are and whether they would work. */
 export function pluginsCommand(): Command {

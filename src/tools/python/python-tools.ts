@@ -37,7 +37,16 @@ export async function pythonTools(
   { python = 'python3' }: PythonToolsOptions = {},
 ): Promise<FunctionTool[]> {
   const path = file instanceof URL || file.startsWith('file:') ? fileURLToPath(file) : resolve(file);
-  const source = await readSource(path);
+  return toolsOf(await readSource(path), path, python);
+}
+
+/** The skills of the plugin `agent-skills` as tools, which give their text. They share one current file in a cell. */
+export async function agentSkills({ python = 'python3' }: PythonToolsOptions = {}): Promise<FunctionTool[]> {
+  const { skillsToolModule } = await import('../../plugins/agent-skills/source.js');
+  return toolsOf(skillsToolModule, 'The module of the agent skills', python);
+}
+
+async function toolsOf(source: string, path: string, python: string): Promise<FunctionTool[]> {
   const report = reportSchema.parse(JSON.parse(await inspect(python, source)));
   if ('error' in report) throw refuse(path, `it is not Python: ${report.error}`);
   if (report.tools.length === 0) throw refuse(path, 'it has no public function');
