@@ -85,6 +85,7 @@ async function serve(port: number, options: OpenHandsServerOptions): Promise<voi
     allowAnonymous: options.allowAnonymous,
     hosts: options.allowHost,
     browser: options.enableBrowser,
+    agentSkills: options.plugins.includes('agent_skills'),
     noChangeSeconds: softTimeout(process.env.NO_CHANGE_TIMEOUT_SECONDS),
     environment: hostEnvironment({}),
     judge: options.guard === undefined ? undefined : await createJudge(options.workingDir),

@@ -7,17 +7,23 @@ import { isLoopback } from '../../executor/server/access.js';
 import { createHostLauncher } from '../../launchers/host.js';
 import { withPlugins } from '../../plugins/host.js';
 import { type LoadedPlugin, loadPlugins } from '../../plugins/load.js';
+import type { PluginSpec } from '../../protocol/config.js';
 import { type Executor, WorkcellError } from '../../protocol/index.js';
 import { shellSession } from './action-server.js';
 import { createOpenHandsApp, type OpenHandsOptions } from './app.js';
 
-export interface ServeOpenHandsOptions extends OpenHandsOptions {
+export interface OpenHandsExtras {
+  /** `false` leaves the browser out. */
+  readonly browser?: boolean | undefined;
+  /** `true` puts the agent skills into the namespace of code cells. */
+  readonly agentSkills?: boolean | undefined;
+}
+
+export interface ServeOpenHandsOptions extends OpenHandsOptions, OpenHandsExtras {
   readonly host: string;
   readonly port: number;
   /** Does without a key, so that all who reach the port may use it. */
   readonly allowAnonymous?: boolean | undefined;
-  /** `false` leaves the browser out. */
-  readonly browser?: boolean | undefined;
   /** Variables of the commands. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -30,7 +36,18 @@ export interface OpenHandsServer {
 }
 
 /** What the server has besides the actions of every executor. */
-export const openHandsPlugins = ['browser', 'mcp', { name: 'jupyter', options: { session: shellSession } }];
+export function openHandsPlugins({
+  browser = true,
+  agentSkills = false,
+}: OpenHandsExtras = {}): PluginSpec[] {
+  const startup = agentSkills ? 'from agentskills import *' : '';
+  return [
+    ...(browser ? ['browser'] : []),
+    ...(agentSkills ? ['agent-skills'] : []),
+    'mcp',
+    { name: 'jupyter', options: { session: shellSession, startup } },
+  ];
+}
 
 /** Listens only when everything works, because clients take an open port for a server that is ready. */
 export async function serveOpenHands(options: ServeOpenHandsOptions): Promise<OpenHandsServer> {
@@ -39,7 +56,7 @@ export async function serveOpenHands(options: ServeOpenHandsOptions): Promise<Op
   const executor = createOpenHandsExecutor(
     workingDirectory,
     options.environment,
-    await loadPlugins(openHandsPlugins.filter((plugin) => plugin !== 'browser' || options.browser !== false)),
+    await loadPlugins(openHandsPlugins(options)),
   );
   const hosts = [...(options.hosts ?? []), options.host];
   const app = createOpenHandsApp(executor, { ...options, workingDirectory, hosts });

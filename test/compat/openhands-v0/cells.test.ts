@@ -55,6 +55,17 @@ describe('run_ipython', () => {
     expect((await cell('kept', { include_extra: false })).content).toBe('1');
   });
 
+  test('has the agent skills at hand, without an import', async () => {
+    await server.run('printf "a\\nb\\n" > letters.txt');
+    const { content } = await cell(`open_file("letters.txt")`, { include_extra: false });
+    expect(content).toMatch(
+      /^\[File: \/.*\/letters\.txt \(2 lines total\)\]\n\(this is the beginning of the file\)\n1\|a\n2\|b\n\(this is the end of the file\)\n$/,
+    );
+    expect((await cell('scroll_up()\nprint(search_file)', { include_extra: false })).content).toContain(
+      'function',
+    );
+  });
+
   test('refuses fields that it does not know', async () => {
     await expect(cell('1', { language: 'python' })).rejects.toThrow('400');
   });

@@ -9,7 +9,7 @@ import { createOpenHandsExecutor, openHandsPlugins } from '../../../src/compat/o
 import { hostEnvironment } from '../../../src/launchers/host-environment.js';
 import { loadPlugins } from '../../../src/plugins/load.js';
 
-const plugins = await loadPlugins(openHandsPlugins);
+const plugins = await loadPlugins(openHandsPlugins({ agentSkills: true }));
 
 interface TestObservation {
   readonly observation: string;
