@@ -8,7 +8,7 @@ export default definePlugin({
   actions: {},
   requirements: [
     {
-      name: 'Python 3',
+      name: 'Python 3.8 or later',
       check: ['python3', '-c', 'import agentskills'],
       install: 'apt-get install python3, or your system’s package of Python 3.',
     },

@@ -88,7 +88,7 @@ describe.each(['cli', 'sandbox'] as const)('file_editor on %s', (backend) => {
 
   test('says what is wrong', async () => {
     await cell.python(
-      `open("raw", "wb").write(b"a\\0b")\nopen("${path}", "w").write("one\\ntwo\\nthree\\ntwo\\n")\nwith open("huge", "wb") as f: f.truncate(10485761)`,
+      `open("raw", "wb").write(b"a\\0b")\nopen("${path}", "w").write("one\\ntwo\\nthree\\ntwo\\n")\nos.mkfifo("pipe")\nwith open("huge", "wb") as f: f.truncate(10485761)`,
     );
     const missing = `${place}/missing`;
     const wrong: [Record<string, unknown>, string][] = [
@@ -99,6 +99,7 @@ describe.each(['cli', 'sandbox'] as const)('file_editor on %s', (backend) => {
       [{ command: 'create', path: `${missing}/x`, file_text: '' }, 'does not exist; make it first.'],
       [{ command: 'insert', path: place, insert_line: 0, new_str: '' }, 'is a directory'],
       [{ command: 'view', path: `${place}/raw` }, 'is a binary file'],
+      [{ command: 'view', path: `${place}/pipe` }, 'is neither a file nor a directory'],
       [{ command: 'view', path: `${place}/huge` }, 'is larger than 10 MB'],
       [{ command: 'view', path: place, view_range: [1, 2] }, 'It cannot be used with a directory.'],
       [{ command: 'view', path, view_range: [1] }, 'It must be a list of two integers.'],

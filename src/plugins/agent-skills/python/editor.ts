@@ -52,6 +52,9 @@ def _extension(path):
 
 
 def _load(path):
+    # Opening a pipe would wait for whoever writes to it.
+    if not os.path.isfile(path):
+        raise _Refused('%s is neither a file nor a directory.' % path)
     if os.path.getsize(path) > _most_bytes:
         raise _Refused('%s is larger than 10 MB, which is the limit of this editor.' % path)
     with open(path, 'rb') as file:
