@@ -11,8 +11,11 @@ import { exchangeInside, reportsFile, requestsFile, terminalInside } from './lay
 
 /** Reads requests until this side is gone. `setup` runs first. */
 export function relaySource(setup: string): string {
+  const [requests, reports] = [`${exchangeInside}/${requestsFile}`, `${exchangeInside}/${reportsFile}`];
   return [
-    `exec <${exchangeInside}/${requestsFile} 3>${exchangeInside}/${reportsFile} 1>/dev/null 2>/dev/null`,
+    // To open one end waits for the other, for ever when the owner is gone by now. With both ends open for a moment it
+    // does not, and what is read then is the end.
+    `exec 4<>${requests} 0<${requests} 4>&- 5<>${reports} 3>${reports} 5>&- 1>/dev/null 2>/dev/null`,
     // Ignored here and reset in each request: a bash without handlers would be safe as first process, one with is not.
     "trap '' HUP INT QUIT TERM USR1 USR2 PIPE ALRM",
     // Descriptors that this side's own parent left open would otherwise reach every process.
