@@ -1,0 +1,270 @@
+/** Tools and the sandbox of a runtime for the AI SDK, version 7. Its types are met by shape, so it need not be there. */
+import { constants } from 'node:os';
+import { posix } from 'node:path';
+import { ReadableStream, WritableStream } from 'node:stream/web';
+import { type Runtime, WorkcellError } from '../index.js';
+import { type AgentTool, type AgentToolOptions, agentTools } from '../tools/agent-tools.js';
+
+type Output = Awaited<ReturnType<AgentTool['call']>>;
+
+export interface AiSdkTool {
+  readonly description: string;
+  /** A Standard JSON Schema. */
+  readonly inputSchema: {
+    readonly '~standard': {
+      readonly version: 1;
+      readonly vendor: 'workcell';
+      readonly types?: { readonly input: unknown; readonly output: unknown };
+      readonly validate: (value: unknown) => { readonly value: unknown };
+      readonly jsonSchema: Record<'input' | 'output', () => Record<string, unknown>>;
+    };
+  };
+  execute(input: unknown, options: { readonly abortSignal?: AbortSignal | undefined }): Promise<Output>;
+  toModelOutput(options: { readonly output: Output }): {
+    type: 'content';
+    value: (
+      | { type: 'text'; text: string }
+      | { type: 'file'; mediaType: string; data: { type: 'data'; data: string } }
+    )[];
+  };
+}
+
+/** What `generateText` and agents take as `tools`. A call that fails throws, which the SDK tells the model. */
+export function aiSdkTools(runtime: Runtime, options: AgentToolOptions = {}): Record<string, AiSdkTool> {
+  return Object.fromEntries(agentTools(runtime, options).map((tool) => [tool.name, toAiSdk(tool)]));
+}
+
+function toAiSdk({ description, parameters, call }: AgentTool): AiSdkTool {
+  // A copy for each caller, because the SDK writes into what it gets.
+  const schema = () => structuredClone({ ...parameters });
+  return {
+    description,
+    inputSchema: {
+      '~standard': {
+        version: 1,
+        vendor: 'workcell',
+        // The runtime checks the arguments itself, and names every problem with its path.
+        validate: (value) => ({ value }),
+        jsonSchema: { input: schema, output: schema },
+      },
+    },
+    execute: (input, { abortSignal }) => call(input as Record<string, unknown>, { signal: abortSignal }),
+    toModelOutput: ({ output: { text, pictures } }) => ({
+      type: 'content',
+      value: [
+        { type: 'text', text },
+        ...pictures.map(({ mediaType, data }) => ({
+          type: 'file' as const,
+          mediaType,
+          data: { type: 'data' as const, data },
+        })),
+      ],
+    }),
+  };
+}
+
+interface At {
+  readonly path: string;
+  readonly abortSignal?: AbortSignal;
+}
+
+interface Command {
+  readonly command: string;
+  readonly workingDirectory?: string;
+  readonly env?: Record<string, string>;
+  readonly abortSignal?: AbortSignal;
+}
+
+export interface AiSdkProcess {
+  readonly pid: number;
+  readonly stdout: ReadableStream<Uint8Array>;
+  readonly stderr: ReadableStream<Uint8Array>;
+  /** Rejects with the reason of the signal when that ended the process. */
+  wait(): Promise<{ exitCode: number }>;
+  kill(): Promise<void>;
+}
+
+/** Characters of output that wait for their reader before the process itself is held back. */
+const heldOutput = 1_048_576;
+
+/** What the SDK takes as `experimental_sandbox`: an `Experimental_SandboxSession`. */
+export function aiSdkSandbox(runtime: Runtime) {
+  const { workspace, backend, isolation, files, processes } = runtime;
+
+  async function readBinaryFile({ path, abortSignal: signal }: At): Promise<Uint8Array | null> {
+    return orNull(async () => {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of (await files.download(path, { signal })).content) chunks.push(chunk);
+      return Buffer.concat(chunks);
+    });
+  }
+
+  async function write(path: string, content: Uint8Array | AsyncIterable<Uint8Array>, signal?: AbortSignal) {
+    await files.upload(content, path, { signal });
+  }
+
+  async function start({ command, workingDirectory, env, abortSignal }: Command, keepStdin: boolean) {
+    abortSignal?.throwIfAborted();
+    const { id, pid } = await processes.start(command, { cwd: workingDirectory, env, keepStdin });
+    const kill = async () => {
+      if ((await processes.get(id)).running) await processes.signal(id, 'SIGKILL');
+    };
+    const onAbort = () => void kill().catch(() => {});
+    abortSignal?.addEventListener('abort', onAbort, { once: true });
+    if (abortSignal?.aborted === true) onAbort();
+    const settle = () => {
+      abortSignal?.removeEventListener('abort', onAbort);
+      abortSignal?.throwIfAborted();
+    };
+    return { id, pid, kill, settle };
+  }
+
+  async function run(command: Command): Promise<{ exitCode: number; stdout: string; stderr: string }> {
+    const { id, settle } = await start(command, false);
+    const { stdout, stderr, ...ending } = await processes.wait(id);
+    settle();
+    return { exitCode: exitCodeOf(ending), stdout, stderr };
+  }
+
+  function spawn(
+    options: Command & { stdin: true },
+  ): Promise<AiSdkProcess & { readonly stdin: WritableStream<Uint8Array> }>;
+  function spawn(options: Command & { stdin?: boolean }): Promise<AiSdkProcess>;
+  async function spawn({ stdin = false, ...command }: Command & { stdin?: boolean }): Promise<AiSdkProcess> {
+    const { id, pid, kill, settle } = await start(command, stdin);
+    const outputs = { stdout: new Outlet(), stderr: new Outlet() };
+    const ended = processes
+      .wait(id, {
+        maxOutputBytes: 256,
+        onOutput: ({ stream, text }) => (stream === 'terminal' ? undefined : outputs[stream].write(text)),
+      })
+      .then((ending) => {
+        settle();
+        return { exitCode: exitCodeOf(ending) };
+      })
+      .finally(() => {
+        for (const output of Object.values(outputs)) output.end();
+      });
+    ended.catch(() => {});
+    const { stdout, stderr } = outputs;
+    const handle = { pid, stdout: stdout.readable, stderr: stderr.readable, wait: () => ended, kill };
+    if (!stdin) return handle;
+    const send = (chunk: Uint8Array, end: boolean) =>
+      processes.write(id, Buffer.from(chunk).toString('base64'), { encoding: 'base64', end });
+    const sink = {
+      write: (chunk: Uint8Array) => send(chunk, false),
+      close: () => send(new Uint8Array(), true),
+    };
+    return Object.assign(handle, { stdin: new WritableStream<Uint8Array>(sink) });
+  }
+
+  return {
+    description: `A shell and files in a cell (backend ${backend}, isolation ${isolation.tier}). The workspace is ${workspace}; relative paths start there.`,
+    readFile: ({ path, abortSignal: signal }: At) =>
+      orNull(async () => ReadableStream.from((await files.download(path, { signal })).content)),
+    readBinaryFile,
+    async readTextFile(options: At & { encoding?: string; startLine?: number; endLine?: number }) {
+      const bytes = await readBinaryFile(options);
+      if (bytes === null) return null;
+      const { encoding = 'utf-8', startLine = 1, endLine } = options;
+      const text = new TextDecoder(encoding).decode(bytes);
+      return startLine === 1 && endLine === undefined ? text : lines(text, startLine, endLine);
+    },
+    writeFile: ({ path, content, abortSignal }: At & { content: AsyncIterable<Uint8Array> }) =>
+      write(path, content, abortSignal),
+    writeBinaryFile: ({ path, content, abortSignal }: At & { content: Uint8Array }) =>
+      write(path, content, abortSignal),
+    writeTextFile: ({ path, content, encoding, abortSignal }: At & { content: string; encoding?: string }) =>
+      write(path, Buffer.from(content, (encoding ?? 'utf-8') as BufferEncoding), abortSignal),
+    stat: ({ path }: At) =>
+      orNull(async () => {
+        let entry = await files.stat(path);
+        for (let hops = 0; entry.type === 'symlink' && hops < 40; hops++)
+          entry = await files.stat(posix.resolve(workspace, posix.dirname(entry.path), entry.target ?? ''));
+        const type = kinds[entry.type];
+        return { type: type === 'symlink' ? ('other' as const) : type, size: entry.sizeBytes };
+      }),
+    listDirectory: ({ path }: At) =>
+      orNull(async () => {
+        const entries = await files.list(path, { limit: 100_000 });
+        return entries.map(({ name, type }) => ({ name, type: kinds[type] }));
+      }),
+    async deleteFile({ path }: At): Promise<boolean> {
+      const removed = await orNull(async () => {
+        if ((await files.stat(path)).type === 'directory')
+          throw new WorkcellError('not-a-file', `${path} is a directory, which deleteFile does not delete.`);
+        return files.remove(path);
+      });
+      return removed !== null;
+    },
+    spawn,
+    run,
+  };
+}
+
+const kinds = {
+  file: 'file',
+  directory: 'directory',
+  symlink: 'symlink',
+  fifo: 'other',
+  socket: 'other',
+  device: 'other',
+} as const;
+
+async function orNull<Value>(work: () => Promise<Value>): Promise<Value | null> {
+  try {
+    return await work();
+  } catch (error) {
+    if (WorkcellError.isInstance(error) && error.code === 'not-found') return null;
+    throw error;
+  }
+}
+
+/** Lines with their ends. */
+function lines(text: string, startLine: number, endLine?: number): string {
+  const all = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+  return all.slice(startLine - 1, endLine).join('');
+}
+
+/** As a shell gives it: a process that a signal ended has 128 and the signal's number. */
+function exitCodeOf({ exitCode, signal }: { exitCode: number | null; signal: string | null }): number {
+  return exitCode ?? 128 + (constants.signals[(signal ?? 'SIGKILL') as NodeJS.Signals] ?? 0);
+}
+
+/** Text on its way into a stream of bytes; whoever writes is held back while the reader is slow. */
+class Outlet {
+  readonly readable: ReadableStream<Uint8Array>;
+  #controller!: ReadableStreamDefaultController<Uint8Array>;
+  #resume = () => {};
+  #isOpen = true;
+
+  constructor() {
+    this.readable = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller;
+        },
+        pull: () => this.#resume(),
+        cancel: () => {
+          this.#isOpen = false;
+          this.#resume();
+        },
+      },
+      { highWaterMark: heldOutput, size: (chunk) => chunk?.byteLength ?? 0 },
+    );
+  }
+
+  write(text: string): Promise<void> | undefined {
+    if (!this.#isOpen) return undefined;
+    this.#controller.enqueue(Buffer.from(text));
+    if ((this.#controller.desiredSize ?? 0) > 0) return undefined;
+    return new Promise((resolve) => {
+      this.#resume = resolve;
+    });
+  }
+
+  end(): void {
+    if (this.#isOpen) this.#controller.close();
+    this.#isOpen = false;
+  }
+}

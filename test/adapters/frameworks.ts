@@ -1,0 +1,45 @@
+/** Frameworks in a folder of their own, with the Node they ask for. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const checkout = fileURLToPath(new URL('../..', import.meta.url));
+const folder = join(checkout, '.cache/frameworks');
+
+/** Why the tests with a framework cannot run here; in CI they have to. */
+export const obstacle =
+  existsSync(join(folder, 'installed')) || process.env.CI === 'true'
+    ? undefined
+    : 'skipped: scripts/setup --tests installs the frameworks';
+
+/** A package of that folder, for a program that `runProgram` started. */
+export const framework: (name: string) => unknown = createRequire(join(folder, 'package.json'));
+
+/** Runs a program of `programs/` with the newer Node; it ends with an error when something does not hold. */
+export function runProgram(name: string): { status: number | null; output: string } {
+  const node = join(folder, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
+  const file = join(checkout, 'test/adapters/programs', name);
+  const { status, stdout, stderr } = spawnSync(node, ['--import', 'tsx', file], {
+    cwd: checkout,
+    encoding: 'utf8',
+    timeout: 55_000,
+  });
+  return { status, output: `${stdout}${stderr}` };
+}
+
+/** What the compiler says about a program that imports from the frameworks. */
+export function compile(source: string): string {
+  mkdirSync(folder, { recursive: true });
+  const scratch = mkdtempSync(join(folder, 'compile-'));
+  try {
+    writeFileSync(join(scratch, 'program.mts'), source);
+    const config = { extends: '../../../tsconfig.json', include: ['*.mts'], files: [] };
+    writeFileSync(join(scratch, 'tsconfig.json'), JSON.stringify(config));
+    const compiler = join(checkout, 'node_modules/.bin/tsc');
+    return spawnSync(compiler, ['-p', scratch], { encoding: 'utf8', timeout: 55_000 }).stdout;
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
