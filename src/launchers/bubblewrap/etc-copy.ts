@@ -1,7 +1,7 @@
 /** An `/etc` with copies in the place of mounts, made in the background. */
 import { execFile } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { relative } from 'node:path';
 import { isMemory, makeFleeting } from '../scratch.js';
 import type { Etc } from './etc.js';
 
