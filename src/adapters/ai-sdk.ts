@@ -1,9 +1,9 @@
 /** Tools and the sandbox of a runtime for the AI SDK, version 7. Its types are met by shape, so it need not be there. */
-import { constants } from 'node:os';
 import { posix } from 'node:path';
 import { ReadableStream, WritableStream } from 'node:stream/web';
 import { type Runtime, WorkcellError } from '../index.js';
 import { type AgentTool, type AgentToolOptions, agentTools } from '../tools/agent-tools.js';
+import { exitCodeOf } from '../tools/exit-code.js';
 
 type Output = Awaited<ReturnType<AgentTool['call']>>;
 
@@ -224,11 +224,6 @@ async function orNull<Value>(work: () => Promise<Value>): Promise<Value | null> 
 function lines(text: string, startLine: number, endLine?: number): string {
   const all = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
   return all.slice(startLine - 1, endLine).join('');
-}
-
-/** As a shell gives it: a process that a signal ended has 128 and the signal's number. */
-function exitCodeOf({ exitCode, signal }: { exitCode: number | null; signal: string | null }): number {
-  return exitCode ?? 128 + (constants.signals[(signal ?? 'SIGKILL') as NodeJS.Signals] ?? 0);
 }
 
 /** Text on its way into a stream of bytes; whoever writes is held back while the reader is slow. */

@@ -2,10 +2,10 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { aiSdkSandbox } from '../../src/adapters/ai-sdk.js';
 import type { Runtime } from '../../src/index.js';
-import { compile, obstacle, runProgram } from './frameworks.js';
+import { compile, obstacle, patience, runProgram } from './frameworks.js';
 import { runtimeWithTool } from './runtime.js';
 
-describe.skipIf(obstacle)(obstacle ?? 'with the AI SDK', () => {
+describe.skipIf(obstacle)(obstacle ?? 'with the AI SDK', patience, () => {
   test('an agent calls tools in the cell and has it as its sandbox', () => {
     expect(runProgram('ai-sdk-agent.ts')).toEqual({ status: 0, output: '' });
   });

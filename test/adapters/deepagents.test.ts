@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WorkcellSandbox } from '../../src/adapters/deepagents.js';
 import type { Runtime } from '../../src/index.js';
-import { compile, obstacle, runProgram } from './frameworks.js';
+import { compile, obstacle, patience, runProgram } from './frameworks.js';
 import { runtimeWithTool } from './runtime.js';
 
-describe.skipIf(obstacle)(obstacle ?? 'with deepagents', () => {
+describe.skipIf(obstacle)(obstacle ?? 'with deepagents', patience, () => {
   test('a deep agent works in the cell', () => {
     expect(runProgram('deepagents-agent.ts')).toEqual({ status: 0, output: '' });
   });

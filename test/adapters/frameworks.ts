@@ -8,6 +8,10 @@ import { fileURLToPath } from 'node:url';
 const checkout = fileURLToPath(new URL('../..', import.meta.url));
 const folder = join(checkout, '.cache/frameworks');
 
+/** A compiler with the types of a whole framework takes its time on a busy machine. */
+const longest = 170_000;
+export const patience = { timeout: 180_000 };
+
 /** Why the tests with a framework cannot run here; in CI they have to. */
 export const obstacle =
   existsSync(join(folder, 'installed')) || process.env.CI === 'true'
@@ -24,7 +28,7 @@ export function runProgram(name: string): { status: number | null; output: strin
   const { status, stdout, stderr } = spawnSync(node, ['--import', 'tsx', file], {
     cwd: checkout,
     encoding: 'utf8',
-    timeout: 55_000,
+    timeout: longest,
   });
   return { status, output: `${stdout}${stderr}` };
 }
@@ -38,7 +42,7 @@ export function compile(source: string): string {
     const config = { extends: '../../../tsconfig.json', include: ['*.mts'], files: [] };
     writeFileSync(join(scratch, 'tsconfig.json'), JSON.stringify(config));
     const compiler = join(checkout, 'node_modules/.bin/tsc');
-    return spawnSync(compiler, ['-p', scratch], { encoding: 'utf8', timeout: 55_000 }).stdout;
+    return spawnSync(compiler, ['-p', scratch], { encoding: 'utf8', timeout: longest }).stdout;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
