@@ -39,6 +39,8 @@ export function createProgram(): Command {
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .helpCommand('help [command]', 'Print help for a command')
+    // What a command takes is told by its own help.
+    .configureHelp({ subcommandTerm: (command) => command.name() })
     .enablePositionalOptions()
     .addHelpText('after', examples);
   for (const command of [
