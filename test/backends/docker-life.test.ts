@@ -32,9 +32,9 @@ describe('a container that dies', () => {
     const statuses: string[] = [];
     const runtime = await createRuntime({ ...cell, onStatus: ({ status }) => statuses.push(status) });
     await begin(runtime, 'echo begun; sleep 1000', /begun/);
-    const waiting = runtime.run('', { noChangeTimeoutMs: 60_000 });
+    const refused = refusal(runtime.run('', { noChangeTimeoutMs: 60_000 }), 'runtime-disconnected');
     await client.getContainer((await containerIds(client))[0] ?? '').kill();
-    expect((await refusal(waiting, 'runtime-disconnected')).message).toContain('killed');
+    expect((await refused).message).toContain('killed');
     await eventually(() => statuses.includes('ERROR_RUNTIME_DISCONNECTED'));
     await runtime.close();
   });
@@ -115,9 +115,9 @@ describe('an engine that dies', () => {
     const kept = await docker.start(options, { id, onStatus() {} });
     await output(kept, 'echo from before > note');
     await begin(runtime, 'echo begun; sleep 1000', /begun/);
-    const waiting = runtime.run('', { noChangeTimeoutMs: 60_000 });
+    const refused = refusal(runtime.run('', { noChangeTimeoutMs: 60_000 }), 'runtime-disconnected');
     await own.kill();
-    expect((await refusal(waiting, 'runtime-disconnected')).message).toContain('Docker Engine');
+    expect((await refused).message).toContain('Docker Engine');
     await runtime.close();
     await own.restart();
     await withEngine(own.host, async () => {
