@@ -5,6 +5,7 @@ import { filesBelow, importsOf, readText } from './source.js';
 
 const walls: Record<string, readonly string[]> = {
   protocol: [],
+  git: [],
   events: ['protocol'],
   security: ['protocol'],
   launchers: ['protocol'],
@@ -12,8 +13,8 @@ const walls: Record<string, readonly string[]> = {
   executor: ['protocol', 'launchers', 'plugins'],
   engines: ['protocol'],
   images: ['protocol', 'launchers', 'executor', 'engines'],
-  tools: ['protocol', 'plugins'],
-  runtime: ['protocol', 'events', 'security', 'plugins', 'tools'],
+  tools: ['protocol', 'plugins', 'git'],
+  runtime: ['protocol', 'events', 'security', 'plugins', 'tools', 'git'],
   backends: ['protocol', 'events', 'launchers', 'executor', 'engines', 'images', 'plugins'],
   config: ['protocol', 'backends'],
   'create-runtime.ts': ['protocol', 'events', 'runtime', 'backends', 'config', 'security', 'plugins'],

@@ -1,7 +1,15 @@
 /** Runs git inside the cell as a plain process, and says in one way what went wrong. */
+
+import {
+  againstFilters,
+  filterQuestion,
+  inspectionVariables,
+  type Settings,
+  withoutUnwanted,
+  workVariables,
+} from '../../git/settings.js';
 import { WorkcellError } from '../../protocol/index.js';
 import type { Call } from '../call.js';
-import { inspectionVariables, proof, type Settings, withoutUnwanted, workVariables } from './settings.js';
 
 const patienceMs = 60_000;
 const largestOutput = 64 * 1024 * 1024;
@@ -83,18 +91,15 @@ export function gitIn(call: Call, { cwd, env, start = call.execute, prefix = [] 
  */
 export async function inspect(call: Call, cwd: string, signal?: AbortSignal): Promise<Git> {
   const ask = gitIn(call, { cwd, env: inspectionVariables([]) });
-  const { stdout } = await ask(
-    ['config', '--null', '--name-only', '--get-regexp', `^(filter\\..*|${proof.replace('.', '\\.')})$`],
-    { signal },
-  );
-  const names = fieldsOf(stdout);
-  if (!names.includes(proof)) {
+  const { stdout } = await ask(filterQuestion, { signal });
+  const settings = againstFilters(stdout);
+  if (settings === undefined) {
     throw new WorkcellError(
       'capability-unsupported',
       'Git in this cell is older than 2.31 and cannot be kept from starting what a repository names; install a newer one.',
     );
   }
-  const git = gitIn(call, { cwd, env: inspectionVariables(withoutFilters(names)) });
+  const git = gitIn(call, { cwd, env: inspectionVariables(settings) });
   return (args, options) => git(args, { signal, ...options });
 }
 
@@ -144,18 +149,4 @@ export function failure(args: readonly string[], { exitCode, stderr, stdout }: G
   return new WorkcellError(code, `git ${args[0]} failed: ${said || `exit code ${exitCode}`}`, {
     details: { command: args[0], exitCode },
   });
-}
-
-function withoutFilters(names: readonly string[]): Settings {
-  const drivers = new Set(
-    names
-      .filter((name) => name.indexOf('.') < name.lastIndexOf('.'))
-      .map((name) => name.slice(name.indexOf('.') + 1, name.lastIndexOf('.'))),
-  );
-  return [...drivers].flatMap((driver) => [
-    [`filter.${driver}.clean`, ''],
-    [`filter.${driver}.smudge`, ''],
-    [`filter.${driver}.process`, ''],
-    [`filter.${driver}.required`, 'false'],
-  ]);
 }

@@ -1,9 +1,10 @@
 /** Hands a token to one git command. It is in no address, argument, variable, file or event. */
+
+import { transferVariables } from '../../git/settings.js';
 import { WorkcellError } from '../../protocol/index.js';
 import type { Call } from '../call.js';
 import { fieldsOf, type Git, gitIn, inspect, output } from './command.js';
 import { tokenServer } from './remote-url.js';
-import { transferVariables } from './settings.js';
 
 /** A secret of the runtime, and who it is sent for. */
 export interface TokenOptions {

@@ -1,19 +1,11 @@
 /** Looks at a git repository. Nothing that the repository configures is run. */
 import { execFile } from 'node:child_process';
 import { z } from 'zod';
+import { againstFilters, filterQuestion, inspectionVariables } from '../../git/settings.js';
 import { type FunctionTool, tool } from '../function-tool.js';
 import { createPlace, type PlaceOptions } from './place.js';
 
 const longestOutput = 4 * 1024 * 1024;
-
-const calm = [
-  ['core.fsmonitor', 'false'],
-  ['core.hooksPath', '/dev/null'],
-  ['core.pager', 'cat'],
-  ['diff.external', ''],
-  ['core.sshCommand', 'false'],
-  ['protocol.allow', 'never'],
-].flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 
 const revision = z
   .string()
@@ -24,7 +16,7 @@ const paths = z.array(z.string().min(1)).default([]);
 
 export function gitToolkit(options: PlaceOptions = {}): FunctionTool[] {
   const { base } = createPlace(options);
-  const run = (args: string[], signal: AbortSignal) => git(base, args, signal);
+  const run = (args: readonly string[], signal: AbortSignal) => inspect(base, args, signal);
   return [
     tool({
       name: 'git_status',
@@ -78,27 +70,31 @@ export function gitToolkit(options: PlaceOptions = {}): FunctionTool[] {
       description: 'Shows who last changed each line of a file.',
       parameters: z.object({ path: z.string().min(1) }),
       readOnly: true,
-      execute: ({ path }, { signal }) => run(['blame', '--date=short', '--', path], signal),
+      execute: ({ path }, { signal }) => run(['blame', '--no-textconv', '--date=short', '--', path], signal),
     }) as FunctionTool,
   ];
 }
 
-function git(cwd: string, args: string[], signal: AbortSignal): Promise<string> {
-  const env = {
-    PATH: process.env.PATH,
-    HOME: '/nonexistent',
-    LC_ALL: 'C.UTF-8',
-    GIT_CONFIG_NOSYSTEM: '1',
-    GIT_OPTIONAL_LOCKS: '0',
-    GIT_TERMINAL_PROMPT: '0',
-    GIT_CONFIG_COUNT: '1',
-    GIT_CONFIG_KEY_0: 'safe.directory',
-    GIT_CONFIG_VALUE_0: '*',
-  };
+/** Git that heeds nothing of the repository which would start a program. */
+async function inspect(cwd: string, args: readonly string[], signal: AbortSignal): Promise<string> {
+  const settings = againstFilters(await git(cwd, filterQuestion, inspectionVariables([]), signal));
+  if (settings === undefined)
+    throw new Error('Git is older than 2.31 and would start what a repository names; install a newer one.');
+  return git(cwd, args, inspectionVariables(settings), signal);
+}
+
+function git(
+  cwd: string,
+  args: readonly string[],
+  variables: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<string> {
+  // Nothing else of the environment, which could lead git elsewhere.
+  const env = { ...variables, PATH: process.env.PATH };
   return new Promise((resolve, reject) => {
     execFile(
       'git',
-      [...calm, '--no-pager', ...args],
+      ['--no-pager', '--literal-pathspecs', ...args],
       { cwd, env, signal, maxBuffer: longestOutput },
       (error, stdout, stderr) => {
         if (error === null) resolve(stdout);

@@ -196,6 +196,9 @@ test('git looks at a repository and runs nothing of it', async () => {
   writeFileSync(join(root, 'a.txt'), 'two\n');
   for (const name of ['core.fsmonitor', 'diff.external', 'core.pager'])
     git('config', name, `touch ${join(root, 'ran')};:`);
+  writeFileSync(join(root, '.git/info/attributes'), '* filter=trap diff=trap\n');
+  for (const name of ['filter.trap.clean', 'filter.trap.process', 'diff.trap.textconv', 'diff.trap.command'])
+    git('config', name, `touch ${join(root, 'ran')};cat`);
   const call = caller(gitToolkit({ root }));
   expect(await call('git_status')).toBe('## main\n M a.txt\n');
   expect(await call('git_log')).toMatch(/^[0-9a-f]+ .* A: First\n$/);

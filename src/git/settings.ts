@@ -80,7 +80,38 @@ const plain: Settings = [
 ];
 
 /** Shows that the settings above are heeded; git before 2.31 does not know this way of giving them. */
-export const proof = 'workcell.inspection';
+const proof = 'workcell.inspection';
+
+/** Asks, under `inspectionVariables`, what is to be known before anything else is: see `againstFilters`. */
+export const filterQuestion: readonly string[] = [
+  'config',
+  '--null',
+  '--name-only',
+  '--get-regexp',
+  `^(filter\\..*|${proof.replace('.', '\\.')})$`,
+];
+
+/**
+ * Settings that keep git from starting the filters of a repository, whose names are its own. Undefined when this git does
+ * not heed settings given by variables, and so would start whatever a repository names.
+ */
+export function againstFilters(answer: string): Settings | undefined {
+  const names = answer.split('\0');
+  if (!names.includes(proof)) return undefined;
+  const drivers = new Set(
+    names
+      .filter((name) => name.indexOf('.') < name.lastIndexOf('.'))
+      .map((name) => name.slice(name.indexOf('.') + 1, name.lastIndexOf('.'))),
+  );
+  return [...drivers].flatMap(
+    (driver): Settings => [
+      [`filter.${driver}.clean`, ''],
+      [`filter.${driver}.smudge`, ''],
+      [`filter.${driver}.process`, ''],
+      [`filter.${driver}.required`, 'false'],
+    ],
+  );
+}
 
 /** Those that ask a program to talk for them are left out. */
 const transports = ['file', 'http', 'https', 'ssh'];
