@@ -49,15 +49,23 @@ export function builtinSpecs(plugins: readonly LoadedPlugin[]): PluginSpec[] {
   return pluginSpecs(plugins);
 }
 
+/** To import again what was imported still takes a moment, which every cell would pay. */
+const builtins = new Map<string, Promise<Plugin>>();
+
+function loadBuiltin(name: string): Promise<Plugin> | undefined {
+  const load = Object.hasOwn(builtinPlugins, name) ? builtinPlugins[name] : undefined;
+  if (load === undefined) return undefined;
+  const known = builtins.get(name) ?? load().then((module) => module.default);
+  builtins.set(name, known);
+  return known;
+}
+
 async function loadPlugin(spec: PluginSpec | Plugin, from: string): Promise<LoadedPlugin> {
   if (typeof spec === 'object' && 'initialize' in spec)
     return { plugin: check(spec, spec.name), source: undefined };
   const { name, options } = typeof spec === 'string' ? { name: spec, options: undefined } : spec;
-  const builtin = Object.hasOwn(builtinPlugins, name) ? builtinPlugins[name] : undefined;
-  if (builtin !== undefined) {
-    const { default: plugin } = await builtin();
-    return { plugin, source: name, options };
-  }
+  const builtin = loadBuiltin(name);
+  if (builtin !== undefined) return { plugin: await builtin, source: name, options };
   let source: string;
   let module: { default?: unknown };
   try {
