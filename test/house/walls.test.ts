@@ -13,7 +13,7 @@ const walls: Record<string, readonly string[]> = {
   executor: ['protocol', 'launchers', 'plugins'],
   engines: ['protocol'],
   images: ['protocol', 'launchers', 'executor', 'engines'],
-  tools: ['protocol', 'plugins', 'git'],
+  tools: ['protocol', 'plugins', 'git', 'executor'],
   runtime: ['protocol', 'events', 'security', 'plugins', 'tools', 'git'],
   backends: ['protocol', 'events', 'launchers', 'executor', 'engines', 'images', 'plugins'],
   config: ['protocol', 'backends'],

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type FunctionTool, tool } from '../function-tool.js';
-import { filesBelow, globToRegExp } from './glob.js';
+import { filesBelow, pathMatcher } from './glob.js';
 import { createPlace, type Place, type PlaceOptions } from './place.js';
 
 const mostResults = 1000;
@@ -23,11 +23,11 @@ export function searchTools(place: Place): FunctionTool[] {
       parameters: z.object({ pattern: z.string().min(1), path, limit }),
       readOnly: true,
       async execute({ pattern, path: below, limit: most }, { signal }) {
-        const matches = globToRegExp(pattern);
+        const matches = pathMatcher(pattern);
         const found: string[] = [];
         for await (const file of filesBelow(place.resolve(below))) {
           signal.throwIfAborted();
-          if (!matches.test(file)) continue;
+          if (!matches(file)) continue;
           if (found.length === most) return { files: found, truncated: true };
           found.push(file);
         }
@@ -49,12 +49,12 @@ export function searchTools(place: Place): FunctionTool[] {
       async execute({ query, regex, ignoreCase, glob, path: below, limit: most }, { signal }) {
         const source = regex ? query : query.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
         const matches = new RegExp(source, ignoreCase ? 'i' : '');
-        const wanted = globToRegExp(glob);
+        const wanted = pathMatcher(glob);
         const root = place.resolve(below);
         const found: { file: string; line: number; text: string }[] = [];
         for await (const file of filesBelow(root)) {
           signal.throwIfAborted();
-          if (!wanted.test(file)) continue;
+          if (!wanted(file)) continue;
           for (const [index, text] of (await linesOf(join(root, file))).entries()) {
             if (!matches.test(text)) continue;
             if (found.length === most) return { matches: found, truncated: true };

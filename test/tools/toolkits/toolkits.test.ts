@@ -16,7 +16,7 @@ import type { FunctionTool } from '../../../src/tools/function-tool.js';
 import { codeToolkit } from '../../../src/tools/toolkits/code.js';
 import { filesToolkit } from '../../../src/tools/toolkits/files.js';
 import { gitToolkit } from '../../../src/tools/toolkits/git.js';
-import { globToRegExp } from '../../../src/tools/toolkits/glob.js';
+import { pathMatcher } from '../../../src/tools/toolkits/glob.js';
 import { mathToolkit } from '../../../src/tools/toolkits/math.js';
 import { searchToolkit } from '../../../src/tools/toolkits/search.js';
 import { terminalToolkit } from '../../../src/tools/toolkits/terminal.js';
@@ -149,7 +149,7 @@ test.each([
   ['[!a]?', 'bc', true],
   ['a+(b)', 'a+(b)', true],
 ])('the pattern %s and %s: %s', (pattern, path, expected) => {
-  expect(globToRegExp(pattern).test(path)).toBe(expected);
+  expect(pathMatcher(pattern)(path)).toBe(expected);
 });
 
 describe('code', () => {
