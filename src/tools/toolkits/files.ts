@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { type FunctionTool, tool } from '../function-tool.js';
 import { createPlace, type PlaceOptions } from './place.js';
-import { searchTools } from './search.js';
+import { searchToolkit } from './search.js';
 
 const largestRead = 1024 * 1024;
 const path = z.string().min(1);
@@ -78,7 +78,7 @@ export function filesToolkit(options: PlaceOptions = {}): FunctionTool[] {
           .sort((a, b) => (a.name < b.name ? -1 : 1));
       },
     }) as FunctionTool,
-    ...searchTools(place),
+    ...searchToolkit(options),
   ];
 }
 

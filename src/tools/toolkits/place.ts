@@ -20,8 +20,6 @@ export function createPlace({ root = process.cwd() }: PlaceOptions = {}) {
   };
 }
 
-export type Place = ReturnType<typeof createPlace>;
-
 /** Where a path leads, or would lead once it is made. */
 function realOf(path: string): string {
   try {

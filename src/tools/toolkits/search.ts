@@ -4,16 +4,13 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { type FunctionTool, tool } from '../function-tool.js';
 import { filesBelow, pathMatcher } from './glob.js';
-import { createPlace, type Place, type PlaceOptions } from './place.js';
+import { createPlace, type PlaceOptions } from './place.js';
 
 const mostResults = 1000;
 const largestFile = 4 * 1024 * 1024;
 
 export function searchToolkit(options: PlaceOptions = {}): FunctionTool[] {
-  return searchTools(createPlace(options));
-}
-
-export function searchTools(place: Place): FunctionTool[] {
+  const place = createPlace(options);
   const path = z.string().default('.').describe('Directory to look below.');
   const limit = z.int().min(1).max(mostResults).default(200);
   return [

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { FunctionTool } from '../../../src/tools/function-tool.js';
+import { loadTools } from '../../../src/tools/load-tools.js';
 import { codeToolkit } from '../../../src/tools/toolkits/code.js';
 import { filesToolkit } from '../../../src/tools/toolkits/files.js';
 import { gitToolkit } from '../../../src/tools/toolkits/git.js';
@@ -34,6 +35,13 @@ function caller(tools: FunctionTool[]) {
     return found.execute(input, context) as Promise<never>;
   };
 }
+
+test.each(['code', 'files', 'git', 'math', 'search', 'terminal'])(
+  'workcell/toolkits/%s is an entry point that can be shipped',
+  async (name) => {
+    expect((await loadTools(`workcell/toolkits/${name}`)).length).toBeGreaterThan(0);
+  },
+);
 
 test('math', async () => {
   const call = caller(mathToolkit());
