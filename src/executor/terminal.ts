@@ -7,10 +7,7 @@ import type { Environment } from './environment.js';
 import type { Tree } from './files/tree.js';
 import { untilQuiet } from './processes/quiet.js';
 import { workingDirectory } from './processes/working-directory.js';
-
-/** A reader may be so far behind before the program is held back, and goes on again below the second figure. */
-const highWaterBytes = 256 * 1024;
-const lowWaterBytes = 64 * 1024;
+import { ReaderQueue } from './reader-queue.js';
 
 const largestSide = 10_000;
 
@@ -79,81 +76,20 @@ function checkSize(columns: number, rows: number): void {
   );
 }
 
-/** Holds what the one reader has not taken yet, and holds the program back when that becomes too much. */
-class TerminalOutput implements AsyncIterable<Uint8Array> {
+/** What a program prints, for the one reader, and what is to be known to tell that it has all been printed. */
+class TerminalOutput extends ReaderQueue {
   receivedBytes = 0;
   closed = false;
-  held: Promise<void> | undefined;
-
-  readonly #pty: LaunchedPty;
-  #queue: Buffer[] = [];
-  #queuedBytes = 0;
-  #release = (): void => {};
-  #wake = (): void => {};
-  #ended = false;
-  #dropped = false;
 
   constructor(pty: LaunchedPty) {
-    this.#pty = pty;
-    pty.onData((chunk) => this.#receive(chunk));
+    super(pty);
+    pty.onData((chunk) => {
+      this.receivedBytes += chunk.length;
+      this.push(chunk);
+    });
     pty.onEnd(() => {
       this.closed = true;
-      this.#unhold();
+      this.letGo();
     });
-  }
-
-  /** Nothing more comes. What is queued can still be read. */
-  end(): void {
-    this.#ended = true;
-    this.#wake();
-  }
-
-  /** Takes no more, and forgets what is queued, so that the program is not held back. */
-  drop(): void {
-    this.#dropped = true;
-    this.#queue = [];
-    this.#queuedBytes = 0;
-    this.#unhold();
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
-    try {
-      for (;;) {
-        const chunk = this.#queue.shift();
-        if (chunk !== undefined) {
-          this.#queuedBytes -= chunk.length;
-          if (this.#queuedBytes <= lowWaterBytes) this.#unhold();
-          yield chunk;
-        } else if (this.#ended) return;
-        else {
-          await new Promise<void>((resolve) => {
-            this.#wake = resolve;
-          });
-        }
-      }
-    } finally {
-      // A reader that leaves early must not stop the program.
-      this.drop();
-    }
-  }
-
-  #receive(chunk: Buffer): void {
-    this.receivedBytes += chunk.length;
-    if (this.#dropped) return;
-    this.#queue.push(chunk);
-    this.#queuedBytes += chunk.length;
-    this.#wake();
-    if (this.#queuedBytes < highWaterBytes) return;
-    this.#pty.pause();
-    this.held ??= new Promise((resolve) => {
-      this.#release = resolve;
-    });
-  }
-
-  #unhold(): void {
-    if (this.held === undefined) return;
-    this.held = undefined;
-    this.#release();
-    this.#pty.resume();
   }
 }

@@ -2,13 +2,12 @@
 import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
 import { errorSchema, type Terminal, type TerminalOptions, WorkcellError } from '../../protocol/index.js';
+import { ReaderQueue } from '../reader-queue.js';
 import { deferred } from './deferred.js';
 import { disconnected, errorFrom, toError } from './failures.js';
 import type { Link } from './link.js';
 import { type TerminalReply, type TerminalRequest, terminalReplySchema } from './wire.js';
 
-const highWaterBytes = 256 * 1024;
-const lowWaterBytes = 64 * 1024;
 const openMs = 30_000;
 const longestFrame = 4 * 1024 * 1024;
 
@@ -22,7 +21,7 @@ export async function openTerminal(link: Link, options: TerminalOptions): Promis
     maxPayload: longestFrame,
     perMessageDeflate: false,
   });
-  const output = new IncomingBytes(socket);
+  const output = new ReaderQueue(socket);
   const send = (request: TerminalRequest) => socket.send(JSON.stringify(request), () => {});
   const exit = deferred<Exit>();
   const opened = deferred<string>();
@@ -97,63 +96,5 @@ function parseReply(data: Buffer): TerminalReply {
       type: 'error',
       error: { code: 'internal', message: 'The server sent a frame that does not fit.' },
     };
-  }
-}
-
-/** Holds what the one reader has not taken yet, and the server back when that becomes too much. */
-class IncomingBytes implements AsyncIterable<Uint8Array> {
-  readonly #socket: WebSocket;
-  #queue: Buffer[] = [];
-  #queuedBytes = 0;
-  #wake = (): void => {};
-  #ended = false;
-  #dropped = false;
-
-  constructor(socket: WebSocket) {
-    this.#socket = socket;
-  }
-
-  push(chunk: Buffer): void {
-    if (this.#dropped) return;
-    this.#queue.push(chunk);
-    this.#queuedBytes += chunk.length;
-    this.#wake();
-    if (this.#queuedBytes >= highWaterBytes) this.#socket.pause();
-  }
-
-  end(): void {
-    this.#ended = true;
-    this.#wake();
-  }
-
-  drop(): void {
-    this.#dropped = true;
-    this.#queue = [];
-    this.#queuedBytes = 0;
-    this.#resume();
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
-    try {
-      for (;;) {
-        const chunk = this.#queue.shift();
-        if (chunk !== undefined) {
-          this.#queuedBytes -= chunk.length;
-          if (this.#queuedBytes <= lowWaterBytes) this.#resume();
-          yield chunk;
-        } else if (this.#ended) return;
-        else
-          await new Promise<void>((resolve) => {
-            this.#wake = resolve;
-          });
-      }
-    } finally {
-      // A reader that leaves early must not stop the program.
-      this.drop();
-    }
-  }
-
-  #resume(): void {
-    if (this.#socket.isPaused) this.#socket.resume();
   }
 }

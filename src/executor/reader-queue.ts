@@ -1,0 +1,76 @@
+/** Holds what the one reader of a stream has not taken yet, and the source back when that becomes too much. */
+
+/** A reader may be so far behind before the source is held back, which goes on again below the second figure. */
+const highWaterBytes = 256 * 1024;
+const lowWaterBytes = 64 * 1024;
+
+export class ReaderQueue implements AsyncIterable<Uint8Array> {
+  /** Settles when the source goes on; undefined while it does. */
+  held: Promise<void> | undefined;
+
+  readonly #source: { pause(): void; resume(): void };
+  #queue: Buffer[] = [];
+  #queuedBytes = 0;
+  #release = (): void => {};
+  #wake = (): void => {};
+  #ended = false;
+  #dropped = false;
+
+  constructor(source: { pause(): void; resume(): void }) {
+    this.#source = source;
+  }
+
+  push(chunk: Buffer): void {
+    if (this.#dropped) return;
+    this.#queue.push(chunk);
+    this.#queuedBytes += chunk.length;
+    this.#wake();
+    if (this.#queuedBytes < highWaterBytes || this.held !== undefined) return;
+    this.#source.pause();
+    this.held = new Promise((resolve) => {
+      this.#release = resolve;
+    });
+  }
+
+  /** Nothing more comes. What is queued can still be read. */
+  end(): void {
+    this.#ended = true;
+    this.#wake();
+  }
+
+  /** Takes no more, and forgets what is queued, so that the source is not held back. */
+  drop(): void {
+    this.#dropped = true;
+    this.#queue = [];
+    this.#queuedBytes = 0;
+    this.letGo();
+  }
+
+  letGo(): void {
+    if (this.held === undefined) return;
+    this.held = undefined;
+    this.#release();
+    this.#source.resume();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) {
+        const chunk = this.#queue.shift();
+        if (chunk !== undefined) {
+          this.#queuedBytes -= chunk.length;
+          if (this.#queuedBytes <= lowWaterBytes) this.letGo();
+          yield chunk;
+        } else if (this.#ended) return;
+        else {
+          await new Promise<void>((resolve) => {
+            this.#wake = resolve;
+          });
+        }
+      }
+    } finally {
+      // A reader that leaves early must not stop the source.
+      this.drop();
+    }
+  }
+}
