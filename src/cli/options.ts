@@ -35,6 +35,11 @@ export function parseSeconds(text: string): number {
   return Math.ceil(seconds * 1000);
 }
 
+/** Collects an option that may be repeated. */
+export function collect(value: string, collected: string[] = []): string[] {
+  return [...collected, value];
+}
+
 /** Collects `NAME=value`; `NAME` alone takes the value it has here. */
 export function collectVariable(
   text: string,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { Command, InvalidArgumentError } from 'commander';
 import { watchInterrupts } from '../interrupts.js';
-import { type CellOptions, withCellOptions } from '../options.js';
+import { type CellOptions, collect, withCellOptions } from '../options.js';
 import { toolsFrom } from '../tools-from.js';
 
 interface CamelServerOptions extends CellOptions {
@@ -86,8 +86,4 @@ function portOf(first: string): number {
   const text = first.endsWith('.py') ? process.env.CAMEL_SERVER_PORT || '8000' : first;
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new InvalidArgumentError(`Give a port, a number up to 65535, not ${JSON.stringify(text)}.`);
-}
-
-function collect(value: string, collected: string[]): string[] {
-  return [...collected, value];
 }

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { ListenAddress } from '../../executor/server/options.js';
-import { collectVariable } from '../options.js';
+import { collect, collectVariable } from '../options.js';
 
 interface ExecutorCommandOptions {
   listen: ListenAddress;
@@ -103,8 +103,4 @@ function parseNumber(text: string): number {
   if (!/^\d{1,4}$/.test(text))
     throw new InvalidArgumentError('Give the number of an open descriptor, such as 3.');
   return Number(text);
-}
-
-function collect(value: string, collected: string[] = []): string[] {
-  return [...collected, value];
 }

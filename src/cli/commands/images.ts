@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { ImageBuilder, ImageProgress } from '../../images/index.js';
-import { collectVariable } from '../options.js';
+import { collect, collectVariable } from '../options.js';
 import { plainText } from '../sanitize.js';
 
 interface BuildCommandOptions {
@@ -144,8 +144,4 @@ async function prune(options: { repository?: string; json?: true }): Promise<voi
 
 function size(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
-}
-
-function collect(value: string, collected: string[]): string[] {
-  return [...collected, value];
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Command, InvalidArgumentError } from 'commander';
 import type { Runtime } from '../../index.js';
 import { watchInterrupts } from '../interrupts.js';
-import { type CellOptions, withCellOptions } from '../options.js';
+import { type CellOptions, collect, withCellOptions } from '../options.js';
 
 interface McpCommandOptions extends CellOptions {
   http?: { host: string; port: number };
@@ -123,8 +123,4 @@ function parseBytes(text: string): number {
   if (!Number.isInteger(bytes) || bytes < 1024 || bytes > 16_777_216)
     throw new InvalidArgumentError('Give a whole number from 1024 to 16777216.');
   return bytes;
-}
-
-function collect(value: string, collected: string[]): string[] {
-  return [...collected, value];
 }

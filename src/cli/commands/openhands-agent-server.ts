@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { Runtime } from '../../index.js';
 import type { Executor } from '../../protocol/index.js';
-import { type CellOptions, withCellOptions } from '../options.js';
+import { type CellOptions, collect, withCellOptions } from '../options.js';
 
 interface AgentServerOptions extends CellOptions {
   host: string;
@@ -108,8 +108,4 @@ function parsePort(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
     throw new InvalidArgumentError('Give a number from 0 to 65535.');
   return Number(text);
-}
-
-function collect(value: string, collected: string[]): string[] {
-  return [...collected, value];
 }

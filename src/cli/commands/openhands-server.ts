@@ -3,6 +3,7 @@ import { userInfo } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { JudgedAction, Risk } from '../../security/index.js';
 import type { Log } from '../log.js';
+import { collect } from '../options.js';
 
 interface OpenHandsServerOptions {
   workingDir: string;
@@ -145,8 +146,4 @@ function parsePort(text: string): number {
 function parseUserId(text: string): number {
   if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('Give the number of a user.');
   return Number(text);
-}
-
-function collect(value: string, collected: string[]): string[] {
-  return [...collected, value];
 }

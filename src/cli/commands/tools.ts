@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { watchInterrupts } from '../interrupts.js';
-import { type CellOptions, withCellOptions } from '../options.js';
+import { type CellOptions, collect, withCellOptions } from '../options.js';
 import { plainText } from '../sanitize.js';
 import { formatTable } from '../table.js';
 import { toolsFrom } from '../tools-from.js';
@@ -86,10 +86,6 @@ async function callTool(
 
 async function load({ entry, arguments: given }: EntryOptions) {
   return (await Promise.all(entry.map((entrypoint) => toolsFrom(entrypoint, given)))).flat();
-}
-
-function collect(value: string, collected: string[] = []): string[] {
-  return [...collected, value];
 }
 
 function parseJson(text: string): unknown {
