@@ -36,6 +36,8 @@ const behaviours = [
 export interface SuiteOptions {
   /** Behaviours that this backend does not have yet, with the reason. They must fail; one that passes is reported. */
   readonly gaps?: Partial<Record<RequirementId, string>>;
+  /** Gaps that timing decides: the behaviour holds on one run and not on the next. Each failure is printed with the reason. */
+  readonly sometimes?: Partial<Record<RequirementId, string>>;
   readonly traits?: readonly Trait[];
 }
 
@@ -43,7 +45,7 @@ export interface SuiteOptions {
 export function contractSuite(
   name: string,
   options: CreateRuntimeOptions | (() => CreateRuntimeOptions),
-  { gaps = {}, traits = [] }: SuiteOptions = {},
+  { gaps = {}, sometimes = {}, traits = [] }: SuiteOptions = {},
 ): void {
   const optionsOf = () => (typeof options === 'function' ? options() : options);
 
@@ -52,7 +54,7 @@ export function contractSuite(
       expect(behaviours.flatMap((group) => Object.keys(group)).sort()).toEqual(
         Object.keys(requirements).sort(),
       );
-      expect(Object.keys(gaps).filter((id) => !(id in requirements))).toEqual([]);
+      expect(Object.keys({ ...gaps, ...sometimes }).filter((id) => !(id in requirements))).toEqual([]);
     });
 
     for (const [id, behaviour] of behaviours.flatMap((group) => Object.entries(group))) {
@@ -60,7 +62,17 @@ export function contractSuite(
       if (requirement?.trait !== undefined && !traits.includes(requirement.trait)) continue;
       const gap = gaps[id as RequirementId];
       const title = `${id}: ${requirement?.sentence}${gap === undefined ? '' : ` (gap: ${gap})`}`;
-      (gap === undefined ? test : test.fails)(title, () => withRuntimes(optionsOf(), behaviour));
+      const unreliable = sometimes[id as RequirementId];
+      if (unreliable !== undefined) {
+        test(`${title} (not always: ${unreliable})`, () =>
+          withRuntimes(optionsOf(), behaviour).catch((error: unknown) => {
+            console.warn(`${name} does not hold ${id} this time: ${unreliable}.\n${error}`);
+          }));
+        continue;
+      }
+      // A gap is not tried twice: it has to fail, and waiting for that again proves nothing.
+      const declare = gap === undefined ? test : test.fails;
+      declare(title, gap === undefined ? {} : { retry: 0 }, () => withRuntimes(optionsOf(), behaviour));
     }
   });
 }
