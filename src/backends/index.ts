@@ -24,7 +24,16 @@ export type BackendConfig = { [Name in BackendName]: { backend: Name } & Options
 
 export const backendNames = Object.keys(backends) as BackendName[];
 
-export async function loadBackend(name: string): Promise<Backend> {
+const loaded = new Map<string, Promise<Backend>>();
+
+/** Asked for once each: to look a module up again takes a good part of a start, most of all where a loader is in between. */
+export function loadBackend(name: string): Promise<Backend> {
+  const backend = loaded.get(name) ?? load(name);
+  loaded.set(name, backend);
+  return backend;
+}
+
+async function load(name: string): Promise<Backend> {
   if (!Object.hasOwn(backends, name)) {
     throw new WorkcellError(
       'backend-unknown',

@@ -84,6 +84,14 @@ function absolute(entry: Entry, base: string): Entry {
   return file === undefined ? entry : { ...entry, value: `sqlite:${resolve(base, file)}` };
 }
 
+/** The same for every load; what is not set needs no check. */
+const defaults = new Map(
+  generalSettings.map(({ key, schema }) => {
+    const value: unknown = schema.parse(undefined);
+    return [key, { value, shown: redact(key, value) }];
+  }),
+);
+
 function assemble(effective: ReadonlyMap<string, Entry>): Omit<LoadedConfig, 'file'> {
   const general: Record<string, Table | unknown> = {};
   const backendOptions: Record<string, Table> = {};
@@ -92,9 +100,10 @@ function assemble(effective: ReadonlyMap<string, Entry>): Omit<LoadedConfig, 'fi
   for (const setting of generalSettings) {
     const [section, name] = setting.key.split('.') as [string, string?];
     const entry = effective.get(setting.key);
-    const value = entry?.value ?? setting.schema.parse(undefined);
+    const value = entry?.value ?? defaults.get(setting.key)?.value;
     sources[setting.key] = entry?.source ?? 'default';
-    shown[setting.key] = redact(setting.key, value);
+    shown[setting.key] =
+      entry === undefined ? defaults.get(setting.key)?.shown : redact(setting.key, entry.value);
     if (name === undefined) general[section] = value;
     else general[section] = { ...(general[section] as Table | undefined), [name]: value };
   }

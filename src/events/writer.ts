@@ -1,4 +1,4 @@
-/** Brings events into a store: all that came within one turn of the event loop, or during the write before, at once. */
+/** Brings events into a store: all that came at one moment, or during the write before, at once. */
 import type { WorkcellEvent } from '../protocol/index.js';
 import type { EventStore } from './store.js';
 
@@ -18,6 +18,7 @@ export class Writer {
   #added = 0;
   #written = 0;
   #waiters: Waiter[] = [];
+  #due = false;
   #writing = false;
   #failed = false;
 
@@ -36,17 +37,24 @@ export class Writer {
     if (this.#written === this.#added) return Promise.resolve();
     return new Promise((resolve, reject) => {
       this.#waiters.push({ count: this.#added, resolve, reject });
-      this.#start();
+      // Somebody waits, so only what else comes at this very moment is waited for.
+      queueMicrotask(() => {
+        if (!this.#writing) void this.#write();
+      });
     });
   }
 
   #start(): void {
-    if (this.#writing) return;
-    this.#writing = true;
-    setImmediate(() => void this.#write());
+    if (this.#due || this.#writing) return;
+    this.#due = true;
+    setImmediate(() => {
+      this.#due = false;
+      if (!this.#writing) void this.#write();
+    });
   }
 
   async #write(): Promise<void> {
+    this.#writing = true;
     try {
       while (this.#queue.length > 0) {
         const batch = this.#queue.slice(0, largestBatch);

@@ -2,12 +2,12 @@
  * The pipes between this side and a program. Node itself joins them by sockets, which a program cannot open again as
  * `/dev/stdout`, and which make bash take its caller for a remote login and run start-up files.
  */
-import { closeSync, constants, openSync, rmSync } from 'node:fs';
+import { closeSync, constants, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { makeFifo } from './fifo.js';
-import { makeFleeting } from './scratch.js';
+import { makeFleeting, removeFile } from './scratch.js';
 
 export interface Pipes {
   /** The ends for the program: standard input, output and error. */
@@ -69,6 +69,6 @@ async function openPipe(toProgram: boolean): Promise<Ends> {
     return { inner, outer };
   } finally {
     closeSync(both);
-    rmSync(path, { force: true });
+    removeFile(path);
   }
 }

@@ -36,7 +36,10 @@ export const sandboxOptions = {
 
 export type SandboxOptions = z.output<z.ZodObject<typeof sandboxOptions>>;
 
+/** Does not change while a machine runs, and is a file to read. */
+const machineBytes = totalmem();
+
 /** Limits that hold unless others are asked for: a runaway command must not take the machine with it. */
 export function withDefaults(limits: SandboxOptions['limits']): SandboxOptions['limits'] {
-  return { memoryBytes: Math.floor(totalmem() * 0.75), pids: 4096, ...limits };
+  return { memoryBytes: Math.floor(machineBytes * 0.75), pids: 4096, ...limits };
 }

@@ -1,9 +1,10 @@
 /** One bash on a terminal: takes commands, passes their output on, and tells when each one ends. */
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFifo } from '../../launchers/fifo.js';
 import type { ExitStatus, LaunchedPty, Launcher } from '../../launchers/launcher.js';
+import { removeFile } from '../../launchers/scratch.js';
 import { type Command, commandRecord, driverSource, findReport, type Report } from './driver.js';
 import type { ScreenSize } from './render.js';
 
@@ -47,7 +48,7 @@ export async function startShell(
     if (closed) return;
     closed = true;
     closeSync(pipe);
-    for (const file of ['.pipe', '.rc', '.command']) rmSync(outside(file), { force: true });
+    for (const file of ['.pipe', '.rc', '.command']) removeFile(outside(file));
   }
 
   try {

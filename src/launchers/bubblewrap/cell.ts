@@ -1,10 +1,11 @@
 /** Starts bubblewrap with the relay in it, and talks to the relay. */
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { WorkcellError } from '../../protocol/index.js';
 import type { ExitStatus } from '../launcher.js';
 import type { Referenced } from '../pty.js';
+import { removeFile } from '../scratch.js';
 import { bubblewrapArguments, type MountOptions } from './arguments.js';
 import { searchPath } from './layout.js';
 import { familyOf } from './processes.js';
@@ -271,7 +272,7 @@ class Relay implements RunningCell {
   }
 
   #discard(number: number): void {
-    rmSync(join(this.#exchange, String(number)), { force: true });
+    removeFile(join(this.#exchange, String(number)));
   }
 }
 

@@ -1,8 +1,9 @@
 /** Named pipes in the exchange directory that a process in the cell opens as its input and output. */
-import { closeSync, constants, openSync, rmSync } from 'node:fs';
+import { closeSync, constants, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { makeFifo } from '../fifo.js';
+import { removeFile } from '../scratch.js';
 import { exchangeInside } from './layout.js';
 
 export interface Pipe {
@@ -35,7 +36,7 @@ export async function openPipe(exchange: string, name: string, direction: 'in' |
     if (settled) return;
     settled = true;
     closeSync(other);
-    rmSync(path, { force: true });
+    removeFile(path);
   }
   return {
     inside: `${exchangeInside}/${name}`,

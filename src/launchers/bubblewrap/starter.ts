@@ -1,8 +1,9 @@
 /** Starts programs in a cell through its relay. */
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExitStatus, LaunchedProcess, LaunchedPty, PtyOptions, SpawnOptions } from '../launcher.js';
 import { attachMaster, closeEnd, type Referenced } from '../pty.js';
+import { removeFile } from '../scratch.js';
 import { Attempt } from './attempt.js';
 import type { RequestEvents, RunningCell } from './cell.js';
 import { exchangeInside } from './layout.js';
@@ -121,7 +122,7 @@ export class Starter {
         },
       });
     } finally {
-      rmSync(join(this.#exchange, file), { force: true });
+      removeFile(join(this.#exchange, file));
     }
   }
 

@@ -1,10 +1,10 @@
 /** Bubblewrap, started beside this process, with what joins the relay in it and this side: two named pipes. */
-import { closeSync, constants, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, writeFileSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { makeFifo } from '../fifo.js';
 import type { Referenced } from '../pty.js';
-import { makeFleeting } from '../scratch.js';
+import { makeFleeting, removeFile } from '../scratch.js';
 import { quote } from '../shell-word.js';
 import { startBeside, waitBeside } from '../spawner.js';
 import { filterFile } from './filter.js';
@@ -50,7 +50,7 @@ export async function startWired(
 
   function connected() {
     closeSync(writer);
-    rmSync(script, { force: true });
+    removeFile(script);
   }
   stream.once('data', connected);
   stream.on('data', onData);
@@ -70,7 +70,7 @@ export async function startWired(
     ended,
     send: (line) => void writeSync(requests, `${line}\n`),
     settle() {
-      for (const path of [input, output]) rmSync(path, { force: true });
+      for (const path of [input, output]) removeFile(path);
     },
     ref: () => void stream.ref(),
     unref: () => void stream.unref(),
