@@ -7,9 +7,9 @@ import type { ExitStatus } from '../launcher.js';
 import type { Referenced } from '../pty.js';
 import { removeFile } from '../scratch.js';
 import { bubblewrapArguments, type MountOptions } from './arguments.js';
-import { searchPath } from './layout.js';
+import { cellEnvironment } from './layout.js';
 import { familyOf } from './processes.js';
-import { parseReport, type ReportLine, relaySource } from './relay.js';
+import { parseReport, type ReportLine, relaySource, relayVariables } from './relay.js';
 import { descriptors, startWired, type Wire } from './wire.js';
 
 export interface CellOptions extends MountOptions {
@@ -75,9 +75,7 @@ function commandLine(options: CellOptions): string[] {
     ...options.prefix,
     options.program,
     ...bubblewrapArguments(options, descriptors),
-    '--setenv',
-    'PATH',
-    searchPath,
+    ...relayVariables.flatMap((name) => ['--setenv', name, cellEnvironment[name] as string]),
     '--',
     'bash',
     '-c',

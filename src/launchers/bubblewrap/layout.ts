@@ -19,11 +19,9 @@ export const nodeInside = '/run/workcell-node';
 /** The terminal that the cell was started with; it serves one program, directly. */
 export const terminalInside = '/dev/console';
 
-export const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
-
 /** What every process in a cell starts with: nothing of the caller's own environment. */
 export const cellEnvironment: Readonly<Record<string, string>> = {
-  PATH: searchPath,
+  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
   HOME: cellUser.home,
   USER: cellUser.name,
   LOGNAME: cellUser.name,

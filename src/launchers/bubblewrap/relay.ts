@@ -9,6 +9,9 @@
 import { quote } from '../shell-word.js';
 import { exchangeInside, reportsFile, requestsFile, terminalInside } from './layout.js';
 
+/** What the relay itself starts with: without a home and a shell, bash looks its user up before it does anything else. */
+export const relayVariables = ['PATH', 'HOME', 'SHELL'] as const;
+
 /** Reads requests until this side is gone. `setup` runs first. */
 export function relaySource(setup: string): string {
   const [requests, reports] = [`${exchangeInside}/${requestsFile}`, `${exchangeInside}/${reportsFile}`];
@@ -144,7 +147,7 @@ function reportStart(number: number): string {
 
 function environment(env: Readonly<Record<string, string>>): string[] {
   return [
-    'unset OLDPWD SHLVL',
+    'unset OLDPWD SHLVL HOME SHELL',
     ...Object.entries(env).map(([name, value]) => `export ${name}=${quote(value)}`),
   ];
 }
