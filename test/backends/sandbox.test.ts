@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -36,12 +36,14 @@ test.runIf(isRoot)('the contract holds for a plain user too', { timeout: 300_000
   }
   const argv = ['node_modules/vitest/vitest.mjs', 'run', '--configLoader', 'runner', '--project', 'contract'];
   const asUser = ['--reuid', user, '--regid', user, '--clear-groups', process.execPath, ...argv];
-  const env = { PATH: '/usr/bin:/bin', HOME: `/home/${user}`, NO_COLOR: '1' };
-  const output = execFileSync('setpriv', [...asUser, 'test/backends/sandbox.test.ts'], {
-    env,
+  const { CI } = process.env;
+  const { status, stdout } = spawnSync('setpriv', [...asUser, 'test/backends/sandbox.test.ts'], {
+    env: { PATH: '/usr/bin:/bin', HOME: `/home/${user}`, NO_COLOR: '1', ...(CI && { CI }) },
     encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
   });
-  expect(output).toMatch(/Tests +\d+ passed/);
+  expect(status, stdout.slice(-20_000)).toBe(0);
+  expect(stdout).toMatch(/Tests +\d+ passed/);
 });
 
 describe('isolation', () => {
