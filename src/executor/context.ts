@@ -19,7 +19,7 @@ export interface CellParts {
   readonly activity: Activity;
 }
 
-/** When the cell was last busy. */
+/** When the cell was last busy, on a clock that does not jump. */
 export interface Activity {
   readonly startedAt: number;
   running: number;

@@ -16,6 +16,7 @@ import type { Activity, CellParts, Handler } from './context.js';
 import { Environment } from './environment.js';
 import { download } from './files/download.js';
 import { EditHistory } from './files/edit-history.js';
+import { spaceError } from './files/errors.js';
 import { Tree } from './files/tree.js';
 import { upload } from './files/upload.js';
 import { handlers } from './handlers/index.js';
@@ -38,7 +39,7 @@ export function createExecutor(
     return scratch;
   });
   const tree = new Tree(launcher.files);
-  const activity: Activity = { startedAt: Date.now(), running: 0, lastEndedAt: Date.now() };
+  const activity: Activity = { startedAt: performance.now(), running: 0, lastEndedAt: performance.now() };
   const shells = new Shells({ launcher, environment, outputs, tree, spare });
   const processes = new Processes({ launcher, environment, outputs, tree });
   const cell: CellParts = {
@@ -65,9 +66,11 @@ export function createExecutor(
     try {
       const handler = handlers[action.action as CoreActionName] as unknown as Handler<CoreActionName>;
       return (await handler(action as Action<CoreActionName>, cell, context)) as Observation<Name>;
+    } catch (error) {
+      throw spaceError(error, action.action);
     } finally {
       activity.running--;
-      activity.lastEndedAt = Date.now();
+      activity.lastEndedAt = performance.now();
     }
   }
 

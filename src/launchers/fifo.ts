@@ -37,9 +37,16 @@ async function makeBatch(): Promise<void> {
     const length = made === 0 ? firstBatch : batch;
     const paths = Array.from({ length }, () => join(directory as string, `pipe-${made++}`));
     const [program = '', ...args] = [...prefix, 'mkfifo', '-m', '600', ...paths];
-    await promisify(execFile)(program, args);
+    await promisify(execFile)(program, args, { env: { ...process.env, LC_ALL: 'C' } });
     ready.push(...paths);
   } catch (cause) {
+    if (cause instanceof Error && cause.message.includes('No space left')) {
+      throw new WorkcellError(
+        'disk-full',
+        `There is no space left for the pipes of a shell in ${directory}. Remove files that are not needed.`,
+        { cause },
+      );
+    }
     throw new WorkcellError(
       'shell-missing',
       'The program "mkfifo" is needed for shells; it is part of coreutils.',

@@ -138,9 +138,10 @@ export class Files {
 }
 
 function toChunks(source: string | Uint8Array | AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  if (typeof source === 'string') return createReadStream(source);
-  if (!(source instanceof Uint8Array)) return source;
+  if (typeof source !== 'string' && !(source instanceof Uint8Array)) return source;
   return (async function* () {
-    yield source;
+    // Opened when it is read, so that a failure meets whoever reads.
+    if (typeof source === 'string') yield* createReadStream(source) as AsyncIterable<Uint8Array>;
+    else yield source;
   })();
 }

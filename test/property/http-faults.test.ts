@@ -124,6 +124,18 @@ describe('a broken wire', () => {
   });
 });
 
+test('an upload that is refused halfway does not stand in the way of others on its connection', async () => {
+  await using served = await serve();
+  await using proxy = await startProxy(served.port);
+  const { executor } = await connectExecutor({ url: proxy.url }, quick);
+  for (let round = 0; round < 10; round++) {
+    const upload = executor.upload('no-archive', pieces(20), { format: 'tar' });
+    await expect(upload).rejects.toMatchObject({ code: 'archive-refused' });
+    expect(await executor.execute(run('echo next'))).toMatchObject({ output: 'next\n' });
+  }
+  await executor.disconnect();
+});
+
 describe('a server that goes away', () => {
   test('everything under way fails at once with runtime-disconnected', async () => {
     const served = await serve();

@@ -12,14 +12,20 @@ export interface ExecutorProcess extends AsyncDisposable {
   readonly child: ChildProcess;
 }
 
-export async function startExecutorProcess(options: readonly string[] = []): Promise<ExecutorProcess> {
+/** `within`: a program with arguments that starts the server as its own continuation. */
+export async function startExecutorProcess(
+  options: readonly string[] = [],
+  { env = {}, within = [] }: { env?: Readonly<Record<string, string>>; within?: readonly string[] } = {},
+): Promise<ExecutorProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-http-'));
   const token = 'a-token-for-measuring-only';
   writeFileSync(join(folder, 'token'), token, { mode: 0o600 });
   const main = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
+  const [program = '', ...argv] = [...within, process.execPath];
   const child = spawn(
-    process.execPath,
+    program,
     [
+      ...argv,
       '--import',
       'tsx',
       main,
@@ -32,7 +38,7 @@ export async function startExecutorProcess(options: readonly string[] = []): Pro
       folder,
       ...options,
     ],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
+    { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...env } },
   );
   const [line] = await once(child.stdout, 'data');
   const url = /http:\S+/.exec(String(line))?.[0] ?? '';

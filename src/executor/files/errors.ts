@@ -23,6 +23,16 @@ export function fileError(error: unknown, verb: string, path: string): unknown {
   return problem(code, `Cannot ${verb} ${quote(path)}: ${what}. ${advice}`, path, { errno, cause: error });
 }
 
+/** Gives the typed error for whatever failed because no space is left; other errors pass through. */
+export function spaceError(error: unknown, what: string): unknown {
+  if (!isErrno(error, 'ENOSPC', 'EDQUOT')) return error;
+  return new WorkcellError(
+    'disk-full',
+    `The ${what} needs space that is not left. Remove files that are not needed, also temporary ones, or give the cell more disk.`,
+    { details: { errno: errnoOf(error) }, cause: error },
+  );
+}
+
 /** A typed error about one path. */
 export function problem(
   code: ErrorCode,

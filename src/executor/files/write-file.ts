@@ -1,4 +1,13 @@
-import { accessSync, closeSync, constants, fchmodSync, fstatSync, openSync, type Stats } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  type Stats,
+} from 'node:fs';
 import { writeWhole } from './bytes.js';
 import { at, checkRegular, type OpenFile } from './directory.js';
 import { explained, isErrno, refusal } from './errors.js';
@@ -34,13 +43,26 @@ export function appendFile(tree: Tree, path: string, data: Uint8Array, mode?: nu
     const created = place.stats === undefined;
     const { fd } = created ? createForAppend(place) : openForAppend(place);
     try {
-      writeWhole(fd, data);
+      writeEnd(fd, data);
       if (mode !== undefined) fchmodSync(fd, mode);
       return { path: place.path, sizeBytes: fstatSync(fd).size, created };
     } finally {
       closeSync(fd);
     }
   });
+}
+
+/** Adds all of the data or, where the space does not suffice, nothing. */
+function writeEnd(fd: number, data: Uint8Array): void {
+  const { size } = fstatSync(fd);
+  try {
+    writeWhole(fd, data);
+  } catch (error) {
+    const grown = fstatSync(fd).size - size;
+    // More than was asked for is the work of others, which stays.
+    if (grown > 0 && grown < data.length) ftruncateSync(fd, size);
+    throw error;
+  }
 }
 
 /** Finds where a file is to be written; parent directories are made. The caller disposes of the place. */

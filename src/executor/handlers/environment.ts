@@ -23,7 +23,7 @@ export const unsetEnv: Handler<'unset_env'> = ({ names }, { environment }) => {
 export const stats: Handler<'stats'> = (_action, { launcher, activity }) => {
   const processes = launcher.processes();
   const disk = statfsSync(launcher.files.root);
-  const now = Date.now();
+  const now = performance.now();
   return {
     observation: 'stats',
     cpuMs: sum(processes.map((entry) => entry.cpuMs)),

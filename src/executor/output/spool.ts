@@ -44,6 +44,11 @@ export class Spool {
     return this.#total;
   }
 
+  /** What it holds in memory: little, unless the disk takes no more. */
+  get heldBytes(): number {
+    return this.#memory.length + (this.#emergency?.length ?? 0);
+  }
+
   /** Keeps a copy of the chunk. A full disk is no error: less is kept then. */
   append(chunk: Buffer): void {
     if (this.#disposed || chunk.length === 0) return;
@@ -97,18 +102,22 @@ export class Spool {
   }
 
   #spill(): void {
-    const kept = this.#memory.subarray(0, this.#total);
-    this.#memory = Buffer.alloc(0);
-    this.#total = 0;
     try {
       const path = this.#file();
       this.#descriptor = openSync(path, 'wx+', 0o600);
       // The open descriptor keeps the data; without a name nothing is left behind even after a crash.
       unlinkSync(path);
+      this.#eachPiece(0, this.#total, (offset, at, length) =>
+        this.#writePiece(this.#memory, offset, at, length),
+      );
+      this.#memory = Buffer.alloc(0);
     } catch {
-      this.#giveUpDisk();
+      if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+      this.#descriptor = undefined;
+      // What is in memory is the head from now on.
+      this.#headEnd = this.#total;
+      this.#keepInMemory(this.#total);
     }
-    this.#store(kept);
   }
 
   #store(chunk: Buffer): void {
@@ -121,7 +130,7 @@ export class Spool {
         );
       } catch {
         // Written again from its start, now to memory, which does not fail.
-        this.#giveUpDisk();
+        this.#giveUpDisk(piece.length);
         continue;
       }
       this.#total += piece.length;
@@ -129,12 +138,21 @@ export class Spool {
     }
   }
 
-  /** From here on the end is kept in memory. The part of the head that was written stays readable. */
-  #giveUpDisk(): void {
+  /** The head that was written stays readable, and so does the newest of the ring that the failed write left alone. */
+  #giveUpDisk(failedBytes: number): void {
     this.#headEnd = Math.min(this.#headEnd, this.#total);
-    this.#ringStart = this.#total;
+    const intact = Math.min(emergencyBytes, this.#ringBytes) - failedBytes;
+    const start = Math.min(this.#total, Math.max(this.#ringStart, this.#total - Math.max(0, intact)));
+    const { data } = this.read(start, this.#total - start);
+    this.#keepInMemory(start).set(data);
+  }
+
+  /** From a position on, the end is kept in memory. */
+  #keepInMemory(start: number): Buffer {
+    this.#ringStart = start;
     this.#ringBytes = Math.min(this.#ringBytes, emergencyBytes);
     this.#emergency = Buffer.allocUnsafeSlow(this.#ringBytes);
+    return this.#emergency;
   }
 
   #writePiece(piece: Buffer, offset: number, at: number, length: number): void {
@@ -150,6 +168,10 @@ export class Spool {
   #readPiece(data: Buffer, offset: number, at: number, length: number): void {
     if (this.#emergency !== undefined && at >= this.#ringStart) {
       this.#emergency.copy(data, offset, at - this.#ringStart, at - this.#ringStart + length);
+      return;
+    }
+    if (this.#descriptor === undefined) {
+      this.#memory.copy(data, offset, at, at + length);
       return;
     }
     for (let done = 0; done < length; ) {

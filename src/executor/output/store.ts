@@ -9,14 +9,30 @@ export type StreamName = 'terminal' | 'stdout' | 'stderr';
 
 const keptOutputs = 256;
 
+/** What ended commands printed may take so much memory, which it does only where the disk is full. */
+const heldBytes = 64 * 1024 * 1024;
+
 /** The kept output of one command or process: one spool for each of its streams. */
 export class Output {
   complete = false;
+  readonly #spools: readonly Spool[];
 
   constructor(
     readonly id: string,
     readonly streams: Readonly<Partial<Record<StreamName, Spool>>>,
-  ) {}
+  ) {
+    this.#spools = Object.values(streams);
+  }
+
+  get heldBytes(): number {
+    let sum = 0;
+    for (const spool of this.#spools) sum += spool.heldBytes;
+    return sum;
+  }
+
+  dispose(): void {
+    for (const spool of this.#spools) spool.dispose();
+  }
 }
 
 export class OutputStore {
@@ -68,21 +84,19 @@ export class OutputStore {
   }
 
   close(): void {
-    for (const output of this.#outputs.values()) dispose(output);
+    for (const output of this.#outputs.values()) output.dispose();
     this.#outputs.clear();
   }
 
   #dropOldest(): void {
-    if (this.#outputs.size <= keptOutputs) return;
+    let held = 0;
+    for (const output of this.#outputs.values()) held += output.heldBytes;
     for (const output of this.#outputs.values()) {
-      if (this.#outputs.size <= keptOutputs) return;
+      if (this.#outputs.size <= keptOutputs && held <= heldBytes) return;
       if (!output.complete) continue;
+      held -= output.heldBytes;
       this.#outputs.delete(output.id);
-      dispose(output);
+      output.dispose();
     }
   }
-}
-
-function dispose(output: Output): void {
-  for (const spool of Object.values(output.streams)) spool?.dispose();
 }

@@ -20,6 +20,7 @@ export interface ServerContext {
 
 /** Plain numbers, so that counting costs nothing before somebody asks for them. */
 interface Counters {
+  /** On a clock that does not jump. */
   readonly startedAt: number;
   requests: number;
   failures: number;

@@ -15,7 +15,8 @@ export async function* incomingBytes(
   };
   try {
     watch();
-    for await (const chunk of request as AsyncIterable<Uint8Array>) {
+    // Whoever has read enough can still answer, which needs the connection.
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       clearTimeout(timer);
       yield chunk;
       watch();
@@ -27,5 +28,14 @@ export async function* incomingBytes(
     });
   } finally {
     clearTimeout(timer);
+    discard(request, silenceMs);
   }
+}
+
+/** What nobody wants of a body is in the way of the next request on its connection; it is let through for a time. */
+function discard(request: IncomingMessage, limitMs: number): void {
+  if (request.readableEnded || request.destroyed) return;
+  const timer = setTimeout(() => request.destroy(), limitMs);
+  request.once('close', () => clearTimeout(timer));
+  request.resume();
 }

@@ -23,7 +23,7 @@ export async function renderMetrics(context: ServerContext): Promise<{ contentTy
   gauge('actions_kept', 'Ended actions whose result is kept.', calls.kept);
   gauge('connections', 'Open connections.', counters.connections);
   gauge('terminals', 'Open terminals.', counters.terminals);
-  gauge('uptime_seconds', 'Time since the server started.', (Date.now() - counters.startedAt) / 1000);
+  gauge('uptime_seconds', 'Time since the server started.', (performance.now() - counters.startedAt) / 1000);
   gauge('resident_memory_bytes', 'Memory of the server itself.', process.memoryUsage.rss());
   return { contentType: registry.contentType, text: await registry.metrics() };
 }

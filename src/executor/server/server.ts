@@ -102,7 +102,7 @@ function createContext(
     calls: new Calls(limits, log),
     events: new EventLog(id),
     counters: {
-      startedAt: Date.now(),
+      startedAt: performance.now(),
       requests: 0,
       failures: 0,
       connections: 0,

@@ -39,7 +39,6 @@ export async function startShell(
   const inside = (file: string) => `${launcher.exchange.inside}/${name}${file}`;
   const outside = (file: string) => join(launcher.exchange.outside, `${name}${file}`);
   await makeFifo(outside('.pipe'));
-  writeFileSync(outside('.rc'), driverSource(name, inside('.pipe'), inside('.command')), { mode: 0o600 });
   const pipe = openSync(outside('.pipe'), constants.O_RDWR | constants.O_NONBLOCK);
   let closed = false;
   let pty: LaunchedPty;
@@ -52,6 +51,7 @@ export async function startShell(
   }
 
   try {
+    writeFileSync(outside('.rc'), driverSource(name, inside('.pipe'), inside('.command')), { mode: 0o600 });
     pty = await launcher.openPty(['bash', '--noprofile', '--noediting', '--rcfile', inside('.rc'), '-i'], {
       ...options,
       columns: options.size.columns,
@@ -119,9 +119,9 @@ export async function startShell(
       return pty;
     },
     send(command) {
-      sent++;
-      const { record, file } = commandRecord(name, sent, command);
+      const { record, file } = commandRecord(name, sent + 1, command);
       if (file !== undefined) writeFileSync(outside('.command'), file, { mode: 0o600 });
+      sent++;
       lastRecord = record;
       writeSync(pipe, record);
     },

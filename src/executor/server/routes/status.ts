@@ -21,7 +21,7 @@ export function statusRoutes(app: FastifyInstance, context: ServerContext): void
   app.get('/v1/stats', async () => ({
     cell: await context.executor().execute({ action: 'stats' }),
     server: {
-      uptimeMs: Date.now() - counters.startedAt,
+      uptimeMs: performance.now() - counters.startedAt,
       memoryBytes: process.memoryUsage.rss(),
       requests: counters.requests,
       failures: counters.failures,
