@@ -67,7 +67,9 @@ export const limitBehaviours: Behaviours = {
       signal: controller.signal,
       onOutput: () => controller.abort(),
     });
-    expect(result).toMatchObject({ output: 'started\n', exitCode: null, endedBy: 'cancelled' });
+    expect(result).toMatchObject({ exitCode: null, endedBy: 'cancelled' });
+    // An interrupt that meets bash itself, between its commands, makes it end the line as it would for a person.
+    expect(result.output).toMatch(/^started\n\n?$/);
     await eventually(async () => (await countProcesses(runtime, word)) === 0, 'the command is gone');
     expect(await sh(runtime, 'echo next')).toBe('next\n');
   },
