@@ -1,6 +1,7 @@
 /** One running kernel: a process of the cell, and the channels to it. */
 import type { LaunchedProcess } from '../../launchers/launcher.js';
 import { WorkcellError } from '../../protocol/index.js';
+import { guard } from '../guard.js';
 import type { PluginCell } from '../plugin.js';
 import { type Channel, ConnectionFile } from './connection.js';
 import type { KernelSpec } from './kernel-specs.js';
@@ -32,13 +33,6 @@ const farewellMs = 2000;
 const messageBytes = 24 * 1024 * 1024;
 
 const complaintBytes = 4096;
-
-/**
- * Runs the kernel in its own place and a watcher beside it that ends the whole group when standard input ends: when
- * this side lets go of it, on purpose or because it was killed itself. The watcher is no child of the kernel, which
- * would wait for it before it ends.
- */
-const guard = 'exec 3<&0; ((read -r _ <&3; kill -9 0) &); exec "$@" </dev/null 3<&-';
 
 /** A history of cells on disk is of use to a person only, and costs every start a database. */
 const ipykernelOptions = ['--HistoryManager.enabled=False', '--InteractiveShell.colors=NoColor'];
