@@ -145,7 +145,7 @@ class Seat {
     try {
       return await plugin.initialize(this.#cell, this.#options);
     } catch (cause) {
-      const missing = await missingRequirement(this.#cell, plugin);
+      const missing = await missingRequirement(this.#cell, plugin, this.#options);
       if (missing === undefined && WorkcellError.isInstance(cause)) throw cause;
       const reason = missing ?? (cause instanceof Error ? cause.message : String(cause));
       throw new WorkcellError('plugin-unavailable', `Plugin "${plugin.name}" cannot start. ${reason}`, {
@@ -159,7 +159,9 @@ class Seat {
     const { name, version, summary, actions } = this.plugin;
     const plugin = { version, summary, actions: Object.keys(actions) };
     const missing =
-      this.#instance === undefined ? await missingRequirement(this.#cell, this.plugin) : undefined;
+      this.#instance === undefined
+        ? await missingRequirement(this.#cell, this.plugin, this.#options)
+        : undefined;
     return missing === undefined
       ? { name, state: 'ready', plugin }
       : { name, state: 'unavailable', reason: missing, plugin };

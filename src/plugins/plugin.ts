@@ -77,7 +77,8 @@ export interface Plugin<Actions extends ActionTable = ActionTable> {
   /** One sentence for `workcell plugins list`. */
   readonly summary: string;
   readonly actions: Actions;
-  readonly requirements?: readonly Requirement[] | undefined;
+  /** What it needs, always or with such options. */
+  readonly requirements?: readonly Requirement[] | ((options: unknown) => readonly Requirement[]) | undefined;
   /** Variables for every shell and process of the cell, known before or made in it; actions wait for them. */
   readonly environment?: Variables | ((cell: PluginCell, options: unknown) => Promise<Variables>) | undefined;
   /** Starts together with the cell instead of at its first action, always or with such options. */
