@@ -1,4 +1,4 @@
-import { thisProcess } from '../plugins/browser/this-process.js';
+import { thisProcess } from '../plugins/this-process.js';
 import type { Call } from './call.js';
 import type { RuntimePorts } from './ports.js';
 

@@ -1,6 +1,7 @@
 /** The browser of one cell: started at first use, one action at a time, standing still between them. */
 import { type Action, WorkcellError } from '../../protocol/index.js';
 import type { PluginCell } from '../plugin.js';
+import { thisProcess } from '../this-process.js';
 import type { PageObservation } from './actions.js';
 import { reasonOf, Turns, Unresponsive, within } from './bounds.js';
 import { note, shortUrl } from './happenings.js';
@@ -12,7 +13,6 @@ import { perform } from './perform.js';
 import { Running } from './running.js';
 import type { Step } from './steps.js';
 import type { Tab } from './tab.js';
-import { thisProcess } from './this-process.js';
 
 /** How long looking at a page and taking its picture may take. */
 const lookMs = 20_000;
