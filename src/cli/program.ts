@@ -17,6 +17,7 @@ import { riskCommand } from './commands/risk.js';
 import { runCommand } from './commands/run.js';
 import { shellCommand } from './commands/shell.js';
 import { toolsCommand } from './commands/tools.js';
+import { vscodeCommand } from './commands/vscode.js';
 
 const require = createRequire(import.meta.url);
 const { version } = require('../../package.json') as { version: string };
@@ -47,6 +48,7 @@ export function createProgram(): Command {
     runCommand(),
     shellCommand(),
     codeCommand(),
+    vscodeCommand(),
     actionCommand(),
     pluginsCommand(),
     toolsCommand(),

@@ -7,6 +7,7 @@ export const builtinPlugins: Readonly<Record<string, () => Promise<{ default: Pl
   jupyter: () => import('./jupyter/index.js'),
   mcp: () => import('./mcp/index.js'),
   tools: () => import('./tools/index.js'),
+  vscode: () => import('./vscode/index.js'),
 };
 
 /** Those that are there without being asked for: they cost nothing until they are used. */

@@ -39,6 +39,7 @@ import {
 import { RuntimePorts } from './ports.js';
 import { RuntimeProcesses } from './processes.js';
 import { execPythonFile, type PythonFileOptions } from './python.js';
+import { RuntimeVscode } from './vscode.js';
 
 type Options<Name extends ActionName, Keys extends string = never> = Omit<
   Extract<ActionInput, { action: Name }>,
@@ -88,6 +89,7 @@ export class Runtime implements AsyncDisposable {
   readonly processes: RuntimeProcesses;
   readonly ports: RuntimePorts;
   readonly browser: RuntimeBrowser;
+  readonly vscode: RuntimeVscode;
   readonly mcp: RuntimeMcp;
   readonly terminals: { open(options?: TerminalOptions): Promise<Terminal> };
   readonly env: {
@@ -151,6 +153,7 @@ export class Runtime implements AsyncDisposable {
     this.mcp = new RuntimeMcp(call);
     this.ports = new RuntimePorts(() => this.#open());
     this.browser = new RuntimeBrowser(call, this.ports);
+    this.vscode = new RuntimeVscode(call, this.ports);
     this.terminals = { open: (options = {}) => call.openTerminal(options) };
     this.env = {
       get: async () => (await this.execute({ action: 'get_env' })).variables,

@@ -1,0 +1,197 @@
+/** Where browsers reach the editor. Who may is decided here, outside of what runs in the cell. */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { type AddressInfo, isIP, type Socket } from 'node:net';
+import { type Duplex, pipeline } from 'node:stream';
+
+/** Who asks for more than these at once is no browser of a person. */
+const mostConnections = 512;
+/** How many callers can have a token each; the oldest is forgotten. */
+const mostTokens = 64;
+
+/** The hashes of the tokens that open the door. */
+export class Tokens {
+  readonly #hashes = new Set<string>();
+
+  add(hash: string): void {
+    this.#hashes.delete(hash);
+    this.#hashes.add(hash);
+    const [oldest] = this.#hashes;
+    if (this.#hashes.size > mostTokens && oldest !== undefined) this.#hashes.delete(oldest);
+  }
+
+  /** What is compared is a hash, so the time it takes tells nothing about a token. */
+  has(token: string): boolean {
+    return this.#hashes.has(createHash('sha256').update(token).digest('hex'));
+  }
+}
+
+export interface DoorOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly tokens: Tokens;
+  /** A connection to the editor. */
+  connect(): Promise<Duplex>;
+}
+
+export class Door {
+  readonly #options: DoorOptions;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  /** Browsers keep cookies by host and not by port, so several editors need a name each. */
+  readonly #cookie = `vscode-${randomBytes(8).toString('hex')}`;
+  /** What stands for the token from the first page on. The editor never sees either. */
+  readonly #pass = randomBytes(32).toString('hex');
+
+  private constructor(options: DoorOptions) {
+    this.#options = options;
+    this.#server = createServer((incoming, response) => void this.#answer(incoming, response));
+    this.#server.maxConnections = mostConnections;
+    this.#server.on('connection', (socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
+    this.#server.on('upgrade', (incoming, socket, head) => void this.#join(incoming, socket, head));
+    this.#server.unref();
+  }
+
+  static async open(options: DoorOptions): Promise<Door> {
+    const door = new Door(options);
+    await new Promise<void>((resolve, reject) => {
+      door.#server.once('error', reject);
+      door.#server.listen(options.port, options.host, resolve);
+    });
+    return door;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  close(): void {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async #answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    incoming.on('error', () => {});
+    response.on('error', () => {});
+    const refusal = this.#refusal(incoming);
+    if (refusal === 'token') return this.#letIn(incoming, response);
+    if (refusal !== undefined) return void send(response, 403, `${refusal}\n`);
+    try {
+      const inside = await this.#options.connect();
+      const { method, url, headers } = incoming;
+      const onward = request({
+        method,
+        path: url,
+        headers: this.#withoutPass(headers),
+        createConnection: () => inside,
+      });
+      onward.on('response', (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
+        pipeline(answer, response, () => {});
+      });
+      onward.on('error', () => (response.headersSent ? response.destroy() : gone(response)));
+      response.on('close', () => onward.destroy());
+      pipeline(incoming, onward, () => {});
+    } catch {
+      gone(response);
+    }
+  }
+
+  /** A WebSocket is carried as it is: the editor answers the handshake. */
+  async #join(incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    socket.on('error', () => {});
+    const refusal = this.#refusal(incoming);
+    if (refusal !== undefined) return void socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
+    try {
+      const inside = await this.#options.connect();
+      const { method, url, headers } = incoming;
+      const lines = Object.entries(this.#withoutPass(headers)).flatMap(([name, value]) =>
+        [value ?? []].flat().map((text) => `${name}: ${text}`),
+      );
+      inside.write([`${method} ${url} HTTP/1.1`, ...lines, '', ''].join('\r\n'));
+      inside.write(head);
+      pipeline(socket, inside, () => {});
+      pipeline(inside, socket, () => socket.destroy());
+    } catch {
+      socket.end('HTTP/1.1 502 Bad Gateway\r\nconnection: close\r\n\r\n');
+    }
+  }
+
+  /**
+   * Why a request goes no further; `token` when it brings a right one, which is exchanged for the cookie first. A page
+   * of another server of this machine shares the cookies of this one, so where a request comes from counts as well.
+   */
+  #refusal({ url = '', method, headers }: IncomingMessage): string | undefined {
+    const { host = '', origin } = headers;
+    if (!this.#isOwnHost(host)) return 'The editor does not answer to this host.';
+    if (origin !== undefined && !isSame(origin, host)) return 'Pages from elsewhere may not use the editor.';
+    // The editor has a parameter of the same name for its own requests, which come with the cookie.
+    const token = new URL(url, 'http://editor').searchParams.get('tkn');
+    if (method === 'GET' && token !== null && this.#options.tokens.has(token)) return 'token';
+    const site = headers['sec-fetch-site'];
+    if (site !== undefined && site !== 'same-origin' && site !== 'none')
+      return 'Pages from elsewhere may not use the editor.';
+    const given = Buffer.from(this.#passIn(headers.cookie) ?? '');
+    const wanted = Buffer.from(this.#pass);
+    return given.length === wanted.length && timingSafeEqual(given, wanted)
+      ? undefined
+      : 'The token is missing or wrong: open the address that the runtime gives.';
+  }
+
+  /** The page leads on by itself: a redirect would count as coming from wherever the address was found. */
+  #letIn({ url = '' }: IncomingMessage, response: ServerResponse): void {
+    const address = new URL(url, 'http://editor');
+    address.searchParams.delete('tkn');
+    const next = `${address.pathname.replace(/^\/+/, '/')}${address.search}`;
+    response.setHeader('set-cookie', `${this.#cookie}=${this.#pass}; Path=/; HttpOnly; SameSite=Strict`);
+    response.setHeader('content-security-policy', "default-src 'none'");
+    const target = next.replace(/[&"<>]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+    send(response, 200, `<!doctype html><meta http-equiv="refresh" content="0;url=${target}">`, 'text/html');
+  }
+
+  /** A name that leads here by somebody else's word is no name of this server, unless the network was let in. */
+  #isOwnHost(host: string): boolean {
+    return !isLoopback(this.#options.host) || isLoopback(host.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
+  }
+
+  #passIn(cookies = ''): string | undefined {
+    const own = cookies.split(/; */).find((cookie) => cookie.startsWith(`${this.#cookie}=`));
+    return own?.slice(this.#cookie.length + 1);
+  }
+
+  #withoutPass({ cookie = '', ...headers }: IncomingHttpHeaders): IncomingHttpHeaders {
+    const others = cookie.split(/; */).filter((one) => !one.startsWith(`${this.#cookie}=`));
+    return others.join('') === '' ? headers : { ...headers, cookie: others.join('; ') };
+  }
+}
+
+function isSame(origin: string, host: string): boolean {
+  return URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+function gone(response: ServerResponse): void {
+  send(response, 502, 'The editor does not run.\n');
+}
+
+function send(response: ServerResponse, status: number, body: string, type = 'text/plain'): void {
+  response.writeHead(status, {
+    'content-type': `${type}; charset=utf-8`,
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+  });
+  response.end(body);
+}
