@@ -1,10 +1,11 @@
 /** What the engine is asked for: a container with as little as an executor and its commands need. */
-import type { ContainerCreateOptions } from 'dockerode';
+import type { ContainerCreateOptions, MountSettings } from 'dockerode';
 import { type CellSettings, cellVariable } from '../../executor/server/cell.js';
 import { bundleMount, type ExecutorBundle } from '../../images/bundle/bundle.js';
 import { processorList } from '../../launchers/limits/processors.js';
 import type { PluginSpec } from '../../protocol/config.js';
 import { type DockerOptions, withDefaults } from './options.js';
+import { seccompProfile } from './seccomp/profile.js';
 import { toMount } from './volumes.js';
 
 /** Only root enters it. */
@@ -15,8 +16,17 @@ const homeInside = '/home/workcell';
 /** Where the executor listens, in a directory that this side sees too where it can. */
 export const socketInside = `${privateInside}/wire/s`;
 
-/** Threads of the executor and its first process, which the limit asked for does not count. */
-const helperPids = 16;
+/**
+ * How many threads the engine is to count for as many processes. Those of the executor and of its first process come on
+ * top. To gVisor a process is several threads of the machine, and its own kernel ends, with the cell, when it gets none.
+ */
+function hostPids(pids: number, ociRuntime: string | undefined): number {
+  return isGvisorName(ociRuntime) ? pids * 10 + 256 : pids + 16;
+}
+
+function isGvisorName(ociRuntime: string | undefined): boolean {
+  return ociRuntime?.startsWith('runsc') ?? false;
+}
 
 /** Leaves the executor the two capabilities, and what it starts no way to any. */
 const keepOnlyOwn = ['setpriv', '--inh-caps=+setuid,+setgid', '--', 'setpriv', '--bounding-set=-all', '--'];
@@ -30,6 +40,7 @@ export interface ContainerParts {
   /** Paths of this machine. */
   readonly workspace: string;
   readonly wire: string;
+  readonly nothing: string;
   readonly overlays: string;
   readonly bundle: ExecutorBundle;
   /** The engine runs on this machine. */
@@ -78,7 +89,7 @@ export function describeContainer(parts: ContainerParts): ContainerCreateOptions
       CapDrop: ['ALL'],
       // To become the user that commands run as, which cannot be undone for those.
       CapAdd: user.uid === 0 ? [] : ['SETUID', 'SETGID', 'SETPCAP'],
-      SecurityOpt: ['no-new-privileges'],
+      SecurityOpt: ['no-new-privileges', `seccomp=${seccompProfile()}`],
       NetworkMode: network,
       PortBindings: Object.fromEntries(
         ports.map(({ container, host }) => [
@@ -94,7 +105,7 @@ export function describeContainer(parts: ContainerParts): ContainerCreateOptions
         // So that programs that count processors start as many threads as can run.
         ...(parts.isLocal && { CpusetCpus: processorList(Math.ceil(limits.cpus)) }),
       }),
-      PidsLimit: limits.pids + helperPids,
+      PidsLimit: hostPids(limits.pids, options.ociRuntime),
       ShmSize: limits.diskBytes,
       Ulimits: [{ Name: 'core', Soft: 0, Hard: 0 }],
       Tmpfs: {
@@ -105,8 +116,10 @@ export function describeContainer(parts: ContainerParts): ContainerCreateOptions
       },
       Mounts: [
         { Type: 'bind', Source: parts.wire, Target: `${privateInside}/wire` },
-        { Type: 'bind', Source: parts.bundle.directory, Target: bundleMount, ReadOnly: true },
+        readOnly(parts.bundle.directory, bundleMount),
         { Type: 'bind', Source: workspace, Target: workspaceInside },
+        // The engine would tell it who resolves names for this machine.
+        ...(network === 'none' ? [readOnly(parts.nothing, '/etc/resolv.conf')] : []),
         ...options.volumes.map((volume, index) => toMount(volume, `${parts.overlays}/${index}`)),
       ],
       ...(options.ociRuntime !== undefined && { Runtime: options.ociRuntime }),
@@ -120,6 +133,10 @@ export function describeContainer(parts: ContainerParts): ContainerCreateOptions
       LogConfig: { Type: 'json-file', Config: { 'max-size': '1m', 'max-file': '1' } },
     },
   };
+}
+
+function readOnly(source: string, target: string): MountSettings {
+  return { Type: 'bind', Source: source, Target: target, ReadOnly: true };
 }
 
 /** An entry takes a kilobyte of memory, which the size of the files does not count. */

@@ -39,7 +39,7 @@ function seccompFact({ seccomp }: KernelReport): Fact {
     name: 'seccomp',
     enforced: seccomp,
     detail: seccomp
-      ? "The engine's own filter refuses system calls that a container has no use for."
+      ? 'A filter refuses system calls that commands have no use for.'
       : 'No filter is in force: the engine runs without one.',
   };
 }

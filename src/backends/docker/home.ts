@@ -20,6 +20,8 @@ export interface Home {
   readonly path: string;
   /** A directory that the cell sees too. */
   readonly wire: string;
+  /** An empty file. */
+  readonly nothing: string;
   readonly overlays: string;
 }
 
@@ -35,13 +37,14 @@ export function makeHome(id: string, keepAlive: boolean): Home {
   const home = homeAt(keepAlive ? makeLastingHome(id).path : realpathSync(makeScratch('docker')));
   mkdirSync(home.wire);
   mkdirSync(home.overlays);
+  writeFileSync(home.nothing, '');
   // Root of the container may be another user here, or none with any rights. Others do not get as far as this.
   chmodSync(home.wire, 0o777);
   return home;
 }
 
 export function homeAt(path: string): Home {
-  return { path, wire: join(path, 'w'), overlays: join(path, 'o') };
+  return { path, wire: join(path, 'w'), nothing: join(path, 'n'), overlays: join(path, 'o') };
 }
 
 export function removeHome({ path }: Home): void {
