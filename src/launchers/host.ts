@@ -26,8 +26,10 @@ export function createHostLauncher(options: {
   environment: Readonly<Record<string, string>>;
   /** Words before those of every program, that lead to it in another guise. */
   prefix?: readonly string[] | undefined;
+  /** True of a process that can only be one of the cell, whatever it carries. */
+  isOwn?: ((entry: CellProcess) => boolean) | undefined;
 }): Launcher {
-  const { prefix = [] } = options;
+  const { prefix = [], isOwn } = options;
   const cell = randomBytes(12).toString('hex');
   const exchange = makeFleeting('exchange');
   const starts = new Starts();
@@ -69,12 +71,17 @@ export function createHostLauncher(options: {
   }
 
   /** Which start a process stems from that has none above it; undefined when it is not of this cell. */
-  function originOf({ pid, parentPid, sessionId, startTicks }: CellProcess): number | undefined {
+  function originOf(entry: CellProcess): number | undefined {
+    const { pid, parentPid, sessionId, startTicks } = entry;
     if (starts.isRunning(sessionId)) return sessionId;
     const number = readMark(pid, cell);
     if (number !== undefined) return starts.pid(number) ?? parentPid;
     const before = known.get(pid);
-    return startTicks > 0 && before?.startTicks === startTicks ? before.parentPid : undefined;
+    if (startTicks > 0 && before?.startTicks === startTicks) return before.parentPid;
+    if (!isOwn?.(entry)) return undefined;
+    // Where only one thing runs that it could come from, it comes from there.
+    const [only, another] = starts.running();
+    return another === undefined ? (only ?? parentPid) : parentPid;
   }
 
   function signal(pids: readonly number[], name: NodeJS.Signals): void {

@@ -49,9 +49,11 @@ export function createUidLauncher(
     home?: string | undefined;
     /** Descriptors of one process. */
     openFiles?: number | undefined;
+    /** No program of that user is here but those that are started through the launcher, and what comes of them. */
+    alone?: boolean | undefined;
   } & User,
 ): Launcher {
-  const { uid, gid, workspace, openFiles } = options;
+  const { uid, gid, workspace, openFiles, alone = false } = options;
   const account = accountOf(uid);
   const host = createHostLauncher({
     workspace,
@@ -70,6 +72,7 @@ export function createUidLauncher(
       ...(uid === 0 ? [] : ['--inh-caps=-all', '--']),
       ...firstVictim(),
     ],
+    isOwn: alone && uid !== 0 ? (entry) => entry.parentPid === 1 && isOf(uid, entry.pid) : undefined,
   });
   const check = (argv: readonly string[], place: SpawnOptions) => {
     const obstacle = spawnObstacle(argv, place);
@@ -87,6 +90,15 @@ export function createUidLauncher(
     },
     oomKills,
   };
+}
+
+/** By its real user, which that of the server never is. */
+function isOf(uid: number, pid: number): boolean {
+  try {
+    return new RegExp(`^Uid:\\t${uid}\\t`, 'm').test(readFileSync(`/proc/${pid}/status`, 'latin1'));
+  } catch {
+    return false;
+  }
 }
 
 /** When memory runs out, the kernel takes commands before it takes the server. */

@@ -66,7 +66,7 @@ export async function serveCell(): Promise<void> {
         if (user.uid !== 0) takeUser(user);
       }
       taken = true;
-      return createUidLauncher({ ...settings, ...user, environment });
+      return createUidLauncher({ ...settings, ...user, environment, alone: true });
     };
     const plugins = await loadPlugins(settings.plugins);
     const create = () => {
