@@ -1,8 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { abuseCases, runCase, type Verdict } from '../../src/abuse/index.js';
 import { attackAsPlainUser } from './as-plain-user.js';
-import { scorecardPage } from './scorecard.js';
+import { expectHeld } from './expect-held.js';
+import { expectOnPage } from './scorecard.js';
 
 const caseTimeoutMs = 200_000;
 const suiteTimeoutMs = 900_000;
@@ -35,23 +35,6 @@ describe.runIf(isRoot)('as a plain user', () => {
   for (const { id, title } of abuseCases) test(`${id}: ${title}`, () => expectHeld(plain.get(id)));
 
   test('docs/scorecard.md says what was found', () => {
-    const columns = [
-      { title: 'as root', verdicts: own },
-      { title: 'as a plain user', verdicts: plain },
-    ];
-    const found = scorecardPage(columns);
-    const page = new URL('../../docs/scorecard.md', import.meta.url);
-    if (process.env.WRITE_SCORECARD) writeFileSync(page, found);
-    expect(withoutLuck(readFileSync(page, 'utf8'))).toBe(withoutLuck(found));
+    expectOnPage({ 'sandbox, root': own, 'sandbox, plain user': plain });
   });
 });
-
-/** What is not claimed may hold all the same on a machine with more to spare. */
-function withoutLuck(page: string): string {
-  return page.replaceAll('not claimed', 'held');
-}
-
-/** What is not claimed is declared by the case, with its reason, for cells whose own report says so. */
-function expectHeld(verdict: Verdict | undefined): void {
-  expect(verdict?.result, verdict?.detail).toMatch(/^(held|not-claimed)$/);
-}

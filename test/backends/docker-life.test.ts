@@ -18,7 +18,9 @@ import { dockerEngine, images, type OwnDockerEngine, startDockerEngine } from '.
 const run = promisify(execFile);
 const { host: engine, networkPid } = await dockerEngine();
 const client = clientOf(engine);
-const cell = { backend: 'docker', config: false, engine, image: images.tools } as const;
+/** Others use the engine at the same time. */
+const labels = { 'workcell.test': randomBytes(8).toString('hex') };
+const cell = { backend: 'docker', config: false, engine, image: images.tools, labels } as const;
 
 afterEach(async () => {
   await drainPools();
@@ -111,7 +113,7 @@ describe('an engine that dies', () => {
       onStatus: ({ status, message }) => statuses.push(`${status} ${message}`),
     });
     const id = randomBytes(8).toString('hex');
-    const options = { engine: own.host, image: images.tools, keepAlive: true };
+    const options = { engine: own.host, image: images.tools, labels, keepAlive: true };
     const kept = await docker.start(options, { id, onStatus() {} });
     await output(kept, 'echo from before > note');
     await begin(runtime, 'echo begun; sleep 1000', /begun/);
@@ -229,7 +231,7 @@ test('a pool hands out cells that wait, each of them once', async () => {
 
 test('a container has the name and the labels asked for', async () => {
   const name = `named-${randomBytes(4).toString('hex')}`;
-  await using _runtime = await createRuntime({ ...cell, name, labels: { team: 'a' } });
+  await using _runtime = await createRuntime({ ...cell, name, labels: { ...labels, team: 'a' } });
   const { Config } = await client.getContainer(name).inspect();
   expect(Config.Labels.team).toBe('a');
   await refusal(createRuntime({ ...cell, name }), 'already-exists');
@@ -238,7 +240,7 @@ test('a container has the name and the labels asked for', async () => {
 /** Another process that starts a cell, says so, and waits. */
 async function startOwner(options: { keepAlive: boolean }): Promise<{ child: ChildProcess; id: string }> {
   const id = randomBytes(8).toString('hex');
-  const given = { engine, image: images.tools, keepAlive: options.keepAlive };
+  const given = { engine, image: images.tools, labels, keepAlive: options.keepAlive };
   const program = `
     import docker from './src/backends/docker.ts';
     const cell = await docker.start(${JSON.stringify(given)}, { id: ${JSON.stringify(id)}, onStatus() {} });
@@ -281,7 +283,8 @@ async function withEngine(host: string, work: () => Promise<void>): Promise<void
 }
 
 async function containerIds(from: Docker): Promise<string[]> {
-  return (await from.listContainers({ all: true, filters: { label: ['workcell.id'] } })).map(({ Id }) => Id);
+  const own = Object.entries(labels).map((pair) => pair.join('='));
+  return (await from.listContainers({ all: true, filters: { label: own } })).map(({ Id }) => Id);
 }
 
 function clientOf(host: string): Docker {

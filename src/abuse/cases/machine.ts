@@ -72,8 +72,8 @@ export const machineCases: readonly AbuseCase[] = [
         '            try: fcntl.ioctl(fd, request, letter.encode()); print("done", hex(request))',
         '            except OSError: pass',
       ].join('\n');
-      await runtime.write('/tmp/inject.py', probe);
-      const { output } = await run(runtime, 'python3 /tmp/inject.py');
+      await runtime.write('inject.py', probe);
+      const { output } = await run(runtime, 'python3 inject.py');
       demand(!output.includes('done'), `the terminal took it: ${output.trim().split('\n')[0]}`);
       const next = await run(runtime, 'echo next');
       demand(next.output === 'next\n', `the next command printed ${JSON.stringify(next.output)}`);
@@ -87,18 +87,26 @@ export const machineCases: readonly AbuseCase[] = [
     expected: 'blocked',
     needs: ['python3'],
     async attack(runtime) {
-      const found = await run(
+      // Engines show a container its own group, for programs that look there for their limits; nothing may come of it.
+      const { files, changed } = await python<{ files: number; changed: string[] }>(
         runtime,
-        'find / -xdev \\( -name release_agent -o -name cgroup.procs -o -name notify_on_release -o -name memory.max -o -name memory.limit_in_bytes \\) 2>/dev/null; ls -d /sys/fs/cgroup/* 2>/dev/null; grep cgroup /proc/self/mountinfo',
+        `files, changed = 0, []
+for top in ("/sys/fs/cgroup", "/cgroup", "/dev/cgroup"):
+    for directory, _, names in os.walk(top):
+        if outcome(lambda: os.mkdir(os.path.join(directory, "own"))) == "ok": changed.append(directory)
+        for path in (os.path.join(directory, name) for name in names):
+            files += 1
+            if outcome(lambda: os.close(os.open(path, os.O_WRONLY))) == "ok": changed.append(path)
+answer({"files": files, "changed": changed})`,
       );
-      demand(found.output === '', `control files are there: ${found.output.slice(0, 200)}`);
+      demand(changed.length === 0, `it can change ${changed.slice(0, 4).join(', ')}`);
       const detail = allRefused(
         await python(
           runtime,
           `answer({f"{kind} {option}": outcome(lambda: call((165, 40), b"none", b"/tmp", kind.encode(), 0, option)) for kind, option in (("cgroup", b"rdma"), ("cgroup", b"memory"), ("cgroup2", b""))})`,
         ),
       );
-      return `no control file is there; mounting one: ${detail}`;
+      return `${files} control files, none can be written; mounting one: ${detail}`;
     },
     neighbour: stillWorks,
   },

@@ -112,10 +112,17 @@ export const trustCases: readonly AbuseCase[] = [
         );
         demand(!output.includes('canary'), 'a descriptor of this process is open in the cell');
         const { stdout } = await runtime.processes
-          .start(['ls', '/proc/self/fd'])
+          .start(['ls', '-l', '/proc/self/fd'])
           .then(({ id }) => runtime.processes.wait(id));
-        const numbers = stdout.trim().split('\n');
-        demand(numbers.length <= 4, `a program starts with descriptors ${numbers.join(' ')}`);
+        const open = [...stdout.matchAll(/(\d+) -> (.+)$/gm)].map(
+          ([, number, target]) => `${number} ${target}`,
+        );
+        // Its own three, the one it looks with, and such as lead to nothing.
+        const strange = open.filter((line) => !/^([0-3] |\d+ \/dev\/null$)/.test(line));
+        demand(
+          open.length >= 4 && strange.length === 0,
+          `a program starts with descriptors ${strange.join(', ')}`,
+        );
         return 'a program starts with its three';
       } finally {
         closeSync(descriptor);
@@ -136,10 +143,10 @@ export const trustCases: readonly AbuseCase[] = [
       const cell = await tools.cell();
       const script = process.argv[1] ?? 'no-script';
       // Written as a file, so that the search does not find its own arguments.
-      await cell.write('/tmp/words', `${secret}\n${script}\n${process.cwd()}\n`);
+      await cell.write('words', `${secret}\n${script}\n${process.cwd()}\n`);
       const found = await run(
         cell,
-        "cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -cFf /tmp/words; grep -rlFf /tmp/words /etc /run /home /dev/shm /var 2>/dev/null",
+        "cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -cFf words; grep -rlFf words /etc /run /home /dev/shm /var 2>/dev/null",
       );
       demand(found.output.trim() === '0', `found: ${found.output.trim()}`);
       const names = (await permitted(cell, 'compgen -e')).trim().split('\n');

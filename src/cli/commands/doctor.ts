@@ -28,6 +28,8 @@ export function doctorCommand(): Command {
     .description('Show which backends can run here')
     .option('--attack', 'attack cells of a backend and print a scorecard')
     .option('-b, --backend <name>', 'backend to attack', 'sandbox')
+    .option('--image <reference>', 'image of the cells to attack, for docker')
+    .option('--oci-runtime <name>', 'OCI runtime of the cells to attack, for docker')
     .option('--json', 'print one line of JSON')
     .addHelpText('after', notes)
     .action(doctor);
@@ -36,6 +38,8 @@ export function doctorCommand(): Command {
 interface DoctorOptions {
   attack?: true;
   backend: string;
+  image?: string;
+  ociRuntime?: string;
   json?: true;
 }
 
@@ -51,18 +55,19 @@ async function doctor(options: DoctorOptions): Promise<void> {
   process.stdout.write(options.json ? `${JSON.stringify(report)}\n` : describe(report));
 }
 
-async function attack({ backend, json }: DoctorOptions): Promise<void> {
+async function attack({ backend, image, ociRuntime, json }: DoctorOptions): Promise<void> {
   const { abuseCases, runCase } = await import('../../abuse/index.js');
   const { createRuntime } = await import('../../create-runtime.js');
   // One start beforehand: a backend that cannot start, or isolates nothing, is one error and not seventy.
-  const trial = await createRuntime({ config: false, backend, minIsolation: 'namespace' } as never);
+  const own = { ...(image !== undefined && { image }), ...(ociRuntime !== undefined && { ociRuntime }) };
+  const trial = await createRuntime({ config: false, backend, ...own, minIsolation: 'namespace' } as never);
   await trial.close();
   const progress = new Progress();
   const verdicts: Verdict[] = [];
   try {
     for (const [index, abuse] of abuseCases.entries()) {
       progress.show(`${index + 1}/${abuseCases.length}  ${abuse.title}`);
-      verdicts.push(await runCase(abuse, backend));
+      verdicts.push(await runCase(abuse, backend, own));
     }
   } finally {
     progress.end();
