@@ -7,6 +7,8 @@ test.each([
   ['third', 'third-'],
   ['fourth', 'fourth-'],
   ['fifth', 'fifth-'],
+  ['sixth', 'sixth-'],
+  ['seventh', 'seventh-'],
 ])('the %s corpus: dangerous commands are found and harmless ones pass', (name, prefix) => {
   const measured = measure(prefix);
   const { dangerous, harmless, recall, precision, falseHigh, asked, microseconds, missed } = measured;

@@ -4,7 +4,7 @@ import { unfoldToolCall } from './actions/tool-call.js';
 import type { AnalyzeContext, Analyzer, JudgedAction, Verdict } from './analyzer.js';
 import { Findings } from './findings.js';
 import type { Invocation } from './shell/invocation.js';
-import { quote } from './shell/invoke.js';
+import { quote } from './shell/quote.js';
 import { Scope } from './shell/scope.js';
 import { walkSource } from './shell/walk.js';
 

@@ -6,7 +6,7 @@ const metadata =
   /^(?:169\.254\.169\.254|169\.254\.170\.2|metadata(?:\.google\.internal)?|100\.100\.100\.200|fd00:ec2::254|metadata\.azure\.com|instance-data)$/;
 
 const dropboxes =
-  /(?:^|\/\/|\.|@)(?:transfer\.sh|file\.io|0x0\.st|termbin\.com|pastebin\.com|paste\.rs|ix\.io|webhook\.site|requestbin\.\w+|pipedream\.net|burpcollaborator\.net|oastify\.com|interact\.sh|oast\.\w+|ngrok(?:-free)?\.(?:io|app|dev)|requestcatcher\.com|anonfiles\.com|gofile\.io|bashupload\.com|temp\.sh|hookbin\.com|beeceptor\.com|api\.telegram\.org\/bot|(?:discord|discordapp)\.com\/api\/webhooks)/i;
+  /(?:^|\/\/|\.|@)(?:transfer\.sh|file\.io|0x0\.st|termbin\.com|pastebin\.com|paste\.rs|ix\.io|webhook\.site|requestbin\.\w+|pipedream\.net|burpcollaborator\.net|oastify\.com|interact\.sh|oast\.\w+|ngrok(?:-free)?\.(?:io|app|dev)|requestcatcher\.com|anonfiles\.com|gofile\.io|bashupload\.com|temp\.sh|hookbin\.com|hookb\.in|beeceptor\.com|trycloudflare\.com|serveo\.net|localhost\.run|loca\.lt|catbox\.moe|uguu\.se|tmpfiles\.org|pixeldrain\.com|wetransfer\.com|mega\.nz|paste\.ee|hastebin\.com|dpaste\.(?:com|org)|ghostbin\.\w+|rentry\.co|sprunge\.us|clbin\.com|oshi\.at|filebin\.net|keep\.sh|x0\.at|envs\.sh|ttm\.sh|dnslog\.cn|ceye\.io|canarytokens\.\w+|requestinspector\.com|put\.re|filetransfer\.io|ufile\.io|paste\.c-net\.org|pastie\.\w+|api\.telegram\.org\/bot|(?:discord|discordapp)\.com\/api\/webhooks)/i;
 
 /** True for a service that takes data from anybody, with nobody asking who owns it. */
 export function isDropbox(address: string): boolean {

@@ -1,12 +1,12 @@
 /** Judges the fields of an action other than its shell source: paths, addresses, variables. */
 
 import type { JudgedAction } from '../analyzer.js';
+import { judgeCode } from '../code/judge.js';
 import { own } from '../own.js';
 import { judgeRemoval, judgeWrite, show } from '../paths/changes.js';
 import { judgeRead } from '../paths/sensitive.js';
 import { write } from '../programs/files.js';
 import { judgeAssignment } from '../programs/variables.js';
-import { judgeCode } from '../shell/code.js';
 import type { Scope } from '../shell/scope.js';
 import { judgeAddress } from './addresses.js';
 

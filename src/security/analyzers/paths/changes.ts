@@ -34,6 +34,11 @@ const written: readonly Guarded[] = [
     'high',
     'to what the machine boots with',
   ),
+  row(
+    /^\/etc\/(?:audit|rsyslog(?:\.d|\.conf)|syslog|apparmor(?:\.d)?|fail2ban|iptables|nftables\.conf|ufw|hosts\.(?:allow|deny)|shells|securetty|login\.defs|logrotate\.(?:d|conf)|pki|ca-certificates|docker\/daemon\.json|kubernetes|containerd|inetd\.conf|xinetd\.d|network\/(?:if-[\w-]+\.d|interfaces)|dhcp|X11\/(?:Xsession|xinit)|ppp\/ip-up\.d|gitconfig|npmrc|pip\.conf|pacman\.d\/hooks|dpkg\/dpkg\.cfg\.d|sudo\.conf|skel|motd|init|sv|s6|runit|supervisor|snmp|exports|samba|yum\/pluginconf\.d)(?:\/|\.|$)/,
+    'high',
+    'to what protects the system or is run by it',
+  ),
   row(/^\/etc(?:\/|$)/, 'medium', 'to the configuration of the system'),
   row(/^\/var\/spool\/(?:cron|at)(?:\/|$)/, 'high', 'to a place that is run later by itself'),
   row(
@@ -53,12 +58,12 @@ const written: readonly Guarded[] = [
   row(/^~\/\.ssh(?:\/(?!known_hosts$).*)?$/, 'high', 'to SSH keys and settings'),
   row(/(?:^|\/)authorized_keys2?$/, 'high', 'to the keys that may log in'),
   row(
-    /^~\/(?:\.config\/systemd|\.config\/autostart|Library\/Launch(?:Agents|Daemons)|\.local\/share\/systemd|\.pam_environment|\.xprofile|\.xinitrc|\.xsession\w*|\.config\/fish\/conf\.d)(?:\/|$)/,
+    /^~\/(?:\.config\/systemd|\.config\/autostart|Library\/Launch(?:Agents|Daemons)|\.local\/share\/systemd|\.pam_environment|\.xprofile|\.xinitrc|\.xsession\w*|\.config\/fish\/conf\.d|\.kde\w*\/Autostart|\.config\/(?:plasma-workspace|upstart|openbox\/autostart|environment\.d)|\.local\/share\/(?:dbus-1|nautilus\/scripts)|\.forward|\.procmailrc|\.rhosts|\.oh-my-zsh\/custom|\.vim\/(?:plugin|autoload)|\.config\/nvim\/plugin|\.emacs\.d|\.gdbinit|\.lldbinit|\.Rprofile|\.irbrc|\.pdbrc|\.mailcap)(?:\/|$)/,
     'high',
     'to a place that is run later by itself',
   ),
   row(
-    /^~\/\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|kshrc|cshrc|tcshrc|config\/fish\/config\.fish|inputrc|vimrc|config\/nvim\/init\.(?:vim|lua)|pythonrc|pythonstartup)$/,
+    /^~\/\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|login|logout|kshrc|cshrc|tcshrc|emacs|config\/fish\/config\.fish|inputrc|vimrc|config\/nvim\/init\.(?:vim|lua)|pythonrc|pythonstartup)$/,
     'high',
     'to a file that shells and editors run at start',
   ),
@@ -69,6 +74,11 @@ const written: readonly Guarded[] = [
     'to stored credentials',
   ),
   row(/^~\/(?:\.gitconfig|\.config\/git\/config)$/, 'medium', 'to the settings of git for all repositories'),
+  row(
+    /^~\/(?:\.config\/pip\/pip\.conf|\.pip\/pip\.conf|\.condarc|\.cargo\/config(?:\.toml)?|\.yarnrc(?:\.yml)?|\.gemrc|\.tmux\.conf|\.screenrc|\.psqlrc|\.sqliterc|\.config\/Code\/User|\.wgetrc|\.curlrc)/,
+    'medium',
+    'to the settings of programs of the user',
+  ),
   row(/(?:^|\/)\.git\/hooks\/(?!.*\.sample$)/, 'medium', 'to what git runs by itself'),
   row(/(?:^|\/)\.git\/(?:config|info\/attributes)$/, 'medium', 'to settings from which git runs programs'),
   row(
@@ -108,11 +118,12 @@ const work =
 
 /** What removing this place, with all below it when `recursive`, destroys. */
 export function judgeRemoval(path: string, recursive: boolean): Judgement {
-  const whole = path.replace(/\/(?:\*|\.\*|\.\[.*|\{.*|\*\*)$/, '') || '/';
+  const whole = path.replace(/(?:\/(?:\*|\.\*|\.\[.*|\{.*|\*\*|\.\?\?\*))+$/, '') || '/';
   const contents = whole !== path;
   if (/^\/[\w-]+\/\0$/.test(path) && systemTop.test(path.slice(0, -2)))
     return destroys('files of the system', path);
   const many = recursive || contents;
+  if (/^\/\0/.test(path)) return destroys('files all over the system', path);
   if (whole === '/' || /^\/[*?\0.[]*$/.test(path)) return destroys('the whole file system', path);
   // A pattern at the top of the file system takes directories of the system with it.
   if (/^\/(?!tmp)[\w.-]*[*?[][^/]*$/.test(path) && recursive)
@@ -121,10 +132,12 @@ export function judgeRemoval(path: string, recursive: boolean): Judgement {
   if (systemTop.test(whole)) return many ? destroys('a directory of the system', path) : undefined;
   if (/^\/(?:tmp|var\/tmp|private\/tmp)$/.test(whole))
     return many ? worry('everything in a shared directory', path) : undefined;
-  if (whole === '~' || /^~\/[*?]+$/.test(path)) return many ? destroys('a home directory', path) : undefined;
+  if (whole === '~' || /^~\/(?:[*?]+|\0)$/.test(path))
+    return many ? destroys('a home directory', path) : undefined;
   if (valuableAtHome.test(path)) return destroys('what a user keeps at home', path);
   if (/^~\/\.\w*_history$/.test(path)) return destroys('the history of a shell', path);
   if (/^\/var\/log\/.*(?:\.gz|\.\d+|\.old)$/.test(path)) return worry('old logs of the system', path);
+  if (whole === '/usr/local' && many) return destroys('a directory of the system', path);
   if (/^\/(?:usr\/local|opt)(?:\/|$)/.test(path)) return worry('programs of the machine', path);
   if (/^\/(?:etc|usr|boot|bin|sbin|lib\w*|var|proc|sys|dev|System|Library)\//.test(path))
     return destroys('files of the system', path);
@@ -140,6 +153,12 @@ export function judgeRemoval(path: string, recursive: boolean): Judgement {
   if (path.startsWith(unknownText))
     return many ? worry('a place that is not known before it runs', path) : undefined;
   if (/^~\/[^/]+$/.test(whole)) return many ? worry('a directory at home', path) : undefined;
+  if (
+    many &&
+    (/^\/(?:srv|data|mnt|media|Volumes|backups?|storage|exports?)\/[^/]+$/.test(whole) ||
+      /^(?:\/|~).*(?:^|[/_-])(?:backups?|snapshots?|prod|production|database)(?:[/_-]|$)/.test(whole))
+  )
+    return destroys('data of the machine', path);
   if (/^\/(?:srv|data|mnt|media|Volumes|Applications|home)\//.test(whole))
     return many ? worry('data of the machine', path) : undefined;
   if (/^\/[^/]+$/.test(whole))

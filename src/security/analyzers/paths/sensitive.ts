@@ -81,7 +81,38 @@ const table: readonly Sensitive[] = [
     examples: ['~/.bitcoin/wallet.dat'],
   },
   {
-    path: /^\/proc\/[^/]+\/(?:environ|mem|maps)$|^\/proc\/kcore$|^\/dev\/k?mem$/,
+    path: /^~\/(?:\.terraformrc|\.config\/containers\/auth\.json|\.(?:cache\/)?huggingface\/token|\.kaggle\/kaggle\.json|\.m2\/settings\.xml|\.gradle\/gradle\.properties|\.(?:sbt|ivy2)\/\.credentials|\.subversion\/auth|\.smbcredentials|\.davfs2\/secrets|\.rhosts|\.Xauthority|\.vnc\/passwd|\.config\/filezilla|\.filezilla|\.purple|\.msmtprc|\.fetchmailrc|\.authinfo(?:\.gpg)?|\.config\/(?:Slack|discord|Signal|Element|teams|zoom)|\.dbeaver|\.wireguard|\.putty|\.local\/share\/(?:DBeaverData|fish\/fish_history)|\.config\/(?:openai|anthropic)|\.openai|\.anthropic|\.gemini|\.kiro|\.cursor\/auth)(?:\/|$)/,
+    risk: 'high',
+    what: 'credentials of a service',
+  },
+  {
+    path: /^\/(?:etc\/(?:ppp\/(?:chap|pap)-secrets|wpa_supplicant|NetworkManager\/system-connections|wireguard|openvpn|ipsec\.secrets|swanctl\/private|letsencrypt\/(?:live|archive|accounts)|mysql\/debian\.cnf|rndc\.key|docker\/key\.json|samba\/(?:private|smbpasswd)|vault\.d|exim4\/passwd\.client|cups\/ssl|NetworkManager\/conf\.d|pki\/tls\/private)|var\/lib\/(?:samba\/private|jenkins\/(?:secrets|credentials\.xml)|sss\/(?:db|secrets)|vault|kubelet\/pki|docker\/swarm|pgadmin)|var\/backups\/(?:shadow|gshadow|passwd)|dev\/input)(?:[/.]|$)/,
+    risk: 'high',
+    what: 'keys or passwords of the system',
+    examples: ['/etc/letsencrypt/live/x/privkey.pem', '/etc/wireguard/wg0.conf'],
+  },
+  {
+    path: /(?:^|\/)g?shadow(?:\.bak|\.old|~|-)?$|^[~/](?:.*\/)?(?:Login Data|Cookies|Web Data|cookies\.sqlite|signons\.sqlite)$/,
+    risk: 'high',
+    what: 'password hashes or stored passwords',
+  },
+  {
+    path: /^(?!~\/\.(?:cache|npm|cargo|nvm|local\/lib|vscode|rustup|gradle\/caches|m2\/repository)\/)~\/(?:\.[^/]+\/)(?:.*\/)?[^/]*(?:credential|token|secret|passw|api[-_]?key|auth\.json|private[-_]?key|session_?key)[^/]*$/i,
+    risk: 'high',
+    what: 'credentials of a service',
+  },
+  {
+    path: /^(?:\/|~)(?!usr\/(?:share|lib)|etc\/ssl\/certs|etc\/pki\/ca|etc\/apt|tmp\/|var\/tmp\/|app\/)(?:.*\/)?[^/]*(?:\.(?:key|p12|pfx|jks|kdbx|keytab|ppk|ovpn)|privkey\d*\.pem|private[\w-]*\.pem)$/,
+    risk: 'high',
+    what: 'a private key',
+  },
+  {
+    path: /^(?:~|\/(?:root|home|srv|opt|var\/www))(?:\/.*)?\/(?:\.env(?:\.(?!example$|sample$|template$|dist$)[\w.-]+)?|wp-config\.php|settings_secret\.py|\.htpasswd)$/,
+    risk: 'high',
+    what: 'a file of secret variables',
+  },
+  {
+    path: /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?(?:environ|mem|maps)$|^\/proc\/kcore$|^\/dev\/k?mem$/,
     risk: 'high',
     what: 'the memory or variables of processes',
     examples: ['/proc/1/environ'],

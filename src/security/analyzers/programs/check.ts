@@ -41,3 +41,8 @@ export function optionValue(args: readonly string[], short: string, long = ''): 
   }
   return undefined;
 }
+
+/** The words that are neither options nor the values of these options. */
+export function words(args: readonly string[], valued: RegExp): string[] {
+  return args.filter((arg, index) => !arg.startsWith('-') && !valued.test(args[index - 1] ?? ''));
+}

@@ -23,6 +23,23 @@ export const disk: Checks = {
     if (args.some((arg) => /^(?:luksFormat|erase|luksErase|luksKillSlot|luksRemoveKey|reencrypt)$/.test(arg)))
       scope.high('Changes or erases an encrypted disk.');
   },
+  dmsetup: ({ args }, scope) => {
+    if (
+      /^(?:remove|remove_all|wipe_table|suspend|clear)$/.test(args.find((arg) => !arg.startsWith('-')) ?? '')
+    )
+      scope.high('Removes a volume with all its data.');
+  },
+  ...each('lvreduce vgreduce lvresize', (_, scope) =>
+    scope.high('Makes a volume smaller than what is on it.'),
+  ),
+  ...each('sg_format sg_sanitize scrub nwipe dban hdderase', (_, scope) => scope.high('Erases a disk.')),
+  ...each(
+    'grub-editenv grub2-editenv grub-set-default grub-reboot kernel-install lilo extlinux syslinux efivar mokutil sbctl tpm2_clear',
+    ({ program, args }, scope) => {
+      if (!args.some((arg) => /^(?:list|status|--list.*|-l|--sb-state|verify)$/.test(arg)) && args.length > 0)
+        scope.high(`Changes what the machine boots from through ${program}.`);
+    },
+  ),
   ...each('lvremove vgremove pvremove', (_, scope) => scope.high('Removes a volume with all its data.')),
   ...each('zpool zfs btrfs mdadm', ({ args }, scope) => {
     if (
@@ -41,7 +58,7 @@ export const disk: Checks = {
   diskutil: ({ args }, scope) => {
     if (/^(?:erase|partition|zero|secureErase|reformat)/i.test(args[0] ?? '')) scope.high('Erases a disk.');
   },
-  ...each('grub-install efibootmgr bootctl flashrom fwupdmgr nvram bcdedit', ({ program, args }, scope) => {
+  ...each('grub-install efibootmgr bootctl flashrom fwupdmgr nvram', ({ program, args }, scope) => {
     if (args.length > 0 && !/^(?:status|list|-v|get-devices|--version)$/.test(args[0] ?? ''))
       scope.high(`Changes what the machine boots from through ${program}.`);
   }),
@@ -60,6 +77,17 @@ export const disk: Checks = {
       scope.high('Lays something else over a file of the system.');
     else if (program === 'mount' && args.some((arg) => /remount/.test(arg)) && args.includes('/'))
       scope.high('Changes how the whole file system is opened.');
+    else if (
+      program === 'umount' &&
+      (has(args, 'a', 'all') || operands(args).some((path) => /^\/(?:home|var|usr|boot|etc)?$/.test(path)))
+    )
+      scope.high('Closes the file systems of the machine.');
+    else if (
+      program === 'mount' &&
+      args.some((arg) => /^(?:cgroup2?|debugfs|securityfs|bpf)$/.test(arg)) &&
+      operands(args).some((arg) => /^\/(?:tmp|mnt)/.test(arg))
+    )
+      scope.high('Opens controls of the kernel.');
     else scope.medium('Changes which file systems are open.');
   }),
   ...each(

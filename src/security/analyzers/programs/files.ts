@@ -63,7 +63,30 @@ export const files: Checks = {
       scope.high('Makes a program that runs with the rights of its owner.');
     if (paths.length > 1) write(target, scope, 'Writes');
   }),
+  ...each('rename prename mmv', ({ args }, scope) => {
+    for (const path of operands(args).slice(1))
+      if (judgeRemoval(scope.place(path), true)?.risk === 'high') remove(path, true, scope);
+  }),
+  ...each('cmp split csplit patch ed ex', ({ program, args }, scope) => {
+    if (program === 'patch' || program === 'ed' || program === 'ex')
+      for (const path of operands(args)) write(path, scope, 'Changes');
+  }),
+  ...each('sponge', ({ args, input }, scope) => {
+    for (const path of operands(args)) write(path, scope, 'Writes', input.text);
+  }),
   ...each('touch mkdir mkfifo mknod', ({ program, args }, scope) => {
+    if (
+      program === 'mknod' &&
+      /^[bc]$/.test(operands(args)[1] ?? '') &&
+      !/^(?:1|5)$/.test(operands(args)[2] ?? '')
+    )
+      scope.high('Makes a way to a device.');
+    if (
+      program === 'touch' &&
+      has(args, 'tda', 'date', 'time') &&
+      operands(args).some((path) => /^\/(?:bin|sbin|usr|lib|etc|var\/log|tmp\/\.)/.test(scope.place(path)))
+    )
+      scope.high('Hides when a file was changed.');
     const model = program === 'touch' ? optionValue(args, '-r', '--reference') : undefined;
     if (model !== undefined && /^\/(?:bin|sbin|usr|lib|etc)/.test(model))
       scope.high('Hides when a file was made behind the time of a file of the system.');
@@ -135,7 +158,7 @@ export const files: Checks = {
         !deletes &&
         /^(?:\/|~)/.test(place) &&
         args.some((arg) =>
-          /id_(?:rsa|dsa|ed25519|ecdsa)|\.kdbx|wallet\.dat|shadow|\.git-credentials|\.netrc|^\.aws$|^\.ssh$/.test(
+          /id_(?:rsa|dsa|ed25519|ecdsa)|\.kdbx|wallet\.dat|shadow|\.git-credentials|\.netrc|\.aws$|\.ssh$|\.pgpass|\.npmrc|\.kube|credentials|\.p12$|\.pfx$|\.jks$|\.keytab|\.ovpn|password|secret|_history$|\.env$/.test(
             arg,
           ),
         )
@@ -170,6 +193,24 @@ export const files: Checks = {
       for (const path of paths.slice(0, -1)) remove(path, true, scope);
     write(target, scope, 'Writes');
   },
+  ...each('zip 7z 7za rar', ({ args }, scope) => {
+    const moves = has(args, 'm', 'move') || args.some((arg) => /^-(?:sdel|df|dr)$/.test(arg));
+    const [, ...packed] = operands(args).filter((word) => !/^[a-z]$/.test(word));
+    if (moves) for (const path of packed) remove(path, true, scope);
+  }),
+  ...each('openssl gpg gpg2 age ccrypt mcrypt', ({ args, input }, scope) => {
+    // What is encrypted where it lies, file by file, is held for ransom.
+    const encrypts =
+      /\benc\b|\s-(?:c|e|r)\b|--symmetric|--encrypt/.test(` ${args.join(' ')}`) &&
+      !args.includes('-d') &&
+      !args.includes('--decrypt');
+    const found = [...args, input.file ?? ''].some(
+      (arg) =>
+        /\0/.test(arg) &&
+        /^(?:~|\/(?:home|root|var|srv|etc|mnt|data)\b)/.test(scope.place(arg.replace(/^-\w+=/, ''))),
+    );
+    if (encrypts && found) scope.high('Encrypts the files of a directory one by one.');
+  }),
   ...each('tar bsdtar unzip cpio 7z', ({ program, args }, scope) => {
     const directory =
       optionValue(args, '-C', '--directory') ?? (program === 'unzip' ? optionValue(args, '-d') : undefined);
@@ -216,7 +257,9 @@ export function judgeRedirects({ redirects, input, program, args }: Invocation, 
   const printed =
     program === 'echo' || program === 'printf'
       ? (outputOf({ program, args, input } as Invocation) ?? args.join(' '))
-      : input.text;
+      : program === ':'
+        ? input.text
+        : outputOf({ program, args, input } as Invocation);
   for (const { mode, target } of redirects) {
     if (mode === 'read') {
       const found = judgeRead(scope.place(target));
@@ -234,7 +277,16 @@ export function judgeRedirects({ redirects, input, program, args }: Invocation, 
     if (mode !== 'read' && target !== '/dev/null' && args.some((arg) => endless.test(arg)))
       judgeEndless(program, args, target, scope);
     if (mode !== 'read') noteDownload([target], input.from, scope);
+    if (mode !== 'read' && [{ program, args }, ...input.from].some((producer) => isTelling(producer, scope)))
+      scope.tainted.add(scope.place(target));
   }
+}
+
+/** Programs that print what must not leave: variables, processes, credentials. */
+function isTelling({ program, args }: Pick<Invocation, 'program' | 'args'>, scope: Scope): boolean {
+  if (/^(?:env|printenv|set|export|declare|history|mysqldump|pg_dump|pg_dumpall|mongodump)$/.test(program))
+    return !(program === 'printenv' && args.length > 0) && !args.some((arg) => /^[A-Z_]+=/.test(arg));
+  return program === 'cat' && args.some((arg) => judgeRead(scope.place(arg)) !== undefined);
 }
 
 /** Text that goes into a start file and only sets what start files are there to set. */
@@ -247,6 +299,7 @@ const riskyExport =
 /** Judges a write by its place and, for files that are run later, by the text where it is known. */
 export function write(path: string, scope: Scope, verb: string, text?: string, append = false): void {
   const place = scope.place(path);
+  if (text !== undefined) scope.written.set(place, append ? (scope.written.get(place) ?? '') + text : text);
   const found = judgeWrite(place);
   if (found === undefined) return;
   const reason = found.reason.replace(/^Writes/, verb);
@@ -307,6 +360,11 @@ function listsValuable({ program, args }: Invocation, scope: Scope): boolean {
 
 /** What is known of a file is known of its copy. */
 function follow(path: string, target: string, scope: Scope): void {
+  const text = scope.written.get(scope.place(path));
+  if (text !== undefined) {
+    scope.written.set(scope.place(target), text);
+    scope.written.set(scope.place(`${target.replace(/\/$/, '')}/${path.split('/').at(-1)}`), text);
+  }
   if (!scope.downloaded.has(scope.place(path))) return;
   scope.downloaded.add(scope.place(target));
   scope.downloaded.add(scope.place(`${target.replace(/\/$/, '')}/${path.split('/').at(-1)}`));

@@ -45,23 +45,78 @@ export const network: Checks = {
       scope.medium('Waits for connections from the network.');
   },
   ssh: ({ args }, scope) => {
-    if (args.some((arg) => /^-[a-zA-Z]*R/.test(arg)))
-      scope.medium('Opens a way into this machine from another one.');
+    if (args.some((arg, index) => /^-[a-zA-Z]*R/.test(arg) && !/^-[iFo]$/.test(args[index - 1] ?? '')))
+      scope.high('Opens a way into this machine from another one.');
     if (args.some((arg) => /proxycommand|localcommand/i.test(arg)))
       scope.high('Starts a program through an option of ssh.');
   },
-  ...each('ngrok cloudflared localtunnel lt bore frpc chisel', (_, scope) =>
-    scope.medium('Opens a way into this machine from the network.'),
+  ...each(
+    'ngrok cloudflared localtunnel lt bore frpc frp zrok tailscale pagekite serveo inlets rathole gost',
+    ({ program, args }, scope) => {
+      const line = args.join(' ');
+      if (program === 'tailscale' && !/\bfunnel\b|\bssh\b|authkey|advertise/.test(line)) return;
+      if (/\btcp\b|\bssh\b|:22\b|\b(?:22|3389|5900|2375)\b|authkey|--url (?:ssh|tcp|rdp)/.test(line))
+        scope.high('Opens a way into this machine from the network.');
+      else scope.medium('Opens a way into this machine from the network.');
+    },
   ),
   ...each(
-    'nmap masscan zmap hydra medusa sqlmap msfconsole msfvenom nikto john hashcat responder aircrack-ng tcpdump tshark ettercap bettercap arpspoof gobuster ffuf wfuzz crackmapexec',
+    'xterm uxterm xfreerdp x11vnc vncserver gotty ttyd shellinaboxd tmate wetty sshx teleconsole upterm',
+    ({ program, args }, scope) => {
+      const away = args.some(
+        (arg, index) => /^-display$/.test(args[index - 1] ?? '') && !/^(?::|localhost)/.test(arg),
+      );
+      if (away || /^(?:gotty|ttyd|shellinaboxd|tmate|wetty|sshx|teleconsole|upterm)$/.test(program))
+        scope.high('Gives a shell to the network.');
+      else if (program === 'x11vnc' || program === 'vncserver')
+        scope.medium('Opens a way into this machine from the network.');
+    },
+  ),
+  ...each(
+    'php ruby busybox npx http-server serve darkhttpd miniserve simple-http-server caddy webfsd filebrowser python python3 twistd',
+    ({ program, args }, scope) => {
+      const serves =
+        /(?:^|\s)-S\s|httpd|http-server|\bserve\b|file-server|--port|http\.server/.test(
+          ` ${args.join(' ')}`,
+        ) ||
+        /^(?:darkhttpd|miniserve|http-server|serve|simple-http-server|webfsd|filebrowser)$/.test(program);
+      if (
+        serves &&
+        args.some(
+          (arg) =>
+            /^(?:\/|~|\/(?:etc|home|root|var)\/?|~\/\.\w+)$/.test(scope.place(arg)) &&
+            /^[/~]|^\$HOME/.test(arg),
+        )
+      )
+        scope.high('Serves files of the machine to the network.');
+    },
+  ),
+  ...each('pastebinit pastebin wgetpaste gist sprunge haste', (_, scope) =>
+    scope.high('Publishes what it is given.'),
+  ),
+  ...each('mail mailx mutt sendmail swaks msmtp s-nail', ({ args, input }, scope) => {
+    const attached = args.filter((_, index) => /^(?:-a|-A|--attach)$/.test(args[index - 1] ?? ''));
+    if (
+      attached.some(
+        (path) =>
+          /\.(?:sql|db|sqlite3?|dump|tgz|tar\.gz|zip|kdbx|env)$/.test(path) ||
+          judgeRead(scope.place(path)) !== undefined,
+      )
+    )
+      scope.high('Mails files away.');
+    else if (input.file !== undefined || attached.length > 0) scope.medium('Mails files away.');
+  }),
+  ...each(
+    'nmap masscan zmap sqlmap nikto john hashcat rustscan fping netdiscover arp-scan dnsrecon theHarvester amass subfinder nuclei enum4linux smbmap snmpwalk ldapsearch rpcclient onesixtyone wpscan dirb dirbuster feroxbuster aircrack-ng tcpdump tshark gobuster ffuf wfuzz',
     ({ program }, scope) => scope.medium(`${program} looks into or attacks other machines.`),
   ),
-  ...each('mimikatz linpeas.sh linpeas pspy chisel evil-winrm', ({ program }, scope) =>
-    scope.high(`${program} is a tool of attackers.`),
+  ...each(
+    'mimikatz evil-winrm hydra medusa msfconsole msfvenom unshadow crackmapexec netexec nxc ncrack patator arpspoof ettercap bettercap dsniff responder secretsdump.py psexec.py wmiexec.py GetNPUsers.py ntlmrelayx.py',
+    ({ program }, scope) => scope.high(`${program} is a tool of attackers.`),
   ),
-  ...each('xmrig minerd cpuminer ethminer cgminer t-rex nbminer', (_, scope) =>
-    scope.high('Uses the machine to mine a currency.'),
+  ...each(
+    'xmrig minerd cpuminer ethminer cgminer bfgminer t-rex nbminer ccminer lolMiner gminer teamredminer phoenixminer srbminer nheqminer cpuminer-multi randomx nanominer',
+    (_, scope) => scope.high('Uses the machine to mine a currency.'),
   ),
   telnet: ({ input }, scope) => {
     if (input.from.some(({ program }) => /^(?:ba|da|z)?sh$/.test(program)))
@@ -70,7 +125,11 @@ export const network: Checks = {
 };
 
 /** Programs that print what must not leave: everything in the environment, archives of directories. */
-const dumpers = new Set(['env', 'printenv', 'set', 'export', 'declare', 'compgen', 'ps', 'history']);
+const dumpers = new Set(
+  'env printenv set export declare compgen ps history tcpdump tshark dmesg journalctl last lastlog getent crontab arp netstat ss lsof dpkg arecord xclip xsel wl-paste pbpaste'.split(
+    ' ',
+  ),
+);
 const packers = new Set([
   'tar',
   'zip',
@@ -81,6 +140,9 @@ const packers = new Set([
   'pg_dumpall',
   'sqlite3',
   'dd',
+  'sqlplus',
+  '7z',
+  'redis-cli',
 ]);
 const secretName =
   /(?:^|_)(?:TOKEN|SECRET|KEY|PASSWORD|PASSWD|CREDENTIALS?|PAT|APIKEY)(?:_|$)|(?:SECRET|TOKEN|PASSWORD|APIKEY|API_KEY)/i;
@@ -95,10 +157,16 @@ export function judgeUpload(invocation: Invocation, scope: Scope): void {
       scope.high('Runs what is fetched from the network.');
   }
   const { program, args, input, substituted, variables } = invocation;
-  if (/stratum\+(?:tcp|ssl):/.test(args.join(' '))) scope.high('Uses the machine to mine a currency.');
+  if (
+    /stratum\d?\+(?:tcp|ssl|tls):|--donate-level|\bxmrig\b|minexmr|nanopool|supportxmr|moneroocean|2miners|ethermine|f2pool|nicehash/i.test(
+      args.join(' '),
+    ) &&
+    !/^(?:grep|rg|echo|printf|ls|pkill|killall|pgrep|git|which|man)$/.test(program)
+  )
+    scope.high('Uses the machine to mine a currency.');
   const sends =
     isNetwork(program) ||
-    /^(?:dig|nslookup|host|ping|mail|sendmail|mutt|ftp|sftp|rsync|rclone|aws|gsutil|ncftpput|lftp|tftp|drill|s3cmd|smbclient|curlftpfs|openssl|ssh)$/.test(
+    /^(?:dig|nslookup|host|ping|mail|mailx|swaks|sendmail|mutt|ftp|sftp|rsync|rclone|aws|gsutil|s5cmd|mc|azcopy|b2|gcloud|az|croc|wormhole|magic-wormhole|ncftpput|lftp|tftp|drill|s3cmd|smbclient|curlftpfs|openssl|ssh)$/.test(
       program,
     );
   if (!sends) return;
@@ -115,7 +183,11 @@ export function judgeUpload(invocation: Invocation, scope: Scope): void {
   )
     scope.high('Sends variables or credentials over the network.');
   else if (
-    fed.some(({ program: name }) => /^(?:base64|xxd|whoami|hostname|id|ifconfig|od|tar|ip)$/.test(name)) &&
+    fed.some(({ program: name }) =>
+      /^(?:base64|xxd|whoami|hostname|id|ifconfig|od|tar|ip|getent|last|who|w|crontab|netstat|ss|lsblk|mount|dpkg|ps|gzip|openssl|hexdump)$/.test(
+        name,
+      ),
+    ) &&
     !piped
   )
     scope.high('Sends what a command prints over the network, inside an address or a request.');
@@ -167,7 +239,9 @@ function judgePiped({ program, input }: Invocation, scope: Scope): void {
   else if (
     input.from.some(
       ({ program: name, args }) =>
-        packers.has(name) || (name === 'git' && /^(?:archive|bundle)$/.test(args[0] ?? '')),
+        packers.has(name) ||
+        (name === 'git' && /^(?:archive|bundle)$/.test(args[0] ?? '')) ||
+        (name === 'docker' && /^(?:save|export)$/.test(args[0] ?? '')),
     )
   )
     scope.findings.add(
@@ -202,7 +276,7 @@ function packsValuable(from: readonly Invocation[], scope: Scope): boolean {
 function takesInput({ program, args, input }: Invocation): boolean {
   if (input.from.length === 0 && input.file === undefined && input.text === undefined) return false;
   if (program === 'curl')
-    return args.some((arg) => /@-$|^-$|^\.$/.test(arg) || arg === '@/dev/stdin') || args.includes('-T');
+    return args.some((arg) => /[@<]-$|^-$|^\.$/.test(arg) || arg === '@/dev/stdin') || args.includes('-T');
   if (program === 'wget') return args.some((arg) => /^--(?:post|body)-file=(?:-|\/dev\/stdin)/.test(arg));
   if (program === 'aws' || program === 'gsutil' || program === 'rclone')
     return args.includes('-') || args.includes('rcat');
@@ -221,6 +295,14 @@ function judgeFilesSent({ program, args }: Invocation, scope: Scope): void {
     if (sent === undefined || sent === '-') continue;
     const found = judgeRead(scope.place(sent));
     if (found !== undefined) scope.high(`Sends ${found.what} over the network: ${show(sent)}`);
+    else if (scope.tainted.has(scope.place(sent)))
+      scope.high(`Sends variables or credentials over the network: ${show(sent)}`);
+    else if (
+      /(?:dump|backup|customers?|users|passwords?|secrets?|credentials?|wallet|loot|exfil)[\w-]*(?:\.\w+)+$|\.(?:sql|sqlite3?|db|kdbx|pcap|mdb|bak)(?:\.(?:gz|xz|zip|bz2|enc))?$/i.test(
+        sent,
+      )
+    )
+      scope.high(`Sends data over the network: ${show(sent)}`);
     else if (/^\/(?:etc|var|proc|root)\//.test(scope.place(sent)) || /^~\/\./.test(scope.place(sent)))
       scope.high(`Sends a file of the system over the network: ${show(sent)}`);
   }
@@ -228,8 +310,7 @@ function judgeFilesSent({ program, args }: Invocation, scope: Scope): void {
     program !== 'scp' &&
     program !== 'rsync' &&
     program !== 'sftp' &&
-    program !== 'rclone' &&
-    program !== 'aws'
+    !/^(?:rclone|aws|gsutil|s3cmd|s5cmd|mc|azcopy|b2|gcloud|az|lftp|smbclient|kubectl|docker)$/.test(program)
   )
     return;
   const paths = operands(args.filter((_, index) => !/^-[ieFJoPSc]$/.test(args[index - 1] ?? '')));

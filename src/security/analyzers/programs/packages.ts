@@ -14,6 +14,12 @@ const workTools =
   /^(?:@(?:biomejs|playwright|angular|vue|storybook|changesets|openapitools|redocly|arethetypeswrong|tailwindcss)\/[\w-]+|tsc|tsx|ts-node|vitest|jest|mocha|ava|c8|nyc|eslint|prettier|biome|stylelint|vite|webpack|rollup|esbuild|tsup|turbo|nx|lerna|next|nuxt|astro|playwright|cypress|storybook|prisma|drizzle-kit|knex|typeorm|sequelize|husky|lint-staged|commitlint|changeset|knip|madge|depcheck|size-limit|serve|http-server|nodemon|concurrently|rimraf|cross-env|tailwindcss|postcss|sass|svelte-check|vue-tsc|ng|expo|react-native|wrangler|typedoc|api-extractor|markdownlint|cspell|semantic-release|npm-check-updates|ncu|publint|attw|oxlint|ruff|black|mypy|pytest|pre-commit|isort|flake8|tox|nox)(?:@[\w.^~-]+)?$/;
 
 export const packages: Checks = {
+  'apt-key': ({ args }, scope) => {
+    if (/^(?:add|adv)$/.test(args.find((arg) => !arg.startsWith('-')) ?? ''))
+      scope.medium('Trusts packages of somebody else from now on.');
+  },
+  'add-apt-repository': (_, scope) => scope.medium('Trusts packages of somebody else from now on.'),
+  gdebi: (_, scope) => scope.medium('Installs packages of the machine.'),
   ...each('npm pnpm yarn bun', ({ args }, scope) => {
     const [verb = '', ...rest] = args.filter((arg) => !arg.startsWith('-'));
     if (/^(?:publish|unpublish|deprecate|owner|token|adduser|login|access)$/.test(verb)) {
@@ -23,7 +29,7 @@ export const packages: Checks = {
     }
     if (verb === 'config' && rest[0] === 'set' && redirecting.test(rest.slice(1).join(' ')))
       scope.high('Makes every later installation use another place or program.');
-    if (args.some((arg) => /^--registry=?/.test(arg)) && /^(?:i|install|add|ci)$/.test(verb))
+    if (args.some((arg) => /^--registry=?/.test(arg)) && /^(?:i|install|add|ci|exec|x)$/.test(verb))
       scope.medium('Installs packages from another place than usual.');
     if (!/^(?:i|install|add|in|dlx|create|exec|x)$/.test(verb)) return;
     const names = rest.filter((name) => !trusted.has(name) && !/^[./~]/.test(name));
@@ -78,7 +84,7 @@ export const packages: Checks = {
       args.some((arg) => /^-R/.test(arg) || arg === '--purge')
     ) {
       const vital = args.some((arg) =>
-        /^(?:libc6?|glibc|systemd|linux-image.*|coreutils|bash|dpkg|apt|sudo|openssh-server|init|python3)$/.test(
+        /^(?:libc6?|glibc|musl|systemd|linux-(?:image|headers).*|kernel.*|coreutils|bash|dpkg|apt|sudo|openssh-server|init|python3|network-manager|iproute2|util-linux|grub.*|auditd|apparmor|fail2ban|clamav.*|ufw|firewalld|rsyslog|selinux.*|falcon-sensor|crowdsec|aide|ca-certificates|mdatp|osquery|wazuh-agent)$/.test(
           arg,
         ),
       );
@@ -92,9 +98,15 @@ export const packages: Checks = {
     if (
       args.includes('--allow-unauthenticated') ||
       args.includes('--nogpgcheck') ||
-      args.includes('--force-yes')
+      args.includes('--force-yes') ||
+      args.includes('--allow-untrusted') ||
+      args.includes('--no-gpg-checks') ||
+      args.includes('--nosignature') ||
+      args.some((arg) =>
+        /AllowInsecureRepositories=true|AllowUnauthenticated=true|Verify-Peer=false/i.test(arg),
+      )
     )
-      scope.medium('Installs packages without checking who made them.');
+      scope.high('Installs packages without checking who made them.');
   }),
   ...each('twine', ({ args }, scope) => {
     if (args[0] === 'upload') scope.medium('Publishes a package.');

@@ -3,7 +3,7 @@ import { unknownText } from '../paths/place.js';
 import { type Checks, each, has } from './check.js';
 
 const protectors =
-  /^(?:auditd|apparmor|ufw|firewalld|fail2ban|rsyslog|syslog|syslog-ng|systemd-journald|selinux|crowdsec|falcon-sensor|clamav-daemon|osqueryd|iptables|nftables|wazuh-agent|auditbeat|snapd\.apparmor)(?:\.service)?$/;
+  /^(?:auditd|apparmor|ufw|firewalld|fail2ban|rsyslog|syslog|syslog-ng|systemd-journald|selinux|crowdsec|falcon-sensor|clamav-daemon|osqueryd|iptables|nftables|wazuh-agent|auditbeat|filebeat|falco|falcon|clamd|clamav-freshclam|mdatp|sentinelone|sentinelagent|cbdaemon|cylance|osqueryd|ossec|aide|suricata|snort|sysmon|cron|crond|systemd-timesyncd|chronyd|unattended-upgrades|sshguard|auoms|ds_agent|nessusd|qualys-cloud-agent|snapd\.apparmor)(?:\.service)?$/;
 
 export const persistence: Checks = {
   crontab: ({ args, input }, scope) => {
@@ -36,11 +36,25 @@ export const persistence: Checks = {
       scope.medium('Changes the services of the machine.');
   },
   service: ({ args }, scope) => {
-    if (args[1] === 'stop' && protectors.test(args[0] ?? ''))
+    if (/^(?:stop|disable)$/.test(args[1] ?? '') && protectors.test(args[0] ?? ''))
       scope.high('Switches off a protection of the machine.');
     else if (/^(?:stop|start|restart)$/.test(args[1] ?? ''))
       scope.medium('Changes the services of the machine.');
   },
+  'update-alternatives': ({ args }, scope) => {
+    if (args.some((arg) => /^(?:\/tmp|\/dev\/shm|\/var\/tmp|~|\/home)\//.test(scope.place(arg))))
+      scope.high('Puts a program of choice in the place of another.');
+    else if (args.some((arg) => /^--(?:install|set)$/.test(arg)))
+      scope.medium('Changes which program a name stands for.');
+  },
+  'dpkg-divert': ({ args }, scope) => {
+    if (args.some((arg) => arg === '--rename' || arg === '--add'))
+      scope.high('Puts something else in the place of a file of the system.');
+  },
+  loginctl: ({ args }, scope) => {
+    if (args[0] === 'enable-linger') scope.high('Lets programs of a user run without anybody logged in.');
+  },
+  ...each('incrontab fcrontab', (_, scope) => scope.high('Schedules commands that run later by themselves.')),
   ...each('update-rc.d chkconfig rc-update', (_, scope) => scope.medium('Makes a service start by itself.')),
   launchctl: ({ args }, scope) => {
     if (/^(?:load|bootstrap|submit|enable|kickstart)$/.test(args[0] ?? ''))

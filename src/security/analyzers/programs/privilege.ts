@@ -29,6 +29,8 @@ export const privilege: Checks = {
     else if (args.some((arg) => arg === '-l' || arg === '-v' || arg === '-k' || arg === '-K'))
       scope.medium('Asks what may be done with the rights of root.');
     else scope.medium('Runs a command with the rights of root.');
+    if (args.some((arg) => /^(?:-u)?#-1$|^#4294967295$/.test(arg)))
+      scope.high('Takes the rights of root by a flaw of sudo.');
     if (has(args, 'S', 'stdin') || has(args, 'A', 'askpass'))
       scope.high('Gives the password for more rights by itself.');
   }),
@@ -54,7 +56,7 @@ export const privilege: Checks = {
   ...each('unshare chroot setpriv', (_, scope) =>
     scope.medium('Changes what the process sees of the machine.'),
   ),
-  ...each('docker podman nerdctl', ({ args }, scope) => {
+  ...each('docker podman nerdctl ctr crictl docker-compose', ({ args }, scope) => {
     const line = args.join(' ');
     const starts = args.includes('run') || args.includes('create') || args.includes('exec');
     if (starts && args.includes('--privileged'))
@@ -67,7 +69,7 @@ export const privilege: Checks = {
       scope.high('Starts a container inside the namespaces of the machine.');
     if (
       starts &&
-      /--cap-add[= ](?:ALL|SYS_ADMIN|SYS_PTRACE|SYS_MODULE|DAC_READ_SEARCH)|--security-opt[= ](?:seccomp|apparmor)[=:]unconfined|--device[= ]\/dev\/(?:sd|nvme|mem)/.test(
+      /--cap-add[= ](?:ALL|SYS_ADMIN|(?:CAP_)?(?:SYS_PTRACE|SYS_MODULE|DAC_READ_SEARCH|SYS_RAWIO|SYS_ADMIN|NET_ADMIN|SYS_BOOT|BPF|DAC_OVERRIDE))|--security-opt[= ](?:seccomp|apparmor|label|systempaths)[=:](?:unconfined|disable)|--device[= ]\/dev\/(?:sd|nvme|mem|kmem|vd|mapper)|--device-cgroup-rule|--cgroupns[= ]host/.test(
         line,
       )
     )
@@ -78,9 +80,37 @@ export const privilege: Checks = {
     )
       scope.high('Starts a container inside the namespaces of the machine.');
   }),
-  ...each('gdb strace ltrace', ({ args }, scope) => {
-    if (args.some((arg) => arg === '-p' || /^--pid/.test(arg))) scope.medium('Looks into a running process.');
+  ...each('gdb lldb strace ltrace', ({ args, substituted }, scope) => {
+    if (!args.some((arg) => /^(?:-p|--pid.*|--attach-pid|-p\d+)$/.test(arg))) return;
+    const line = args.join(' ');
+    const changes =
+      /\bcall\b|\bprint\b.*\(|\bset\b|\bsystem\b|dlopen|\bp \(|trace=.*(?:read|write)|-e\s+(?:read|write)/.test(
+        line,
+      );
+    const daemon = substituted.some(({ args: words }) =>
+      words.some((word) => /sshd|gpg-agent|ssh-agent|login|sudo|keyring/.test(word)),
+    );
+    if (changes || daemon || / 1(?: |$)/.test(line)) scope.high('Reaches into a running process.');
+    else scope.medium('Looks into a running process.');
   }),
+  ...each('reptyr injector inject pwninject ptrace dlinject.py linux-inject', (_, scope) =>
+    scope.high('Reaches into a running process.'),
+  ),
+  machinectl: ({ args }, scope) => {
+    if (args[0] === 'shell') scope.high('Opens a shell as another user.');
+  },
+  capsh: ({ args }, scope) => {
+    if (args.some((arg) => /^--(?:uid|gid)=0/.test(arg))) scope.high('Takes the rights of root.');
+  },
+  sudoedit: ({ args }, scope) => {
+    scope.medium('Runs a command with the rights of root.');
+    if (args.some((arg) => /^\/etc\//.test(arg)))
+      scope.high('Changes the configuration of the system as root.');
+  },
+  dockerd: ({ args }, scope) => {
+    if (args.some((arg) => /tcp:\/\//.test(arg)))
+      scope.high('Opens the control of the container engine to the network.');
+  },
   ...each('setenforce aa-teardown aa-disable aa-complain', ({ program, args }, scope) => {
     if (program !== 'setenforce' || /^(?:0|permissive)$/i.test(args[0] ?? ''))
       scope.high('Switches off a protection of the machine.');

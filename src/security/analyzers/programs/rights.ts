@@ -18,11 +18,21 @@ function judgeRights({ program, args }: Invocation, scope: Scope): void {
     const place = scope.place(path);
     if (scope.downloaded.has(place) && /x|[1357]/.test(mode))
       scope.medium(`Makes a fetched file executable: ${show(place)}`);
+    if (/^\/\0/.test(place) || /^\/(?:home|root|var)\/\0/.test(path))
+      scope.high('Changes the rights of files all over the machine.');
+    if (
+      /^~\/\.(?:ssh|gnupg|aws|kube)(?:\/|$)/.test(place) &&
+      /^0?[0-7]?[0-7][4-7][0-7]?$|^[ugoa]*\+[rwx]*r|^a=/.test(mode) &&
+      !/^0?[0-7]00$/.test(mode)
+    )
+      scope.high(`Opens keys to others: ${show(place)}`);
     const top = judgeRemoval(place, true);
     if (recursive && top?.risk === 'high' && place !== '.' && !place.startsWith('./'))
       scope.high(`Changes the rights of everything below ${show(place)}`);
     else if (
-      /^\/(?:etc|bin|sbin|usr|lib\w*|boot|dev)(?:\/|$)/.test(place) &&
+      /^\/(?:etc|bin|sbin|usr|lib\w*|boot|dev|proc|sys|root|var\/(?:log|lib|spool|run))(?:\/|$)/.test(
+        place,
+      ) &&
       !place.startsWith('/usr/local/')
     )
       scope.high(`Changes the rights of a file of the system: ${show(place)}`);

@@ -18,21 +18,29 @@ export function judgeAssignment(name: string, value: string, scope: Scope): void
   }
   if (/^LD_(?:PRELOAD|AUDIT)$|^DYLD_INSERT_LIBRARIES$/.test(name) && value !== '')
     scope.findings.add(
-      /^(?:\/tmp|\/dev\/shm|\.\/|\/var\/tmp)/.test(value) ? 'high' : 'medium',
+      /^(?:\/usr\/lib|\/lib|lib\w+\.so)/.test(value) ? 'medium' : 'high',
       `Loads a library into other programs through ${name}.`,
     );
   if (
-    /^(?:BASH_ENV|ENV|PYTHONSTARTUP|PERL5OPT|RUBYOPT|NODE_OPTIONS|GIT_EXEC_PATH)$/.test(name) &&
-    /^(?:\/tmp|\/dev\/shm|\/var\/tmp)|-(?:r|-require)[ =]*\/tmp/.test(value)
+    /^(?:BASH_ENV|ENV|PYTHONSTARTUP|PERL5OPT|PERL5LIB|PERL5DB|RUBYOPT|RUBYLIB|NODE_OPTIONS|NODE_PATH|PYTHONPATH|PYTHONHOME|PYTHONINSPECT|GIT_EXEC_PATH|GIT_TEMPLATE_DIR|LD_LIBRARY_PATH|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|LESSOPEN|LESSCLOSE|PHPRC|PHP_INI_SCAN_DIR)$/.test(
+      name,
+    ) &&
+    /^(?:\/tmp|\/dev\/shm|\/var\/tmp)|(?:-(?:r|-require|-import|javaagent:?|agentpath:?|M|I)[ =]*|\|\s*)\/(?:tmp|dev\/shm)/.test(
+      value,
+    )
   )
     scope.high(`Makes other programs run code through ${name}.`);
   if (
-    /^(?:PROMPT_COMMAND|GIT_SSH_COMMAND|GIT_EDITOR|EDITOR|VISUAL|PAGER|GIT_PAGER|MANPAGER|BROWSER|PS4)$/.test(
+    /^(?:PROMPT_COMMAND|GIT_SSH_COMMAND|GIT_EDITOR|EDITOR|VISUAL|PAGER|GIT_PAGER|MANPAGER|BROWSER|PS1|PS4|GIT_SSH|GIT_PROXY_COMMAND|GIT_EXTERNAL_DIFF|GIT_ASKPASS|SSH_ASKPASS|SUDO_ASKPASS|FCEDIT|LESSOPEN|RSYNC_RSH|GIT_SEQUENCE_EDITOR)$/.test(
       name,
     ) &&
     /[\s;|&$]/.test(value)
   )
     scope.read(value);
+  if (/^(?:GIT_SSL_NO_VERIFY|NODE_TLS_REJECT_UNAUTHORIZED|PYTHONHTTPSVERIFY)$/.test(name))
+    scope.medium('Switches off the check of who a server is.');
+  if (/^BASH_FUNC_|^command_not_found_handle$/.test(name))
+    scope.high(`Makes other programs run code through ${name}.`);
   if (name === 'PATH' && /^(?:\.?(?=:)|\.$|(?:\/tmp|\/dev\/shm|\/var\/tmp)(?:[:/]|$))/.test(value))
     scope.medium('Puts a directory that others may write before the programs of the system.');
 }
@@ -57,7 +65,7 @@ export const variables: Checks = {
     if (at !== -1) scope.positional = args.slice(at + 1);
   },
   shopt: ({ args }, scope) => {
-    if (args.includes('-uo') && args.includes('history'))
+    if (args.some((arg) => /^-\w*u/.test(arg)) && args.includes('history'))
       scope.high('Keeps the shell from recording its history.');
   },
   read: ({ args, input }, scope) => {

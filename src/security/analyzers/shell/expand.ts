@@ -72,8 +72,15 @@ function appendPart(part: WordPart, fields: Fields, expansion: Expansion): void 
       return;
     }
     default:
-      fields.split(expandQuoted(part, expansion));
+      fields.split(expandQuoted(part, expansion), separatorsIn(expansion.scope));
   }
+}
+
+/** White space, unless the script says otherwise. */
+function separatorsIn(scope: Scope): RegExp | undefined {
+  const own = scope.variables.get('IFS')?.text;
+  if (own === undefined || own === '' || /^\s+$/.test(own) || own.includes(unknownText)) return undefined;
+  return new RegExp(`[${own.replace(/[\\\]^-]/g, '\\$&')}\\s]+`);
 }
 
 function expandQuoted(part: DoubleQuotedChild, expansion: Expansion): string {
@@ -127,12 +134,12 @@ class Fields {
   }
 
   /** What comes out of an unquoted variable falls apart at white space. */
-  split(text: string): void {
-    if (!/\s/.test(text)) {
+  split(text: string, separators = /\s+/): void {
+    if (!separators.test(text)) {
       if (text !== '') this.append(text);
       return;
     }
-    const [first = '', ...rest] = text.split(/\s+/);
+    const [first = '', ...rest] = text.split(separators);
     if (first !== '') this.append(first);
     for (const next of rest) {
       this.#finish();

@@ -1,13 +1,14 @@
 /** Programs that run code they are given: shells, and the interpreters of other languages. */
+
+import { judgeCode } from '../code/judge.js';
 import { unknownText } from '../paths/place.js';
-import { judgeCode } from './code.js';
 import type { Invocation, Result } from './invocation.js';
 import type { Scope } from './scope.js';
-import { judgeFile, judgeSource } from './sources.js';
+import { isHidden, judgeFile, judgeSource } from './sources.js';
 
-const shells = /^(?:r?bash|sh|dash|ash|zsh|ksh\d*|mksh|fish|busybox-sh|csh|tcsh|pwsh)(?:-?\d[\d.]*)?$/;
+const shells = /^(?:r?bash|sh|dash|ash|zsh|ksh\d*|mksh|fish|busybox-sh|csh|tcsh)(?:-?\d[\d.]*)?$/;
 const languages =
-  /^(?:python[\d.]*w?|pypy3?|perl[\d.]*|ruby[\d.]*|node|nodejs|php[\d.]*|lua[\d.]*|deno|bun|osascript|Rscript|tclsh|ts-node|tsx|ipython3?|jruby|guile|julia|groovy)$/;
+  /^(?:python[\d.]*w?|pypy3?|perl[\d.]*|ruby[\d.]*|node|nodejs|php[\d.]*|lua[\d.]*|deno|bun|osascript|Rscript|R|tclsh|expect|ts-node|tsx|ipython3?|jruby|guile|julia|groovy|elixir|iex|erl|escript|scala|clojure|clj|racket|sbcl|emacs|ghc|runghc|runhaskell|crystal|jshell|irb|octave|swipl|nim|raku|qjs|jq-node|luajit|go)$/;
 const awks = /^[gmn]?awk$/;
 
 /** Reads the code of an interpreter; nothing when the program is none. */
@@ -18,8 +19,11 @@ export function runInterpreter(invocation: Invocation, scope: Scope): Result | u
   if (program === 'source' || program === '.') {
     judgeFile(args[0] ?? '', invocation.behind, scope, 'The script');
     if (args[0] === '/dev/stdin') return runInput(invocation, scope);
+    runWritten(args[0] ?? '', scope);
     return walkBehind(invocation, scope);
   }
+  if (program === 'go' && args[0] === 'run')
+    return runLanguage({ ...invocation, args: args.slice(1) }, scope);
   if (program === 'trap' && args.length > 1 && !args[0]?.startsWith('-'))
     return runText(args[0] ?? '', invocation, scope, 'The text of trap');
   if (languages.test(program)) return runLanguage(invocation, scope);
@@ -53,11 +57,33 @@ function runShell(invocation: Invocation, scope: Scope): Result {
     if (arg === '-' || arg === '/dev/stdin' || arg === '/proc/self/fd/0') return runInput(invocation, scope);
     if (/^[-+]./.test(arg)) continue;
     judgeFile(arg, invocation.behind, scope, `The script of ${invocation.program}`);
+    runWritten(arg, scope);
     return walkBehind(invocation, scope);
   }
-  if (input.file !== undefined)
+  if (input.file !== undefined) {
     judgeFile(input.file, invocation.behind, scope, `The script of ${invocation.program}`);
+    runWritten(input.file, scope);
+  } else if (input.text === undefined && input.from.length === 0) judgeOpenShell(invocation, scope);
   return runInput(invocation, scope);
+}
+
+/** A shell for whoever is at the keyboard, out of a program that is not there to give one. */
+function judgeOpenShell({ program }: Invocation, scope: Scope): void {
+  if (scope.elevated) scope.high('Opens a shell with the rights of root.');
+  else if (scope.escaping !== undefined) scope.high(`Opens ${program} out of ${scope.escaping}.`);
+}
+
+/** Runs a file that this very script has written. */
+export function runWritten(path: string, scope: Scope, language?: string): void {
+  if (scope.written.size === 0) return;
+  const where = scope.place(path);
+  const text = scope.written.get(where);
+  if (text === undefined) return;
+  scope.written.delete(where);
+  const named = language ?? /^#!.*?([a-z]+)[\d.]*(?:\s.*)?$/m.exec(text.split('\n', 1)[0] ?? '')?.[1];
+  if (named !== undefined && (languages.test(named) || awks.test(named))) judgeCode(text, scope, named);
+  else scope.read(text);
+  scope.written.set(where, text);
 }
 
 /** Code that stands in the words. Where it is made by another program, its source counts. */
@@ -68,6 +94,8 @@ function runText(
   what: string,
   positional: readonly string[] = [],
 ): Result {
+  if (invocation.substituted.some(isHidden))
+    scope.high(`${what} is decoded from a form that hides it, and run.`);
   if (/^\s*\0/.test(text)) judgeSource(invocation.substituted, scope, what);
   if (text.trim() === unknownText) {
     if (invocation.substituted.length === 0) scope.medium(`${what} is not known before it runs.`);
@@ -79,6 +107,8 @@ function runText(
 function runInput(invocation: Invocation, scope: Scope): Result {
   const { input } = invocation;
   if (input.text !== undefined && !/^\s*(?:\.\/)?\0/.test(input.text)) {
+    if (input.from.some(isHidden))
+      scope.high(`The input of ${invocation.program} is decoded from a form that hides it, and run.`);
     const outside = scope.input;
     scope.input = { from: [] };
     const result = scope.read(input.text);
@@ -96,11 +126,12 @@ function walkBehind({ behind }: Invocation, scope: Scope): Result {
   return { from: [] };
 }
 
-const codeOption = /^(?:-[a-zA-Z]*[ceErp]|--eval|--print|eval)$/;
+const codeOption = /^(?:-[a-zA-Z]*[ceErp]|--eval|--execute|--print|--batch-eval|-eval|eval|-g)$/;
 
 function runLanguage(invocation: Invocation, scope: Scope): Result {
   const { program, args, input } = invocation;
   let given = false;
+  let printed: string | undefined;
   for (const [index, arg] of args.entries()) {
     if (
       codeOption.test(arg) &&
@@ -110,21 +141,25 @@ function runLanguage(invocation: Invocation, scope: Scope): Result {
       const code = args[index + 1] ?? '';
       given = true;
       if (/^\s*\0/.test(code)) judgeSource(invocation.substituted, scope, `The code of ${program}`);
-      judgeCode(code, scope, program);
+      printed = judgeCode(code, scope, program);
     }
     if (arg === '-m') {
       given = true;
       break;
     }
-    if (arg === '-') break;
+    if (arg === '-' || arg === '/dev/stdin') break;
     if (!arg.startsWith('-')) {
-      if (!given) judgeFile(arg, invocation.behind, scope, `The script of ${program}`);
+      if (!given) {
+        judgeFile(arg, invocation.behind, scope, `The script of ${program}`);
+        runWritten(arg, scope, program);
+      }
       given = true;
       break;
     }
   }
-  if (given) return { from: [] };
-  if (input.text !== undefined && !input.text.startsWith(unknownText)) judgeCode(input.text, scope, program);
+  if (given) return { from: [], text: printed };
+  if (input.text !== undefined && !input.text.startsWith(unknownText))
+    printed = judgeCode(input.text, scope, program);
   else judgeSource(input.from, scope, `The input of ${program}`);
-  return { from: [] };
+  return { from: [], text: printed };
 }

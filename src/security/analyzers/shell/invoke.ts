@@ -3,13 +3,18 @@ import { unknownText } from '../paths/place.js';
 import { judgeInvocation } from '../programs/index.js';
 import { candidatesFor } from './candidates.js';
 import type { Expansion } from './expand.js';
-import { runInterpreter } from './interpreters.js';
+import { runInterpreter, runWritten } from './interpreters.js';
 import type { Input, Invocation, Redirected, Result } from './invocation.js';
 import { outputOf } from './output.js';
+import { quote } from './quote.js';
 import type { Scope } from './scope.js';
 import { judgeSource } from './sources.js';
 import { callFunction, walkSource } from './walk.js';
 import { unwrap } from './wrappers.js';
+
+/** Programs that start another one although they are not there for it. */
+const escapes =
+  /^(?:find|fd|vim?|nvim|view|ed|tar|git|less|man|rsync|zip|gdb|expect|flock|watch|xargs|parallel)$/;
 
 export interface Start {
   readonly argv: readonly string[];
@@ -55,11 +60,14 @@ function invokeHere(start: Start, scope: Scope): Result {
   if (path.startsWith(unknownText)) judgeSource(substituted, scope, 'The name of the program');
   for (const program of candidatesFor(path)) judgeInvocation({ ...invocation, program }, scope);
   judgeInvocation(invocation, scope);
+  if (path.includes('/')) runWritten(path, scope);
 
   const inner = unwrap(invocation, scope);
   if (inner !== undefined) {
     const outside = scope.elevated;
+    const before = scope.escaping;
     scope.elevated ||= inner.elevated;
+    if (escapes.test(invocation.program)) scope.escaping = invocation.program;
     const results = inner.starts.map(({ argv, source }) =>
       source === undefined
         ? invoke(
@@ -69,10 +77,11 @@ function invokeHere(start: Start, scope: Scope): Result {
         : walkSource(source, scope),
     );
     scope.elevated = outside;
+    scope.escaping = before;
     return { from: [...from, ...results.flatMap((result) => result.from)], text: results[0]?.text };
   }
   const interpreted = runInterpreter(invocation, scope);
-  if (interpreted !== undefined) return { from: [...from, ...interpreted.from] };
+  if (interpreted !== undefined) return { from: [...from, ...interpreted.from], text: interpreted.text };
   return { from, text: outputOf(invocation) };
 }
 
@@ -87,8 +96,4 @@ function programName(path: string, scope: Scope): string {
   if (renamed !== undefined) return renamed;
   const slash = path.lastIndexOf('/');
   return slash === -1 ? path : path.slice(slash + 1);
-}
-
-export function quote(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
 }

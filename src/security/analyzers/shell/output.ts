@@ -52,7 +52,12 @@ const printers: Readonly<Record<string, Printer | undefined>> = {
     args.includes('--show-toplevel') ? '.' : args[0] === 'ls-files' ? `./${unknownText}` : undefined,
   find: (args) => {
     const base = args.find((arg) => !/^-[HLPOD]/.test(arg)) ?? '.';
-    return `${base.startsWith('-') ? '.' : base.replace(/\/$/, '')}/${unknownText}`;
+    const name = args[args.findIndex((arg) => /^-i?name$/.test(arg)) + 1];
+    const found =
+      args.some((arg) => /^-i?name$/.test(arg)) && name !== undefined
+        ? `${unknownText}/${name}`
+        : unknownText;
+    return `${base.startsWith('-') ? '.' : base.replace(/\/$/, '')}/${found}`;
   },
   fd: () => `./${unknownText}`,
   rg: () => `./${unknownText}`,

@@ -2,7 +2,7 @@
 
 import type { Function as FunctionNode } from 'unbash';
 import type { AnalyzeContext } from '../analyzer.js';
-import type { Findings } from '../findings.js';
+import { Findings } from '../findings.js';
 import { own } from '../own.js';
 import { place, unknownText } from '../paths/place.js';
 import type { Input, Invocation, Result } from './invocation.js';
@@ -25,6 +25,10 @@ export class Scope {
   readonly cloned: Set<string>;
   /** Names of remotes that were added or changed. */
   readonly remotes: Set<string>;
+  /** Text of files that this script has written, where it is constant. */
+  readonly written: Map<string, string>;
+  /** Places of files into which this script has put what must not leave. */
+  readonly tainted: Set<string>;
   /** Copies and links of programs: place of the copy → name of the program. */
   readonly renamed: Map<string, string>;
   /** Functions that were called, which are judged with the arguments of the call. */
@@ -39,10 +43,12 @@ export class Scope {
   positional: readonly string[] = [];
   input: Input = { from: [] };
   elevated = false;
+  /** The program that starts another one although it is not there for that, such as `find` or an editor. */
+  escaping: string | undefined;
   readonly #reader: Reader;
   readonly #variables: Map<string, { text: string; origin: readonly Invocation[] }>;
 
-  constructor(parent: Scope | { context: AnalyzeContext; findings: Findings; reader: Reader }) {
+  constructor(parent: Scope | { context: AnalyzeContext; findings: Findings; reader: Reader }, depth = 0) {
     const outer = parent instanceof Scope ? parent : undefined;
     this.context = parent.context;
     this.findings = parent.findings;
@@ -51,15 +57,18 @@ export class Scope {
     this.downloaded = outer?.downloaded ?? new Set();
     this.cloned = outer?.cloned ?? new Set();
     this.remotes = outer?.remotes ?? new Set();
+    this.written = outer?.written ?? new Map();
+    this.tainted = outer?.tainted ?? new Set();
     this.renamed = outer?.renamed ?? new Map();
     this.called = outer?.called ?? new Set();
     this.calling = outer?.calling ?? new Set();
     this.met = outer?.met ?? [];
-    this.depth = outer === undefined ? 0 : outer.depth + 1;
+    this.depth = outer === undefined ? depth : outer.depth + 1;
     this.cwd = outer?.cwd ?? '.';
     this.positional = outer?.positional ?? [];
     this.input = outer?.input ?? { from: [] };
     this.elevated = outer?.elevated ?? false;
+    this.escaping = outer?.escaping;
     this.#reader = parent instanceof Scope ? parent.#reader : parent.reader;
     this.#variables = new Map(outer?.variables);
   }
@@ -112,6 +121,17 @@ export class Scope {
   /** Reads shell source as a part of this script, whose variables it changes. */
   readHere(source: string): Result {
     return this.#reader(source, this);
+  }
+
+  /** Reads what may be shell source or may not: only what is dangerous in it counts. */
+  suspect(source: string): void {
+    if (this.depth > deepest / 2) return;
+    const findings = new Findings();
+    const inner = new Scope({ context: this.context, findings, reader: this.#reader }, this.depth + 1);
+    inner.cwd = this.cwd;
+    inner.elevated = this.elevated;
+    if (this.findings.spend()) this.#reader(source, inner);
+    for (const reason of findings.high) this.high(reason);
   }
 
   high(reason: string): void {

@@ -150,6 +150,18 @@ export function judgeFile(path: string, behind: readonly Result[], scope: Scope,
   else if (/^\/dev\/(?:tcp|udp)\//.test(path)) scope.high(`${what} comes from a network connection.`);
   else if (scope.downloaded.size > 0 && scope.downloaded.has(scope.place(path)))
     scope.high(`${what} was fetched from the network and is run unseen: ${path}`);
+  else if (/^\/(?:dev\/shm|(?:var\/)?tmp\/\.)[^/]*/.test(scope.place(path)) && !path.includes('\0'))
+    scope.high(`${what} lies hidden in a shared directory: ${path}`);
+}
+
+/** Programs that decode what nobody writes by hand unless to hide it. */
+export function isHidden({ program, args }: Invocation): boolean {
+  return (
+    (/^(?:base64|base32|basenc|openssl)$/.test(program) &&
+      args.some((arg) => /^-\w*[dD]|^--decode/.test(arg))) ||
+    (program === 'xxd' && args.some((arg) => /^-\w*r/.test(arg))) ||
+    program === 'uudecode'
+  );
 }
 
 /** Programs that bring a hidden form back. */

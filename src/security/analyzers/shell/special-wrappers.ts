@@ -7,7 +7,15 @@ import type { Scope } from './scope.js';
 type Special = (invocation: Invocation, scope: Scope) => Starts | undefined;
 
 export const specialWrappers: Readonly<Record<string, Special | undefined>> = {
-  xargs: (invocation) => startsOfXargs(invocation),
+  xargs: (invocation, scope) => {
+    const { args, input } = invocation;
+    const unbounded = args.some(
+      (arg, index) => /^-P0$|^--max-procs=0$/.test(arg) || (arg === '-P' && args[index + 1] === '0'),
+    );
+    if (unbounded && input.from.some(({ program }) => program === 'yes'))
+      scope.high('Starts programs without end.');
+    return startsOfXargs(invocation);
+  },
   parallel: ({ args, input }) => {
     const rest = afterOptions(args, { values: ['-j', '--jobs', '-a', '-N', '-n', '-S'] });
     const at = rest.findIndex((word) => word.startsWith(':::'));
@@ -67,9 +75,7 @@ export const specialWrappers: Readonly<Record<string, Special | undefined>> = {
     });
     return rest.length === 0 ? undefined : [{ argv: [], source: rest.join(' ') }];
   },
-  docker: ({ args }) => containerStart(args),
-  podman: ({ args }) => containerStart(args),
-  nerdctl: ({ args }) => containerStart(args),
+  ...everyOf('docker podman nerdctl docker-compose ctr crictl', ({ args }) => containerStart(args)),
   kubectl: ({ args }) => (args.includes('exec') ? sourceRest(args, '--') : undefined),
   tmux: ({ args }) =>
     lastSource(args, ['new', 'new-session', 'neww', 'new-window', 'send-keys', 'split-window', 'run-shell']),
@@ -113,6 +119,76 @@ export const specialWrappers: Readonly<Record<string, Special | undefined>> = {
     }
     return starts.length === 0 ? undefined : starts;
   },
+  ...everyOf(
+    'xterm uxterm gnome-terminal konsole alacritty kitty xfce4-terminal terminator urxvt rxvt st',
+    ({ args }) => {
+      const at = args.findIndex((arg) => /^(?:-e|-x|--command|--execute|--)$/.test(arg));
+      if (at === -1) return undefined;
+      const rest = args.slice(at + 1);
+      return rest.length === 1 ? [{ argv: [], source: rest[0] ?? '' }] : [{ argv: rest }];
+    },
+  ),
+  'start-stop-daemon': ({ args }) => {
+    const program = args[args.findIndex((arg) => /^(?:--exec|--startas|-x|-a)$/.test(arg)) + 1] ?? '';
+    return [{ argv: [program, ...(sourceRest(args, '--')?.[0]?.argv ?? [])] }];
+  },
+  ...everyOf(
+    'gcloud vagrant fly flyctl limactl multipass nix-shell nix devbox chroma',
+    ({ args }) => sourceAfter(args, ['--command', '-c', '-C', '--run']) ?? sourceRest(args, '--'),
+  ),
+  ...everyOf(
+    'lxc incus heroku op doppler infisical chamber aws-vault direnv mise asdf dotenv env-cmd hatch pixi pdm rye systemd-nspawn distrobox toolbox kubectl-exec pssh with-env envdir s6-envdir',
+    ({ args }) =>
+      sourceRest(args, '--') ??
+      (/^(?:run|exec)$/.test(args[0] ?? '') ? [{ argv: args.slice(1) }] : undefined),
+  ),
+  ...everyOf('pdsh clush parallel-ssh dsh', ({ args }) => {
+    const rest = afterOptions(args, { values: ['-w', '-g', '-l', '-f', '-h', '-H', '-u', '-t', '-b'] });
+    return rest.length === 0 ? undefined : [{ argv: [], source: rest.join(' ') }];
+  }),
+  ansible: ({ args }) => sourceAfter(args, ['-a', '--args']),
+  salt: ({ args }) => {
+    const at = args.indexOf('cmd.run');
+    return at === -1 ? undefined : [{ argv: [], source: args[at + 1] ?? '' }];
+  },
+  ...everyOf(
+    'watchexec nodemon chokidar onchange reflex',
+    ({ args }) => sourceAfter(args, ['--exec', '-c', '-x']) ?? sourceRest(args, '--'),
+  ),
+  concurrently: ({ args }) => args.filter((arg) => /\s/.test(arg)).map((source) => ({ argv: [], source })),
+  gdb: ({ args }) => {
+    const commands = args.flatMap((arg, index) =>
+      /^-{1,2}(?:ex|eval-command)$/.test(args[index - 1] ?? '')
+        ? [arg]
+        : (/^--?(?:ex|eval-command)=(.*)$/.exec(arg)?.[1] ?? []),
+    );
+    const starts = commands.flatMap((text) => {
+      const source =
+        /^(?:!|shell\s+)(.+)$/.exec(text)?.[1] ?? /(?:system|popen|exec\w*)\(\s*"([^"]+)"/.exec(text)?.[1];
+      return source === undefined ? [] : [{ argv: [], source }];
+    });
+    return starts.length === 0 ? undefined : starts;
+  },
+  ...everyOf('less more man', ({ args }) => shellEscape(args)),
+  rsync: ({ args }) => {
+    const source = optionText(args, /^(?:-e|--rsh|--rsync-path)$/);
+    return source !== undefined && /\bsh\b/.test(source) && !/^ssh\b/.test(source)
+      ? [{ argv: [], source }]
+      : undefined;
+  },
+  zip: ({ args }) => {
+    const source = optionText(args, /^(?:-TT|--unzip-command)$/);
+    return source === undefined ? undefined : [{ argv: [], source }];
+  },
+  make: ({ args, input }, scope) => {
+    const text =
+      optionText(args, /^--eval$/) ??
+      (args.some((arg, index) => arg === '-' && args[index - 1] === '-f') || args.includes('-f-')
+        ? input.text
+        : scope.written.get(scope.place(optionText(args, /^(?:-f|--file|--makefile)$/) ?? 'Makefile')));
+    const recipes = (text ?? '').split('\n').flatMap((line) => /^\t[-@+]*(.+)$/.exec(line)?.[1] ?? []);
+    return recipes.length === 0 ? undefined : recipes.map((source) => ({ argv: [], source }));
+  },
   vim: ({ args }) => shellEscape(args),
   vi: ({ args }) => shellEscape(args),
   nvim: ({ args }) => shellEscape(args),
@@ -132,6 +208,19 @@ export const specialWrappers: Readonly<Record<string, Special | undefined>> = {
         : undefined;
   },
 };
+
+function everyOf(names: string, special: Special): Record<string, Special> {
+  return Object.fromEntries(names.split(' ').map((name) => [name, special]));
+}
+
+function optionText(args: readonly string[], option: RegExp): string | undefined {
+  for (const [index, arg] of args.entries()) {
+    const [, name, value] = /^(-[^=]+)=([\s\S]*)$/.exec(arg) ?? [];
+    if (name !== undefined && option.test(name)) return value;
+    if (option.test(arg)) return args[index + 1];
+  }
+  return undefined;
+}
 
 function startsOfXargs({ args, input }: Invocation): Starts {
   const marker = args.findIndex((arg) => arg === '-I' || arg === '-i' || arg === '--replace');

@@ -114,6 +114,10 @@ function walk(node: SyntaxNode, scope: Scope): Result {
     case 'For':
     case 'Select':
       return walkLoop(node.name.value, node.wordlist, node.body, scope);
+    case 'ArithmeticFor':
+      if ((node.test?.pos ?? 0) === (node.test?.end ?? 0) && startsInBackground(node.body))
+        scope.high('Starts programs in the background without end.');
+      return walk(node.body, scope);
     case 'While':
       judgeEndlessStart(node, scope);
       return walkAll([node.clause, node.body], scope);
@@ -252,17 +256,28 @@ function judgeEndlessStart({ kind, clause, body }: While, scope: Scope): void {
   const [only, ...others] = clause.commands;
   const test = only?.command;
   const endless =
-    kind === 'while' &&
     others.length === 0 &&
     test?.type === 'Command' &&
-    /^(?::|true|\[)$/.test(test.name?.value ?? '') &&
-    test.args.length === 0;
+    (kind === 'while' ? /^(?::|true|\[)$/ : /^false$/).test(test.name?.value ?? '') &&
+    (test.args.length === 0 ||
+      (test.args[0]?.type !== 'Assignment' && /^1?$/.test(test.args[0]?.value ?? '')));
+  if (!endless) return;
   const waits = body.commands.some(
-    ({ command }) =>
-      command.type === 'Command' && /^(?:sleep|wait|read|break)$/.test(command.name?.value ?? ''),
+    ({ command, background }) =>
+      background !== true &&
+      command.type === 'Command' &&
+      /^(?:sleep|wait|read|break)$/.test(command.name?.value ?? ''),
   );
-  if (endless && !waits && body.commands.some(({ background }) => background === true))
-    scope.high('Starts programs in the background without end.');
+  if (!waits && startsInBackground(body)) scope.high('Starts programs in the background without end.');
+}
+
+function startsInBackground(node: SyntaxNode): boolean {
+  let found = node.type === 'Statement' && node.background === true;
+  if (node.type !== 'Function')
+    forEachChild(node, (child) => {
+      found ||= startsInBackground(child);
+    });
+  return found;
 }
 
 /** A function that starts itself twice over, or in the background, fills the machine with copies. */

@@ -57,7 +57,18 @@ export const wrappers: Readonly<Record<string, Wrapper | undefined>> = {
   taskset: { skip: 1 },
   prlimit: {},
   'systemd-run': {
-    values: ['-u', '--unit', '-p', '--property', '-M', '--uid', '--gid', '--on-active', '--on-calendar'],
+    values: [
+      '-u',
+      '--unit',
+      '-p',
+      '--property',
+      '-M',
+      '--machine',
+      '--uid',
+      '--gid',
+      '--on-active',
+      '--on-calendar',
+    ],
   },
   'systemd-inhibit': {},
   firejail: {},
@@ -77,11 +88,41 @@ export const wrappers: Readonly<Record<string, Wrapper | undefined>> = {
   setarch: {},
   setpriv: { values: ['--reuid', '--regid'] },
   capsh: {},
+  bwrap: { values: ['--bind', '--ro-bind', '--dev', '--proc', '--tmpfs', '--chdir', '--setenv'] },
+  proot: { values: ['-r', '-b', '-w'] },
+  cpulimit: { values: ['-l', '-p', '--limit'] },
+  daemonize: { values: ['-c', '-e', '-o', '-p', '-l', '-u'] },
+  gosu: { skip: 1 },
+  'su-exec': { skip: 1 },
+  setuidgid: { skip: 1 },
+  chpst: { values: ['-u', '-U', '-e', '-n'] },
+  tini: {},
+  'dumb-init': {},
+  numactl: {},
+  cgexec: { values: ['-g'] },
+  'systemd-cat': { values: ['-t', '-p'] },
+  rlwrap: {},
+  sshpass: { values: ['-p', '-f', '-e'] },
+  autossh: { values: ['-M'] },
+  valgrind: {},
+  faketime: { skip: 1 },
+  'cross-env': { assignments: true },
+  'dbus-launch': {},
+  trickle: { values: ['-d', '-u'] },
+  mosh: { skip: 1 },
+  linux64: {},
+  linux32: {},
+  sg: { skip: 1 },
   watch: { values: ['-n', '--interval'], joined: true },
   'ssh-agent': {},
   entr: {},
   hyperfine: { values: ['-w', '-r', '-m', '-n', '--warmup', '--runs'], joined: true },
 };
+
+/** True for a program whose way of starting others is known. */
+export function startsOthers(program: string): boolean {
+  return Object.hasOwn(wrappers, program) || Object.hasOwn(specialWrappers, program);
+}
 
 /** What an invocation really starts; nothing when it is a program of its own. */
 export function unwrap(invocation: Invocation, scope: Scope): Unwrapped | undefined {
