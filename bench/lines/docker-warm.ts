@@ -1,9 +1,8 @@
 import { images, startDockerEngine } from '../../scripts/engines/docker.js';
 import { drainPools, fillPools } from '../../src/backends/docker/pool.js';
-import { createRuntime, type Runtime } from '../../src/index.js';
-import { rawSpawn } from '../floors.js';
+import { createRuntime } from '../../src/index.js';
 import { defineLine } from '../line.js';
-import { interleave } from '../measure.js';
+import { measurePooled } from '../pooled.js';
 
 export default defineLine({
   name: 'docker-warm',
@@ -14,28 +13,7 @@ export default defineLine({
     const cell = { backend: 'docker', config: false, engine: engine.host, image: images.bare } as const;
     const create = () => createRuntime({ ...cell, pool: { size: 1 } });
     try {
-      // The first one finds the pool empty and has it filled.
-      await using _first = await create();
-      await fillPools();
-      let runtime: Runtime | undefined;
-      const timings = await interleave(
-        {
-          'create + first command': async () => {
-            runtime = await create();
-            await runtime.run('true');
-          },
-          "spawn('/bin/true')": () => rawSpawn('/bin/true'),
-          close: () => runtime?.close(),
-          'refill of the pool': fillPools,
-        },
-        { rounds: 25, warmup: 3 },
-      );
-      const { p50 } = timings['create + first command'];
-      return {
-        timings,
-        floor: "spawn('/bin/true')",
-        figures: [{ name: 'p50', value: p50, unit: 'ms', better: 'less', bar: 10, aim: 3 }],
-      };
+      return await measurePooled({ create, fill: fillPools, rounds: 25, bar: 10, aim: 3 });
     } finally {
       await drainPools();
       await engine.stop();
