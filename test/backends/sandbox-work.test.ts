@@ -90,7 +90,7 @@ function projectUsing(tarball: Buffer): Record<string, string> {
   };
   const dependency = {
     version: '1.0.0',
-    resolved: 'https://registry.npmjs.org/tiny-sum/-/tiny-sum-1.0.0.tgz',
+    resolved: 'https://packages.invalid/tiny-sum-1.0.0.tgz',
     integrity: `sha512-${createHash('sha512').update(tarball).digest('base64')}`,
   };
   return {
