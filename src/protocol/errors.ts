@@ -1,5 +1,4 @@
-import { z } from 'zod';
-
+/** Without a library, because tools inside a cell throw these errors too. */
 interface ErrorRow {
   /** HTTP status of the answer that carries this error. */
   readonly status: number;
@@ -114,14 +113,12 @@ export type ErrorCode = keyof typeof errorTable;
 
 export const errorCodes = Object.keys(errorTable) as [ErrorCode, ...ErrorCode[]];
 
-/** The form in which an error crosses a wire. An unknown code reads as `internal`. */
-export const errorSchema = z.object({
-  code: z.enum(errorCodes).catch('internal'),
-  message: z.string(),
-  details: z.record(z.string(), z.unknown()).optional(),
-});
-
-export type ErrorBody = z.infer<typeof errorSchema>;
+/** The form in which an error crosses a wire. */
+export interface ErrorBody {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details?: Record<string, unknown> | undefined;
+}
 
 const marker = Symbol.for('workcell.error');
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { errorSchema } from './errors.js';
+import { errorSchema } from './error-body.js';
 import { statusSchema } from './status.js';
 
 const eventSources = ['agent', 'user', 'environment'] as const;

@@ -9,8 +9,9 @@ export type { ProcessInfo } from './actions/processes.js';
 export { defaultSession } from './actions/run.js';
 export type { GrepMatch } from './actions/search.js';
 export type { Cell, PoolStats } from './cell.js';
+export { errorSchema } from './error-body.js';
 export type { ErrorBody, ErrorCode } from './errors.js';
-export { errorCodes, errorSchema, errorTable, WorkcellError } from './errors.js';
+export { errorCodes, errorTable, WorkcellError } from './errors.js';
 export type { Decision, EventSource, WorkcellEvent } from './events.js';
 export { eventSchema } from './events.js';
 export type {
