@@ -36,7 +36,7 @@ export interface SecretInput {
 export function callOf(executor: Executor): Call {
   return {
     execute: async <Name extends ActionName>(input: ActionInput<Name>, context?: ExecuteContext) =>
-      executor.execute(parseAction(input) as Action<Name>, context),
+      executor.execute(parseAction(input, executor.actions) as Action<Name>, context),
     upload: (path, content, options) => executor.upload(path, content, options),
     download: (path, options) => executor.download(path, options),
     openTerminal: (options) => executor.openTerminal(options),

@@ -68,6 +68,7 @@ async function serve(options: AgentServerOptions): Promise<void> {
       id: runtime.id,
       workspace: runtime.workspace,
       isolation: runtime.isolation,
+      vscode: runtime.vscode,
       log,
     });
     try {

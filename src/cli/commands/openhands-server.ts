@@ -23,7 +23,8 @@ const pluginNames = ['jupyter', 'agent_skills', 'vscode'];
 const notes = `
 Takes the arguments of the OpenHands V0 action-execution server. Clients send
 the key in SESSION_API_KEY as X-Session-API-Key; with none set, one is made up
-and printed. NO_CHANGE_TIMEOUT_SECONDS is the soft timeout of the shell.
+and printed. NO_CHANGE_TIMEOUT_SECONDS is the soft timeout of the shell. With
+the plugin vscode, browsers reach the editor on VSCODE_PORT.
 
 Commands and files are those of this machine, without isolation, as the user
 who starts the server: meant for the inside of a container. It listens on
@@ -87,6 +88,7 @@ async function serve(port: number, options: OpenHandsServerOptions): Promise<voi
     hosts: options.allowHost,
     browser: options.enableBrowser,
     agentSkills: options.plugins.includes('agent_skills'),
+    vscodePort: options.plugins.includes('vscode') ? vscodePort(process.env.VSCODE_PORT) : undefined,
     noChangeSeconds: softTimeout(process.env.NO_CHANGE_TIMEOUT_SECONDS),
     environment: hostEnvironment({}),
     judge: options.guard === undefined ? undefined : await createJudge(options.workingDir),
@@ -122,12 +124,15 @@ async function createJudge(workspace: string) {
 
 /** Tells about what a client asks for and does not get. */
 function warn({ plugins, username }: OpenHandsServerOptions, log: Log): void {
-  const absent = plugins.filter((name) => name === 'vscode');
-  if (absent.length > 0)
-    log('warn', 'Plugins that this server does not have answer as if they were disabled.', { absent });
+  if (plugins.includes('vscode') && vscodePort(process.env.VSCODE_PORT) === undefined)
+    log('warn', 'The plugin vscode is disabled: VSCODE_PORT does not say where browsers are to reach it.');
   const own = userInfo().username;
   if (own !== username)
     log('warn', 'Commands run as the user who started the server.', { user: own, asked: username });
+}
+
+function vscodePort(text: string | undefined): number | undefined {
+  return text === undefined || text === '' ? undefined : parsePort(text);
 }
 
 function softTimeout(text: string | undefined): number | undefined {

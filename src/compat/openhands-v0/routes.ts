@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { isLoopback } from '../../executor/server/access.js';
 import { describeIssues, type Executor } from '../../protocol/index.js';
 import { ActionServer, type ActionServerOptions } from './action-server.js';
+import { createEditorToken } from './editor-token.js';
 import { downloadZip } from './files/download.js';
 import { listNames } from './files/list.js';
 import { uploadFile } from './files/upload.js';
@@ -37,6 +38,7 @@ export function openHandsRoutes(
   const turns = new Turns();
   const clock = new ServerClock();
   const mcp = new McpProxy(executor);
+  const editorToken = createEditorToken(executor);
 
   app.addHook('onReady', () => actions.start());
 
@@ -77,7 +79,7 @@ export function openHandsRoutes(
     return reply.code(status).type('text/html; charset=utf-8').send(html);
   });
 
-  app.get('/vscode/connection_token', async () => ({ token: null }));
+  app.get('/vscode/connection_token', async () => ({ token: await editorToken() }));
 
   app.post('/update_mcp_server', async (request) => mcp.update(request.body));
 

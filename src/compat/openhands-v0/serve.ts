@@ -17,6 +17,8 @@ export interface OpenHandsExtras {
   readonly browser?: boolean | undefined;
   /** `true` puts the agent skills into the namespace of code cells. */
   readonly agentSkills?: boolean | undefined;
+  /** Where browsers reach the editor, which is left out without it. */
+  readonly vscodePort?: number | undefined;
 }
 
 export interface ServeOpenHandsOptions extends OpenHandsOptions, OpenHandsExtras {
@@ -39,11 +41,14 @@ export interface OpenHandsServer {
 export function openHandsPlugins({
   browser = true,
   agentSkills = false,
-}: OpenHandsExtras = {}): PluginSpec[] {
+  vscodePort,
+  host = '127.0.0.1',
+}: OpenHandsExtras & { readonly host?: string | undefined } = {}): PluginSpec[] {
   const startup = agentSkills ? 'from agentskills import *' : '';
   return [
     ...(browser ? ['browser'] : []),
     ...(agentSkills ? ['agent-skills'] : []),
+    ...(vscodePort === undefined ? [] : [{ name: 'vscode', options: { host, port: vscodePort } }]),
     'mcp',
     { name: 'jupyter', options: { session: shellSession, startup } },
   ];

@@ -17,6 +17,7 @@ import { createSessionKeys } from './keys.js';
 import { missingRoutes } from './missing-routes.js';
 import { serverRoutes } from './server-routes.js';
 import { settingsRoutes } from './settings/routes.js';
+import { type Editor, vscodeRoutes } from './vscode-routes.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -28,6 +29,8 @@ declare module 'fastify' {
 export interface FacadeOptions {
   /** Any of them opens the `/api` routes and the sockets. */
   readonly sessionApiKeys: readonly string[];
+  /** Without it the editor is disabled. */
+  readonly vscode?: Editor | undefined;
   readonly log?: Log | undefined;
 }
 
@@ -60,6 +63,7 @@ export function openHandsV1(options: FacadeOptions): (app: FastifyInstance, serv
     fileRoutes(app, context);
     gitRoutes(app, context);
     settingsRoutes(app, context);
+    vscodeRoutes(app, context, options.vscode);
     missingRoutes(app);
   };
 }

@@ -15,14 +15,6 @@ export function missingRoutes(app: FastifyInstance): void {
   app.get('/api/tools/', async () => toolNames);
   app.get('/api/tools', async () => toolNames);
 
-  app.get('/api/vscode/url', async () => {
-    throw new Refusal(503, 'VSCode is disabled in configuration');
-  });
-  app.get('/api/vscode/status', async () => ({
-    running: false,
-    enabled: false,
-    message: 'VSCode is disabled in configuration',
-  }));
   app.get('/api/desktop/url', async () => {
     throw new Refusal(503, 'Desktop is disabled in configuration');
   });

@@ -9,11 +9,11 @@ export type OpenHandsV1Options = FacadeOptions & Omit<ServeOptions, 'token' | 't
 
 /** The first session key is also the token of the native routes, which the same server answers. */
 export function serveOpenHandsV1(executor: Executor, options: OpenHandsV1Options): Promise<ExecutorServer> {
-  const { sessionApiKeys, ...server } = options;
+  const { sessionApiKeys, vscode, ...server } = options;
   return serveExecutor(executor, {
     ...server,
     token: sessionApiKeys[0],
     tokenHeaders: [keyHeader],
-    extend: openHandsV1({ sessionApiKeys, log: server.log }),
+    extend: openHandsV1({ sessionApiKeys, vscode, log: server.log }),
   });
 }

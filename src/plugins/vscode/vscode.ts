@@ -1,4 +1,5 @@
 /** The editor of one cell: started when it is first wanted, and again when it is wanted after it ended. */
+import { WorkcellError } from '../../protocol/index.js';
 import type { PluginCell, PluginInstance } from '../plugin.js';
 import { thisProcess } from '../this-process.js';
 import type { vscodeActions } from './actions.js';
@@ -28,9 +29,13 @@ export function createVscode(
         running = undefined;
       });
       return { editor, door };
-    } catch (error) {
+    } catch (cause) {
       await editor.close();
-      throw error;
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new WorkcellError('plugin-unavailable', `Browsers cannot be let in to the editor: ${reason}.`, {
+        details: { plugin: 'vscode' },
+        cause,
+      });
     }
   }
 

@@ -1,5 +1,6 @@
 /** The server on a real port: as a program, with a client in Python, and with connections that break. */
 import { execFile } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
@@ -126,6 +127,39 @@ describe('start and end', () => {
     await server.close();
     await waiting;
   });
+});
+
+describe('the editor', () => {
+  test('is where clients look for it, with the token that they are told', async () => {
+    // Above those that systems give to whoever takes any.
+    const vscodePort = 61_000 + randomInt(4000);
+    const server = await serve({ vscodePort });
+    const token = await tokenOf(server.port);
+    expect(token).toMatch(/^[0-9a-f]{64}$/);
+    expect(await tokenOf(server.port)).toBe(token);
+    const at = (given: unknown) => `http://localhost:${vscodePort}/?tkn=${given}&folder=${directory}`;
+    expect((await fetch(at('wrong'))).status).toBe(403);
+    const entered = await fetch(at(token));
+    const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const page = await fetch(`http://localhost:${vscodePort}/?folder=${directory}`, { headers: { cookie } });
+    expect(await page.text()).toContain('vscode-workbench-web-configuration');
+    await server.close();
+    await expect(fetch(at(token))).rejects.toThrow();
+  });
+
+  test('whose port is taken is disabled', async () => {
+    const other = await serve();
+    const server = await serve({ vscodePort: other.port });
+    expect(await tokenOf(server.port)).toBeNull();
+    await server.close();
+    await other.close();
+  });
+
+  async function tokenOf(port: number): Promise<unknown> {
+    const headers = { 'x-session-api-key': 'a key' };
+    const response = await fetch(`http://127.0.0.1:${port}/vscode/connection_token`, { headers });
+    return ((await response.json()) as { token: unknown }).token;
+  }
 });
 
 describe('exposure', () => {

@@ -105,6 +105,40 @@ describe('access', () => {
   }
 });
 
+describe('VS Code', () => {
+  test('is started for whoever asks where it is', async () => {
+    await using own = await startServer({ editor: {} });
+    const client = new VSCodeClient(own);
+    expect(await client.getStatus()).toEqual({ running: false, enabled: true });
+    const url = (await client.getUrl()) as string;
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?tkn=[0-9a-f]{64}&folder=/);
+    expect(new URL(url).searchParams.get('folder')).toBe(own.workspace);
+    expect(url).not.toContain(own.apiKey);
+    expect((await fetch(url)).status).toBe(200);
+    expect(await client.getStatus()).toEqual({ running: true, enabled: true });
+    const query = new URLSearchParams({ base_url: 'https://editor.example/x/', workspace_dir: '/tmp' });
+    const { url: elsewhere } = (await (await own.fetch(`/api/vscode/url?${query}`)).json()) as {
+      url: string;
+    };
+    expect(elsewhere).toMatch(/^https:\/\/editor\.example\/x\/\?tkn=[0-9a-f]{64}&folder=%2Ftmp$/);
+    expect((await own.fetch('/api/vscode/url?base_url=nothing')).status).toBe(422);
+  });
+
+  test('that is not there is told to be disabled, with the reason', async () => {
+    await using own = await startServer({ editor: { program: 'no-such-editor' } });
+    const missing = expect.stringContaining('code-server');
+    expect(await new VSCodeClient(own).getStatus()).toEqual({
+      running: false,
+      enabled: false,
+      message: missing,
+    });
+    await expect(new VSCodeClient(own).getUrl()).rejects.toMatchObject({
+      status: 503,
+      response: { exception: missing },
+    });
+  });
+});
+
 describe('what this server does not have', () => {
   test('VS Code and a desktop are disabled', async () => {
     await expect(new VSCodeClient(server).getUrl()).rejects.toMatchObject({

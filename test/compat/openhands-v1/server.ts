@@ -2,7 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import cli from '../../../src/backends/cli.js';
 import { type OpenHandsV1Options, serveOpenHandsV1 } from '../../../src/compat/openhands-v1/serve.js';
+import { loadPlugins } from '../../../src/plugins/load.js';
 import type { Cell } from '../../../src/protocol/index.js';
+import { callOf } from '../../../src/runtime/call.js';
+import { RuntimePorts } from '../../../src/runtime/ports.js';
+import { RuntimeVscode } from '../../../src/runtime/vscode.js';
 
 export interface TestServer extends AsyncDisposable {
   readonly host: string;
@@ -12,10 +16,16 @@ export interface TestServer extends AsyncDisposable {
   fetch(path: string, init?: RequestInit): Promise<Response>;
 }
 
-export async function startServer(options: Partial<OpenHandsV1Options> = {}): Promise<TestServer> {
+export async function startServer({
+  editor,
+  ...options
+}: Partial<OpenHandsV1Options> & { editor?: { program?: string } } = {}): Promise<TestServer> {
   const apiKey = options.sessionApiKeys?.[0] ?? randomBytes(16).toString('hex');
-  const cell = await cli.start({}, { id: 'test', onStatus: () => {} });
-  const server = await serve(cell, apiKey, options);
+  const plugins = editor && (await loadPlugins([{ name: 'vscode', options: editor }]));
+  const cell = await cli.start({}, { id: 'test', onStatus: () => {}, plugins });
+  const { executor } = cell;
+  const vscode = editor && new RuntimeVscode(callOf(executor), new RuntimePorts(() => executor));
+  const server = await serve(cell, apiKey, { vscode, ...options });
   const { port } = server.address as { port: number };
   const host = `http://127.0.0.1:${port}`;
   return {

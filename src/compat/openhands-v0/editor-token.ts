@@ -1,0 +1,18 @@
+import { type Executor, WorkcellError } from '../../protocol/index.js';
+import { callOf } from '../../runtime/call.js';
+import { RuntimePorts } from '../../runtime/ports.js';
+import { RuntimeVscode } from '../../runtime/vscode.js';
+
+/** Gives the token of the editor, which it starts; null where there is none. Clients know the port already. */
+export function createEditorToken(executor: Executor): () => Promise<string | null> {
+  const editor = new RuntimeVscode(callOf(executor), new RuntimePorts(() => executor));
+  return async () => {
+    if (!Object.hasOwn(executor.actions, 'open_vscode')) return null;
+    try {
+      return new URL(await editor.url()).searchParams.get('tkn');
+    } catch (error) {
+      if (WorkcellError.isInstance(error) && error.code === 'plugin-unavailable') return null;
+      throw error;
+    }
+  };
+}
