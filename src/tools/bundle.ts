@@ -8,8 +8,19 @@ import type { Entrypoint } from './entrypoint.js';
 const here = dirname(fileURLToPath(import.meta.url));
 const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 
+/** Toolkits of this package do not change while it runs, so each is bundled for the first cell that asks and kept. */
+const ownBundles = new Map<string, Promise<string>>();
+
 /** A module that exports `open` for the tool host and `find` for this side, of the tools that entry points name. */
 export function bundleEntries(entries: readonly Entrypoint[], from: string): Promise<string> {
+  if (!entries.every(({ module }) => ownToolkit.test(module))) return bundleAnew(entries, from);
+  const key = JSON.stringify(entries);
+  const bundled = ownBundles.get(key) ?? bundleAnew(entries, from);
+  ownBundles.set(key, bundled);
+  return bundled;
+}
+
+function bundleAnew(entries: readonly Entrypoint[], from: string): Promise<string> {
   const known = entries.map(
     ({ shown, name }, index) => `{ module: { ...module${index} }, ...${JSON.stringify({ shown, name })} }`,
   );
@@ -72,12 +83,14 @@ const replaced = new Set(
   ['function-tool.js', '../index.js', '../protocol/index.js'].map((path) => join(here, path)),
 );
 
+const ownToolkit = /^workcell\/toolkits\/([\w-]+)$/;
+
 /** This package as tools see it in a cell. */
 const ownModules: Plugin = {
   name: 'workcell',
   setup({ onResolve }) {
     onResolve({ filter: /^workcell(?:$|\/)/ }, ({ path }) => {
-      const toolkit = /^workcell\/toolkits\/([\w-]+)$/.exec(path)?.[1];
+      const toolkit = ownToolkit.exec(path)?.[1];
       if (toolkit !== undefined) return { path: join(here, 'toolkits', `${toolkit}${extension}`) };
       if (path === 'workcell') return { path: inside('workcell') };
       return { errors: [{ text: `"${path}" cannot be used by tools in a cell` }] };
