@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { type BackendConfig, backendNames, loadBackend } from './backends/index.js';
 import { chooseBackend } from './config/choose-backend.js';
 import { type LoadedConfig, loadConfig } from './config/load.js';
-import { type StoreOptions, storeAccess } from './events/open.js';
+import { type StoreAccess, type StoreOptions, storeAccess } from './events/open.js';
 import { EventStream } from './events/stream.js';
 import { loadPlugins } from './plugins/load.js';
 import type { Plugin } from './plugins/plugin.js';
@@ -13,12 +13,12 @@ import { type RunDefaults, Runtime } from './runtime/runtime.js';
 import type {
   Analyzer,
   AuditLogOptions,
+  AuditStoreOptions,
   Policy,
-  PolicyOptions,
   SecretOptions,
   Secrets,
 } from './security/index.js';
-import { createTrusted } from './security/trusted.js';
+import { createTrusted, type RuntimePolicy } from './security/trusted.js';
 
 /** A backend with its options; with none named, the configuration names it or the safest one here is chosen. */
 export type CreateRuntimeOptions = (BackendConfig | { backend?: undefined; workspace?: string | undefined }) &
@@ -34,15 +34,15 @@ interface CommonOptions {
   /** The start fails when less than this is enforced. */
   minIsolation?: IsolationTier | undefined;
   /** Decides which actions run. With `guards` and without a policy: the policy with its defaults. */
-  policy?: PolicyOptions | Policy | undefined;
+  policy?: RuntimePolicy | Policy | undefined;
   /** Who judges the risk of actions. With a policy and without guards: `rules()`. */
   guards?: readonly Analyzer[] | undefined;
   /** Values that nothing which leaves the cell shows, and that chosen commands get as variables. */
   secrets?: Readonly<Record<string, SecretOptions>> | Secrets | undefined;
   /** Which plugins the executor has: those of this package by name, packages, files, or plugins themselves. Default: all of this package but `agent-skills`. */
   plugins?: readonly (PluginSpec | Plugin)[] | undefined;
-  /** Keeps a hash-chained record of each decision and its effect in this file. */
-  audit?: AuditLogOptions | undefined;
+  /** Keeps a hash-chained record of each decision and its effect in this file, or in a store. */
+  audit?: AuditLogOptions | AuditStoreOptions | undefined;
   /** Where events are kept and for how long. */
   events?: StoreOptions | undefined;
 }
@@ -96,8 +96,9 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
   };
   const plugins = await loadPlugins(pluginSpecs ?? config.values.plugins, baseOf('plugins', config));
   if (signal?.aborted) throw new WorkcellError('cancelled', 'The start was cancelled before it began.');
-  const trusted = await createTrusted({ who: id, policy, guards, secrets, audit });
-  const events = await openEvents(id, config, report).catch((error: unknown) => {
+  const store = accessOf(config);
+  const trusted = await createTrusted({ who: id, policy, guards, secrets, audit, store });
+  const events = await openEvents(id, config, store, report).catch((error: unknown) => {
     trusted.release?.();
     throw error;
   });
@@ -118,7 +119,9 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
       );
     }
     report({ status: 'RUNTIME_STARTED', level: 'info', message: `Cell ${id} runs in backend ${name}.` });
-    return new Runtime({ cell, events, onStatus, defaults: runDefaults(config), ...trusted });
+    const runtime = new Runtime({ cell, events, onStatus, defaults: runDefaults(config), ...trusted });
+    if (eventOptions?.drivable) takeActions(runtime, events, report);
+    return runtime;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     report({ status: 'ERROR', level: 'error', message });
@@ -128,6 +131,22 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
   }
 }
 
+function takeActions(runtime: Runtime, events: EventStream, report: (update: StatusUpdate) => void): void {
+  events.takeActions(
+    (action, source) => runtime.events.add(action, source),
+    (error) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      const message = `Actions of other processes are no longer taken: ${reason}`;
+      report({ status: 'EVENTS_NOT_STORED', level: 'error', message });
+    },
+  );
+}
+
+function accessOf(config: LoadedConfig): StoreAccess | undefined {
+  const { store, durability, retention_days: retentionDays, max_bytes: maxBytes } = config.values.events;
+  return storeAccess({ store, durability, retentionDays, maxBytes });
+}
+
 /**
  * A store that was asked for must be there. Without it the one of this user is opened while the cell starts, and where
  * that fails the runtime says so and goes on in memory.
@@ -135,11 +154,10 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
 async function openEvents(
   id: string,
   config: LoadedConfig,
+  access: StoreAccess | undefined,
   report: (update: StatusUpdate) => void,
 ): Promise<EventStream> {
-  const { store, durability, retention_days: retentionDays, max_bytes: maxBytes } = config.values.events;
-  const access = storeAccess({ store, durability, retentionDays, maxBytes });
-  if (store !== undefined) {
+  if (config.values.events.store !== undefined) {
     const events = new EventStream(id, { store: access });
     await events.open();
     return events;

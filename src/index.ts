@@ -1,6 +1,7 @@
 export type { BackendConfig, BackendName } from './backends/index.js';
 export type { CreateRuntimeOptions } from './create-runtime.js';
 export { createRuntime } from './create-runtime.js';
+export { type DriveOptions, driveRuntime, type RuntimeDriver } from './events/drive.js';
 export { openEventStore } from './events/open.js';
 export type { EventFilter, EventStore, StoredRuntime } from './events/store.js';
 export type { CodeOutput } from './plugins/jupyter/actions.js';

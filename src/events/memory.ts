@@ -1,6 +1,7 @@
 /** Events in this process only, the newest within a number and a size. */
 import type { WorkcellEvent } from '../protocol/index.js';
 import { matches } from './filter.js';
+import { MemoryLedger, MemoryNotes } from './memory-notes.js';
 import { Recent } from './recent.js';
 import type { EventStore, ReadQuery, Retention, StoredRuntime, Watch } from './store.js';
 
@@ -9,6 +10,8 @@ const bounds = { events: 1000, characters: 16 * 1024 * 1024 };
 
 export class MemoryStore implements EventStore {
   readonly name = 'memory';
+  readonly notes = new MemoryNotes((id) => this.#wake(id));
+  readonly ledger = new MemoryLedger();
   readonly #kept = new Map<string, Recent>();
   readonly #watchers = new Map<string, Set<() => void>>();
 
@@ -20,7 +23,7 @@ export class MemoryStore implements EventStore {
       if (kept.exceeds(bounds)) kept.cut(bounds);
       touched.add(event.runtimeId);
     }
-    for (const id of touched) for (const wake of this.#watchers.get(id) ?? []) wake();
+    for (const id of touched) this.#wake(id);
   }
 
   read(runtimeId: string, { after, before = Number.POSITIVE_INFINITY, limit, ...filter }: ReadQuery) {
@@ -70,6 +73,10 @@ export class MemoryStore implements EventStore {
 
   close(): void {
     this.#kept.clear();
+  }
+
+  #wake(runtimeId: string): void {
+    for (const wake of this.#watchers.get(runtimeId) ?? []) wake();
   }
 
   #of(runtimeId: string): Recent {

@@ -12,6 +12,8 @@ export interface StoreOptions {
   readonly retentionDays?: number | undefined;
   /** While the store is larger, its oldest events are removed. Default: 1 GiB. */
   readonly maxBytes?: number | undefined;
+  /** Takes actions that other processes leave in the store: see `driveRuntime`. Default: false. */
+  readonly drivable?: boolean | undefined;
 }
 
 const restMs = 3_600_000;

@@ -1,5 +1,6 @@
 /** The seam between the stream and where events are kept. */
 import type { EventSource, WorkcellEvent } from '../protocol/index.js';
+import type { Ledger, Notes } from './notes.js';
 
 /** Keeps the events of many runtimes. Appends of one runtime come in the order of their ids. */
 export interface EventStore {
@@ -17,6 +18,10 @@ export interface EventStore {
   compact(retention: Retention): boolean | Promise<boolean>;
   /** Calls back when events may have come, from whichever process. */
   watch(runtimeId: string, onChange: () => void): Watch | Promise<Watch>;
+  /** What processes leave for each other. */
+  readonly notes: Notes;
+  /** Where the audit record is kept. */
+  readonly ledger: Ledger;
   close(): void | Promise<void>;
 }
 

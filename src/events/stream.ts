@@ -1,6 +1,7 @@
 /** The events of one runtime, in order: the newest in memory, all of them in a store. */
-import type { EventSource, WorkcellEvent } from '../protocol/index.js';
+import { type EventSource, WorkcellError, type WorkcellEvent } from '../protocol/index.js';
 import { matches } from './filter.js';
+import type { Take } from './inbox.js';
 import { MemoryStore } from './memory.js';
 import type { StoreAccess } from './open.js';
 import { Recent } from './recent.js';
@@ -32,6 +33,7 @@ export class EventStream implements AsyncIterable<WorkcellEvent> {
   #memory: MemoryStore | undefined;
   #shared: SharedStore | undefined;
   #opening: Promise<void> | undefined;
+  readonly #ended = new AbortController();
   #last = 0;
   #cutting = false;
   #closing: Promise<void> | undefined;
@@ -98,8 +100,32 @@ export class EventStream implements AsyncIterable<WorkcellEvent> {
     }
   }
 
+  /** Takes the actions that other processes leave in the store, until the stream closes. */
+  takeActions(take: Take, onLost: (error: unknown) => void): void {
+    const access = this.#access;
+    if (access === undefined)
+      throw new WorkcellError(
+        'invalid-config',
+        'events.drivable needs a store that other processes reach, and events are kept in memory. Choose one with events.store.',
+        { details: { key: 'events.drivable' } },
+      );
+    const taking = async () => {
+      const { takeActions } = await import('./inbox.js');
+      const shared = await access.acquire();
+      try {
+        await takeActions(shared.store, this.#runtimeId, take, this.#ended.signal);
+      } finally {
+        shared.release();
+      }
+    };
+    void taking().catch((error: unknown) => {
+      if (!this.#ended.signal.aborted) onLost(error);
+    });
+  }
+
   /** Ends the subscriptions once they have seen everything, and leaves the store. */
   close(): Promise<void> {
+    this.#ended.abort();
     this.#closing ??= (async () => {
       for (const wake of this.#wake) wake();
       try {

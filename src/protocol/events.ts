@@ -36,6 +36,14 @@ const decisionSchema = z.object({
   requestId: z.string().optional(),
 });
 
+/** That an action is still at work, and how much has come of it so far. */
+const progressMarkSchema = z.object({
+  /** Pieces of progress. */
+  pieces: z.int().positive(),
+  /** Bytes of output. */
+  outputBytes: z.int().nonnegative(),
+});
+
 /** One thing that happened in a runtime. `cause` is the id of the action event that led to it. */
 export const eventSchema = z.discriminatedUnion('kind', [
   z.object({ ...base, kind: z.literal('action'), action: z.looseObject({ action: z.string() }) }),
@@ -47,6 +55,7 @@ export const eventSchema = z.discriminatedUnion('kind', [
   }),
   z.object({ ...base, kind: z.literal('decision'), cause: z.int(), decision: decisionSchema }),
   z.object({ ...base, kind: z.literal('error'), cause: z.int(), error: errorSchema }),
+  z.object({ ...base, kind: z.literal('progress'), cause: z.int(), progress: progressMarkSchema }),
   z.object({ ...base, kind: z.literal('status'), status: statusSchema }),
 ]);
 

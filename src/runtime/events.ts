@@ -38,7 +38,7 @@ export class RuntimeEvents implements AsyncIterable<WorkcellEvent> {
   add(action: ActionInput, source: EventSource = 'agent'): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#turn = this.#turn.then(() =>
-        this.#perform(action, { source, onRecorded: resolve }).catch(reject),
+        this.#perform(action, { source, marked: true, onRecorded: resolve }).catch(reject),
       );
     });
   }

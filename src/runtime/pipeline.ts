@@ -20,6 +20,7 @@ import {
 } from '../protocol/index.js';
 import type { JudgedAction } from '../security/analyzers/analyzer.js';
 import type { Effect } from '../security/trusted.js';
+import { withMarks } from './progress-marks.js';
 
 /** Judges an action before it runs. It refuses by throwing, and gives each decision to `record` first. */
 type Guard = (action: JudgedAction, context: GuardContext) => Promise<void>;
@@ -50,7 +51,7 @@ export interface Trusted {
   /** The value of a secret that may be sent to a host; throws `denied` for any other. */
   readonly credential?: ((name: string, host: string) => Promise<string>) | undefined;
   /** Told of each action once it has ended or was refused. */
-  readonly audit?: ((effect: Effect) => void) | undefined;
+  readonly audit?: ((effect: Effect) => void | Promise<void>) | undefined;
   /** Lets go of what these parts hold open, once the runtime is closed. */
   readonly release?: (() => void) | undefined;
 }
@@ -66,6 +67,8 @@ export interface Origin {
   /** Default: `agent`. */
   readonly source?: EventSource | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Progress is marked in the stream although the caller asks for none. */
+  readonly marked?: boolean | undefined;
   /** Told the id of the event of the action, once it has one. */
   readonly onRecorded?: ((id: number) => void) | undefined;
 }
@@ -80,9 +83,11 @@ export async function executeAction<Name extends ActionName>(
   const action = parseAction(input, executor.actions) as Action<Name>;
   return await accompany(pipeline, action, { ...origin, signal: context.signal }, async (cause) => {
     const prepared = prepare === undefined ? action : await prepare(action);
+    const watched =
+      context.onProgress !== undefined || origin.marked ? withMarks(context, events, cause) : context;
     const answer = await (mask === undefined
-      ? executor.execute(prepared, context)
-      : executeMasked(executor, prepared, context, mask));
+      ? executor.execute(prepared, watched)
+      : executeMasked(executor, prepared, watched, mask));
     const observation = mask === undefined ? answer : mask.observation(answer);
     events.append({ kind: 'observation', cause, observation }, 'environment');
     return { result: observation, observation };
@@ -126,13 +131,14 @@ export async function accompany<Result>(
     for (const guard of guards) await guard(action, { workspace, signal, record });
     await events.kept();
     const { result, observation } = await work(cause);
-    audit?.({ action: shown, decision, observation });
+    const audited = audit?.({ action: shown, decision, observation });
+    if (audited !== undefined) await audited;
     await events.kept();
     return result;
   } catch (thrown) {
     const error = toWorkcellError(thrown, mask);
     events.append({ kind: 'error', cause, error: error.toJSON() }, 'environment');
-    audit?.({ action: shown, decision, error: error.toJSON() });
+    await audit?.({ action: shown, decision, error: error.toJSON() });
     // The failure is what the caller must hear of, also where it is that nothing can be kept.
     await events.kept()?.catch(() => {});
     throw error;

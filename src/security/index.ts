@@ -3,12 +3,13 @@ export { ensemble } from './analyzers/ensemble.js';
 export type { RulesAnalyzer } from './analyzers/rules.js';
 export { rules } from './analyzers/rules.js';
 export type { AuditFormat } from './audit/export.js';
-export { exportAudit } from './audit/export.js';
+export { exportAudit, exportAuditStore } from './audit/export.js';
 export type { AuditLog, AuditLogOptions } from './audit/log.js';
 export { openAuditLog } from './audit/log.js';
 export type { AuditEntry, AuditRecord } from './audit/record.js';
+export type { AuditStoreOptions } from './audit/store.js';
 export type { AuditProblem, AuditVerification } from './audit/verify.js';
-export { verifyAudit } from './audit/verify.js';
+export { verifyAudit, verifyAuditStore } from './audit/verify.js';
 export type { LlmGuard, LlmGuardOptions, Waiver } from './llm-guard/llm-guard.js';
 export { llmGuard } from './llm-guard/llm-guard.js';
 export type { LanguageModel } from './llm-guard/models.js';
@@ -18,6 +19,8 @@ export { LlmGuardRuntime } from './llm-guard/runtime.js';
 export type { PendingRequest, PendingStore } from './policy/pending.js';
 export { filePendingStore } from './policy/pending.js';
 export { policy } from './policy/policy.js';
+export type { Confirmations } from './policy/store-pending.js';
+export { openConfirmations } from './policy/store-pending.js';
 export type {
   Answer,
   ConfirmationRequest,

@@ -45,6 +45,65 @@ export function describeStore(name: string, { open, lasting, sized }: StoreUnder
     ];
     const ids = async (query: Partial<ReadQuery> = {}) => (await read(query)).map((event) => event.id);
 
+    test('a note is found by its kind and its runtime, and takes one reply', async () => {
+      const note = {
+        id: `${id}-note`,
+        runtimeId: id,
+        kind: 'action' as const,
+        at: 1,
+        expiresAt: Date.now() + 60_000,
+        body: '{"a":"\\u0000é"}',
+      };
+      await store.notes.put(note);
+      expect(await store.notes.list('action', id)).toEqual([note]);
+      expect(await store.notes.list('confirmation', id)).toEqual([]);
+      expect((await store.notes.list('action')).some((found) => found.id === note.id)).toBe(true);
+      expect(await store.notes.reply(note.id, '"first"')).toBe(true);
+      expect(await store.notes.reply(note.id, '"second"')).toBe(false);
+      expect(await store.notes.reply(note.id, '"second"', '"first"')).toBe(true);
+      expect(await store.notes.list('action', id)).toEqual([{ ...note, reply: '"second"' }]);
+      await store.notes.remove(note.id);
+      expect(await store.notes.list('action', id)).toEqual([]);
+      expect(await store.notes.reply(note.id, '"third"')).toBe(false);
+    });
+
+    test('a note and its reply wake who watches the runtime', async () => {
+      let woken = () => {};
+      const watch = await store.watch(id, () => woken());
+      const next = () => new Promise<void>((resolve) => (woken = resolve));
+      let change = next();
+      const expiresAt = Date.now() + 60_000;
+      await store.notes.put({
+        id: `${id}-wake`,
+        runtimeId: id,
+        kind: 'action',
+        at: 1,
+        expiresAt,
+        body: '{}',
+      });
+      await change;
+      change = next();
+      await store.notes.reply(`${id}-wake`, '1');
+      await change;
+      watch.close();
+      await store.notes.remove(`${id}-wake`);
+    });
+
+    test('lines of the ledger follow each other, also when several are added at once', async () => {
+      const { sequence: before } = await store.ledger.head();
+      const add = (text: string) =>
+        store.ledger.append(({ sequence, hash }) => ({
+          sequence: sequence + 1,
+          hash: `${hash.slice(-40)}-${text}`,
+          line: text,
+        }));
+      await Promise.all(['a', 'b', 'c'].map(async (text) => add(text)));
+      const lines = await store.ledger.read(before, 100);
+      expect(lines.map(({ sequence }) => sequence)).toEqual([before + 1, before + 2, before + 3]);
+      expect(lines.map(({ line }) => line).sort()).toEqual(['a', 'b', 'c']);
+      expect(await store.ledger.head()).toEqual({ sequence: before + 3, hash: lines.at(-1)?.hash });
+    });
+
     test('gives back what was appended, in order and unchanged', async () => {
       const events: WorkcellEvent[] = [
         { ...base(1), kind: 'status', status: { status: 'READY', level: 'info', message: 'ready' } },

@@ -7,7 +7,7 @@ const walls: Record<string, readonly string[]> = {
   protocol: [],
   git: [],
   events: ['protocol'],
-  security: ['protocol'],
+  security: ['protocol', 'events'],
   launchers: ['protocol'],
   plugins: ['protocol', 'launchers'],
   executor: ['protocol', 'launchers', 'plugins'],

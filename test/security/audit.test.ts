@@ -1,8 +1,17 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type AuditEntry, exportAudit, openAuditLog, verifyAudit } from '../../src/security/index.js';
+import { openAuditStore } from '../../src/security/audit/store.js';
+import {
+  type AuditEntry,
+  exportAudit,
+  exportAuditStore,
+  openAuditLog,
+  verifyAudit,
+  verifyAuditStore,
+} from '../../src/security/index.js';
 
 let directory: string;
 let file: string;
@@ -144,4 +153,34 @@ test('OCSF has the classes, the required attributes and matching type ids', () =
       product: { vendor_name: 'Workcell' },
     });
   }
+});
+
+test('a record in a store is one chain for all that write to it, and tampering with it shows', async () => {
+  const place = join(directory, 'audit.db');
+  const name = `sqlite:${place}`;
+  const [first, second] = await Promise.all([
+    openAuditStore({ store: name }, undefined),
+    openAuditStore({ store: name }, undefined),
+  ]);
+  for (const command of ['a', 'b', 'c', 'd'])
+    await Promise.all([first.append(entry(command)), second.append(entry(`${command}2`))]);
+  first.close();
+  second.close();
+  expect(await verifyAuditStore(name)).toMatchObject({ ok: true, records: 8 });
+  const lines = [];
+  for await (const line of exportAuditStore(name, 'jsonl')) lines.push(JSON.parse(line));
+  expect(lines.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  const kinds = async () => (await verifyAuditStore(name)).problems.map(({ kind }) => kind);
+  const tamper = (sql: string) => {
+    const database = new DatabaseSync(place);
+    database.exec(sql);
+    database.close();
+  };
+  tamper(`UPDATE ledger SET line = replace(line, '"c"', '"x"') WHERE sequence = 5`);
+  expect(await kinds()).toContain('changed');
+  tamper('DELETE FROM ledger WHERE sequence = 5');
+  expect(await kinds()).toContain('removed');
+  tamper('DELETE FROM ledger WHERE sequence > 4');
+  expect(await kinds()).toEqual(['truncated']);
+  await expect(openAuditStore({ store: true }, undefined)).rejects.toThrow(/memory/);
 });

@@ -5,7 +5,8 @@ import { plainText } from '../sanitize.js';
 
 const examples = `
 The record is the file that a runtime was given with "audit"; its rotated parts
-and its head are found beside it. Default: ~/.workcell/audit.jsonl.
+and its head are found beside it. Default: ~/.workcell/audit.jsonl. A record in
+a store is named as the store is, such as sqlite:./workcell.db.
 
 Exit code of verify: 0 when nothing was touched, 65 when something was.
 
@@ -37,8 +38,8 @@ export function auditCommand(): Command {
 }
 
 async function verify(file: string, options: { json?: true }): Promise<void> {
-  const { verifyAudit } = await import('../../security/audit/verify.js');
-  const result = verifyAudit(file);
+  const { verifyAudit, verifyAuditStore } = await import('../../security/audit/verify.js');
+  const result = isStore(file) ? await verifyAuditStore(file) : verifyAudit(file);
   if (!result.ok) process.exitCode = 65;
   if (options.json) {
     process.stdout.write(`${JSON.stringify(result)}\n`);
@@ -54,8 +55,13 @@ async function verify(file: string, options: { json?: true }): Promise<void> {
 }
 
 async function print(file: string, { format }: { format: 'jsonl' | 'ocsf' }): Promise<void> {
-  const { exportAudit } = await import('../../security/audit/export.js');
-  for (const line of exportAudit(file, format)) process.stdout.write(`${line}\n`);
+  const { exportAudit, exportAuditStore } = await import('../../security/audit/export.js');
+  const lines = isStore(file) ? exportAuditStore(file, format) : exportAudit(file, format);
+  for await (const line of lines) process.stdout.write(`${line}\n`);
+}
+
+function isStore(name: string): boolean {
+  return /^(?:sqlite|postgres(?:ql)?):/.test(name);
 }
 
 function defaultFile(): string {

@@ -16,6 +16,10 @@ interface EventsOptions {
   from?: number;
   until?: number;
   text?: string;
+  pending?: true;
+  approve?: string;
+  deny?: string;
+  who?: string;
 }
 
 const examples = `
@@ -26,7 +30,9 @@ Examples:
   $ workcell events
   $ workcell events last
   $ workcell events 3f9a --kind action observation --text 'npm test'
-  $ workcell events last --follow --json | jq -r .kind`;
+  $ workcell events last --follow --json | jq -r .kind
+  $ workcell events --pending
+  $ workcell events --approve 3f9a2c51d0e4b7a8`;
 
 const pageEvents = 500;
 
@@ -39,6 +45,10 @@ export function eventsCommand(): Command {
       .option('-f, --follow', 'go on with new events until the runtime stops')
       .option('--json', 'print one line of JSON for each')
       .option('--store <store>', 'where events are kept (default: as configured)')
+      .option('--pending', 'show the actions that wait for a confirmation')
+      .option('--approve <id>', 'let an action run that waits for a confirmation')
+      .option('--deny <id>', 'refuse an action that waits for a confirmation')
+      .option('--who <name>', 'who decides (default: the name of this user)')
       .option('--since <id>', 'only events after this one', parseId, 0),
   )
     .addOption(
@@ -46,6 +56,7 @@ export function eventsCommand(): Command {
         'action',
         'decision',
         'observation',
+        'progress',
         'error',
         'status',
       ]),
@@ -61,6 +72,10 @@ export function eventsCommand(): Command {
 }
 
 async function events(runtime: string | undefined, options: EventsOptions): Promise<void> {
+  if (options.pending || options.approve !== undefined || options.deny !== undefined) {
+    const { confirmations } = await import('./confirmations.js');
+    return confirmations(await storeName(options), options);
+  }
   const store = await openStore(options);
   try {
     if (runtime === undefined) await list(store, options);
@@ -70,16 +85,20 @@ async function events(runtime: string | undefined, options: EventsOptions): Prom
   }
 }
 
-async function openStore({ store, config: file }: EventsOptions): Promise<EventStore> {
-  const { loadConfig } = await import('../../config/load.js');
+async function openStore(options: EventsOptions): Promise<EventStore> {
   const { openEventStore } = await import('../../events/open.js');
+  return openEventStore(await storeName(options));
+}
+
+async function storeName({ store, config: file }: EventsOptions): Promise<string | undefined> {
+  const { loadConfig } = await import('../../config/load.js');
   const { values } = await loadConfig({
     cwd: process.cwd(),
     env: process.env,
     file,
     overrides: { 'events.store': store },
   });
-  return openEventStore(values.events.store);
+  return values.events.store;
 }
 
 async function list(store: EventStore, { json }: EventsOptions): Promise<void> {
@@ -149,6 +168,7 @@ function line(event: WorkcellEvent): string {
 function summary(event: WorkcellEvent): string {
   if (event.kind === 'status') return `${event.status.status}: ${event.status.message}`;
   if (event.kind === 'error') return `${event.error.code}: ${event.error.message}`;
+  if (event.kind === 'progress') return `${event.progress.outputBytes} bytes of output so far`;
   if (event.kind === 'decision') {
     const { outcome, by, risk, reasons } = event.decision;
     return [`${outcome} (${by}, risk ${risk})`, ...reasons].join(' ');

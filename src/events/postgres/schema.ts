@@ -24,4 +24,17 @@ export const migrations: readonly string[] = [
   );
   CREATE TABLE workcell.compactions (at bigint NOT NULL);
   `,
+  `
+  CREATE TABLE workcell.notes (
+    id text COLLATE "C" PRIMARY KEY,
+    runtime text NOT NULL,
+    kind text NOT NULL,
+    at bigint NOT NULL,
+    expires bigint NOT NULL,
+    body text NOT NULL,
+    reply text
+  );
+  CREATE TABLE workcell.ledger (sequence bigint PRIMARY KEY, hash text NOT NULL, line text NOT NULL);
+  CREATE TABLE workcell.ledger_head (sequence bigint NOT NULL, hash text NOT NULL);
+  `,
 ];

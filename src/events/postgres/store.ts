@@ -7,6 +7,7 @@ import { fromRow, placesOf, type Row, toRow } from '../rows.js';
 import type { EventStore, ReadQuery, Retention, StoredRuntime, Watch } from '../store.js';
 import { compactStep } from './compaction.js';
 import { connect, inTransaction, toUnavailable } from './connect.js';
+import { PostgresLedger, PostgresNotes } from './notes.js';
 import { selectEvents } from './query.js';
 import { listen } from './watch.js';
 
@@ -32,6 +33,8 @@ export async function openPostgres(url: string): Promise<EventStore> {
 
 class PostgresStore implements EventStore {
   readonly name: string;
+  readonly notes: PostgresNotes;
+  readonly ledger: PostgresLedger;
   readonly #url: string;
   readonly #pool: Pool;
 
@@ -39,6 +42,9 @@ class PostgresStore implements EventStore {
     this.name = shownUrl(url);
     this.#url = url;
     this.#pool = pool;
+    const guarded = <Result>(work: () => Promise<Result>) => this.#guarded(work);
+    this.notes = new PostgresNotes(pool, guarded);
+    this.ledger = new PostgresLedger(pool, guarded);
   }
 
   async append(events: readonly WorkcellEvent[]): Promise<void> {

@@ -16,8 +16,7 @@ export async function openDatabase(
   let database: DatabaseSyncInstance | undefined;
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    // Made before SQLite would, because nobody else is to read it; its companions take its mode.
-    closeSync(openSync(file, 'a', 0o600));
+    makeFile(file);
     database = new DatabaseSync(file, { timeout: busyMs });
     // Space that is given back goes to the system; this must come before the first table.
     database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL');
@@ -28,6 +27,18 @@ export async function openDatabase(
     if (database?.isOpen) database.close();
     if (WorkcellError.isInstance(error)) throw error;
     throw unavailable(file, error);
+  }
+}
+
+/**
+ * Made before SQLite would, because nobody else is to read it; its companions take its mode. One that is there is not
+ * opened: closing it again would drop the locks that another connection of this process holds on it.
+ */
+function makeFile(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 

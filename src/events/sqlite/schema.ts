@@ -30,4 +30,23 @@ export const migrations: readonly string[] = [
 
   CREATE TABLE compactions (at INTEGER NOT NULL);
   `,
+  `
+  CREATE TABLE notes (
+    id TEXT PRIMARY KEY,
+    runtime TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    expires INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    reply TEXT
+  ) WITHOUT ROWID;
+
+  CREATE TABLE ledger (
+    sequence INTEGER PRIMARY KEY,
+    hash TEXT NOT NULL,
+    line TEXT NOT NULL
+  );
+
+  CREATE TABLE ledger_head (sequence INTEGER NOT NULL, hash TEXT NOT NULL);
+  `,
 ];

@@ -1,5 +1,5 @@
 /** Events in one SQLite file, for many runtimes and many processes at once. */
-import { watch as watchDirectory } from 'node:fs';
+import { utimesSync, watch as watchDirectory } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type {
   DatabaseSyncInstance as DatabaseSync,
@@ -11,6 +11,7 @@ import { fromRow, type Row, toRow } from '../rows.js';
 import type { EventStore, ReadQuery, Retention, StoredRuntime, Watch } from '../store.js';
 import { Compaction } from './compaction.js';
 import { openDatabase, unavailable } from './database.js';
+import { SqliteLedger, SqliteNotes } from './notes.js';
 import { selectEvents } from './query.js';
 
 export async function openSqlite(file: string, durability: 'process' | 'machine'): Promise<EventStore> {
@@ -23,6 +24,8 @@ class SqliteStore implements EventStore {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   readonly #compaction: Compaction;
+  readonly notes: SqliteNotes;
+  readonly ledger: SqliteLedger;
   readonly #onExit = () => this.close();
 
   constructor(file: string, database: DatabaseSync) {
@@ -30,6 +33,13 @@ class SqliteStore implements EventStore {
     this.#file = file;
     this.#database = database;
     this.#compaction = new Compaction(database, (sql) => this.#prepare(sql));
+    const tables = {
+      prepare: (sql: string) => this.#prepare(sql),
+      read: <Result>(work: () => Result) => this.#guarded(work),
+      transaction: <Result>(work: () => Result) => this.#transaction(work),
+    };
+    this.notes = new SqliteNotes(tables);
+    this.ledger = new SqliteLedger(tables);
     // A clean end leaves one file instead of three.
     process.once('exit', this.#onExit);
   }
@@ -125,12 +135,26 @@ class SqliteStore implements EventStore {
       try {
         const result = work();
         this.#prepare('COMMIT').run();
+        this.#announce();
         return result;
       } catch (error) {
         if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
         throw error;
       }
     });
+  }
+
+  /**
+   * Who watches the file is woken by the write, which others see only a moment later: this wakes them once they do. By
+   * its path, because closing a second descriptor of the file would drop the locks of the first.
+   */
+  #announce(): void {
+    const now = Date.now() / 1000;
+    try {
+      utimesSync(this.#file, now, now);
+    } catch {
+      // A file that was moved away has nobody who watches it.
+    }
   }
 
   #guarded<Result>(work: () => Result): Result {

@@ -1,13 +1,19 @@
 /** Gives the audit record to other systems: as JSON lines, or in the Open Cybersecurity Schema Framework. */
 import { own } from '../analyzers/own.js';
 import type { AuditRecord } from './record.js';
-import { readAudit } from './verify.js';
+import { readAudit, readAuditStore } from './verify.js';
 
 export type AuditFormat = 'jsonl' | 'ocsf';
 
 /** One line of JSON for each record. */
 export function* exportAudit(file: string, format: AuditFormat): Generator<string> {
   for (const record of readAudit(file)) yield JSON.stringify(format === 'ocsf' ? toOcsf(record) : record);
+}
+
+/** The same, from a store such as `sqlite:/var/lib/workcell/events.db`. */
+export async function* exportAuditStore(name: string, format: AuditFormat): AsyncGenerator<string> {
+  for await (const record of readAuditStore(name))
+    yield JSON.stringify(format === 'ocsf' ? toOcsf(record) : record);
 }
 
 const version = '1.3.0';

@@ -1,6 +1,8 @@
 /** Checks an audit record: finds lines that were changed, removed, put elsewhere or cut off. */
 import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { openEventStore } from '../../events/open.js';
+import type { EventStore } from '../../events/store.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { type AuditRecord, auditRecordSchema, firstPrevious, hashOf } from './record.js';
 
@@ -26,42 +28,90 @@ export interface AuditVerification {
 
 /** Checks the record with its rotated parts. A head that is at most one record behind is that of a crash. */
 export function verifyAudit(file: string): AuditVerification {
-  const problems: AuditProblem[] = [];
-  let expected = 1;
-  let previous = firstPrevious;
-  let records = 0;
-  const seen = new Set<number>();
-  const hashes = new Map<number, string>();
-  for (const { part, line, record } of readLines(file, problems)) {
-    records++;
-    const at = { file: part, line };
-    if (record.hash !== hashOf(record))
-      problems.push({ ...at, kind: 'changed', message: `Record ${record.sequence} was changed.` });
-    if (seen.has(record.sequence) || record.sequence < expected)
-      problems.push({
-        ...at,
-        kind: 'reordered',
-        message: `Record ${record.sequence} stands in a wrong place.`,
-      });
-    else if (record.sequence > expected)
-      problems.push({
-        ...at,
-        kind: 'removed',
-        message: `Records ${expected} to ${record.sequence - 1} are missing before this one.`,
-      });
-    else if (record.previous !== previous)
-      problems.push({
-        ...at,
-        kind: 'changed',
-        message: `Record ${record.sequence} does not follow from the one before.`,
-      });
-    seen.add(record.sequence);
-    hashes.set(record.sequence, record.hash);
-    expected = Math.max(expected, record.sequence + 1);
-    previous = record.hash;
+  const chain = new Chain();
+  for (const { part, line, record } of readLines(file, chain.problems)) chain.next(part, line, record);
+  let head: z.infer<typeof headSchema> | undefined;
+  try {
+    head = headSchema.parse(JSON.parse(readFileSync(`${file}.head`, 'utf8')));
+  } catch {
+    // Told below, where it matters.
   }
-  checkHead(file, expected - 1, hashes, problems);
-  return { ok: problems.length === 0, records, lastHash: previous, problems };
+  return chain.end(file, head);
+}
+
+/** Checks the record in a store such as `sqlite:/var/lib/workcell/events.db`. */
+export async function verifyAuditStore(name: string): Promise<AuditVerification> {
+  const chain = new Chain();
+  const store = await openEventStore(name);
+  try {
+    for await (const { line, record } of storedLines(store)) {
+      if (record === undefined)
+        chain.problems.push({ file: name, line, kind: 'malformed', message: 'The line is no record.' });
+      else chain.next(name, line, record);
+    }
+    return chain.end(name, await store.ledger.head());
+  } finally {
+    await store.close();
+  }
+}
+
+/** Every record in a store, oldest first. */
+export async function* readAuditStore(name: string): AsyncGenerator<AuditRecord> {
+  const store = await openEventStore(name);
+  try {
+    for await (const { record } of storedLines(store)) if (record !== undefined) yield record;
+  } finally {
+    await store.close();
+  }
+}
+
+const pageLines = 500;
+
+async function* storedLines(
+  store: EventStore,
+): AsyncGenerator<{ line: number; record: AuditRecord | undefined }> {
+  for (let after = 0; ; ) {
+    const page = await store.ledger.read(after, pageLines);
+    for (const { sequence, line } of page) {
+      const record = parseRecord(line);
+      // A line under the number of another one is not where it belongs.
+      yield { line: sequence, record };
+    }
+    after = page.at(-1)?.sequence ?? after;
+    if (page.length < pageLines) return;
+  }
+}
+
+/** Follows the records one by one and notes where the chain is broken. */
+class Chain {
+  readonly problems: AuditProblem[] = [];
+  readonly #hashes = new Map<number, string>();
+  #expected = 1;
+  #previous = firstPrevious;
+  #records = 0;
+
+  next(file: string, line: number, record: AuditRecord): void {
+    this.#records++;
+    const { sequence } = record;
+    const add = (kind: AuditProblem['kind'], message: string) =>
+      this.problems.push({ file, line, kind, message });
+    if (record.hash !== hashOf(record)) add('changed', `Record ${sequence} was changed.`);
+    if (this.#hashes.has(sequence) || sequence < this.#expected)
+      add('reordered', `Record ${sequence} stands in a wrong place.`);
+    else if (sequence > this.#expected)
+      add('removed', `Records ${this.#expected} to ${sequence - 1} are missing before this one.`);
+    else if (record.previous !== this.#previous)
+      add('changed', `Record ${sequence} does not follow from the one before.`);
+    this.#hashes.set(sequence, record.hash);
+    this.#expected = Math.max(this.#expected, sequence + 1);
+    this.#previous = record.hash;
+  }
+
+  end(file: string, head: { sequence: number; hash: string } | undefined): AuditVerification {
+    checkHead(file, head, this.#expected - 1, this.#hashes, this.problems);
+    const { problems } = this;
+    return { ok: problems.length === 0, records: this.#records, lastHash: this.#previous, problems };
+  }
 }
 
 /** Every record of a file and its rotated parts, oldest first. */
@@ -71,15 +121,13 @@ export function* readAudit(file: string): Generator<AuditRecord> {
 
 function checkHead(
   file: string,
+  head: { sequence: number; hash: string } | undefined,
   last: number,
   hashes: ReadonlyMap<number, string>,
   problems: AuditProblem[],
 ): void {
   const at = { file, line: 0 };
-  let head: z.infer<typeof headSchema>;
-  try {
-    head = headSchema.parse(JSON.parse(readFileSync(`${file}.head`, 'utf8')));
-  } catch {
+  if (head === undefined) {
     if (last > 1)
       problems.push({
         ...at,

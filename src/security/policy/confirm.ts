@@ -69,7 +69,7 @@ async function openRequest(
   const digest = digestOf(question.action);
   const now = Date.now();
   for (const waiting of (await options.pending?.list()) ?? []) {
-    if (waiting.digest !== digest || digestOf(waiting.action) !== digest) continue;
+    if (waiting.digest !== digest || (!waiting.masked && digestOf(waiting.action) !== digest)) continue;
     if (waiting.expiresAt > now) return waiting;
     await options.pending?.remove(waiting.id);
   }
@@ -88,7 +88,7 @@ async function settle(answer: Answer, requestId: string, { pending }: PolicyOpti
   return { approved, by: 'person', who, requestId, reason: approved ? undefined : 'A person refused it.' };
 }
 
-function digestOf(action: JudgedAction): string {
+export function digestOf(action: JudgedAction): string {
   return createHash('sha256').update(canonical(action)).digest('hex');
 }
 

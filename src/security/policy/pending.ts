@@ -16,6 +16,8 @@ import { WorkcellError } from '../../protocol/index.js';
 import type { ConfirmationRequest } from './types.js';
 
 export interface PendingRequest extends Omit<ConfirmationRequest, 'signal'> {
+  /** True when the action is shown without its secrets, so that the digest is not that of what is shown. */
+  readonly masked?: boolean | undefined;
   readonly answer?: { readonly answer: 'approve' | 'deny'; readonly who?: string | undefined } | undefined;
 }
 
@@ -29,7 +31,7 @@ export interface PendingStore {
   answered(id: string, signal: AbortSignal): Promise<NonNullable<PendingRequest['answer']>>;
 }
 
-const pendingSchema = z.object({
+export const pendingSchema = z.object({
   id: z.string().regex(/^[0-9a-f]{16}$/),
   action: z.looseObject({ action: z.string() }),
   risk: z.enum(['low', 'medium', 'unknown', 'high']),
@@ -37,6 +39,7 @@ const pendingSchema = z.object({
   askedAt: z.number(),
   expiresAt: z.number(),
   digest: z.string(),
+  masked: z.boolean().optional(),
   answer: z.object({ answer: z.enum(['approve', 'deny']), who: z.string().optional() }).optional(),
 });
 

@@ -1,0 +1,121 @@
+/** Notes and the ledger in the tables of a SQLite file. */
+import type { Ledger, LedgerHead, LedgerLine, Note, Notes } from '../notes.js';
+import { noLine } from '../notes.js';
+
+interface Statement {
+  run(...values: (string | number | null)[]): { changes: number | bigint };
+  get(...values: (string | number | null)[]): unknown;
+  all(...values: (string | number | null)[]): unknown[];
+}
+
+interface Tables {
+  prepare(sql: string): Statement;
+  read<Result>(work: () => Result): Result;
+  transaction<Result>(work: () => Result): Result;
+}
+
+interface NoteRow extends Omit<Note, 'runtimeId' | 'expiresAt' | 'reply'> {
+  readonly runtime: string;
+  readonly expires: number;
+  readonly reply: string | null;
+}
+
+export class SqliteNotes implements Notes {
+  readonly #tables: Tables;
+
+  constructor(tables: Tables) {
+    this.#tables = tables;
+  }
+
+  put({ id, runtimeId, kind, at, expiresAt, body, reply }: Note): void {
+    const { prepare, transaction } = this.#tables;
+    transaction(() => {
+      prepare('DELETE FROM notes WHERE expires < ?').run(Date.now() - keptAfterMs);
+      prepare('INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?, ?)').run(
+        id,
+        runtimeId,
+        kind,
+        at,
+        expiresAt,
+        body,
+        reply ?? null,
+      );
+    });
+  }
+
+  list(kind: Note['kind'], runtimeId?: string): Note[] {
+    const { prepare, read } = this.#tables;
+    const rows = read(() =>
+      runtimeId === undefined
+        ? prepare('SELECT * FROM notes WHERE kind = ? ORDER BY at, id').all(kind)
+        : prepare('SELECT * FROM notes WHERE kind = ? AND runtime = ? ORDER BY at, id').all(kind, runtimeId),
+    );
+    return (rows as NoteRow[]).map(({ runtime, expires, reply, at, id, body }) => ({
+      id,
+      runtimeId: runtime,
+      kind,
+      at: Number(at),
+      expiresAt: Number(expires),
+      body,
+      ...(reply === null ? {} : { reply }),
+    }));
+  }
+
+  reply(id: string, reply: string, instead?: string): boolean {
+    const { prepare, transaction } = this.#tables;
+    return transaction(
+      () =>
+        Number(
+          prepare('UPDATE notes SET reply = ? WHERE id = ? AND reply IS ?').run(reply, id, instead ?? null)
+            .changes,
+        ) > 0,
+    );
+  }
+
+  remove(id: string): void {
+    const { prepare, transaction } = this.#tables;
+    transaction(() => prepare('DELETE FROM notes WHERE id = ?').run(id));
+  }
+}
+
+/** A note that has had its time is shown as such for a while. */
+const keptAfterMs = 86_400_000;
+
+export class SqliteLedger implements Ledger {
+  readonly #tables: Tables;
+
+  constructor(tables: Tables) {
+    this.#tables = tables;
+  }
+
+  append(make: (last: LedgerHead) => LedgerLine): void {
+    const { prepare, transaction } = this.#tables;
+    transaction(() => {
+      const { sequence, hash, line } = make(this.#head());
+      prepare('INSERT INTO ledger VALUES (?, ?, ?)').run(sequence, hash, line);
+      prepare('DELETE FROM ledger_head').run();
+      prepare('INSERT INTO ledger_head VALUES (?, ?)').run(sequence, hash);
+    });
+  }
+
+  read(after: number, limit: number): LedgerLine[] {
+    const { prepare, read } = this.#tables;
+    const rows = read(() =>
+      prepare('SELECT * FROM ledger WHERE sequence > ? ORDER BY sequence LIMIT ?').all(after, limit),
+    );
+    return (rows as LedgerLine[]).map(({ sequence, hash, line }) => ({
+      sequence: Number(sequence),
+      hash,
+      line,
+    }));
+  }
+
+  head(): LedgerHead {
+    return this.#tables.read(() => this.#head());
+  }
+
+  #head(): LedgerHead {
+    const row = this.#tables.prepare('SELECT * FROM ledger_head').get() as LedgerHead | undefined;
+    return row === undefined ? noLine : { sequence: Number(row.sequence), hash: row.hash };
+  }
+}
