@@ -9,7 +9,9 @@ program.addCommand(
     .exitOverride()
     .configureOutput({ outputError: () => {} }),
 );
-program.command('cell').action(async () => (await import('../executor/server/cell.js')).serveCell());
+program
+  .command('cell <settings>')
+  .action(async (file: string) => (await import('../executor/server/cell.js')).serveCell(file));
 program
   .command('relay <socket>')
   .action(async (socket: string) => (await import('../executor/server/relay.js')).relay(socket));

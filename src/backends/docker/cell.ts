@@ -6,12 +6,12 @@ import { dockerBuilder } from '../../images/docker/service.js';
 import { actionsWith } from '../../plugins/host.js';
 import { builtinSpecs, type LoadedPlugin } from '../../plugins/load.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
-import { describeContainer } from './container.js';
+import { type ContainerParts, cellSettings, describeContainer } from './container.js';
 import { explainStart } from './diagnosis.js';
 import { readIsolation } from './facts.js';
 import { awaitGreeting } from './greeting.js';
 import { createHalt, type Halt } from './halt.js';
-import { furnish, type Home, makeHome, removeHome, writeState } from './home.js';
+import { furnish, type Home, makeHome, removeHome, writeSettings, writeState } from './home.js';
 import { ownLabels } from './labels.js';
 import type { DockerOptions } from './options.js';
 import { openWire, type Wire } from './wire.js';
@@ -36,7 +36,7 @@ export async function startContainer(
     const { workspace, user } = furnish(home, options);
     const { keepAlive } = options;
     const labels = ownLabels({ id, keepAlive, home: home.path });
-    const description = describeContainer({
+    const parts: ContainerParts = {
       id,
       options,
       user,
@@ -46,8 +46,9 @@ export async function startContainer(
       bundle,
       isLocal: engine.host.startsWith('unix:'),
       plugins: builtinSpecs(plugins),
-    });
-    container = await create(engine, description, { signal, onProgress });
+    };
+    writeSettings(home, cellSettings(parts));
+    container = await create(engine, describeContainer(parts), { signal, onProgress });
     for (const network of options.networks) {
       await engine.docker.getNetwork(network).connect({ Container: container.id });
     }

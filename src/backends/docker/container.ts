@@ -1,6 +1,6 @@
 /** What the engine is asked for: a container with as little as an executor and its commands need. */
 import type { ContainerCreateOptions, MountSettings } from 'dockerode';
-import { type CellSettings, cellVariable } from '../../executor/server/cell.js';
+import type { CellSettings } from '../../executor/server/cell.js';
 import { bundleMount, type ExecutorBundle } from '../../images/bundle/bundle.js';
 import { processorList } from '../../launchers/limits/processors.js';
 import type { PluginSpec } from '../../protocol/config.js';
@@ -15,6 +15,9 @@ const homeInside = '/home/workcell';
 
 /** Where the executor listens, in a directory that this side sees too where it can. */
 export const socketInside = `${privateInside}/wire/s`;
+
+/** What it is told, beside it. Variables of a container are shown by the engine, and by some kernels to every process. */
+export const settingsName = 'settings.json';
 
 /**
  * How many threads the engine is to count for as many processes. Those of the executor and of its first process come on
@@ -48,23 +51,28 @@ export interface ContainerParts {
   readonly plugins: readonly PluginSpec[];
 }
 
+export function cellSettings({ id, options, user, plugins }: ContainerParts): CellSettings {
+  const { env, keepAlive, limits } = options;
+  return {
+    id,
+    socketPath: socketInside,
+    workspace: workspaceInside,
+    home: homeInside,
+    user,
+    env,
+    keepAlive,
+    plugins: [...plugins],
+    ...(limits.openFiles !== undefined && { openFiles: limits.openFiles }),
+  };
+}
+
 export function describeContainer(parts: ContainerParts): ContainerCreateOptions {
   const { id, options, user, workspace } = parts;
   const { keepAlive, network, ports } = options;
   const limits = withDefaults(options.limits);
   const size = `,size=${limits.diskBytes},nr_inodes=${inodes(limits.diskBytes)}`;
   const own = `uid=${user.uid},gid=${user.gid}`;
-  const settings: CellSettings = {
-    id,
-    socketPath: socketInside,
-    workspace: workspaceInside,
-    home: homeInside,
-    user,
-    env: options.env,
-    keepAlive,
-    plugins: [...parts.plugins],
-    ...(limits.openFiles !== undefined && { openFiles: limits.openFiles }),
-  };
+  const program = [...parts.bundle.command(), 'cell', `${privateInside}/wire/${settingsName}`];
   return {
     name: options.name ?? `workcell-${id}`,
     Image: options.image,
@@ -72,9 +80,8 @@ export function describeContainer(parts: ContainerParts): ContainerCreateOptions
     Labels: { ...options.labels, ...parts.labels },
     User: '0:0',
     WorkingDir: '/',
-    Entrypoint: [...(user.uid === 0 ? [] : keepOnlyOwn), ...parts.bundle.command(), 'cell'],
+    Entrypoint: [...(user.uid === 0 ? [] : keepOnlyOwn), ...program],
     Cmd: [],
-    Env: [`${cellVariable}=${JSON.stringify(settings)}`],
     AttachStdin: !keepAlive,
     AttachStdout: true,
     AttachStderr: true,

@@ -29,7 +29,7 @@ export function readIsolation(options: DockerOptions, user: number, kernel: Kern
       userFact(user),
       networkFact(options),
       filesFact(options),
-      ...limitFacts(options),
+      ...limitFacts(options, isGvisor),
     ],
   };
 }
@@ -88,13 +88,14 @@ function filesFact({ writableSystem, volumes }: DockerOptions): Fact {
   };
 }
 
-function limitFacts(options: DockerOptions): Fact[] {
+function limitFacts(options: DockerOptions, isGvisor: boolean): Fact[] {
   const { memoryBytes, cpus, pids, diskBytes, openFiles } = withDefaults(options.limits);
   const whole = 'for the cell as a whole, by the engine';
+  const shared = isGvisor ? `${whole}; gVisor's own kernel counts, too, and the cell ends with it` : whole;
   return [
-    limitFact('memory', memoryBytes, whole),
+    limitFact('memory', memoryBytes, shared),
     limitFact('processors', cpus, whole),
-    limitFact('processes', pids, whole),
+    limitFact('processes', pids, isGvisor ? `about as many, ${shared}` : shared),
     limitFact('scratch space', diskBytes, 'for each of /tmp, /var/tmp, /dev/shm and the home directory'),
     limitFact('open files', openFiles, 'for each process'),
   ];

@@ -10,10 +10,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { CellSettings } from '../../executor/server/cell.js';
 import { makeScratch, removeTree } from '../../launchers/scratch.js';
 import { isolationSchema } from '../../protocol/index.js';
 import { makeLastingHome } from '../local/home.js';
 import { openWorkspace } from '../workspace.js';
+import { settingsName } from './container.js';
 import type { DockerOptions } from './options.js';
 
 export interface Home {
@@ -49,6 +51,13 @@ export function homeAt(path: string): Home {
 
 export function removeHome({ path }: Home): void {
   if (path !== '') removeTree(path);
+}
+
+/** For the executor. Others do not get as far as this, on either side. */
+export function writeSettings({ wire }: Home, settings: CellSettings): void {
+  const file = join(wire, settingsName);
+  writeFileSync(file, JSON.stringify(settings));
+  chmodSync(file, 0o644);
 }
 
 /** What whoever attaches later cannot find out by itself. */

@@ -1,6 +1,6 @@
 /**
- * The executor inside a container. What it is to serve stands in a variable that commands never see. It says in one line
- * on standard output that it listens, with what the kernel enforces on it, and ends when its standard input does.
+ * The executor inside a container. What it is to serve stands in a file that commands cannot reach. It says in one line on
+ * standard output that it listens, with what the kernel enforces on it, and ends when its standard input does.
  */
 import { chmodSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
@@ -15,9 +15,6 @@ import { WorkcellError } from '../../protocol/errors.js';
 import { createExecutor } from '../executor.js';
 import { serveExecutor } from './server.js';
 import { shutDownOn } from './shutdown.js';
-
-/** Holds the settings as JSON. */
-export const cellVariable = 'WORKCELL_CELL';
 
 const settingsSchema = z.strictObject({
   id: z.string(),
@@ -52,11 +49,11 @@ export const greetingSchema = z.union([
 
 export type KernelReport = z.infer<typeof kernelSchema>;
 
-export async function serveCell(): Promise<void> {
+/** `file` holds the settings as JSON. */
+export async function serveCell(file: string): Promise<void> {
   try {
     const kernel = readKernel();
-    const settings = settingsSchema.parse(JSON.parse(process.env[cellVariable] ?? '{}'));
-    delete process.env[cellVariable];
+    const settings = settingsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
     const { id, socketPath, workspace, user, env, keepAlive } = settings;
     const environment = hostEnvironment(env);
     let taken = false;
