@@ -48,6 +48,21 @@ export function isEnforced(isolation: Isolation, fact: string): boolean {
   return isolation.facts.some(({ name, enforced }) => name === fact && enforced);
 }
 
+/** Why attacks on the kernel mean little to a cell that has one of its own, by its own report. */
+export function ownKernel(isolation: Isolation): string | undefined {
+  return isEnforced(isolation, 'kernel')
+    ? 'gVisor’s own kernel answers, without our filter before it; that of the machine is not asked'
+    : undefined;
+}
+
+/** Why a cell like this one is gone when it reaches this limit, by its own report; undefined if it lives on. */
+export function endsWith(isolation: Isolation, limit: string): string | undefined {
+  const fact = isolation.facts.find(({ name }) => name === `limit: ${limit}`);
+  return fact?.detail.includes('the cell ends with it')
+    ? `gVisor’s own kernel is within the limit of ${limit}, and the cell ends as a whole when it is reached`
+    : undefined;
+}
+
 /** True when this limit is enforced on the cell as a whole and not on each process. */
 export function isLimitedAsWhole(isolation: Isolation, limit: string): boolean {
   return isolation.facts.some(

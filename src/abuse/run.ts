@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CreateRuntimeOptions, createRuntime, type Runtime } from '../index.js';
+import { type CreateRuntimeOptions, createRuntime, type Runtime, WorkcellError } from '../index.js';
 import { type AbuseCase, Breach, demand, type Expected, type Tools } from './case.js';
+import { stillWorks } from './inside.js';
 import { attackLimits } from './limits.js';
 
 /** `not-claimed`: the attack had its effect, and the cell's own report says beforehand that it would. */
@@ -54,22 +55,42 @@ async function judge(
     await withDeadline(permittedStill(abuse, runtime, tools));
     return { result: 'held', detail };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    if (!(error instanceof Breach)) return { result: 'failed', detail: message };
-    return reason === undefined
-      ? { result: 'failed', detail: message }
-      : { result: 'not-claimed', detail: message, reason };
+    const detail = error instanceof Error ? error.message : String(error);
+    if (reason === undefined) return { result: 'failed', detail };
+    if (error instanceof Breach) return { result: 'not-claimed', detail, reason };
+    if (!isLoss(error)) return { result: 'failed', detail };
+    return otherLives(tools, { detail, reason });
   } finally {
     for (const step of undo.reverse()) await step();
   }
 }
 
-/** A neighbour that fails is never excused by what the cell does not claim. */
+/** A neighbour that fails is not excused by what the cell does not claim, unless the whole cell is gone. */
 async function permittedStill(abuse: AbuseCase, runtime: Runtime, tools: Tools): Promise<void> {
   try {
     await abuse.neighbour(runtime, tools);
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`what is permitted fails: ${message}`, { cause });
+  }
+}
+
+/** The cell is gone, and those who talk to it were told. */
+function isLoss(error: unknown): boolean {
+  const { cause = error } = error as { cause?: unknown };
+  return WorkcellError.isInstance(cause) && cause.code === 'runtime-disconnected';
+}
+
+/** What the cell did not claim to outlive must not have taken others with it. */
+async function otherLives(
+  tools: Tools,
+  { detail, reason }: { detail: string; reason: string },
+): Promise<Pick<Verdict, 'result' | 'detail' | 'reason'>> {
+  try {
+    await stillWorks(await tools.cell());
+    return { result: 'not-claimed', detail, reason };
   } catch (error) {
-    throw new Error(`what is permitted fails: ${error instanceof Error ? error.message : String(error)}`);
+    return { result: 'failed', detail: `${detail} Another cell fails, too: ${String(error)}` };
   }
 }
 

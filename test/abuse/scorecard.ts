@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { abuseCases, type Verdict } from '../../src/abuse/index.js';
 
-const titles = ['sandbox, root', 'sandbox, plain user', 'docker'] as const;
+const titles = ['sandbox, root', 'sandbox, plain user', 'docker', 'docker, gVisor'] as const;
 
 type Title = (typeof titles)[number];
 
@@ -78,7 +78,8 @@ function scorecardPage(columns: ReadonlyMap<Title, Column>): string {
     'Attacks on cells, as measured by `npx vitest run test/abuse`, which fails when this page is not what it found; with',
     'WRITE_SCORECARD=1 and `--no-file-parallelism` it writes it anew. `workcell doctor --attack` runs the same cases on',
     'your machine. Numbers are those of the abuse catalogue; `public` marks a failure of another product that was made',
-    'public.',
+    'public. A dash marks what is not measured with gVisor: attacks on the executor and on this side, which are the same with',
+    'any kernel, and two whose effect cannot be told from inside of it.',
     '',
     ...table([header, ...rows]),
     '',

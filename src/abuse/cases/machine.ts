@@ -1,7 +1,7 @@
 /** Terminals, control groups, sockets and devices of this machine, and what cells might share. */
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
-import { type AbuseCase, demand } from '../case.js';
+import { type AbuseCase, demand, ownKernel } from '../case.js';
 import { allRefused, permitted, python, run, stillWorks } from '../inside.js';
 
 const devices = [
@@ -148,6 +148,7 @@ answer({"files": files, "changed": changed})`,
     title: 'devices of this machine, opened or made',
     expected: 'blocked',
     needs: ['python3'],
+    unclaimed: ownKernel,
     async attack(runtime) {
       const opened = await python<string[]>(
         runtime,
@@ -201,7 +202,7 @@ answer({path + name: outcome(lambda: os.mknod(path + name, kind | 0o666, number)
         cells.map((cell) =>
           permitted(
             cell,
-            'head -c 16 /dev/urandom | od -An -tx1; echo $RANDOM$RANDOM$RANDOM; cat /proc/sys/kernel/random/uuid',
+            'head -c 16 /dev/urandom | od -An -tx1; echo $RANDOM$RANDOM$RANDOM; mktemp -u XXXXXXXXXX',
           ),
         ),
       );

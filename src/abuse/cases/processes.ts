@@ -1,6 +1,6 @@
 /** Too many processes and threads, and processes that will not go. */
 import type { Runtime } from '../../index.js';
-import { type AbuseCase, demand, isEnforced } from '../case.js';
+import { type AbuseCase, demand, endsWith, isEnforced } from '../case.js';
 import { finish, permitted, python, run, stillWorks } from '../inside.js';
 import { attackLimits } from '../limits.js';
 
@@ -17,7 +17,9 @@ async function countInside(runtime: Runtime, word: string): Promise<number> {
 const mostProcesses = attackLimits.pids + 16;
 
 const unlimitedProcesses: AbuseCase['unclaimed'] = (isolation) =>
-  isEnforced(isolation, 'limit: processes') ? undefined : 'the number of processes is not limited here';
+  isEnforced(isolation, 'limit: processes')
+    ? endsWith(isolation, 'processes')
+    : 'the number of processes is not limited here';
 
 export const processCases: readonly AbuseCase[] = [
   {

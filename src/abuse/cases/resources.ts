@@ -1,15 +1,19 @@
 /** Memory, disk, processors and descriptors without end. */
 import type { Isolation, Runtime } from '../../index.js';
-import { type AbuseCase, demand, isLimitedAsWhole } from '../case.js';
+import { type AbuseCase, demand, endsWith, isLimitedAsWhole } from '../case.js';
 import { finish, permitted, python, run, stillWorks } from '../inside.js';
 import { attackLimits } from '../limits.js';
 
 const noGroup = (limit: string, effect: string) => (isolation: Isolation) =>
-  isLimitedAsWhole(isolation, limit) ? undefined : `no control group can be made here, so ${effect}`;
+  isLimitedAsWhole(isolation, limit)
+    ? endsWith(isolation, limit)
+    : `no control group can be made here, so ${effect}`;
+
+const withMemory: AbuseCase['unclaimed'] = (isolation) => endsWith(isolation, 'memory');
 
 /** Writes to a scratch directory until it is refused, at most `megabytes`; gives how many went in. */
 async function fill(runtime: Runtime, path: string, megabytes: number): Promise<number> {
-  const source = `dd if=/dev/zero of=${path} bs=1M count=${megabytes} 2>/dev/null; stat -c %s ${path}; rm -f ${path}`;
+  const source = `dd if=/dev/zero of=${path} bs=1M count=${megabytes} 2>/dev/null; wc -c <${path}; rm -f ${path}`;
   const { stdout } = await finish(runtime, ['bash', '-c', source]);
   return Math.round(Number(stdout) / 1024 / 1024);
 }
@@ -43,6 +47,7 @@ export const resourceCases: readonly AbuseCase[] = [
     title: 'a process that touches page after page',
     expected: 'killed',
     needs: ['python3'],
+    unclaimed: withMemory,
     async attack(runtime) {
       const source = `blocks = []\nfor _ in range(${memoryMegabytes * 4}): blocks.append(bytearray(1 << 20))\nprint("all of it")`;
       const { stdout, endedBy, exitCode } = await finish(runtime, ['python3', '-c', source]);
@@ -70,6 +75,7 @@ export const resourceCases: readonly AbuseCase[] = [
     title: 'many small processes that take memory together',
     expected: 'killed',
     needs: ['python3'],
+    unclaimed: withMemory,
     async attack(runtime) {
       const held = await python<number>(
         runtime,
@@ -141,9 +147,11 @@ answer(total >> 10)`,
     os.close(fd)
     if not delete: os.unlink(path)
     return total >> 20
+def free(): return os.statvfs("/tmp").f_bavail * os.statvfs("/tmp").f_bsize >> 20
+before = free()
 fd = os.open("/tmp/sparse", os.O_CREAT | os.O_WRONLY); os.ftruncate(fd, 1 << 40)
 os.close(fd)
-used = os.stat("/tmp/sparse").st_blocks * 512 >> 20
+used = before - free()
 os.unlink("/tmp/sparse")
 answer({"home": fill("/home/agent/big" if os.path.isdir("/home/agent") else "/tmp/big", False), "deleted": fill("/tmp/gone", True), "sparse": used})`,
       );

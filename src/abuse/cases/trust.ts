@@ -96,11 +96,19 @@ function allArguments(): string {
     .join('\n');
 }
 
+/** By their names alone: not every kernel can be asked more of them. */
+const listDescriptors = `import os
+def target(number):
+    try: return os.readlink("/proc/self/fd/" + number)
+    except OSError: return "itself"
+for number in os.listdir("/proc/self/fd"): print(number, target(number))`;
+
 export const trustCases: readonly AbuseCase[] = [
   {
     id: '5.inherited',
     title: 'descriptors that this process has open, looked for in the cell',
     expected: 'nothing-leaks',
+    needs: ['python3'],
     async attack(runtime, { canary }) {
       const { openSync, closeSync } = await import('node:fs');
       const descriptor = openSync(canary.path, 'r');
@@ -112,11 +120,9 @@ export const trustCases: readonly AbuseCase[] = [
         );
         demand(!output.includes('canary'), 'a descriptor of this process is open in the cell');
         const { stdout } = await runtime.processes
-          .start(['ls', '-l', '/proc/self/fd'])
+          .start(['python3', '-c', listDescriptors])
           .then(({ id }) => runtime.processes.wait(id));
-        const open = [...stdout.matchAll(/(\d+) -> (.+)$/gm)].map(
-          ([, number, target]) => `${number} ${target}`,
-        );
+        const open = stdout.trim().split('\n');
         // Its own three, the one it looks with, and such as lead to nothing.
         const strange = open.filter((line) => !/^([0-3] |\d+ \/dev\/null$)/.test(line));
         demand(
