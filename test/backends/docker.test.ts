@@ -15,7 +15,7 @@ contractSuite(
     // The image has no Node, which one of the behaviours talks to.
     volumes: [`${process.execPath}:/usr/local/bin/node:ro`],
   },
-  { traits: ['limited-tree'] },
+  { traits: ['limited-tree', 'kernels'] },
 );
 
 const cell = { backend: 'docker', config: false, engine, image: images.bare } as const;
