@@ -9,6 +9,7 @@ export type {
   Action,
   ActionInput,
   ActionName,
+  Display,
   Downloaded,
   ErrorCode,
   FileChange,

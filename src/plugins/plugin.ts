@@ -44,6 +44,7 @@ export interface PluginCell extends Pick<Executor, 'execute' | 'upload' | 'downl
 export interface KeptOutput {
   /** The handle for `read_output`. */
   readonly id: string;
+  /** Keeps a copy. */
   append(stream: 'stdout' | 'stderr', chunk: Buffer): void;
   /** Nothing more will come. */
   end(): void;

@@ -29,7 +29,7 @@ export type {
 export type { Isolation, IsolationTier } from './isolation.js';
 export { isAtLeast, isolationSchema, isolationTiers } from './isolation.js';
 export { describeIssues, parseAction, parseObservation } from './parse.js';
-export type { FileChange, OutputDelta, Progress } from './progress.js';
+export type { Display, FileChange, OutputDelta, Progress } from './progress.js';
 export { progressSchema } from './progress.js';
 export type { RuntimeStatus, StatusUpdate } from './status.js';
 export { runtimeStatuses, statusSchema } from './status.js';

@@ -25,6 +25,20 @@ const toolProgressSchema = z.object({ type: z.literal('tool-progress'), value: z
 
 const toolLogSchema = z.object({ type: z.literal('tool-log'), message: z.string() });
 
+/** What code shows besides its prints, as it does, with media by their types. The observation has all of them in order. */
+const displaySchema = z.object({
+  type: z.literal('display'),
+  /** A result is the value of the cell. */
+  kind: z.enum(['result', 'display']),
+  data: z.record(z.string(), z.unknown()),
+  /** Bytes of the media that were left out, by media type. */
+  omitted: z.record(z.string(), z.int()).optional(),
+  /** Names it, so that a later one can take its place. */
+  displayId: z.string().max(512).optional(),
+  /** Takes the place of the one that has the same name. */
+  update: z.boolean(),
+});
+
 /** Everything that may arrive between an action and its observation. */
 export const progressSchema = z.discriminatedUnion('type', [
   outputDeltaSchema,
@@ -32,8 +46,10 @@ export const progressSchema = z.discriminatedUnion('type', [
   readySchema,
   toolProgressSchema,
   toolLogSchema,
+  displaySchema,
 ]);
 
 export type OutputDelta = z.infer<typeof outputDeltaSchema>;
 export type FileChange = z.infer<typeof fileChangeSchema>;
+export type Display = z.infer<typeof displaySchema>;
 export type Progress = z.infer<typeof progressSchema>;

@@ -2,6 +2,7 @@ import {
   type Action,
   type ActionInput,
   type ActionName,
+  type Display,
   type ExecuteContext,
   type Executor,
   type Observation,
@@ -49,19 +50,26 @@ export type OutputListener = (chunk: {
   sequence: number;
 }) => unknown;
 
-/** What a verb's `signal` and `onOutput` mean to the executor. */
+export type DisplayListener = (display: Omit<Display, 'type'>) => unknown;
+
+/** What a verb's `signal` and listeners mean to the executor. */
 export function toContext(options: {
   signal?: AbortSignal | undefined;
   onOutput?: OutputListener | undefined;
+  onDisplay?: DisplayListener | undefined;
 }): ExecuteContext {
-  const { signal, onOutput } = options;
-  if (onOutput === undefined) return { signal };
+  const { signal, onOutput, onDisplay } = options;
+  if (onOutput === undefined && onDisplay === undefined) return { signal };
   return {
     signal,
     onProgress: (progress) => {
+      if (progress.type === 'display') {
+        const { type: _, ...display } = progress;
+        return onDisplay?.(display);
+      }
       if (progress.type !== 'output-delta') return;
       const { text, stream, sequence } = progress;
-      return onOutput({ text, stream, sequence });
+      return onOutput?.({ text, stream, sequence });
     },
   };
 }

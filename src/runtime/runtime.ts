@@ -21,7 +21,7 @@ import {
 import type { FunctionTool, ToolContext } from '../tools/function-tool.js';
 import { type AddOptions, ToolRegistry } from '../tools/registry.js';
 import { RuntimeBrowser } from './browser.js';
-import { type Call, type OutputListener, type SecretInput, toContext } from './call.js';
+import { type Call, type DisplayListener, type OutputListener, type SecretInput, toContext } from './call.js';
 import { RuntimeEvents } from './events.js';
 import { Files } from './files.js';
 import { RuntimeGit } from './git/git.js';
@@ -60,6 +60,8 @@ export interface RunOptions extends Options<'run', 'command'> {
 export interface RunCodeOptions extends Options<'run_code', 'code'> {
   /** Receives what the code prints as it does. A returned promise holds the code back. */
   onOutput?: OutputListener;
+  /** Receives what the code shows besides, such as pictures, as it does. A returned promise holds the code back. */
+  onDisplay?: DisplayListener;
   /** Interrupts the code, and ends its kernel if that does not help. */
   signal?: AbortSignal;
 }
@@ -214,8 +216,8 @@ export class Runtime implements AsyncDisposable {
 
   /** Runs code in a kernel that keeps its state between cells. Code that fails is a result, not an error. */
   runCode(code: string, options: RunCodeOptions = {}): Promise<Observation<'run_code'>> {
-    const { onOutput, signal, ...rest } = options;
-    return this.execute({ action: 'run_code', code, ...rest }, toContext({ onOutput, signal }));
+    const { onOutput, onDisplay, signal, ...rest } = options;
+    return this.execute({ action: 'run_code', code, ...rest }, toContext({ onOutput, onDisplay, signal }));
   }
 
   /** Runs a Python script of this machine in the cell, whole, with its output passed on as it comes. */

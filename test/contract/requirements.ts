@@ -208,6 +208,7 @@ const table = {
   },
   'code.media': { sentence: 'images come in base64, and as files when asked', trait: 'kernels' },
   'code.stream': { sentence: 'what code prints streams as it is printed, in sequence', trait: 'kernels' },
+  'code.displays': { sentence: 'what code shows arrives as it is shown, updates included', trait: 'kernels' },
   'code.follows-shell': {
     sentence: 'a running kernel follows the working directory of the shell and its variables',
     trait: 'kernels',

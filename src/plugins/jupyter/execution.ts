@@ -234,8 +234,10 @@ class Execution implements KernelListener {
     const { data, transient } = shown.data;
     const id = transient?.display_id;
     const output = { type: type === 'execute_result' ? ('result' as const) : ('display' as const), data };
-    if (type !== 'update_display_data') this.#outputs.show(output, id);
-    else if (id !== undefined) this.#outputs.update(output, id);
+    const update = type === 'update_display_data';
+    const kept = update ? this.#outputs.update(output, id ?? '') : this.#outputs.show(output, id);
+    if (kept === undefined) return;
+    this.#pace.show({ kind: kept.type, data: kept.data, omitted: kept.omitted, displayId: id, update });
   }
 
   #answer(request: Message): void {

@@ -17,6 +17,11 @@ interface Entry {
   bytes: number;
 }
 
+interface ShownEntry extends Entry {
+  output: Shown;
+  mediaBytes: number;
+}
+
 export class Outputs {
   readonly #budget: OutputBudget;
   readonly #open: () => KeptOutput;
@@ -30,7 +35,7 @@ export class Outputs {
   #truncated = false;
   /** Set by a request to clear that waits for the next output. */
   #clearNext = false;
-  readonly #displays = new Map<string, Entry>();
+  readonly #displays = new Map<string, ShownEntry>();
 
   constructor(budget: OutputBudget, open: () => KeptOutput) {
     this.#budget = budget;
@@ -47,9 +52,8 @@ export class Outputs {
   }
 
   stream(name: 'stdout' | 'stderr', text: string): void {
-    const bytes = Buffer.from(text);
     this.#kept ??= this.#open();
-    this.#kept.append(name, bytes);
+    for (const piece of encode(text)) this.#kept.append(name, piece);
     this.#beforeNext();
     const half = Math.floor(this.#budget.textBytes / 2);
     const headRoom = this.#tail.length === 0 ? cutBefore(text, Math.max(0, half - this.#headBytes)) : 0;
@@ -62,17 +66,23 @@ export class Outputs {
     for (const piece of pieces(text.slice(end), half)) this.#addText(name, piece);
   }
 
-  show(shown: Shown, id?: string): void {
+  /** Gives what is kept of it. */
+  show(shown: Shown, id?: string): Shown {
     this.#beforeNext();
     const entry = this.#measure(shown);
     if (id !== undefined) this.#displays.set(id, entry);
     this.#add(entry);
+    return entry.output;
   }
 
-  /** Replaces what a display shows. */
-  update(shown: Shown, id: string): void {
+  /** Replaces what a display shows; gives what is kept of it, if there is such a display. */
+  update(shown: Shown, id: string): Shown | undefined {
     const entry = this.#displays.get(id);
-    if (entry !== undefined) entry.output = this.#measure(shown).output;
+    if (entry === undefined) return undefined;
+    this.#mediaBytes -= entry.mediaBytes;
+    const { output, mediaBytes } = this.#measure(shown);
+    Object.assign(entry, { output, mediaBytes });
+    return output;
   }
 
   error(name: string, message: string, traceback: readonly string[]): void {
@@ -180,9 +190,10 @@ export class Outputs {
   }
 
   /** Leaves out the media that go beyond the budget. */
-  #measure({ type, data }: Shown): Entry {
+  #measure({ type, data }: Shown): ShownEntry {
     const kept: Record<string, unknown> = {};
     const omitted: Record<string, number> = {};
+    const before = this.#mediaBytes;
     let bytes = 0;
     for (const [mediaType, value] of Object.entries(data)) {
       const size = Buffer.byteLength(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
@@ -199,7 +210,20 @@ export class Outputs {
     }
     const isWhole = Object.keys(omitted).length === 0;
     this.#truncated ||= !isWhole;
-    return { output: { type, data: kept, ...(isWhole ? {} : { omitted }) }, bytes };
+    const output = { type, data: kept, ...(isWhole ? {} : { omitted }) };
+    return { output, bytes, mediaBytes: this.#mediaBytes - before };
+  }
+}
+
+const encoder = new TextEncoder();
+const encoded = Buffer.allocUnsafeSlow(64 * 1024);
+
+/** The bytes of a text, piece by piece in one place: whoever takes one makes a copy, and nothing is made for the rest. */
+function* encode(text: string): Generator<Buffer> {
+  for (let at = 0; at < text.length; ) {
+    const { read, written } = encoder.encodeInto(text.slice(at, at + encoded.length), encoded);
+    yield encoded.subarray(0, written);
+    at += read;
   }
 }
 

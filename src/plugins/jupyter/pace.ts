@@ -1,13 +1,14 @@
-/** Passes streams on to a listener that may need time for each piece, and holds the kernel back meanwhile. */
-import type { ExecuteContext } from '../../protocol/index.js';
+/** Passes what a cell shows on to a listener that may need time for each piece, and holds the kernel back meanwhile. */
+import type { Display, ExecuteContext, Progress } from '../../protocol/index.js';
 
 /** A listener may be so far behind before the kernel is stopped. */
 const windowBytes = 1024 * 1024;
 
+/** Media of one display that are longer only come with the observation. */
+const displayBytes = 4 * 1024 * 1024;
+
 interface Piece {
-  readonly stream: 'stdout' | 'stderr';
-  readonly text: string;
-  readonly sequence: number;
+  readonly progress: Progress;
   readonly bytes: number;
 }
 
@@ -31,7 +32,28 @@ export class Pace {
     const bytes = Buffer.byteLength(text);
     const sequence = this.#positions[stream];
     this.#positions[stream] += bytes;
-    this.#waiting.push({ stream, text, sequence, bytes });
+    this.#add({ type: 'output-delta', stream, text, sequence }, bytes);
+  }
+
+  show(display: Omit<Display, 'type'>): void {
+    if (this.#onProgress === undefined) return;
+    const omitted = { ...display.omitted };
+    const data: Record<string, unknown> = {};
+    let total = 0;
+    for (const [mediaType, value] of Object.entries(display.data)) {
+      const bytes = Buffer.byteLength(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+      if (total + bytes > displayBytes) omitted[mediaType] ??= bytes;
+      else {
+        data[mediaType] = value;
+        total += bytes;
+      }
+    }
+    const isWhole = Object.keys(omitted).length === 0;
+    this.#add({ ...display, type: 'display', data, omitted: isWhole ? undefined : omitted }, total);
+  }
+
+  #add(progress: Progress, bytes: number): void {
+    this.#waiting.push({ progress, bytes });
     this.#waitingBytes += bytes;
     if (!this.#active) {
       this.#active = true;
@@ -50,9 +72,9 @@ export class Pace {
 
   async #deliver(): Promise<void> {
     for (let piece = this.#waiting.shift(); piece !== undefined; piece = this.#waiting.shift()) {
-      const { stream, text, sequence, bytes } = piece;
+      const { progress, bytes } = piece;
       try {
-        const answer = this.#onProgress?.({ type: 'output-delta', stream, text, sequence });
+        const answer = this.#onProgress?.(progress);
         if (answer instanceof Promise) await answer;
       } catch {
         // A listener that fails is its owner's concern; the cell goes on.

@@ -107,6 +107,35 @@ display(SVG("<svg xmlns='http://www.w3.org/2000/svg'/>"))
     expect(chunks.map(({ text }) => text).join('')).toBe('über\nafter\n');
   },
 
+  'code.displays': async ({ runtime }) => {
+    await sh(runtime, 'mkfifo gate');
+    await cell(runtime, 'from IPython.display import HTML, display');
+    const shown: unknown[] = [];
+    const running = runtime.runCode(
+      `
+handle = display(HTML("<b>one</b>"), display_id="counter")
+open("gate").read()
+handle.update(HTML("<b>two</b>"))
+display(HTML("x" * 5_000_000))
+6 * 7`,
+      { onDisplay: (display) => void shown.push(display) },
+    );
+    await eventually(() => shown.length > 0, 'the first display');
+    await sh(runtime, 'echo > gate');
+    const { outputs } = await running;
+    expect(shown).toMatchObject([
+      { kind: 'display', data: { 'text/html': '<b>one</b>' }, displayId: 'counter', update: false },
+      { kind: 'display', data: { 'text/html': '<b>two</b>' }, displayId: 'counter', update: true },
+      { kind: 'display', omitted: { 'text/html': 5_000_000 }, update: false },
+      { kind: 'result', data: { 'text/plain': '42' }, update: false },
+    ]);
+    expect(outputs).toMatchObject([
+      { type: 'display', data: { 'text/html': '<b>two</b>' } },
+      { type: 'display', data: { 'text/html': expect.stringMatching(/^x{5000000}$/) } },
+      { type: 'result', data: { 'text/plain': '42' } },
+    ]);
+  },
+
   'code.follows-shell': async ({ runtime }) => {
     const look = 'import os; print(os.path.basename(os.getcwd()), os.environ.get("COLOUR"))';
     await cell(runtime, 'pass');

@@ -53,6 +53,16 @@ describe('outputs', () => {
     expect(list.at(-1)).toMatchObject({ data: { 'text/plain': '4999' } });
   });
 
+  test('that take the place of others take their room, too', () => {
+    const { outputs } = make();
+    const picture = (sign: string) => ({ type: 'display' as const, data: { 'image/png': sign.repeat(60) } });
+    outputs.show(picture('a'), 'one');
+    for (const sign of 'bcd') expect(outputs.update(picture(sign), 'one')).toEqual(picture(sign));
+    expect(outputs.update(picture('e'), 'another')).toBeUndefined();
+    expect(outputs.list()).toEqual([picture('d')]);
+    expect(outputs.truncated).toBe(false);
+  });
+
   test('media beyond their budget are left out by name', () => {
     const { outputs } = make();
     for (const size of [60, 60, 30])
