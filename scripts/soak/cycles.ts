@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { createRuntime, type Runtime } from '../../src/index.js';
 import { ownedPrefix } from '../../src/launchers/scratch.js';
 import { count, type Scope } from './count.js';
-import { type Report, rowsOf, settle } from './report.js';
+import { type Report, rowsOf, settle, tellProgress } from './report.js';
 
 const mebibyte = 1024 * 1024;
 const atOnce = 4;
@@ -53,7 +53,10 @@ function use(scope: Scope) {
 async function repeat(times: number): Promise<void> {
   let next = 0;
   const worker = async () => {
-    while (next < times) await cycle(next++);
+    while (next < times) {
+      tellProgress(next, times, 'cycles');
+      await cycle(next++);
+    }
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
 }

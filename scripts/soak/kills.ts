@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { count, type Scope } from './count.js';
-import { type Report, rowsOf, settle } from './report.js';
+import { type Report, rowsOf, settle, tellProgress } from './report.js';
 
 /** Long enough for an owner to have made, used and ended some. */
 const longestLifeMs = 300;
@@ -19,6 +19,7 @@ export async function soakKills(options: { directory: string; kills: number }): 
   const before = count(scope);
   let [processes, controlGroups, files] = [0, 0, 0];
   for (let index = 0; index < kills; index++) {
+    tellProgress(index, kills, 'owners killed');
     const owner = startOwner(directory);
     owners.add(await firstLine(owner));
     await setTimeout(Math.random() * longestLifeMs);

@@ -47,3 +47,8 @@ export async function settle(look: () => Report, limitMs = 20_000): Promise<Repo
     await setTimeout(50);
   }
 }
+
+/** Says each tenth of the way that it goes on. */
+export function tellProgress(done: number, total: number, what: string): void {
+  if (done % Math.ceil(total / 10) === 0) console.error(`${done} of ${total} ${what}`);
+}
