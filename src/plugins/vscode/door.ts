@@ -86,23 +86,25 @@ export class Door {
     const refusal = this.#refusal(incoming);
     if (refusal === 'token') return this.#letIn(incoming, response);
     if (refusal !== undefined) return void send(response, 403, `${refusal}\n`);
+    let inside: Duplex | undefined;
     try {
-      const inside = await this.#options.connect();
+      const reached = await this.#options.connect();
+      inside = reached;
       const { method, url, headers } = incoming;
       const onward = request({
         method,
         path: url,
         headers: this.#withoutPass(headers),
-        createConnection: () => inside,
+        createConnection: () => reached,
       });
-      onward.on('response', (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
-        pipeline(answer, response, () => {});
-      });
-      onward.on('error', () => (response.headersSent ? response.destroy() : gone(response)));
+      onward.on('response', (answer) => passOn(answer, response));
+      onward.on('error', () => {});
+      // Whatever became of it, who asked gets an answer.
+      onward.on('close', () => response.headersSent || gone(response));
       response.on('close', () => onward.destroy());
       pipeline(incoming, onward, () => {});
     } catch {
+      inside?.destroy();
       gone(response);
     }
   }
@@ -136,7 +138,7 @@ export class Door {
     if (!this.#isOwnHost(host)) return 'The editor does not answer to this host.';
     if (origin !== undefined && !isSame(origin, host)) return 'Pages from elsewhere may not use the editor.';
     // The editor has a parameter of the same name for its own requests, which come with the cookie.
-    const token = new URL(url, 'http://editor').searchParams.get('tkn');
+    const token = partsOf(url).query.get('tkn');
     if (method === 'GET' && token !== null && this.#options.tokens.has(token)) return 'token';
     const site = headers['sec-fetch-site'];
     if (site !== undefined && site !== 'same-origin' && site !== 'none')
@@ -150,9 +152,9 @@ export class Door {
 
   /** The page leads on by itself: a redirect would count as coming from wherever the address was found. */
   #letIn({ url = '' }: IncomingMessage, response: ServerResponse): void {
-    const address = new URL(url, 'http://editor');
-    address.searchParams.delete('tkn');
-    const next = `${address.pathname.replace(/^\/+/, '/')}${address.search}`;
+    const { path, query } = partsOf(url);
+    query.delete('tkn');
+    const next = `${/^\/(?![/\\])/.test(path) ? path : '/'}?${query}`;
     response.setHeader('set-cookie', `${this.#cookie}=${this.#pass}; Path=/; HttpOnly; SameSite=Strict`);
     response.setHeader('content-security-policy', "default-src 'none'");
     const target = next.replace(/[&"<>]/g, (sign) => `&#${sign.charCodeAt(0)};`);
@@ -183,8 +185,25 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
+/** What is asked for, which need not be an address at all. */
+function partsOf(url: string): { path: string; query: URLSearchParams } {
+  const [path = ''] = url.split('?', 1);
+  return { path, query: new URLSearchParams(url.slice(path.length + 1)) };
+}
+
+/** What answers is a program of the cell, and may answer what no server may say. */
+function passOn(answer: IncomingMessage, response: ServerResponse): void {
+  try {
+    response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
+    pipeline(answer, response, () => {});
+  } catch {
+    answer.destroy();
+    gone(response);
+  }
+}
+
 function gone(response: ServerResponse): void {
-  send(response, 502, 'The editor does not run.\n');
+  send(response, 502, 'The editor does not answer.\n');
 }
 
 function send(response: ServerResponse, status: number, body: string, type = 'text/plain'): void {

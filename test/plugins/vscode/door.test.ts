@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
@@ -35,11 +35,7 @@ beforeAll(async () => {
     host: '127.0.0.1',
     port: 0,
     tokens,
-    connect: async () => {
-      const socket = connect(port, '127.0.0.1');
-      await once(socket, 'connect');
-      return socket;
-    },
+    connect: () => dial(port),
   });
   const { headers } = await ask(`/?tkn=${encodeURIComponent(token)}`);
   cookie = headers['set-cookie']?.[0]?.split(';')[0] ?? '';
@@ -49,6 +45,17 @@ afterAll(() => {
   door?.close();
   inside.close();
 });
+
+async function dial(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  return socket;
+}
+
+async function passOf(base: string): Promise<string> {
+  const { headers } = await fetch(`${base}/?tkn=a+secret`);
+  return headers.get('set-cookie')?.split(';')[0] ?? '';
+}
 
 async function ask(path: string, headers: IncomingHttpHeaders = {}, method = 'GET', body = '') {
   const asking = request({ host: '127.0.0.1', port: door.port, path, headers, method, agent: false });
@@ -136,6 +143,41 @@ test.each([
   expect(error.message).toContain('403');
 });
 
+test.each(['//', '//[', 'http://[', '*', '/%', '/?%', '/?tkn=%E0%A4%A'])(
+  '%s is an answer of 403 and no more',
+  async (path) => {
+    expect((await ask(path)).status).toBe(403);
+  },
+);
+
+test('an address of another form leads to the editor, too', async () => {
+  const { body } = await ask('http://evil.example/?tkn=a+secret');
+  expect(body).toContain('content="0;url=/?"');
+});
+
+test.each([
+  'HTTP/1.1 000 Nothing\r\n\r\n',
+  'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
+  'HTTP/1.1 1000 Much\r\n\r\n',
+  'HTTP/1.1 200 OK\r\nx: \u0001\r\n\r\n',
+  'HTTP/1.1 200 OK\r\n: x\r\n\r\n',
+  'garbage\r\n\r\n',
+  '',
+])('an editor that answers %j is one that does not answer', async (said) => {
+  const hostile = createTcpServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.end(said));
+  });
+  hostile.listen(0, '127.0.0.1');
+  await once(hostile, 'listening');
+  const { port } = hostile.address() as AddressInfo;
+  const other = await Door.open({ host: '127.0.0.1', port: 0, tokens, connect: () => dial(port) });
+  const base = `http://127.0.0.1:${other.port}`;
+  expect((await fetch(base, { headers: { cookie: await passOf(base) } })).status).toBe(502);
+  other.close();
+  hostile.close();
+});
+
 test('an editor that is gone is told', async () => {
   const alone = await Door.open({
     host: '127.0.0.1',
@@ -144,9 +186,7 @@ test('an editor that is gone is told', async () => {
     connect: () => Promise.reject(new Error('gone')),
   });
   const base = `http://127.0.0.1:${alone.port}`;
-  const entered = await fetch(`${base}/?tkn=a+secret`);
-  const pass = entered.headers.get('set-cookie')?.split(';')[0] ?? '';
-  expect((await fetch(base, { headers: { cookie: pass } })).status).toBe(502);
+  expect((await fetch(base, { headers: { cookie: await passOf(base) } })).status).toBe(502);
   alone.close();
 });
 
