@@ -13,16 +13,19 @@ import { checkout } from '../../house/source.js';
 const { host: engine } = await dockerEngine();
 /** Where scripts/setup puts it; an image has it only as a volume. */
 const installed = '/usr/local/lib/code-server';
+/** What pops up while somebody types depends on how fast they are. */
+const settings = { 'terminal.integrated.suggest.enabled': false };
+const plugins = [{ name: 'vscode', options: { settings } }];
 const places: Record<string, CreateRuntimeOptions> = {
-  cli: { backend: 'cli' },
-  sandbox: { backend: 'sandbox' },
-  local: { backend: 'local' },
+  cli: { backend: 'cli', plugins },
+  sandbox: { backend: 'sandbox', plugins },
+  local: { backend: 'local', plugins },
   docker: {
     backend: 'docker',
     engine,
     image: images.tools,
     volumes: [`${installed}:${installed}:ro`],
-    plugins: [{ name: 'vscode', options: { program: `${installed}/code-server` } }],
+    plugins: [{ name: 'vscode', options: { settings, program: `${installed}/code-server` } }],
   },
 };
 
@@ -42,7 +45,7 @@ describe.each(Object.entries(places))('the editor on %s', (_, options) => {
   });
   afterAll(() => runtime?.close());
 
-  test('opens a file, changes it and saves it', { timeout: 180_000 }, async () => {
+  test('opens a file, changes it, sees it change, and has a terminal', { timeout: 180_000 }, async () => {
     await runtime.write('notes.txt', 'first\n');
     expect(await runtime.vscode.status()).toEqual({ running: false });
     const context = await browser.newContext();
@@ -59,7 +62,15 @@ describe.each(Object.entries(places))('the editor on %s', (_, options) => {
     await page.locator('.tab.active:not(.dirty)').waitFor();
     expect((await runtime.read('notes.txt')).content).toBe('first\nsecond');
     expect(page.url()).not.toContain('tkn');
+    await runtime.write('notes.txt', 'by the agent\n');
+    await page.locator('.view-line').getByText('by the agent').waitFor();
     expect(await runtime.vscode.status()).toEqual({ running: true });
+    await runtime.run('mkfifo gate');
+    const heard = runtime.run('cat gate');
+    await page.keyboard.press('Control+Backquote');
+    await page.locator('.terminal.xterm').click();
+    await page.keyboard.type('echo "in $PWD" >gate\n');
+    expect((await heard).output).toBe(`in ${runtime.workspace}\n`);
     await context.close();
   });
 
