@@ -9,6 +9,7 @@ test.each([
   ['fifth', 'fifth-'],
   ['sixth', 'sixth-'],
   ['seventh', 'seventh-'],
+  ['eighth', 'eighth-'],
 ])('the %s corpus: dangerous commands are found and harmless ones pass', (name, prefix) => {
   const measured = measure(prefix);
   const { dangerous, harmless, recall, precision, falseHigh, asked, microseconds, missed } = measured;

@@ -26,7 +26,7 @@ const fileOwners =
 
 const actions: Readonly<Record<string, Acts | undefined>> = {
   ...same(
-    'rmtree rm_rf rm_r remove_tree removeSync rimraf RemoveAll remove_dir_all remove_entry remove_entry_secure rmSync rm emptyDir emptyDirSync outputRemove deltree removeTree rmdir_r delete_tree removedirs remove_dir rimrafSync deleteSync',
+    'rmtree rm_rf rm_r remove_tree removeSync rimraf RemoveAll remove_dir_all remove_entry remove_entry_secure rmSync rm emptyDir emptyDirSync outputRemove deltree removeTree rmdir_r delete_tree removedirs remove_dir rimrafSync deleteSync deleteDir deleteRecursively deleteDirectory cleanDirectory delete_recursively removeDirectory RemoveDir unlink_all del',
     (call) => command(['rm', '-rf'], subjects(call)),
   ),
   ...same(
@@ -118,7 +118,7 @@ export function isActing(name: string): boolean {
 }
 
 export function effectOf(call: Call, language: string): Effect | undefined {
-  const name = call.chain.at(-1) ?? '';
+  const name = (call.chain.at(-1) ?? '').replace(/[!?]$/, '');
   return own(actions, name)?.(call, language);
 }
 

@@ -37,7 +37,7 @@ const patterns: readonly Pattern[] = [
   { all: [decodes, runs], reason: 'Runs code that is hidden in an encoding.' },
   {
     all: [
-      /\bfork\b\s*(?:\(\s*\))?\s*;?\s*while\s*\(?\s*(?:\bfork\b|1|true)|while\s*(?:\(\s*)?(?:True|1|true)[^\n]{0,200}[\s:({](?:os\.)?fork|loop\s*(?:\{|do)\s*fork|fork\(\)\s*while|while\s+fork|spawn\(process\.argv|:\s*os\.fork\(\)/,
+      /\bfork\b\s*(?:\(\s*\))?\s*;?\s*while\s*\(?\s*(?:\bfork\b|1|true)|while\s*(?:\(\s*)?(?:True|1|true)[\s\S]{0,200}[\s:({](?:os\.)?fork|loop\s*(?:\{|do)\s*fork|fork\(\)\s*while|while\s+fork|spawn\(process\.argv|:\s*os\.fork\(\)/,
     ],
     reason: 'Starts copies of itself without end.',
   },
@@ -51,6 +51,12 @@ const patterns: readonly Pattern[] = [
       new RegExp(`${posts.source}|${fetches.source}|${socket.source}`),
     ],
     reason: 'Sends the variables of the environment over the network.',
+  },
+  {
+    all: [
+      /keyring\.get_password|secretstorage|browser_?cookie3|win32crypt|keytar\b|SecretService|CryptUnprotectData|get_secret_value|getSecretValue|GetSecretValueCommand/,
+    ],
+    reason: 'Reads passwords that are kept for safety.',
   },
   {
     all: [/\bset(?:re)?[ug]id\(\s*0|\bcap_setuid|\$[<>(]\s*=\s*0|Process::Sys\.setuid/],
@@ -83,6 +89,8 @@ function judgeHere(code: string, scope: Scope, language: string): string | undef
   const bare = /\b(?:exec|eval)\b/.test(code) ? code : withoutProse(code);
   for (const { all, reason } of patterns)
     if (all.every((expression) => expression.test(bare))) scope.high(`Code for ${language}: ${reason}`);
+  for (const [, source = ''] of code.matchAll(/\bdo shell script "((?:\\.|[^"\\])*)"/g))
+    scope.read(source.replaceAll('\\"', '"'));
   const slashes = slashLanguages.test(language);
   if (!/^(?:node|deno|bun|tsx?|ts-node|python|pypy)/.test(language))
     for (const match of code.matchAll(quotedCalls)) scope.read(match[1] ?? match[2] ?? match[3] ?? '');

@@ -29,7 +29,6 @@ const prefixes = new Set([
   'then',
   'do',
   'begin',
-  'print',
   'async',
 ]);
 
@@ -153,10 +152,7 @@ class Reader {
       this.#bindBlock(0);
       return unknownValue;
     }
-    if (prefixes.has(word))
-      return word === 'print' && this.#is('(')
-        ? this.#after(unknownValue, [word], undefined)
-        : this.#postfix();
+    if (prefixes.has(word)) return this.#postfix();
     if (this.#is('=') || this.#is(':=')) {
       this.#at++;
       const value = this.#expression();
@@ -275,6 +271,12 @@ class Reader {
       }
       if (token?.kind === 'line' || token?.value === ',') {
         this.#at++;
+        continue;
+      }
+      const [latest, bound] = [items.at(-1), this.#peek(1)];
+      if (token?.kind === 'name' && token.value === 'as' && latest !== undefined && bound?.kind === 'name') {
+        this.#bind([bound.value], latest);
+        this.#at += 2;
         continue;
       }
       const before = this.#at;

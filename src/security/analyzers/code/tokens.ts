@@ -15,6 +15,8 @@ const mark = /::|->|\?\.|=>|:=|===?|!==?|<=|>=|&&|\|\||\*\*|\.\.|[^\s\w]/y;
 const triple = /[rbfuRBFU]{0,2}("""|''')([\s\S]*?)\1/y;
 const single = /([rbfuRBFU]{0,2})(["'`])((?:\\[\s\S]|(?!\2)[^\\])*)\2/y;
 const perlQuote = /\b(?:qq?|%[qQ])(?:\{([^}]*)\}|\(([^)]*)\)|\[([^\]]*)\]|\|([^|]*)\||\/([^/]*)\/)/y;
+const wordList =
+  /\b(?:qw|%[wi])\s*(?:\{([^}]*)\}|\(([^)]*)\)|\[([^\]]*)\]|\|([^|]*)\||\/([^/]*)\/)|%[wi](?:\{([^}]*)\}|\(([^)]*)\)|\[([^\]]*)\])/y;
 const lineComment = /#[^\n]*/y;
 const slashComment = /\/\/[^\n]*|\/\*[\s\S]*?\*\//y;
 
@@ -49,6 +51,15 @@ export function tokensOf(code: string, slashes: boolean): Token[] {
         value: raw ? body : withoutEscapes(body),
         quote: /f/i.test(prefix) ? 'f' : quote,
       });
+      continue;
+    }
+    const list = take(wordList);
+    if (list !== null) {
+      const listed = list.slice(1).find((part) => part !== undefined) ?? '';
+      tokens.push({ kind: 'mark', value: '[' });
+      for (const value of listed.split(/\s+/).filter((part) => part !== ''))
+        tokens.push({ kind: 'text', value, quote: "'" }, { kind: 'mark', value: ',' });
+      tokens.push({ kind: 'mark', value: ']' });
       continue;
     }
     const other = take(perlQuote);

@@ -16,6 +16,13 @@ const written: readonly Guarded[] = [
   row(/^\/dev\/(?:k?mem|port)$/, 'high', 'to the memory of the machine'),
   row(/^\/dev\//, 'high', 'to a device'),
   row(/^\/(?:proc|sys)\/(?!self\/(?:oom_score_adj|comm|fd\/))/, 'high', 'to a setting of the kernel'),
+  row(/^\/(?:etc|usr|lib\w*|s?bin|var\/lib)\/\0/, 'high', 'to files of the system, one after the other'),
+  row(/^(?:\/var\/(?:spool\/)?mail|\/var\/spool)\//, 'high', 'to what the system keeps for its users'),
+  row(
+    /^\/etc\/default\/(?:ufw|auditd|rsyslog|docker|locale)?/,
+    'high',
+    'to how services of the system start',
+  ),
   row(/^\/boot(?:\/|$)|^\/efi(?:\/|$)/, 'high', 'to what the machine boots from'),
   row(
     /^\/etc\/(?:passwd|shadow|group|gshadow|sudoers|sudoers\.d|pam\.d|pam\.conf|security|doas\.conf|polkit-1)(?:-|\/|$)/,
@@ -35,7 +42,7 @@ const written: readonly Guarded[] = [
     'to what the machine boots with',
   ),
   row(
-    /^\/etc\/(?:audit|rsyslog(?:\.d|\.conf)|syslog|apparmor(?:\.d)?|fail2ban|iptables|nftables\.conf|ufw|hosts\.(?:allow|deny)|shells|securetty|login\.defs|logrotate\.(?:d|conf)|pki|ca-certificates|docker\/daemon\.json|kubernetes|containerd|inetd\.conf|xinetd\.d|network\/(?:if-[\w-]+\.d|interfaces)|dhcp|X11\/(?:Xsession|xinit)|ppp\/ip-up\.d|gitconfig|npmrc|pip\.conf|pacman\.d\/hooks|dpkg\/dpkg\.cfg\.d|sudo\.conf|skel|motd|init|sv|s6|runit|supervisor|snmp|exports|samba|yum\/pluginconf\.d)(?:\/|\.|$)/,
+    /^\/etc\/(?:audit|audisp|libaudit|syslog-ng|rsyslog(?:\.d|\.conf)|syslog|apparmor(?:\.d)?|fail2ban|iptables|nftables\.conf|ufw|hosts\.(?:allow|deny)|shells|securetty|login\.defs|logrotate\.(?:d|conf)|pki|ca-certificates|docker\/daemon\.json|kubernetes|containerd|inetd\.conf|xinetd\.d|network\/(?:if-[\w-]+\.d|interfaces)|dhcp|X11\/(?:Xsession|xinit)|ppp\/ip-up\.d|gitconfig|npmrc|pip\.conf|pacman\.d\/hooks|dpkg\/dpkg\.cfg\.d|sudo\.conf|skel|motd|init|sv|s6|runit|supervisor|snmp|exports|samba|yum\/pluginconf\.d)(?:\/|\.|$)/,
     'high',
     'to what protects the system or is run by it',
   ),

@@ -27,7 +27,7 @@ function isBelow(path: string, directory: string): boolean {
   return path === directory || path.startsWith(directory === '/' ? '/' : `${directory}/`);
 }
 
-const homes = /^(?:\/root|\/(?:home|Users)\/[^/*?\0]+|\/var\/root)(?=\/|$)/;
+const homes = /^(?:\/root|\/(?:home|Users)\/[^/*?\0]+|\/var\/root)(?=\/|$)|^\/(?:home|Users)\/[^/]+(?=\/\.)/;
 
 function absolute(path: string, { workspace, home, cwd }: Where): string {
   if (workspace !== undefined && workspace !== '/' && isBelow(path, workspace)) {

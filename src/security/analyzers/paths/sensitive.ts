@@ -97,6 +97,11 @@ const table: readonly Sensitive[] = [
     what: 'password hashes or stored passwords',
   },
   {
+    path: /^\/.*\/\.(?:gnupg|ssh|aws|kube|azure|docker|password-store|mozilla)(?:\/|$)|\/\0\/(?:id_[*\w]+|\.(?:ssh|aws|gnupg|kube|netrc|pgpass|npmrc|git-credentials))$/,
+    risk: 'high',
+    what: 'keys or passwords of users',
+  },
+  {
     path: /^(?!~\/\.(?:cache|npm|cargo|nvm|local\/lib|vscode|rustup|gradle\/caches|m2\/repository)\/)~\/(?:\.[^/]+\/)(?:.*\/)?[^/]*(?:credential|token|secret|passw|api[-_]?key|auth\.json|private[-_]?key|session_?key)[^/]*$/i,
     risk: 'high',
     what: 'credentials of a service',
@@ -124,7 +129,7 @@ const table: readonly Sensitive[] = [
     examples: ['~/.bash_history'],
   },
   {
-    path: /(?:^|\/)\.env(?:\.(?!example$|sample$|template$|dist$|test$|defaults$)[\w.-]+)?$/,
+    path: /(?:^|\/)\*?\.env(?:\.(?!example$|sample$|template$|dist$|test$|defaults$)[\w.-]+)?$/,
     risk: 'medium',
     what: 'a file of secret variables',
   },

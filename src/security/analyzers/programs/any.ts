@@ -1,6 +1,7 @@
 /** What holds for every program, known or not: what its words say that it reads, writes, reaches and starts. */
 import { judgeAddress } from '../actions/addresses.js';
 import { unknownText } from '../paths/place.js';
+import { isAttackTool } from '../shell/attack-tools.js';
 import type { Invocation } from '../shell/invocation.js';
 import { quote } from '../shell/quote.js';
 import type { Scope } from '../shell/scope.js';
@@ -23,8 +24,6 @@ const outputOption =
   /^(?:-o|-O|-out|-keyout|--out|--output|--output-?(?:file|dir|document|path)|--log-?file|--outfile|--dest|--destination|--target-?dir|--save|--save-to|--write-to|--pid-?file|--copy-to|--export-to|--dump-header|--trace|--cookie-jar|--dumpfile)$/;
 const commandOption =
   /^--?(?:[\w-]*(?:exec|command|cmd|hook|rsh|shell-cmd|callback|editor|pager|on-change|onchange|on-[a-z-]*(?:complete|error|start|stop|exit|download[a-z-]*)|eval|call|script-c|run|to-command|pre-script|post-script|up|down|route-up|learn-address|proxy-?command)|c|x)$/;
-const hiddenTools =
-  /^\.?(?:exploit|rootkit|backdoor|bindshell|keylogger|rev(?:erse)?[-_]?shell|meterpreter|ransom\w*|botnet|xmr(?:ig|-stak)[\w.-]*|\w*miner(?:d|-\w+)?|linpeas|linenum|linux-exploit-suggester|mimipenguin|lazagne|pwnkit|dirty(?:cow|pipe)|les|deepce|pspy(?:32|64)s?|traitor|kerbrute|rubeus|bloodhound\w*|secretsdump|impacket-\w+|chisel|ligolo\w*|sliver\w*|merlin|empire|cobaltstrike|teamserver|responder|hoaxshell|villain|pwncat\w*|weevely|slowloris|hping3|t50|loic|hulk|mhddos|torshammer|goldeneye|xerxes|diamorphine|reptile|evilginx\d?|setoolkit|beef|wifite|reaver|snmpwalk-brute|crunch)(?:\.(?:sh|py|pl|rb|elf|bin|out|ko|exe|ps1))?$/i;
 const metadata =
   /(?:^|[/@"'\s=])(?:169\.254\.169\.254|169\.254\.170\.2|metadata\.google\.internal|100\.100\.100\.200|\[?fd00:ec2::254)/;
 const controlSocket = /(?:docker|containerd|crio|podman|dockershim|kubelet|libvirt-sock)\.sock\b/;
@@ -33,7 +32,7 @@ const dangerousStart =
 
 export function judgeAnyProgram(invocation: Invocation, scope: Scope, known: boolean): void {
   const { program, path, args } = invocation;
-  if (hiddenTools.test(program) && !showing.has(program)) scope.high(`${program} is a tool of attackers.`);
+  if (isAttackTool(program) && !showing.has(program)) scope.high(`${program} is a tool of attackers.`);
   if (/^\/(?:dev\/shm\/|(?:var\/)?tmp\/\.)[^/\0]/.test(scope.place(path)) && path.includes('/'))
     scope.high(`Runs a hidden program from a shared directory: ${path}`);
   if (args.length === 0 || showing.has(program)) return;

@@ -1,4 +1,6 @@
 /** Programs that remove, overwrite, move or open up files. */
+
+import { judgeCode } from '../code/judge.js';
 import { judgeRemoval, judgeWrite, show } from '../paths/changes.js';
 import { unknownText } from '../paths/place.js';
 import { judgeRead } from '../paths/sensitive.js';
@@ -66,6 +68,17 @@ export const files: Checks = {
   ...each('rename prename mmv', ({ args }, scope) => {
     for (const path of operands(args).slice(1))
       if (judgeRemoval(scope.place(path), true)?.risk === 'high') remove(path, true, scope);
+  }),
+  ...each('awk gawk', ({ args }, scope) => {
+    if (!args.some((arg, index) => arg === 'inplace' && /^-i$|^--include$/.test(args[index - 1] ?? '')))
+      return;
+    for (const path of operands(args).slice(2)) write(path, scope, 'Changes');
+  }),
+  ...each('gcc cc g++ c++ clang clang++ tcc rustc go nim ghc', ({ program, args }, scope) => {
+    for (const path of operands(args)) {
+      const text = scope.written.get(scope.place(path));
+      if (text !== undefined) judgeCode(text, scope, program === 'go' ? 'go' : 'C');
+    }
   }),
   ...each('cmp split csplit patch ed ex', ({ program, args }, scope) => {
     if (program === 'patch' || program === 'ed' || program === 'ex')
@@ -158,7 +171,7 @@ export const files: Checks = {
         !deletes &&
         /^(?:\/|~)/.test(place) &&
         args.some((arg) =>
-          /id_(?:rsa|dsa|ed25519|ecdsa)|\.kdbx|wallet\.dat|shadow|\.git-credentials|\.netrc|\.aws$|\.ssh$|\.pgpass|\.npmrc|\.kube|credentials|\.p12$|\.pfx$|\.jks$|\.keytab|\.ovpn|password|secret|_history$|\.env$/.test(
+          /id_(?:rsa|dsa|ed25519|ecdsa)|\.kdbx|wallet\.dat|shadow|\.git-credentials|\.netrc|\.aws$|\.ssh$|\.pgpass|\.npmrc|\.kube|credentials|\.p12$|\.pfx$|\.jks$|\.keytab|\.ovpn|password|secret|_history$|\.env$|\.gnupg|^id_/.test(
             arg,
           ),
         )
@@ -168,7 +181,16 @@ export const files: Checks = {
         /^(?:\/|~)$/.test(place) &&
         args.some((arg) => /\.(?:pem|key|p12|pfx|env)\b|password|secret|credential/i.test(arg))
       )
-        scope.medium('Searches the machine for keys and passwords.');
+        scope.findings.add(
+          args.some(
+            (arg, index) =>
+              /^-exec/.test(arg) &&
+              /^(?:cat|cp|curl|tar|base64|rsync|scp|sh|bash)$/.test(args[index + 1] ?? ''),
+          )
+            ? 'high'
+            : 'medium',
+          'Searches the machine for keys and passwords.',
+        );
     }
     if (
       args.some(
@@ -291,7 +313,7 @@ function isTelling({ program, args }: Pick<Invocation, 'program' | 'args'>, scop
 
 /** Text that goes into a start file and only sets what start files are there to set. */
 const plainSettings =
-  /^\s*(?:#.*|export\s+[A-Z_][A-Z0-9_]*=.*|alias\s+[\w.-]+=.*|source\s+\S+|\.\s+\S+|eval "?\$\([a-z][\w -]*\)"?|PATH=.*|\[ -[a-z] .*|set -o vi|bindkey .*|autoload .*)?\s*$/;
+  /^\s*(?:#.*|export\s+[A-Z_][A-Z0-9_]*=.*|alias\s+[\w.-]+=.*|source\s+(?:\S+|<\([\w .-]+\))|\.\s+(?:\S+|<\([\w .-]+\))|eval "?\$\([a-z][\w -]*\)"?|PATH=.*|\[ -[a-z] .*|set -o vi|bindkey .*|autoload .*)?\s*$/;
 const riskyAlias = /alias\s+(?:sudo|su|ssh|passwd|ls|cd|git)=['"]?(?:\/tmp|[^'"]*[;&|])/;
 const riskyExport =
   /\b(?:LD_PRELOAD|PROMPT_COMMAND|BASH_ENV|LD_LIBRARY_PATH|GIT_SSH_COMMAND)=|PATH=['"]?(?:\/tmp|\.:|\/dev\/shm)/;

@@ -118,6 +118,11 @@ export const network: Checks = {
     'xmrig minerd cpuminer ethminer cgminer bfgminer t-rex nbminer ccminer lolMiner gminer teamredminer phoenixminer srbminer nheqminer cpuminer-multi randomx nanominer',
     (_, scope) => scope.high('Uses the machine to mine a currency.'),
   ),
+  ztcp: (_, scope) => scope.high('Opens a network connection from the shell.'),
+  zmodload: ({ args }, scope) => {
+    if (args.some((arg) => /net\/(?:tcp|socket)/.test(arg)))
+      scope.high('Opens a network connection from the shell.');
+  },
   telnet: ({ input }, scope) => {
     if (input.from.some(({ program }) => /^(?:ba|da|z)?sh$/.test(program)))
       scope.high('Connects a shell to the network.');
@@ -228,7 +233,7 @@ export function judgeUpload(invocation: Invocation, scope: Scope): void {
     scope.high('Connects a shell to the network.');
 }
 
-function judgePiped({ program, input }: Invocation, scope: Scope): void {
+function judgePiped({ program, args: targets, input }: Invocation, scope: Scope): void {
   const names = input.from.map(({ program }) => program);
   const secret = input.from
     .flatMap(({ args }) => args)
@@ -245,7 +250,9 @@ function judgePiped({ program, input }: Invocation, scope: Scope): void {
     )
   )
     scope.findings.add(
-      program === 'ssh' && !packsValuable(input.from, scope) ? 'medium' : 'high',
+      program === 'ssh' && !packsValuable(input.from, scope) && !targets.some(isPublicNumber)
+        ? 'medium'
+        : 'high',
       'Sends an archive over the network.',
     );
   else if (input.from.some(({ variables }) => variables.some((name) => secretName.test(name))))
@@ -260,6 +267,12 @@ function judgePiped({ program, input }: Invocation, scope: Scope): void {
     const found = judgeRead(scope.place(input.file));
     if (found !== undefined) scope.high(`Sends ${found.what} over the network: ${show(input.file)}`);
   }
+}
+
+/** A machine that is named by its number and is not of this network. */
+function isPublicNumber(target: string): boolean {
+  const [, host] = /^(?:[^@\s]+@)?(\d+\.\d+\.\d+\.\d+)(?::|$)/.exec(target) ?? [];
+  return host !== undefined && judgeAddress(host) === undefined;
 }
 
 function packsValuable(from: readonly Invocation[], scope: Scope): boolean {
@@ -303,7 +316,10 @@ function judgeFilesSent({ program, args }: Invocation, scope: Scope): void {
       )
     )
       scope.high(`Sends data over the network: ${show(sent)}`);
-    else if (/^\/(?:etc|var|proc|root)\//.test(scope.place(sent)) || /^~\/\./.test(scope.place(sent)))
+    else if (
+      /^\/(?:etc|var|proc|root)\//.test(scope.place(sent)) ||
+      /^~\/(?:\.|Documents|Desktop|Downloads|Pictures)/.test(scope.place(sent))
+    )
       scope.high(`Sends a file of the system over the network: ${show(sent)}`);
   }
   if (

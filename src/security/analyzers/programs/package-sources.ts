@@ -1,6 +1,7 @@
 /** Where packages come from, whatever installs them. */
 import type { Invocation } from '../shell/invocation.js';
 import type { Scope } from '../shell/scope.js';
+import { isFetcher } from '../shell/sources.js';
 import { type Checks, each } from './check.js';
 
 export const packageSources: Checks = each(
@@ -25,7 +26,7 @@ function isForeign(address: string): boolean {
   );
 }
 
-function judgeForeign({ program, args }: Invocation, scope: Scope): void {
+function judgeForeign({ program, args, behind }: Invocation, scope: Scope): void {
   const adding =
     /^(?:i|in|install|add|ci|dlx|exec|x|localinstall|reinstall|upgrade|update|get|tap|require|-[iU]\w*|--install|--upgrade|run|create|adv|download|plugin|globals?|--fetch-keys|swupd|sideload)$/;
   if (
@@ -35,6 +36,8 @@ function judgeForeign({ program, args }: Invocation, scope: Scope): void {
     )
   )
     return;
+  if (behind.some(({ from }) => from.some((producer) => isFetcher(producer.program))))
+    scope.high('Installs a package that was fetched from the network.');
   const found = args
     .map((arg) => arg.replace(/^--?[\w-]+=/, '').replace(/^\w[\w.-]*\s*@\s*/, ''))
     .find(isForeign);

@@ -81,7 +81,12 @@ export const packages: Checks = {
       scope.high('Starts a program through an option of the package manager.');
     if (
       /^(?:remove|purge|autoremove|erase|del)$/.test(verb) ||
-      args.some((arg) => /^-R/.test(arg) || arg === '--purge')
+      args.some(
+        (arg) =>
+          /^-R/.test(arg) ||
+          /^--(?:purge|remove|erase)$/.test(arg) ||
+          (/^-[rPe]$/.test(arg) && /^(?:dpkg|rpm)$/.test(program)),
+      )
     ) {
       const vital = args.some((arg) =>
         /^(?:libc6?|glibc|musl|systemd|linux-(?:image|headers).*|kernel.*|coreutils|bash|dpkg|apt|sudo|openssh-server|init|python3|network-manager|iproute2|util-linux|grub.*|auditd|apparmor|fail2ban|clamav.*|ufw|firewalld|rsyslog|selinux.*|falcon-sensor|crowdsec|aide|ca-certificates|mdatp|osquery|wazuh-agent)$/.test(

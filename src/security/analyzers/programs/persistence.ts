@@ -3,7 +3,7 @@ import { unknownText } from '../paths/place.js';
 import { type Checks, each, has } from './check.js';
 
 const protectors =
-  /^(?:auditd|apparmor|ufw|firewalld|fail2ban|rsyslog|syslog|syslog-ng|systemd-journald|selinux|crowdsec|falcon-sensor|clamav-daemon|osqueryd|iptables|nftables|wazuh-agent|auditbeat|filebeat|falco|falcon|clamd|clamav-freshclam|mdatp|sentinelone|sentinelagent|cbdaemon|cylance|osqueryd|ossec|aide|suricata|snort|sysmon|cron|crond|systemd-timesyncd|chronyd|unattended-upgrades|sshguard|auoms|ds_agent|nessusd|qualys-cloud-agent|snapd\.apparmor)(?:\.service)?$/;
+  /^(?:auditd|apparmor|ufw|pf|ipfw|shorewall|firewalld|fail2ban|rsyslog|syslog|syslog-ng|systemd-journald|selinux|crowdsec|falcon-sensor|clamav-daemon|osqueryd|iptables|nftables|wazuh-agent|auditbeat|filebeat|falco|falcon|clamd|clamav-freshclam|mdatp|sentinelone|sentinelagent|cbdaemon|cylance|osqueryd|ossec|aide|suricata|snort|sysmon|cron|crond|systemd-timesyncd|chronyd|unattended-upgrades|sshguard|auoms|ds_agent|nessusd|qualys-cloud-agent|snapd\.apparmor)(?:\.service)?$/;
 
 export const persistence: Checks = {
   crontab: ({ args, input }, scope) => {

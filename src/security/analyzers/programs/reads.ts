@@ -6,7 +6,7 @@ import type { Scope } from '../shell/scope.js';
 
 /** Programs that name a file without giving its content away, or whose words are not paths. */
 const harmless = new Set(
-  'echo printf ls ll dir stat test [ [[ chmod chown mkdir touch file which type cd pushd rm rmdir unlink ssh-add ssh-keygen ssh-copy-id du df tree realpath readlink basename dirname export alias true false : git gh export declare local readonly unset ssh-agent find rename chattr shred truncate trap sudo env nohup timeout time command exec xargs watch docker kubectl bash sh eval cmp sha256sum md5sum shasum ufw systemctl ssh wc tee'.split(
+  'echo printf ls ll dir stat test [ [[ chmod chown mkdir touch file which type cd pushd rm rmdir unlink ssh-add ssh-keygen ssh-copy-id du df tree realpath readlink basename dirname export alias true false : git export declare local readonly unset ssh-agent find rename chattr shred truncate trap sudo env nohup timeout time command exec xargs watch docker kubectl bash sh eval cmp sha256sum md5sum shasum ufw systemctl ssh wc tee'.split(
     ' ',
   ),
 );

@@ -61,6 +61,13 @@ export const system: Checks = {
     if (has(args, 'rCS', 'reverse', 'clear', 'set', 'reset'))
       scope.high('Changes the record of who logged in.');
   }),
+  bpftool: ({ args }, scope) => {
+    if (/\b(?:load|loadall|attach|pin|detach)\b/.test(args.join(' ')))
+      scope.high('Loads or removes a part of the kernel.');
+  },
+  log: ({ args }, scope) => {
+    if (args[0] === 'erase') scope.high('Removes the logs of the machine.');
+  },
   ...each('stress stress-ng', (_, scope) => scope.medium('Loads the machine on purpose.')),
   ...each(
     'falconctl mdatp clamdscan esets sentinelctl osqueryctl auditbeat wazuh-control cbagentd rkhunter chkrootkit aide tripwire',
@@ -104,6 +111,8 @@ export const system: Checks = {
     if (
       args.some((arg) => /^(?:-F|--flush|-X|flush|disable|reset|--panic-on|-d)$/.test(arg)) ||
       (args.includes('-P') && args.includes('ACCEPT')) ||
+      (has(args, 'D', 'delete') && args.some((arg) => /^(?:DROP|REJECT)$/.test(arg))) ||
+      (program === 'ufw' && args.includes('logging') && args.includes('off')) ||
       (program === 'pfctl' && args.includes('-d'))
     )
       scope.high('Switches off the network filter.');

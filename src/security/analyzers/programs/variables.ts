@@ -1,5 +1,7 @@
 /** Variables that make other programs do something else. */
 import { unknownText } from '../paths/place.js';
+import type { Invocation } from '../shell/invocation.js';
+import { outputOf } from '../shell/output.js';
 import type { Scope } from '../shell/scope.js';
 import type { Checks } from './check.js';
 import { each } from './check.js';
@@ -67,6 +69,15 @@ export const variables: Checks = {
   shopt: ({ args }, scope) => {
     if (args.some((arg) => /^-\w*u/.test(arg)) && args.includes('history'))
       scope.high('Keeps the shell from recording its history.');
+  },
+  printf: ({ args }, scope) => {
+    const [option, name, ...rest] = args;
+    if (option === '-v' && name !== undefined)
+      scope.set(
+        name,
+        outputOf({ program: 'printf', args: rest, input: { from: [] } } as unknown as Invocation) ??
+          unknownText,
+      );
   },
   read: ({ args, input }, scope) => {
     for (const arg of args) if (/^[A-Za-z_]\w*$/.test(arg)) scope.set(arg, input.text?.trim() ?? unknownText);

@@ -47,6 +47,7 @@ function runShell(invocation: Invocation, scope: Scope): Result {
         scope,
         `The text of ${invocation.program} -c`,
         rest.slice(at + 2),
+        rest[at + 1],
       );
     }
     if (/^-[a-zA-Z]*s[a-zA-Z]*$/.test(arg) && !arg.startsWith('--')) return runInput(invocation, scope);
@@ -93,6 +94,7 @@ function runText(
   scope: Scope,
   what: string,
   positional: readonly string[] = [],
+  name?: string,
 ): Result {
   if (invocation.substituted.some(isHidden))
     scope.high(`${what} is decoded from a form that hides it, and run.`);
@@ -101,7 +103,7 @@ function runText(
     if (invocation.substituted.length === 0) scope.medium(`${what} is not known before it runs.`);
     return { from: [] };
   }
-  return invocation.program === 'eval' ? scope.readHere(text) : scope.read(text, positional);
+  return invocation.program === 'eval' ? scope.readHere(text) : scope.read(text, positional, name);
 }
 
 function runInput(invocation: Invocation, scope: Scope): Result {

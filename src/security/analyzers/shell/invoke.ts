@@ -58,7 +58,11 @@ function invokeHere(start: Start, scope: Scope): Result {
     return { from };
   }
   if (path.startsWith(unknownText)) judgeSource(substituted, scope, 'The name of the program');
-  for (const program of candidatesFor(path)) judgeInvocation({ ...invocation, program }, scope);
+  for (const program of candidatesFor(path))
+    judgeInvocation(
+      { ...invocation, program, args: args.map((arg) => arg.replace(/\[(.)\]/g, '$1')) },
+      scope,
+    );
   judgeInvocation(invocation, scope);
   if (path.includes('/')) runWritten(path, scope);
 

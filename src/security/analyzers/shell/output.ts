@@ -64,6 +64,12 @@ const printers: Readonly<Record<string, Printer | undefined>> = {
   ls: (args) => {
     const base = args.find((arg) => !arg.startsWith('-'));
     // The names come without their directory.
+    if (
+      base !== undefined &&
+      /^[/~]/.test(base) &&
+      (/[*?[]/.test(base) || args.some((arg) => /^-\w*d/.test(arg)))
+    )
+      return base;
     return base === undefined || /[*?[]/.test(base) ? `./${base ?? unknownText}` : unknownText;
   },
   grep: (args) => (args.some((arg) => /^-\w*l/.test(arg)) ? `./${unknownText}` : undefined),
@@ -111,9 +117,10 @@ function decodeEscapes(text: string): string {
   return text.replace(
     /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|0?([0-7]{1,3})|([abefnrtv\\"']))/g,
     (_, hex?: string, unicode?: string, octal?: string, letter?: string) => {
-      if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
+      if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16) || 10);
       if (unicode !== undefined) return String.fromCharCode(Number.parseInt(unicode, 16));
-      if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8) & 255);
+      // What separates words is as good as a line break.
+      if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8) & 255 || 10);
       return { n: '\n', t: '\t', r: '\r' }[letter ?? ''] ?? letter ?? '';
     },
   );

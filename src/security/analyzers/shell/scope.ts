@@ -112,8 +112,9 @@ export class Scope {
   }
 
   /** Reads shell source as a script of its own. */
-  read(source: string, positional: readonly string[] = []): Result {
+  read(source: string, positional: readonly string[] = [], name?: string): Result {
     const inner = new Scope(this);
+    if (name !== undefined) inner.set('0', name);
     inner.positional = positional;
     return this.#reader(source, inner);
   }

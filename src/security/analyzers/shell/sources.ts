@@ -1,4 +1,5 @@
 /** Judges code by where it comes from, when its text is not known. */
+import { isAttackTool } from './attack-tools.js';
 import type { Invocation, Result } from './invocation.js';
 import type { Scope } from './scope.js';
 
@@ -140,6 +141,7 @@ export function judgeSource(from: readonly Invocation[], scope: Scope, what: str
   else if (from.some(({ program, args }) => program === 'ssh' && args.length > 1))
     scope.high(`${what} comes from another machine and is run unseen.`);
   else if (from.some(isDecoder)) scope.high(`${what} is decoded from a form that hides it, and run.`);
+  else if (from.some(spellsOut)) scope.high(`${what} is put together letter by letter, and run.`);
   else if (programs.length > 0 && !programs.every((program) => initializers.has(program)))
     scope.medium(`${what} is made by ${programs.at(-1)} and is not known before it runs.`);
 }
@@ -150,8 +152,21 @@ export function judgeFile(path: string, behind: readonly Result[], scope: Scope,
   else if (/^\/dev\/(?:tcp|udp)\//.test(path)) scope.high(`${what} comes from a network connection.`);
   else if (scope.downloaded.size > 0 && scope.downloaded.has(scope.place(path)))
     scope.high(`${what} was fetched from the network and is run unseen: ${path}`);
+  else if (isAttackTool(path.split('/').at(-1) ?? '')) scope.high(`${what} is a tool of attackers: ${path}`);
   else if (/^\/(?:dev\/shm|(?:var\/)?tmp\/\.)[^/]*/.test(scope.place(path)) && !path.includes('\0'))
     scope.high(`${what} lies hidden in a shared directory: ${path}`);
+}
+
+/** Code that makes text out of numbers. */
+function spellsOut({ program, args }: Invocation): boolean {
+  return (
+    /^(?:[gm]?awk|perl|python[\d.]*|ruby|node|php|lua|printf)$/.test(program) &&
+    args.some((arg) =>
+      /%c|\bpack\b|\bchr\s*\(|fromCharCode|unhexlify|fromhex|b64decode|base64|rot13|\[::-1\]|\breverse\b|\\x[0-9a-f]{2}/.test(
+        arg,
+      ),
+    )
+  );
 }
 
 /** Programs that decode what nobody writes by hand unless to hide it. */

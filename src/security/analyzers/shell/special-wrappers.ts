@@ -12,7 +12,10 @@ export const specialWrappers: Readonly<Record<string, Special | undefined>> = {
     const unbounded = args.some(
       (arg, index) => /^-P0$|^--max-procs=0$/.test(arg) || (arg === '-P' && args[index + 1] === '0'),
     );
-    if (unbounded && input.from.some(({ program }) => program === 'yes'))
+    if (
+      unbounded &&
+      (input.from.some(({ program }) => program === 'yes') || args.some((arg) => /[^&]&\s*$/.test(arg)))
+    )
       scope.high('Starts programs without end.');
     return startsOfXargs(invocation);
   },
@@ -34,7 +37,9 @@ export const specialWrappers: Readonly<Record<string, Special | undefined>> = {
   find: ({ args }) => startsOfFind(args),
   fd: ({ args }) => {
     const at = args.findIndex((arg) => /^(?:-x|-X|--exec|--exec-batch)$/.test(arg));
-    return at === -1 ? undefined : [{ argv: fill(args.slice(at + 1), `./${unknownText}`) }];
+    if (at === -1) return undefined;
+    const path = args.slice(0, at).findLast((arg) => /^[/~.]./.test(arg)) ?? '.';
+    return [{ argv: fill(args.slice(at + 1), `${path.replace(/\/+$/, '')}/${unknownText}`) }];
   },
   env: ({ args }) => {
     const at = args.findIndex((arg) => arg === '-S' || arg === '--split-string');
@@ -253,7 +258,12 @@ function startsOfXargs({ args, input }: Invocation): Starts {
 /** What `-exec` and its like start, with the place of the search instead of the file found. */
 function startsOfFind(args: readonly string[]): Starts | undefined {
   const base = args.find((arg) => !/^-[HLPOD]/.test(arg)) ?? '.';
-  const found = `${base.startsWith('-') ? '.' : base.replace(/\/+$/, '')}/${unknownText}`;
+  const named = args[args.findIndex((arg) => /^-i?name$/.test(arg)) + 1];
+  const within =
+    args.some((arg) => /^-i?name$/.test(arg)) && named !== undefined && /^(?:\.|id_|\*?\.env)/.test(named)
+      ? `${unknownText}/${named}`
+      : unknownText;
+  const found = `${base.startsWith('-') ? '.' : base.replace(/\/+$/, '')}/${within}`;
   const starts: { argv: string[] }[] = [];
   for (const [index, arg] of args.entries()) {
     if (!/^-(?:exec|execdir|ok|okdir)$/.test(arg)) continue;
