@@ -25,7 +25,7 @@ export async function acquireStore(
   open: () => Promise<EventStore>,
   retention: () => Retention,
 ): Promise<SharedStore> {
-  const entry: Entry = entries.get(key) ?? { users: 0, opened: start(open, retention) };
+  const entry: Entry = entries.get(key) ?? newEntry(open, retention);
   entries.set(key, entry);
   entry.users++;
   clearTimeout(entry.idle);
@@ -56,13 +56,19 @@ async function closeEntry(key: string, entry: Entry): Promise<void> {
   await store.close();
 }
 
+function newEntry(open: () => Promise<EventStore>, retention: () => Retention): Entry {
+  const entry: Entry = { users: 0, opened: start(open, retention, () => entry.users <= 1) };
+  return entry;
+}
+
 async function start(
   open: () => Promise<EventStore>,
   retention: () => Retention,
+  alone: () => boolean,
 ): Promise<{ store: EventStore; writer: Writer }> {
   const store = await open();
   setImmediate(() => void compact(store, retention()));
-  return { store, writer: new Writer(store) };
+  return { store, writer: new Writer(store, alone) };
 }
 
 /** In small steps, between which everything else has its turn. */

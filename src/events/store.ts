@@ -8,6 +8,8 @@ export interface EventStore {
   readonly name: string;
   /** Keeps all of them or none. When it returns or resolves they survive the end of this process. */
   append(events: readonly WorkcellEvent[]): void | Promise<void>;
+  /** True when `append` has kept them once it returns. */
+  readonly immediate?: boolean | undefined;
   /** Events of one runtime in order; fewer than `limit` means that there are no more now. */
   read(runtimeId: string, query: ReadQuery): readonly WorkcellEvent[] | Promise<readonly WorkcellEvent[]>;
   /** The id of the last event of a runtime; 0 when there is none. */

@@ -71,7 +71,9 @@ export class EventStream implements AsyncIterable<WorkcellEvent> {
   /** Waits until all that was added so far is kept; undefined when it is already. */
   kept(): Promise<void> | undefined {
     if (this.#memory !== undefined) return undefined;
-    const flushed = this.#shared?.writer.flushed() ?? this.open().then(() => this.kept());
+    const flushed =
+      this.#shared === undefined ? this.open().then(() => this.kept()) : this.#shared.writer.flushed();
+    if (flushed === undefined) return undefined;
     return this.#onLost === undefined ? flushed : flushed.catch((error: unknown) => this.#lose(error));
   }
 

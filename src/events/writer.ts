@@ -14,6 +14,7 @@ interface Waiter {
 
 export class Writer {
   readonly #store: EventStore;
+  readonly #alone: () => boolean;
   #queue: WorkcellEvent[] = [];
   #added = 0;
   #written = 0;
@@ -22,8 +23,10 @@ export class Writer {
   #writing = false;
   #failed = false;
 
-  constructor(store: EventStore) {
+  /** `alone` tells whether only one stream writes here. */
+  constructor(store: EventStore, alone: () => boolean = () => false) {
     this.#store = store;
+    this.#alone = alone;
   }
 
   add(event: WorkcellEvent): void {
@@ -32,9 +35,22 @@ export class Writer {
     this.#start();
   }
 
-  /** Resolves when all that was added so far is kept. A failure keeps what is queued for the next attempt. */
-  flushed(): Promise<void> {
-    if (this.#written === this.#added) return Promise.resolve();
+  /**
+   * Resolves when all that was added so far is kept; undefined when it is already. A failure keeps what is queued for the
+   * next attempt.
+   */
+  flushed(): Promise<void> | undefined {
+    if (this.#written === this.#added) return undefined;
+    // With one writer there is nobody whose events could go along.
+    if (
+      !this.#writing &&
+      !this.#failed &&
+      this.#store.immediate &&
+      this.#alone() &&
+      this.#queue.length <= largestBatch
+    ) {
+      if (this.#writeNow()) return undefined;
+    }
     return new Promise((resolve, reject) => {
       this.#waiters.push({ count: this.#added, resolve, reject });
       // Somebody waits, so only what else comes at this very moment is waited for.
@@ -42,6 +58,21 @@ export class Writer {
         if (!this.#writing) void this.#write();
       });
     });
+  }
+
+  /** True when the queue is kept, which a store that writes at once tells by returning. */
+  #writeNow(): boolean {
+    try {
+      void this.#store.append(this.#queue);
+    } catch {
+      // The attempt that follows tells whoever waits.
+      this.#failed = true;
+      return false;
+    }
+    this.#written += this.#queue.length;
+    this.#queue = [];
+    this.#settle();
+    return true;
   }
 
   #start(): void {

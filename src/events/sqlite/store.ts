@@ -20,10 +20,13 @@ export async function openSqlite(file: string, durability: 'process' | 'machine'
 
 class SqliteStore implements EventStore {
   readonly name: string;
+  readonly immediate = true;
   readonly #file: string;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   readonly #compaction: Compaction;
+  readonly #add: StatementSync;
+  #announcing = false;
   readonly notes: SqliteNotes;
   readonly ledger: SqliteLedger;
   readonly #onExit = () => this.close();
@@ -32,6 +35,7 @@ class SqliteStore implements EventStore {
     this.name = `sqlite:${file}`;
     this.#file = file;
     this.#database = database;
+    this.#add = database.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
     this.#compaction = new Compaction(database, (sql) => this.#prepare(sql));
     const tables = {
       prepare: (sql: string) => this.#prepare(sql),
@@ -45,18 +49,16 @@ class SqliteStore implements EventStore {
   }
 
   append(events: readonly WorkcellEvent[]): void {
-    this.#transaction(() => {
-      const insert = this.#prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
-      for (const event of events) {
-        const { row, long } = toRow(event);
-        const { runtime, id, at, kind, source, cause, body, texts } = row;
-        insert.run(runtime, id, at, kind, source, cause, body, texts);
-        for (const { digest, json } of long) {
-          this.#prepare('INSERT OR IGNORE INTO texts VALUES (?, ?)').run(digest, json);
-          this.#prepare('INSERT INTO text_uses VALUES (?, ?, ?)').run(digest, runtime, id);
-        }
-      }
-    });
+    const rows = events.map(toRow);
+    const [only] = rows;
+    // A statement alone is a transaction of its own, without the two that would begin and end one.
+    if (rows.length === 1 && only !== undefined && only.long.length === 0) {
+      this.#guarded(() => this.#insert(only));
+      this.#announce();
+    } else
+      this.#transaction(() => {
+        for (const row of rows) this.#insert(row);
+      });
   }
 
   read(runtimeId: string, query: ReadQuery): Promise<WorkcellEvent[]> {
@@ -118,6 +120,15 @@ class SqliteStore implements EventStore {
     this.#database.close();
   }
 
+  #insert({ row, long }: ReturnType<typeof toRow>): void {
+    const { runtime, id, at, kind, source, cause, body, texts } = row;
+    this.#add.run(runtime, id, at, kind, source, cause, body, texts);
+    for (const { digest, json } of long) {
+      this.#prepare('INSERT OR IGNORE INTO texts VALUES (?, ?)').run(digest, json);
+      this.#prepare('INSERT INTO text_uses VALUES (?, ?, ?)').run(digest, runtime, id);
+    }
+  }
+
   #textOf(digest: string): string | undefined {
     const row = this.#prepare('SELECT json FROM texts WHERE digest = ?').get(digest);
     return (row as { json: string } | undefined)?.json;
@@ -149,12 +160,18 @@ class SqliteStore implements EventStore {
    * its path, because closing a second descriptor of the file would drop the locks of the first.
    */
   #announce(): void {
-    const now = Date.now() / 1000;
-    try {
-      utimesSync(this.#file, now, now);
-    } catch {
-      // A file that was moved away has nobody who watches it.
-    }
+    if (this.#announcing) return;
+    this.#announcing = true;
+    // After whoever waits for the write has gone on, and once for all that comes until then.
+    setImmediate(() => {
+      this.#announcing = false;
+      const now = Date.now() / 1000;
+      try {
+        utimesSync(this.#file, now, now);
+      } catch {
+        // A file that was moved away has nobody who watches it.
+      }
+    });
   }
 
   #guarded<Result>(work: () => Result): Result {
