@@ -38,6 +38,8 @@ export interface Downloaded {
   readonly mediaType: string;
   /** Size of the whole file; unknown for an archive. */
   readonly sizeBytes?: number | undefined;
+  /** Names what the file holds: it has another one once it was changed or replaced. Unknown for an archive. */
+  readonly version?: string | undefined;
   readonly content: AsyncIterable<Uint8Array>;
 }
 

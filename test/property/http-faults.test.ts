@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -101,14 +101,48 @@ describe('a broken wire', () => {
     await executor.disconnect();
   });
 
-  test('a download that breaks off says so, and an upload leaves nothing half written', async () => {
+  test('a download that is cut again and again arrives whole, also a part of a file', async () => {
+    await using served = await serve();
+    await using proxy = await startProxy(served.port);
+    const { executor } = await connectExecutor({ url: proxy.url }, quick);
+    await executor.upload('large', pieces(400));
+    const whole = readFileSync(join(served.workspace, 'large'));
+    proxy.cutAfter(1_000_000);
+    const { content, sizeBytes } = await executor.download('large');
+    expect(sizeBytes).toBe(whole.length);
+    expect((await collect(content)).equals(whole)).toBe(true);
+    expect(proxy.connections).toBeGreaterThan(20);
+    const part = await executor.download('large', { start: 5_000_000, end: 15_000_000 });
+    expect((await collect(part.content)).equals(whole.subarray(5_000_000, 15_000_001))).toBe(true);
+    await executor.disconnect();
+  });
+
+  test('a file that was changed while its download was cut is not mixed from old and new', async () => {
     await using served = await serve();
     await using proxy = await startProxy(served.port);
     const { executor } = await connectExecutor({ url: proxy.url }, quick);
     await executor.upload('large', pieces(400));
     proxy.cutAfter(1_000_000);
-    const { content, sizeBytes } = await executor.download('large');
-    expect(sizeBytes).toBe(400 * 65_536);
+    const { content } = await executor.download('large');
+    let received = 0;
+    const reading = (async () => {
+      for await (const chunk of content) {
+        if (received === 0) writeFileSync(join(served.workspace, 'large'), Buffer.alloc(400 * 65_536, 'new'));
+        received += chunk.length;
+      }
+    })();
+    await expect(reading).rejects.toMatchObject({ code: 'file-changed' });
+    expect(received).toBeLessThan(400 * 65_536);
+    await executor.disconnect();
+  });
+
+  test('an archive that breaks off says so, and an upload leaves nothing half written', async () => {
+    await using served = await serve();
+    await using proxy = await startProxy(served.port);
+    const { executor } = await connectExecutor({ url: proxy.url }, quick);
+    await executor.upload('large', pieces(400));
+    proxy.cutAfter(1_000_000);
+    const { content } = await executor.download('large', { format: 'tar' });
     await expect(collect(content)).rejects.toMatchObject({ code: 'runtime-disconnected' });
     proxy.cutAfter(0);
     const upload = executor.upload(

@@ -60,7 +60,9 @@ async function serve(options: ExecutorCommandOptions): Promise<void> {
   const { loadPlugins } = await import('../../plugins/load.js');
   const { startServer } = await import('../../executor/server/start.js');
   const { shutDownOn } = await import('../../executor/server/shutdown.js');
+  const { keepHeapSmall } = await import('../../executor/server/small-heap.js');
   const { createLog } = await import('../log.js');
+  keepHeapSmall();
   const log = createLog('info');
   const server = await startServer({
     listen: options.listen,

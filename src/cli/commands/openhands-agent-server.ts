@@ -50,10 +50,12 @@ async function serve(options: AgentServerOptions): Promise<void> {
   const { WorkcellError } = await import('../../protocol/index.js');
   if (options.checkBrowser)
     throw new WorkcellError('capability-unsupported', 'This server has no browser that could be checked.');
+  const { keepHeapSmall } = await import('../../executor/server/small-heap.js');
   const { takeSessionKeys } = await import('../../compat/openhands-v1/session-keys.js');
   const { serveOpenHandsV1 } = await import('../../compat/openhands-v1/serve.js');
   const { watchInterrupts } = await import('../interrupts.js');
   const { startRuntime } = await import('../start.js');
+  keepHeapSmall();
   // Taken out of the environment before anything that could pass it on to commands is started.
   const keys = takeSessionKeys(process.env, options.sessionApiKeyFile);
   using interrupts = watchInterrupts();

@@ -70,9 +70,11 @@ async function serve(port: number, options: OpenHandsServerOptions): Promise<voi
       'This server has no BrowserGym tasks to evaluate a browser with.',
     );
   const { serveOpenHands } = await import('../../compat/openhands-v0/serve.js');
+  const { keepHeapSmall } = await import('../../executor/server/small-heap.js');
   const { hostEnvironment } = await import('../../launchers/host-environment.js');
   const { watchInterrupts } = await import('../interrupts.js');
   const { createLog } = await import('../log.js');
+  keepHeapSmall();
   // Taken out of the environment before anything that could pass it on to commands is started.
   const given = process.env.SESSION_API_KEY || undefined;
   delete process.env.SESSION_API_KEY;

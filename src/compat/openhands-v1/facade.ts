@@ -55,6 +55,7 @@ export function openHandsV1(options: FacadeOptions): (app: FastifyInstance, serv
       commands: new BashCommands({ executor, events, activity }),
       activity,
     };
+    app.addHook('onClose', async () => events.close());
     addChecks(app, context, options.log);
     answerBrowsers(app);
     serverRoutes(app, context);

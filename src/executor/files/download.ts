@@ -37,6 +37,7 @@ function downloadFile(tree: Tree, path: string, options: DownloadOptions): Downl
     return {
       mediaType: mediaTypeOf(inside, head, encoding !== undefined && encoding !== 'latin1'),
       sizeBytes: stats.size,
+      version: versionOf(stats),
       content: fileContent(tree, path, stats, { start, end, signal: options.signal }),
     };
   } finally {
@@ -60,7 +61,7 @@ async function* fileContent(
     }
     if (missing > 0) {
       throw new WorkcellError(
-        'internal',
+        'file-changed',
         `${quote(path)} became shorter while it was downloaded. Download it again.`,
       );
     }
@@ -69,6 +70,10 @@ async function* fileContent(
   } finally {
     closeSync(fd);
   }
+}
+
+function versionOf({ ino, size, mtimeMs, ctimeMs }: Stats): string {
+  return [ino, size, mtimeMs, ctimeMs].map((part) => part.toString(36)).join('-');
 }
 
 function rangeOf(

@@ -60,20 +60,24 @@ export class Spool {
     }
   }
 
-  /** Bytes from a position on. What was dropped is skipped: `from` tells where the data really start. */
-  read(from: number, limit: number): { data: Buffer; from: number } {
+  /**
+   * Bytes from a position on. What was dropped is skipped: `from` tells where the data really start. `into`: where they
+   * are put, by a reader that is done with them before it reads on; `limit` must fit in there.
+   */
+  read(from: number, limit: number, into?: Buffer): { data: Buffer; from: number } {
     let start = Math.min(from, this.#total);
+    if (this.#disposed) return { data: Buffer.alloc(0), from: start };
+    const room = (length: number) => into?.subarray(0, length) ?? Buffer.allocUnsafe(length);
     if (this.#inMemory) {
-      return {
-        data: Buffer.from(this.#memory.subarray(start, Math.min(start + limit, this.#total))),
-        from: start,
-      };
+      const data = room(Math.min(limit, this.#total - start));
+      this.#memory.copy(data, 0, start, start + data.length);
+      return { data, from: start };
     }
     const tailStart = Math.max(this.#ringStart, this.#total - this.#ringBytes);
     if (start >= this.#headEnd && start < tailStart) start = tailStart;
     const end = Math.min(start + limit, start < this.#headEnd ? this.#headEnd : this.#total, this.#total);
-    if (this.#disposed || end <= start) return { data: Buffer.alloc(0), from: start };
-    const data = Buffer.allocUnsafe(end - start);
+    if (end <= start) return { data: Buffer.alloc(0), from: start };
+    const data = room(end - start);
     this.#eachPiece(start, data.length, (offset, at, length) => this.#readPiece(data, offset, at, length));
     return { data, from: start };
   }

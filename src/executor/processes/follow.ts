@@ -18,7 +18,10 @@ export interface Followed {
   moved(): void;
 }
 
-const pieceBytes = 64 * 1024;
+const pieceBytes = 32 * 1024;
+
+/** Used again for every piece: endless output would otherwise leave buffers faster than they are collected. */
+const scratch = Buffer.allocUnsafeSlow(pieceBytes);
 const streams = ['stdout', 'stderr'] as const;
 
 /** Reads on until the end or until `stopped`. A listener that returns a promise is waited for. */
@@ -58,7 +61,7 @@ function nextPiece(
   const end = last?.[stream] ?? spool.totalBytes;
   const limit = Math.min(pieceBytes, end - positions[stream]);
   if (limit <= 0) return undefined;
-  const { data, from } = spool.read(positions[stream], limit);
+  const { data, from } = spool.read(positions[stream], limit, scratch);
   const isRest = last !== undefined && from + data.length >= end;
   const length = isRest ? data.length : wholeCharacters(data);
   positions[stream] = from + length;

@@ -155,10 +155,10 @@ export class Call {
   #keep(progress: Progress): Promise<void> | undefined {
     if (this.framed && progress.type === 'output-delta') {
       const { text, ...rest } = progress;
-      const body = Buffer.from(text);
-      this.#progress.append(Buffer.from(`${JSON.stringify({ progress: rest, textBytes: body.length })}\n`));
-      this.#progress.append(body);
-    } else this.#progress.append(Buffer.from(`{"progress":${JSON.stringify(progress)}}\n`));
+      const textBytes = Buffer.byteLength(text);
+      this.#progress.append(`${JSON.stringify({ progress: rest, textBytes })}\n`);
+      this.#progress.append(text);
+    } else this.#progress.append(`{"progress":${JSON.stringify(progress)}}\n`);
     this.#wakers.wake();
     if (this.#hasRoom()) return undefined;
     this.#held ??= new Promise((resolve) => {

@@ -15,6 +15,7 @@ import { WorkcellError } from '../../protocol/errors.js';
 import { createExecutor } from '../executor.js';
 import { serveExecutor } from './server.js';
 import { shutDownOn } from './shutdown.js';
+import { keepHeapSmall } from './small-heap.js';
 
 const settingsSchema = z.strictObject({
   id: z.string(),
@@ -51,6 +52,7 @@ export type KernelReport = z.infer<typeof kernelSchema>;
 
 /** `file` holds the settings as JSON. */
 export async function serveCell(file: string): Promise<void> {
+  keepHeapSmall();
   try {
     const kernel = readKernel();
     const settings = settingsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));

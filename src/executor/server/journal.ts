@@ -4,16 +4,18 @@ import { Spool } from '../output/spool.js';
 /** More than the buffers of a connection hold, which is what a reader may have lost. */
 const keptBytes = 16 * 1024 * 1024;
 
-/** So much stays in memory; beyond the second figure the oldest of it goes to disk, many lines at once. */
+/** So much stays in memory; beyond the second figure the oldest of it goes to disk, much at once. */
 const memoryBytes = 256 * 1024;
 const mostMemoryBytes = 768 * 1024;
+const firstMemoryBytes = 4096;
 
 const pieceBytes = 128 * 1024;
 
 export class Journal {
   readonly #spool: Spool;
-  #lines: Buffer[] = [];
-  #lineBytes = 0;
+  /** One buffer for all lines: endless output would otherwise leave buffers faster than they are collected. */
+  #memory = Buffer.alloc(0);
+  #length = 0;
 
   /** `file` names a file that does not exist yet; it is made when memory no longer suffices. */
   constructor(file: () => string) {
@@ -21,47 +23,48 @@ export class Journal {
   }
 
   get totalBytes(): number {
-    return this.#spool.totalBytes + this.#lineBytes;
+    return this.#spool.totalBytes + this.#length;
   }
 
-  append(line: Buffer): void {
-    this.#lines.push(line);
-    this.#lineBytes += line.length;
-    if (this.#lineBytes > mostMemoryBytes) this.#spill();
+  append(text: string): void {
+    const size = Buffer.byteLength(text);
+    if (this.#length + size > mostMemoryBytes) this.#spill(size);
+    if (size > mostMemoryBytes - memoryBytes) return this.#spool.append(Buffer.from(text));
+    this.#makeRoom(size);
+    this.#length += this.#memory.write(text, this.#length);
   }
 
   /** Bytes from a position on, at most a piece; undefined when they are no longer kept. */
   read(position: number): Buffer | undefined {
-    if (position < this.#spool.totalBytes) {
-      const { data, from } = this.#spool.read(position, pieceBytes);
-      return from === position ? data : undefined;
-    }
-    // A reader is mostly near the end, so the line is looked for from there.
-    let index = this.#lines.length;
-    let start = this.totalBytes;
-    while (start > position) start -= this.#lines[--index]?.length ?? start;
-    const first = this.#lines[index]?.subarray(position - start) ?? Buffer.alloc(0);
-    const pieces = [first];
-    let length = first.length;
-    for (let line = this.#lines[++index]; line !== undefined; line = this.#lines[++index]) {
-      if (length + line.length > pieceBytes) break;
-      pieces.push(line);
-      length += line.length;
-    }
-    return pieces.length === 1 ? first : Buffer.concat(pieces, length);
+    const start = position - this.#spool.totalBytes;
+    if (start >= 0)
+      return Buffer.from(this.#memory.subarray(start, Math.min(start + pieceBytes, this.#length)));
+    const { data, from } = this.#spool.read(position, pieceBytes);
+    return from === position ? data : undefined;
   }
 
   dispose(): void {
-    this.#lines = [];
+    this.#memory = Buffer.alloc(0);
+    this.#length = 0;
     this.#spool.dispose();
   }
 
-  #spill(): void {
-    let count = 0;
-    let length = 0;
-    while (this.#lineBytes - length > memoryBytes) length += this.#lines[count++]?.length ?? 0;
-    this.#spool.append(Buffer.concat(this.#lines.slice(0, count), length));
-    this.#lines = this.#lines.slice(count);
-    this.#lineBytes -= length;
+  /** Moves the oldest to disk; all of it when what comes next goes there directly. */
+  #spill(nextBytes: number): void {
+    const kept = nextBytes > mostMemoryBytes - memoryBytes ? 0 : Math.min(memoryBytes, this.#length);
+    const count = this.#length - kept;
+    this.#spool.append(this.#memory.subarray(0, count));
+    this.#memory.copyWithin(0, count, this.#length);
+    this.#length = kept;
+  }
+
+  #makeRoom(size: number): void {
+    const needed = this.#length + size;
+    if (needed <= this.#memory.length) return;
+    const grown = Buffer.allocUnsafeSlow(
+      Math.min(mostMemoryBytes, Math.max(firstMemoryBytes, needed, this.#memory.length * 2)),
+    );
+    this.#memory.copy(grown, 0, 0, this.#length);
+    this.#memory = grown;
   }
 }

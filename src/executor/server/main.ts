@@ -10,6 +10,7 @@ import { environmentSchema } from '../../protocol/actions/common.js';
 import { pluginSpecSchema } from '../../protocol/config.js';
 import { WorkcellError } from '../../protocol/errors.js';
 import { shutDownOn } from './shutdown.js';
+import { keepHeapSmall } from './small-heap.js';
 import { startServer } from './start.js';
 
 const settingsDescriptor = 3;
@@ -35,6 +36,7 @@ closeSync(settingsDescriptor);
 // A starter that went away before it said what to serve wants nothing any more.
 if (text === '') process.exit(0);
 
+keepHeapSmall();
 try {
   const { socketPath, keepAlive, temporary, env, plugins, ...settings } = settingsSchema.parse(
     JSON.parse(text),

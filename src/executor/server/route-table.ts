@@ -60,10 +60,13 @@ export const routes: readonly RouteEntry[] = [
       start: 'First byte',
       end: 'Last byte',
       Range: 'header: As in HTTP',
+      'If-Range': 'header: The ETag of an answer: the range is given only while the file is still the same',
+      'If-Match': 'header: The ETag of an answer: anything is given only while the file is still the same',
     },
     answers: {
       200: { description: 'The whole.', types: { '*/*': '' } },
       206: { description: 'The range.', types: { '*/*': '' } },
+      412: { description: 'The file was changed.', types: { 'application/json': 'Error' } },
       416: { description: 'The file has no byte of the range.', types: { 'application/json': 'Error' } },
     },
   },

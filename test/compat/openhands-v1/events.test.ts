@@ -9,8 +9,8 @@ import { formatTimestamp, parseTimestamp } from '../../../src/compat/openhands-v
 test('a talkative command loses its own oldest output, not that of others', () => {
   const events = new BashEvents({
     events: 1000,
-    characters: 1e9,
-    perCommand: { events: 3, characters: 1e9 },
+    bytes: 1e9,
+    perCommand: { events: 3, bytes: 1e9 },
   });
   const quiet = publishOutput(events, 'quiet', 0);
   for (let order = 0; order < 100; order++) publishOutput(events, 'talkative', order);
@@ -21,16 +21,16 @@ test('a talkative command loses its own oldest output, not that of others', () =
 });
 
 test('all together stay within their number and size', () => {
-  const perCommand = { events: 1000, characters: 1e9 };
-  const few = new BashEvents({ events: 10, characters: 1e9, perCommand });
+  const perCommand = { events: 1000, bytes: 1e9 };
+  const few = new BashEvents({ events: 10, bytes: 1e9, perCommand });
   for (let index = 0; index < 100; index++) publishCommand(few, `${index}`);
   expect([...few.entries()].map(({ event }) => (event as BashCommand).command)).toEqual(
     Array.from({ length: 10 }, (_, index) => `${90 + index}`),
   );
-  const small = new BashEvents({ events: 1000, characters: 10_000, perCommand });
+  const small = new BashEvents({ events: 1000, bytes: 10_000, perCommand });
   for (let index = 0; index < 100; index++) publishCommand(small, 'x'.repeat(1000));
   expect([...small.entries()].length).toBeLessThan(10);
-  const one = new BashEvents({ events: 1000, characters: 10, perCommand });
+  const one = new BashEvents({ events: 1000, bytes: 10, perCommand });
   const kept = publishCommand(one, 'x'.repeat(1000));
   expect(one.get(kept.id)).toBe(kept);
 });
@@ -58,16 +58,15 @@ test('points in time are read in the forms that clients send', () => {
 });
 
 function publishCommand(events: BashEvents, command: string): BashCommand {
-  return events.publish<BashCommand>({ kind: 'BashCommand', command, cwd: null, timeout: 1 });
+  return events.publish<BashCommand>(
+    { kind: 'BashCommand', command, cwd: null, timeout: 1 },
+    { bytes: command.length, drop() {} },
+  );
 }
 
 function publishOutput(events: BashEvents, commandId: string, order: number): BashOutput {
-  return events.publish<BashOutput>({
-    kind: 'BashOutput',
-    command_id: commandId,
-    order,
-    exit_code: null,
-    stdout: 'x',
-    stderr: null,
-  });
+  return events.publish<BashOutput>(
+    { kind: 'BashOutput', command_id: commandId, order, exit_code: null, stdout: 'x', stderr: null },
+    { bytes: 1, drop() {} },
+  );
 }

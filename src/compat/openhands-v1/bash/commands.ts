@@ -35,12 +35,10 @@ export class BashCommands {
   start({ command, cwd, timeout }: ExecuteRequest): { event: BashCommand; ended: Promise<BashOutput> } {
     if (this.#running >= mostRunning)
       throw new Refusal(429, `${mostRunning} commands are running already; wait for one of them to end.`);
-    const event = this.#events.publish<BashCommand>({
-      kind: 'BashCommand',
-      command,
-      cwd: cwd ?? null,
-      timeout,
-    });
+    const event = this.#events.publish<BashCommand>(
+      { kind: 'BashCommand', command, cwd: cwd ?? null, timeout },
+      { bytes: Buffer.byteLength(command), drop() {} },
+    );
     this.#running++;
     const ended = this.#run(event).finally(() => {
       this.#running--;

@@ -1,5 +1,9 @@
-/** The bash events: what was asked for and what it printed, in order, kept in memory within bounds. */
+/** The bash events: what was asked for and what it printed, in order, kept within bounds. */
 import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeScratch } from '../../../launchers/scratch.js';
+import { KeptText } from './kept-text.js';
 import { Clock, formatTimestamp } from './timestamps.js';
 
 export interface BashCommand {
@@ -30,24 +34,35 @@ export interface Entry {
   readonly sequence: number;
   readonly microseconds: number;
   readonly event: BashEvent;
+  readonly kept: KeptEvent;
+}
+
+interface KeptEvent {
+  /** Of its text. */
+  readonly bytes: number;
+  /** Called when the event is no longer kept. */
+  drop(): void;
 }
 
 export interface EventBounds {
   readonly events: number;
-  readonly characters: number;
+  readonly bytes: number;
   /** Of the outputs of one command, so that a talkative one does not push out the others. */
-  readonly perCommand: { readonly events: number; readonly characters: number };
+  readonly perCommand: { readonly events: number; readonly bytes: number };
 }
 
 const defaultBounds: EventBounds = {
   events: 10_000,
-  characters: 32 * 1024 * 1024,
-  perCommand: { events: 2000, characters: 8 * 1024 * 1024 },
+  bytes: 32 * 1024 * 1024,
+  perCommand: { events: 2000, bytes: 8 * 1024 * 1024 },
 };
+
+/** More than an event and what waits for the next one. */
+const largestPiece = 1024 * 1024;
 
 interface Outputs {
   sequences: number[];
-  characters: number;
+  bytes: number;
 }
 
 type Unstamped<Event> = Event extends BashEvent ? Omit<Event, 'id' | 'timestamp'> : never;
@@ -61,10 +76,21 @@ export class BashEvents {
   readonly #outputs = new Map<string, Outputs>();
   readonly #wakers = new Set<() => void>();
   #last = 0;
-  #characters = 0;
+  #bytes = 0;
+  #directory: string | undefined;
+  #files = 0;
 
   constructor(bounds: EventBounds = defaultBounds) {
     this.#bounds = bounds;
+  }
+
+  /** A place for what a command prints; it keeps more than the bound, so that it lasts as long as the events do. */
+  text(): KeptText {
+    const nextFile = () => {
+      this.#directory ??= makeScratch('bash-events');
+      return join(this.#directory, `text-${this.#files++}`);
+    };
+    return new KeptText(nextFile, this.#bounds.perCommand.bytes + largestPiece);
   }
 
   /** The sequence of the newest event. */
@@ -72,15 +98,17 @@ export class BashEvents {
     return this.#last;
   }
 
-  publish<Event extends BashEvent>(fields: Unstamped<Event>): Event {
+  /** `fields` become the event itself, so that text which they read only when asked stays where it is. */
+  publish<Event extends BashEvent>(fields: Unstamped<Event>, kept: KeptEvent): Event {
     const microseconds = this.#clock.next();
     const stamp = { id: randomBytes(16).toString('hex'), timestamp: formatTimestamp(microseconds) };
-    const event = { ...fields, ...stamp } as unknown as Event;
+    const event = Object.assign(fields, stamp) as unknown as Event;
     const sequence = ++this.#last;
-    this.#entries.set(sequence, { sequence, microseconds, event });
+    const entry = { sequence, microseconds, event, kept };
+    this.#entries.set(sequence, entry);
     this.#sequences.set(event.id, sequence);
-    this.#characters += sizeOf(event);
-    if (event.kind === 'BashOutput') this.#boundCommand(event, sequence);
+    this.#bytes += sizeOf(entry);
+    if (event.kind === 'BashOutput') this.#boundCommand(event, entry);
     this.#boundAll();
     for (const wake of [...this.#wakers]) wake();
     return event;
@@ -126,58 +154,60 @@ export class BashEvents {
     });
   }
 
+  /** Forgets all and what it was kept in. */
+  close(): void {
+    this.clear();
+    if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true });
+  }
+
   /** Forgets all and tells how many there were. */
   clear(): number {
     const count = this.#entries.size;
+    for (const { kept } of this.#entries.values()) kept.drop();
     this.#entries.clear();
     this.#sequences.clear();
     this.#outputs.clear();
-    this.#characters = 0;
+    this.#bytes = 0;
     return count;
   }
 
-  #boundCommand(event: BashOutput, sequence: number): void {
-    const outputs = this.#outputs.get(event.command_id) ?? { sequences: [], characters: 0 };
+  #boundCommand(event: BashOutput, entry: Entry): void {
+    const outputs = this.#outputs.get(event.command_id) ?? { sequences: [], bytes: 0 };
     this.#outputs.set(event.command_id, outputs);
-    outputs.sequences.push(sequence);
-    outputs.characters += sizeOf(event);
-    const { events, characters } = this.#bounds.perCommand;
-    while (
-      outputs.sequences.length > 1 &&
-      (outputs.sequences.length > events || outputs.characters > characters)
-    )
+    outputs.sequences.push(entry.sequence);
+    outputs.bytes += sizeOf(entry);
+    const { events, bytes } = this.#bounds.perCommand;
+    while (outputs.sequences.length > 1 && (outputs.sequences.length > events || outputs.bytes > bytes))
       this.#drop(outputs.sequences[0] as number);
   }
 
   #boundAll(): void {
     while (
       this.#entries.size > 1 &&
-      (this.#entries.size > this.#bounds.events || this.#characters > this.#bounds.characters)
+      (this.#entries.size > this.#bounds.events || this.#bytes > this.#bounds.bytes)
     )
       this.#drop(this.#entries.keys().next().value as number);
   }
 
   #drop(sequence: number): void {
-    const event = this.#entries.get(sequence)?.event;
-    if (event === undefined) return;
+    const entry = this.#entries.get(sequence);
+    if (entry === undefined) return;
+    const { event } = entry;
+    entry.kept.drop();
     this.#entries.delete(sequence);
     this.#sequences.delete(event.id);
-    this.#characters -= sizeOf(event);
+    this.#bytes -= sizeOf(entry);
     if (event.kind === 'BashCommand') return;
     const outputs = this.#outputs.get(event.command_id);
     if (outputs === undefined) return;
     // The oldest of a command is always the one that goes.
     outputs.sequences.shift();
-    outputs.characters -= sizeOf(event);
+    outputs.bytes -= sizeOf(entry);
     if (outputs.sequences.length === 0) this.#outputs.delete(event.command_id);
   }
 }
 
 /** Roughly what an event takes, the fields around its text included. */
-function sizeOf(event: BashEvent): number {
-  const text =
-    event.kind === 'BashCommand'
-      ? event.command.length
-      : (event.stdout?.length ?? 0) + (event.stderr?.length ?? 0);
-  return text + 256;
+function sizeOf({ kept }: Entry): number {
+  return kept.bytes + 256;
 }

@@ -1,8 +1,9 @@
 /** Collects what a command prints into events: soon enough to be followed, rarely enough to stay few. */
 import type { Progress } from '../../../protocol/index.js';
 import type { BashEvents, BashOutput } from './events.js';
+import type { KeptText } from './kept-text.js';
 
-const largestPiece = 256 * 1024;
+const largestPiece = 64 * 1024;
 
 /** Output waits this long for more of it; longer for a command that has been running long. */
 const shortestWaitMs = 100;
@@ -12,45 +13,62 @@ const waitShare = 1 / 50;
 export class OutputPieces {
   readonly #events: BashEvents;
   readonly #commandId: string;
+  readonly #text: KeptText;
   readonly #startedAt = performance.now();
-  #stdout = '';
-  #stderr = '';
+  /** Where the next event begins. */
+  #from = { stdout: 0, stderr: 0 };
   #order = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(events: BashEvents, commandId: string) {
     this.#events = events;
     this.#commandId = commandId;
+    this.#text = events.text().hold();
   }
 
   add(progress: Progress): void {
     if (progress.type !== 'output-delta') return;
-    if (progress.stream === 'stderr') this.#stderr += progress.text;
-    else this.#stdout += progress.text;
-    if (this.#stdout.length + this.#stderr.length >= largestPiece) this.#flush(null);
+    this.#text.append(progress.stream === 'stderr' ? 'stderr' : 'stdout', progress.text);
+    if (this.#waiting() >= largestPiece) this.#flush(null);
     else this.#timer ??= setTimeout(() => this.#flush(null), this.#waitMs());
   }
 
   /** Publishes the rest with the exit code; `explanation` follows what was printed to stderr. */
   end(exitCode: number, explanation = ''): BashOutput {
-    this.#stderr += explanation;
-    return this.#flush(exitCode);
+    this.#text.append('stderr', explanation);
+    const event = this.#flush(exitCode);
+    this.#text.release();
+    return event;
   }
 
   #flush(exitCode: number | null): BashOutput {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const [stdout, stderr] = [this.#stdout || null, this.#stderr || null];
-    this.#stdout = '';
-    this.#stderr = '';
-    return this.#events.publish<BashOutput>({
-      kind: 'BashOutput',
-      command_id: this.#commandId,
-      order: this.#order++,
-      exit_code: exitCode,
-      stdout,
-      stderr,
-    });
+    const text = this.#text.hold();
+    const bytes = this.#waiting();
+    const from = this.#from;
+    const to = { stdout: text.end('stdout'), stderr: text.end('stderr') };
+    this.#from = to;
+    return this.#events.publish<BashOutput>(
+      {
+        kind: 'BashOutput',
+        command_id: this.#commandId,
+        order: this.#order++,
+        exit_code: exitCode,
+        get stdout() {
+          return text.read('stdout', from.stdout, to.stdout);
+        },
+        get stderr() {
+          return text.read('stderr', from.stderr, to.stderr);
+        },
+      },
+      { bytes, drop: () => text.release() },
+    );
+  }
+
+  #waiting(): number {
+    const { stdout, stderr } = this.#from;
+    return this.#text.end('stdout') - stdout + this.#text.end('stderr') - stderr;
   }
 
   #waitMs(): number {

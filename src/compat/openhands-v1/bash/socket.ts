@@ -11,7 +11,7 @@ import { formatTimestamp } from './timestamps.js';
 const mostSubscribers = 50;
 
 /** What may wait in a connection; more stays with the events, where it has its bound. */
-const windowBytes = 1024 * 1024;
+const windowBytes = 256 * 1024;
 
 export function bashSocket(app: FastifyInstance, context: FacadeContext): void {
   const { keys, events } = context;
@@ -43,9 +43,10 @@ async function push(socket: WebSocket, { events }: FacadeContext, from: number):
       continue;
     }
     position = entry.sequence;
-    const frame = JSON.stringify(entry.event);
-    if (socket.bufferedAmount < windowBytes) socket.send(frame);
-    else await new Promise<void>((resolve) => socket.send(frame, () => resolve()));
+    // As bytes: strings that wait for a slow reader grow the heap until it is next collected as a whole.
+    const frame = Buffer.from(JSON.stringify(entry.event));
+    if (socket.bufferedAmount < windowBytes) socket.send(frame, { binary: false });
+    else await new Promise<void>((resolve) => socket.send(frame, { binary: false }, () => resolve()));
   }
 }
 

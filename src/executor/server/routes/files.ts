@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { pathSchema } from '../../../protocol/actions/common.js';
-import { type DownloadOptions, WorkcellError } from '../../../protocol/index.js';
+import { type Downloaded, type DownloadOptions, WorkcellError } from '../../../protocol/index.js';
 import type { ServerContext } from '../context.js';
 import { errorBody } from '../errors.js';
 import { incomingBytes } from '../incoming.js';
@@ -40,11 +40,13 @@ export function fileRoutes(app: FastifyInstance, context: ServerContext): void {
     const executor = context.executor();
     const { options, range } = await resolveRange(request, asked, async () => executor.download(path));
     if (options === undefined) return refuseRange(reply, range.size);
-    const { mediaType, sizeBytes, content } = await executor.download(path, options);
+    const { mediaType, sizeBytes, version, content } = await executor.download(path, options);
+    checkVersion(request.headers['if-match'], version, path);
     reply.hijack();
     reply.raw.writeHead(range.header === undefined ? 200 : 206, {
       ...(reply.getHeaders() as Record<string, string>),
       ...fileHeaders(mediaType, sizeBytes, options, range.header),
+      ...(version !== undefined && { etag: tagOf(version) }),
     });
     if (request.method === 'HEAD') reply.raw.end();
     else await send(content, reply.raw);
@@ -62,15 +64,32 @@ interface ResolvedRange {
 async function resolveRange(
   { headers }: FastifyRequest,
   asked: DownloadOptions,
-  look: () => Promise<{ sizeBytes?: number | undefined }>,
+  look: () => Promise<Pick<Downloaded, 'sizeBytes' | 'version'>>,
 ): Promise<ResolvedRange> {
   if (headers.range === undefined || asked.format !== undefined)
     return { options: asked, range: { size: 0 } };
-  const { sizeBytes: size = 0 } = await look();
+  const { sizeBytes: size = 0, version = '' } = await look();
+  const condition = headers['if-range'];
+  // A part of what the file holds now is of no use to whoever has a part of what it held before.
+  if (condition !== undefined && condition !== tagOf(version)) return { options: asked, range: { size } };
   const range = parseRange(headers.range, size);
   if (range === 'whole') return { options: asked, range: { size } };
   if (range === 'none') return { options: undefined, range: { size } };
   return { options: range, range: { size, header: `bytes ${range.start}-${range.end}/${size}` } };
+}
+
+function tagOf(version: string): string {
+  return `"${version}"`;
+}
+
+function checkVersion(condition: string | undefined, version: string | undefined, path: string): void {
+  const accepted = condition?.split(',').map((tag) => tag.trim());
+  if (accepted === undefined || accepted.includes('*') || accepted.includes(tagOf(version ?? ''))) return;
+  throw new WorkcellError(
+    'file-changed',
+    `${JSON.stringify(path)} is no longer what it was when its download began. Download it again.`,
+    { details: { path } },
+  );
 }
 
 function refuseRange(reply: import('fastify').FastifyReply, size: number) {
