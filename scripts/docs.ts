@@ -57,10 +57,14 @@ function actionsPage(): string {
 }
 
 function sectionsOf(table: ActionTable): string[] {
-  return Object.values(table).flatMap(({ name, summary, readOnly, input, output }) => [
+  return Object.values(table).flatMap(({ name, summary, readOnly, forOwner, input, output }) => [
     `## \`${name}\``,
     '',
-    summary + (readOnly ? ' Changes nothing in the cell.' : ''),
+    [
+      summary,
+      ...(readOnly ? ['Changes nothing in the cell.'] : []),
+      ...(forOwner ? ['For the owner of the cell: a model gets it only when it is named.'] : []),
+    ].join(' '),
     '',
     ...fieldTable('Action', input, 'action', 'input', commentsOf(name, 'input')),
     ...fieldTable('Observation', output, 'observation', 'output', commentsOf(name, 'output')),

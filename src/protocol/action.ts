@@ -11,6 +11,8 @@ export interface ActionDefinition<
   readonly summary: string;
   /** True when the action changes nothing in the cell, so that it is safe to repeat. */
   readonly readOnly: boolean;
+  /** True when it opens a way past the checks that actions go through: a model gets it only when it is named. */
+  readonly forOwner: boolean;
   readonly input: z.ZodObject<Input & { action: z.ZodLiteral<Name> }, z.core.$strict>;
   readonly output: z.ZodObject<Output & { observation: z.ZodLiteral<Name> }>;
 }
@@ -32,12 +34,13 @@ export function defineAction<
   Output extends z.ZodRawShape,
 >(
   name: Name,
-  definition: { summary: string; readOnly?: boolean; input: Input; output: Output },
+  definition: { summary: string; readOnly?: boolean; forOwner?: boolean; input: Input; output: Output },
 ): ActionDefinition<Name, Input, Output> {
   return {
     name,
     summary: definition.summary,
     readOnly: definition.readOnly ?? false,
+    forOwner: definition.forOwner ?? false,
     input: z.strictObject({ action: z.literal(name), ...definition.input }),
     output: z.object({ observation: z.literal(name), ...definition.output }),
   } as ActionDefinition<Name, Input, Output>;

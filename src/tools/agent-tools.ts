@@ -22,7 +22,7 @@ export interface ToolSource {
 }
 
 export interface AgentToolOptions {
-  /** Which actions are offered beside the registered tools: all, none, or those named. Default: all. */
+  /** Which actions are offered beside the registered tools: all but those for the owner, none, or those named. Default: all. */
   readonly actions?: boolean | readonly string[] | undefined;
   /** Offers only what changes nothing in the cell. */
   readonly readOnly?: boolean | undefined;
@@ -46,9 +46,10 @@ export function agentTools(runtime: ToolSource, options: AgentToolOptions = {}):
   if (Array.isArray(actions)) checkNames(runtime.actions, actions);
   const registered = runtime.getTools();
   const taken = new Set(registered.map(({ name }) => name));
-  const isWanted = (name: string) => (typeof actions === 'boolean' ? actions : actions.includes(name));
+  const isWanted = ({ name, forOwner }: ActionDefinition) =>
+    typeof actions === 'boolean' ? actions && !forOwner : actions.includes(name);
   const offered = Object.values(runtime.actions).filter(
-    ({ name }) => isWanted(name) && !hidden.has(name) && !taken.has(name),
+    (action) => isWanted(action) && !hidden.has(action.name) && !taken.has(action.name),
   );
   return [
     ...registered.map((tool) => fromTool(tool, budgetBytes)),

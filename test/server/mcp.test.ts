@@ -90,6 +90,11 @@ describe.each([
     expect(names).toEqual(expect.arrayContaining(['run', 'read', 'write', 'edit', 'list', 'glob', 'grep']));
     expect(names).toEqual(expect.arrayContaining(['start_process', 'wait_process']));
     expect(names).not.toContain('watch');
+    // What would lead a model past the policy is for the owner of the cell.
+    for (const name of ['open_cdp', 'open_vscode', 'stop_vscode']) {
+      expect(names).not.toContain(name);
+      await expect(connected.client.callTool({ name, arguments: {} })).rejects.toThrow(name);
+    }
     expect(tools.find(({ name }) => name === 'read')).toMatchObject({
       inputSchema: { type: 'object', required: ['path'] },
       annotations: { readOnlyHint: true, destructiveHint: false },

@@ -115,6 +115,7 @@ export const browseInteractive = defineAction('browse_interactive', {
 export const openCdp = defineAction('open_cdp', {
   summary:
     'Opens a WebSocket on the loopback of the executor that speaks the DevTools protocol with the browser.',
+  forOwner: true,
   input: {},
   output: {
     port: z.int().min(1).max(65_535),

@@ -3,6 +3,7 @@ import { defineAction } from '../../protocol/action.js';
 
 const openVscode = defineAction('open_vscode', {
   summary: 'Starts the editor, where it does not run, and lets in whoever knows a token.',
+  forOwner: true,
   input: {
     /** The SHA-256 of the token, which stays with the one who asks: nothing that is recorded or sent holds it. */
     tokenHash: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits'),
@@ -19,6 +20,7 @@ const openVscode = defineAction('open_vscode', {
 
 const vscodeStatus = defineAction('vscode_status', {
   summary: 'Tells whether the editor runs.',
+  forOwner: true,
   readOnly: true,
   input: {},
   output: { running: z.boolean() },
@@ -26,6 +28,7 @@ const vscodeStatus = defineAction('vscode_status', {
 
 const stopVscode = defineAction('stop_vscode', {
   summary: 'Ends the editor, its terminals and every connection to it.',
+  forOwner: true,
   input: {},
   output: { wasRunning: z.boolean() },
 });
