@@ -26,8 +26,9 @@ the key in SESSION_API_KEY as X-Session-API-Key; with none set, one is made up
 and printed. NO_CHANGE_TIMEOUT_SECONDS is the soft timeout of the shell. With
 the plugin vscode, browsers reach the editor on VSCODE_PORT.
 
-Commands and files are those of this machine, without isolation, as the user
-who starts the server: meant for the inside of a container. It listens on
+Commands and files are those of this machine, without isolation: meant for the
+inside of a container. Started as root with --username, the server runs commands
+as that user, who is made if missing and gets the working directory. It listens on
 loopback unless --host names another address.
 
 An action that the client sent as awaiting_confirmation or rejected is not
@@ -62,7 +63,7 @@ export function openHandsServerCommand(): Command {
     .action(serve);
 }
 
-async function serve(port: number, options: OpenHandsServerOptions): Promise<void> {
+async function serve(port: number, options: OpenHandsServerOptions, command: Command): Promise<void> {
   const { WorkcellError } = await import('../../protocol/index.js');
   if (options.browsergymEvalEnv !== undefined)
     throw new WorkcellError(
@@ -79,7 +80,10 @@ async function serve(port: number, options: OpenHandsServerOptions): Promise<voi
   const given = process.env.SESSION_API_KEY || undefined;
   delete process.env.SESSION_API_KEY;
   const sessionApiKey = given ?? (options.allowAnonymous ? undefined : randomBytes(24).toString('hex'));
-  warn(options, createLog('warn'));
+  // The names that hold without being given would make an account on a machine that has none of it.
+  const named = ['username', 'userId'].some((name) => command.getOptionValueSource(name) === 'cli');
+  const user = named && process.getuid?.() === 0 ? userOf(options) : undefined;
+  warn(options, user, createLog('warn'));
   using interrupts = watchInterrupts();
   const server = await serveOpenHands({
     host: options.host,
@@ -93,6 +97,7 @@ async function serve(port: number, options: OpenHandsServerOptions): Promise<voi
     vscodePort: options.plugins.includes('vscode') ? vscodePort(process.env.VSCODE_PORT) : undefined,
     noChangeSeconds: softTimeout(process.env.NO_CHANGE_TIMEOUT_SECONDS),
     environment: hostEnvironment({}),
+    user,
     judge: options.guard === undefined ? undefined : await createJudge(options.workingDir),
   });
   try {
@@ -125,16 +130,21 @@ async function createJudge(workspace: string) {
 }
 
 /** Tells about what a client asks for and does not get. */
-function warn({ plugins, username }: OpenHandsServerOptions, log: Log): void {
+function warn({ plugins, username }: OpenHandsServerOptions, user: object | undefined, log: Log): void {
   if (plugins.includes('vscode') && vscodePort(process.env.VSCODE_PORT) === undefined)
     log('warn', 'The plugin vscode is disabled: VSCODE_PORT does not say where browsers are to reach it.');
   const own = userInfo().username;
-  if (own !== username)
+  if (user === undefined && own !== username)
     log('warn', 'Commands run as the user who started the server.', { user: own, asked: username });
 }
 
 function vscodePort(text: string | undefined): number | undefined {
   return text === undefined || text === '' ? undefined : parsePort(text);
+}
+
+function userOf({ username, userId }: OpenHandsServerOptions): { name: string; uid: number } {
+  if (/^[a-z_][a-z0-9_-]{0,31}$/.test(username)) return { name: username, uid: userId };
+  throw new InvalidArgumentError(`"${username}" cannot be the name of a user.`);
 }
 
 function softTimeout(text: string | undefined): number | undefined {

@@ -5,12 +5,14 @@ import { resolve } from 'node:path';
 import { createExecutor } from '../../executor/executor.js';
 import { isLoopback } from '../../executor/server/access.js';
 import { createHostLauncher } from '../../launchers/host.js';
+import { createUidLauncher, takeUser, type User } from '../../launchers/uid.js';
 import { withPlugins } from '../../plugins/host.js';
 import { type LoadedPlugin, loadPlugins } from '../../plugins/load.js';
 import type { PluginSpec } from '../../protocol/config.js';
 import { type Executor, WorkcellError } from '../../protocol/index.js';
 import { shellSession } from './action-server.js';
 import { createOpenHandsApp, type OpenHandsOptions } from './app.js';
+import { type AskedUser, provideUser } from './user.js';
 
 export interface OpenHandsExtras {
   /** `false` leaves the browser out. */
@@ -26,6 +28,8 @@ export interface ServeOpenHandsOptions extends OpenHandsOptions, OpenHandsExtras
   readonly port: number;
   /** Does without a key, so that all who reach the port may use it. */
   readonly allowAnonymous?: boolean | undefined;
+  /** Who commands run as and files belong to. Default: the user of this process. */
+  readonly user?: AskedUser | undefined;
   /** Variables of the commands. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -58,10 +62,12 @@ export function openHandsPlugins({
 export async function serveOpenHands(options: ServeOpenHandsOptions): Promise<OpenHandsServer> {
   checkExposure(options);
   const workingDirectory = makeWorkingDirectory(options.workingDirectory);
+  const user = options.user === undefined ? undefined : provideUser(options.user, workingDirectory);
   const executor = createOpenHandsExecutor(
     workingDirectory,
     options.environment,
     await loadPlugins(openHandsPlugins(options)),
+    user,
   );
   const hosts = [...(options.hosts ?? []), options.host];
   const app = createOpenHandsApp(executor, { ...options, workingDirectory, hosts });
@@ -92,8 +98,12 @@ export function createOpenHandsExecutor(
   workingDirectory: string,
   environment: Readonly<Record<string, string>>,
   plugins: readonly LoadedPlugin[],
+  user?: User,
 ): Executor {
-  const host = createHostLauncher({ workspace: workingDirectory, environment });
+  const place = { workspace: workingDirectory, environment };
+  // From here on all that this process makes belongs to that user.
+  if (user !== undefined) takeUser(user);
+  const host = user === undefined ? createHostLauncher(place) : createUidLauncher({ ...place, ...user });
   const launcher = { ...host, files: { root: '/', mount: '/', workspace: workingDirectory } };
   return withPlugins(createExecutor(launcher), launcher, plugins);
 }

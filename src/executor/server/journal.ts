@@ -28,8 +28,12 @@ export class Journal {
 
   append(text: string): void {
     const size = Buffer.byteLength(text);
-    if (this.#length + size > mostMemoryBytes) this.#spill(size);
-    if (size > mostMemoryBytes - memoryBytes) return this.#spool.append(Buffer.from(text));
+    if (size > mostMemoryBytes - memoryBytes) {
+      this.#spill(0);
+      this.#spool.append(Buffer.from(text));
+      return;
+    }
+    if (this.#length + size > mostMemoryBytes) this.#spill(memoryBytes);
     this.#makeRoom(size);
     this.#length += this.#memory.write(text, this.#length);
   }
@@ -49,13 +53,12 @@ export class Journal {
     this.#spool.dispose();
   }
 
-  /** Moves the oldest to disk; all of it when what comes next goes there directly. */
-  #spill(nextBytes: number): void {
-    const kept = nextBytes > mostMemoryBytes - memoryBytes ? 0 : Math.min(memoryBytes, this.#length);
-    const count = this.#length - kept;
+  /** Moves all but the newest to disk. */
+  #spill(keptBytes: number): void {
+    const count = Math.max(0, this.#length - keptBytes);
     this.#spool.append(this.#memory.subarray(0, count));
     this.#memory.copyWithin(0, count, this.#length);
-    this.#length = kept;
+    this.#length -= count;
   }
 
   #makeRoom(size: number): void {

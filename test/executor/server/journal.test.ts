@@ -40,6 +40,19 @@ test('whatever was appended is read back from any position, wherever it is kept'
   rmSync(folder, { recursive: true });
 });
 
+test('a line that is too long for memory stays behind those before it', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'journal-'));
+  let files = 0;
+  for (const size of [500_000, 530_000, 700_000, 800_000, 2_000_000]) {
+    const journal = new Journal(() => join(folder, `file-${files++}`));
+    const lines = ['first\n', 'x'.repeat(size), 'last\n'];
+    for (const line of lines) journal.append(line);
+    expect(readAll(journal, 0)?.toString()).toBe(lines.join(''));
+    journal.dispose();
+  }
+  rmSync(folder, { recursive: true });
+});
+
 test('the oldest are dropped beyond 16 MiB, and reading them says so', () => {
   const folder = mkdtempSync(join(tmpdir(), 'journal-'));
   const journal = new Journal(() => join(folder, 'file'));

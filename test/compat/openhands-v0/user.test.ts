@@ -1,0 +1,117 @@
+/** Commands under the user that the client names. Needs root, as the server does; the account is of this test alone. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { start, workcell } from '../../cli/workcell.js';
+
+const name = `wc-${process.pid}`;
+const uid = 54_000 + (process.pid % 5000);
+const key = 'a-key-for-this-test-only';
+const possible = process.getuid?.() === 0 && spawnSync('useradd', ['--help']).status === 0;
+if (!possible) console.warn('Skipped: no account can be made here. Run as root where there is useradd.');
+
+describe.skipIf(!possible)('a server that was started as root with a user', () => {
+  let folder: string;
+  let workspace: string;
+  let url: string;
+  let server: ReturnType<typeof start>;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'v0-user-'));
+    chmodSync(folder, 0o711);
+    workspace = join(folder, 'workspace');
+    mkdirSync(workspace);
+    writeFileSync(join(workspace, 'of-root'), 'x\n', { mode: 0o600 });
+    server = start(
+      [
+        'openhands-server',
+        '0',
+        '--working-dir',
+        workspace,
+        '--username',
+        name,
+        '--user-id',
+        String(uid),
+        '--no-enable-browser',
+      ],
+      { env: { SESSION_API_KEY: key } },
+    );
+    await server.printed('listening on ');
+    url = /listening on (\S+)/.exec(server.text())?.[1] ?? '';
+  });
+  afterAll(async () => {
+    server?.child.kill('SIGTERM');
+    await server?.ended;
+    spawnSync('userdel', ['--remove', name]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function act(
+    action: string,
+    args: object,
+  ): Promise<{ content: string; extras: Record<string, unknown> }> {
+    const answer = await fetch(`${url}/execute_action`, {
+      method: 'POST',
+      headers: { 'x-session-api-key': key, 'content-type': 'application/json' },
+      body: JSON.stringify({ action: { action, args } }),
+    });
+    return (await answer.json()) as { content: string; extras: Record<string, unknown> };
+  }
+
+  test('commands are that user, at home in a home of its own', async () => {
+    const { content, extras } = await act('run', {
+      command: 'id -un; id -u; echo $HOME; ls -ld $HOME | cut -d" " -f3',
+    });
+    expect(content.split(/\r?\n/)).toEqual([name, String(uid), `/home/${name}`, name]);
+    expect(extras).toMatchObject({ metadata: { username: name, exit_code: 0 } });
+  });
+
+  test('the working directory is its own, and so is what files are written with', async () => {
+    expect((await act('run', { command: 'cat of-root' })).content).toBe('x');
+    await act('write', { path: join(workspace, 'written'), content: 'y\n' });
+    expect(statSync(join(workspace, 'written')).uid).toBe(uid);
+    expect((await act('run', { command: 'echo more >> written && cat written' })).content).toMatch(
+      /^y\s+more$/,
+    );
+  });
+
+  test('what is not its own it can neither read nor change, by commands or by files', async () => {
+    const secret = join(folder, 'secret');
+    writeFileSync(secret, 'secret of root\n', { mode: 0o600 });
+    expect((await act('run', { command: `cat ${secret}` })).content).toContain('Permission denied');
+    expect((await act('read', { path: secret })).content).not.toContain('secret of root');
+    expect((await act('run', { command: `kill -9 ${server.child.pid}` })).content).toContain('not permitted');
+  });
+
+  test('an account that exists keeps its number', async () => {
+    const other = mkdtempSync(join(folder, 'other-'));
+    const again = start(
+      [
+        'openhands-server',
+        '0',
+        '--working-dir',
+        other,
+        '--username',
+        name,
+        '--user-id',
+        '1',
+        '--no-enable-browser',
+      ],
+      { env: { SESSION_API_KEY: key } },
+    );
+    await again.printed('listening on ');
+    expect(statSync(other).uid).toBe(uid);
+    again.child.kill('SIGTERM');
+    await again.ended;
+  });
+
+  test('a name that is none makes no account', async () => {
+    const args = ['openhands-server', '0', '--working-dir', workspace, '--username'];
+    expect((await workcell([...args, '-x; id', '--user-id', '54999'])).exitCode).not.toBe(0);
+    expect((await workcell([...args, name.toUpperCase()])).exitCode).not.toBe(0);
+    expect(existsSync(`/home/${name.toUpperCase()}`)).toBe(false);
+    expect(execFileSync('getent', ['passwd', name], { encoding: 'utf8' })).toContain(`:${uid}:`);
+  });
+});
