@@ -83,3 +83,14 @@ test('no code makes the reader throw or hang', () => {
     { numRuns: 300 },
   );
 });
+
+test.each([
+  ['text that doubles', `x = "a"\n${'x = x + x\n'.repeat(80)}os.system(x)`],
+  ['text that is put into itself', `"%s"${' % "%s%s"'.repeat(60)}`],
+  ['text that is replaced by more', `"a"${'.replace("a", "aa")'.repeat(80)}`],
+  ['lists that are joined', `x = ["a"]\n${'x = [" ".join([x, x])]\n'.repeat(60)}`],
+  ['quotes that never end', '\\"'.repeat(20_000)],
+  ['brackets that never end', 'a.b(['.repeat(8000)],
+])('code that is made to cost much is answered: %s', (_, code) => {
+  expect(['low', 'medium', 'high', 'unknown']).toContain(inCell(code));
+});

@@ -10,6 +10,7 @@ test.each([
   ['sixth', 'sixth-'],
   ['seventh', 'seventh-'],
   ['eighth', 'eighth-'],
+  ['ninth', 'ninth-'],
 ])('the %s corpus: dangerous commands are found and harmless ones pass', (name, prefix) => {
   const measured = measure(prefix);
   const { dangerous, harmless, recall, precision, falseHigh, asked, microseconds, missed } = measured;

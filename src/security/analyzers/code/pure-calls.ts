@@ -1,7 +1,7 @@
 /** Calls and variables that only make a value out of others: paths, homes, decoded and reassembled text. */
 import { unknownText } from '../paths/place.js';
 import type { Call } from './reader.js';
-import { joinPaths, textValue, type Value } from './value.js';
+import { joinPaths, listValue, replaced, textValue, type Value } from './value.js';
 
 const home = textValue('~');
 
@@ -18,9 +18,9 @@ const table: Readonly<Record<string, Pure | undefined>> = {
   join: (args, on) => {
     if (on !== undefined && on.text !== unknownText)
       return args[0]?.items !== undefined
-        ? textValue(args[0].items.map(({ text }) => text).join(on.text))
+        ? joined(args[0].items, on.text)
         : on.items !== undefined
-          ? textValue(on.items.map(({ text }) => text).join(args[0]?.text ?? ','))
+          ? joined(on.items, args[0]?.text ?? ',')
           : joinPaths([on, ...args]);
     return joinPaths(args);
   },
@@ -89,21 +89,27 @@ const table: Readonly<Record<string, Pure | undefined>> = {
     from.text === '' ||
     on.text.includes(unknownText)
       ? undefined
-      : textValue(on.text.replaceAll(from.text, to.text)),
+      : replaced(on.text, from.text, to.text),
   format: (args, on) =>
     on === undefined
       ? args[0]
-      : textValue(args.reduce((text, arg) => text.replace(/\{\w*\}/, () => arg.text), on.text)),
+      : args.reduce((value, arg) => textValue(value.text.replace(/\{\w*\}/, () => arg.text)), on),
   split: (args, on) =>
     on === undefined || on.text.includes(unknownText)
       ? undefined
-      : { text: on.text, items: on.text.split(args[0]?.text ?? /\s+/).map(textValue) },
+      : { ...listValue(on.text.split(args[0]?.text ?? /\s+/).map(textValue)), text: on.text },
 };
 
 /** What a call gives back, where that is constant. */
 export function pureCall({ chain, args, on }: Call): Value | undefined {
   const name = chain.at(-1) ?? '';
   return Object.hasOwn(table, name) ? table[name]?.(args, on) : undefined;
+}
+
+function joined(items: readonly Value[], by: string): Value {
+  return by.length * items.length > 16_384
+    ? textValue('')
+    : textValue(items.map(({ text }) => text).join(by));
 }
 
 function first(args: readonly Value[]): Value | undefined {

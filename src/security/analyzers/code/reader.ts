@@ -2,7 +2,7 @@
 import { unknownText } from '../paths/place.js';
 import { pureCall, variableAt } from './pure-calls.js';
 import { type Token, tokensOf } from './tokens.js';
-import { joinPaths, listValue, textValue, unknownValue, type Value } from './value.js';
+import { joinPaths, listValue, replaced, textValue, unknownValue, type Value } from './value.js';
 
 export interface Call {
   /** The name with what stands before it: `os.path.join`. */
@@ -372,7 +372,7 @@ function combine(left: Value, operator: string, right: Value): Value {
     case '/':
       return joinPaths([left, right]);
     case '%':
-      return textValue(left.text.replace(/%[sdr]/g, () => right.text));
+      return replaced(left.text, /%[sdr]/g, right.text);
     case '||':
     case '?':
       return left.text === unknownText ? right : left;

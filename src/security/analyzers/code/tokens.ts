@@ -12,11 +12,12 @@ const space = /[ \t\r]+|\\\n/y;
 const name = /[$@%]?[A-Za-z_][\w$]*[!?]?|\$[_0@]/y;
 const number = /0[xob]?[\da-fA-F_]+|\d[\d_]*(?:\.\d+)?/y;
 const mark = /::|->|\?\.|=>|:=|===?|!==?|<=|>=|&&|\|\||\*\*|\.\.|[^\s\w]/y;
-const triple = /[rbfuRBFU]{0,2}("""|''')([\s\S]*?)\1/y;
+const triple = /[rbfuRBFU]{0,2}("""|''')([\s\S]{0,20000}?)\1/y;
 const single = /([rbfuRBFU]{0,2})(["'`])((?:\\[\s\S]|(?!\2)[^\\])*)\2/y;
-const perlQuote = /\b(?:qq?|%[qQ])(?:\{([^}]*)\}|\(([^)]*)\)|\[([^\]]*)\]|\|([^|]*)\||\/([^/]*)\/)/y;
+const perlQuote =
+  /\b(?:qq?|%[qQ])(?:\{([^}]{0,2000})\}|\(([^)]{0,2000})\)|\[([^\]]{0,2000})\]|\|([^|]{0,2000})\||\/([^/]{0,2000})\/)/y;
 const wordList =
-  /\b(?:qw|%[wi])\s*(?:\{([^}]*)\}|\(([^)]*)\)|\[([^\]]*)\]|\|([^|]*)\||\/([^/]*)\/)|%[wi](?:\{([^}]*)\}|\(([^)]*)\)|\[([^\]]*)\])/y;
+  /\b(?:qw|%[wi])\s*(?:\{([^}]{0,2000})\}|\(([^)]{0,2000})\)|\[([^\]]{0,2000})\]|\|([^|]{0,2000})\||\/([^/]{0,2000})\/)|%[wi](?:\{([^}]{0,2000})\}|\(([^)]{0,2000})\)|\[([^\]]{0,2000})\])/y;
 const lineComment = /#[^\n]*/y;
 const slashComment = /\/\/[^\n]*|\/\*[\s\S]*?\*\//y;
 
@@ -24,6 +25,8 @@ const slashComment = /\/\/[^\n]*|\/\*[\s\S]*?\*\//y;
 export function tokensOf(code: string, slashes: boolean): Token[] {
   const tokens: Token[] = [];
   let at = 0;
+  // Marks that open a text which never ends: looking for the end of each would take too long.
+  const open = new Set<string>();
   const take = (pattern: RegExp): RegExpExecArray | null => {
     pattern.lastIndex = at;
     const match = pattern.exec(code);
@@ -42,7 +45,9 @@ export function tokensOf(code: string, slashes: boolean): Token[] {
       tokens.push({ kind: 'text', value: text[2] ?? '', quote: text[0].slice(0, 1) });
       continue;
     }
-    const quoted = take(single);
+    const here = code[at] ?? '';
+    const quoted = open.has(here) ? null : take(single);
+    if (quoted === null && /["'`]/.test(here)) open.add(here);
     if (quoted !== null) {
       const [, prefix = '', quote = '', body = ''] = quoted;
       const raw = /r/i.test(prefix);

@@ -8,13 +8,26 @@ export interface Value {
 
 export const unknownValue: Value = { text: unknownText };
 
+/** Text that grows without end, as by doubling, is not followed further. */
+const longestText = 16_384;
+
 export function textValue(text: string): Value {
-  return { text };
+  return text.length > longestText ? unknownValue : { text };
+}
+
+/** Replaces each place by a text, unless the result would be too long to follow. */
+export function replaced(text: string, place: RegExp | string, by: string): Value {
+  const places = typeof place === 'string' ? text.split(place).length : text.length / 2;
+  if (places * by.length > longestText) return unknownValue;
+  return textValue(typeof place === 'string' ? text.replaceAll(place, by) : text.replace(place, () => by));
 }
 
 export function listValue(items: readonly Value[]): Value {
-  return { text: items.map((item) => item.text).join(' '), items };
+  const kept = items.slice(0, mostItems);
+  return { text: textValue(kept.map((item) => item.text).join(' ')).text, items: kept };
 }
+
+const mostItems = 256;
 
 /** Parts of a path put together, where one that begins at the root starts again. */
 export function joinPaths(parts: readonly Value[]): Value {

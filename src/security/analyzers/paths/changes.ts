@@ -53,6 +53,12 @@ const written: readonly Guarded[] = [
     'high',
     'to a place that is run later by itself',
   ),
+  row(
+    /^\/var\/lib\/(?:mysql|mariadb|postgresql|pgsql|mongo\w*|redis|etcd|docker|containerd|kubelet|rancher|dpkg|rpm|pacman|systemd|cloud|libvirt|influxdb|elasticsearch|rabbitmq|ldap|samba|bind|AccountsService|polkit-1)(?:\/|$)/,
+    'high',
+    'to the data of a service of the system',
+  ),
+  row(/^\/var\/(?:lib|www|backups|opt)(?:\/|$)/, 'medium', 'to the data of a service'),
   row(/^\/var\/log(?:\/|$)/, 'high', 'to the logs of the system'),
   row(/^\/(?:usr\/local|opt)(?:\/|$)/, 'medium', 'to programs of the machine'),
   row(

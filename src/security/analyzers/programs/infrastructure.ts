@@ -28,7 +28,7 @@ export const infrastructure: Checks = {
         scope.high('Destroys what runs in the cloud.');
       else if (/^(?:remove|delete|down)$/.test(words(args, valued)[0] ?? ''))
         scope.high('Destroys what runs in the cloud.');
-      else if (/\bstate (?:rm|push)\b|\bforce-unlock\b|\btaint\b/.test(args.join(' ')))
+      else if (/\bstate (?:rm|push)\b|\bforce-unlock\b|\btaint\b/.test(lineOf(args)))
         scope.medium('Changes what is known of the cloud.');
       else if (
         args.some((arg) => /^(?:apply|up|deploy|run-all)$/.test(arg)) &&
@@ -53,7 +53,7 @@ export const infrastructure: Checks = {
       scope.high('Takes a cluster apart.');
   }),
   aws: (invocation, scope) => {
-    const line = invocation.args.join(' ');
+    const line = lineOf(invocation.args);
     if (/sts (?:get-session-token|assume-role)|ecr get-login-password/.test(line))
       scope.medium('Prints credentials of the cloud.');
     if (/\bs3 (?:rb|rm|mv)\b|\bs3 sync\b.*--delete|s3api delete-object\b/.test(line)) {
@@ -82,7 +82,7 @@ export const infrastructure: Checks = {
       );
     if (/^(?:rsync|sync|mirror)$/.test(line[0] ?? '') && all)
       scope.medium('Deletes what is kept in the cloud.');
-    if (/^(?:acl|iam|setacl|policy|anonymous)$/.test(line[0] ?? '') && wide.test(args.join(' ')))
+    if (/^(?:acl|iam|setacl|policy|anonymous)$/.test(line[0] ?? '') && wide.test(lineOf(args)))
       scope.high('Gives wide rights in the cloud.');
   }),
   ...each(
@@ -90,7 +90,7 @@ export const infrastructure: Checks = {
     judgeCloud,
   ),
   ...each('docker podman nerdctl', ({ args, substituted }, scope) => {
-    const line = args.join(' ');
+    const line = lineOf(args);
     if (/\b(?:system|volume|image|container|builder|network) prune\b|\bsystem reset\b/.test(line))
       scope.medium('Removes what containers have kept.');
     if (/\bvolume rm\b/.test(line))
@@ -115,7 +115,7 @@ export const infrastructure: Checks = {
   ...each(
     'virsh VBoxManage vboxmanage qm pct lxc incus multipass govc vmrun esxcli xe',
     ({ args }, scope) => {
-      const line = args.join(' ');
+      const line = lineOf(args);
       if (
         /\b(?:undefine|destroy|vm\.destroy|unregistervm|deleteVM|snapshot-delete|vol-delete|pool-delete|delete)\b/.test(
           line,
@@ -178,7 +178,7 @@ function judgeCluster({ args, input }: Invocation, scope: Scope): void {
 
 /** The verbs of a cloud are the same in all of them. */
 function judgeCloud({ args }: Invocation, scope: Scope): void {
-  const line = args.join(' ');
+  const line = lineOf(args);
   if (has(args, '', 'dry-run', 'dryrun', 'help')) return;
   if (silencing.test(line)) scope.high('Switches off the record or the watch of a cloud.');
   const named = words(args, valued).slice(0, 5);
@@ -195,4 +195,9 @@ function judgeCloud({ args }: Invocation, scope: Scope): void {
     (wide.test(line) || /create-login-profile|delete-public-access-block|create-policy-version/.test(line))
   )
     scope.high('Gives wide rights in the cloud.');
+}
+
+/** As much of the words as says what is meant. */
+function lineOf(args: readonly string[]): string {
+  return args.join(' ').slice(0, 4096);
 }

@@ -145,6 +145,13 @@ function runLanguage(invocation: Invocation, scope: Scope): Result {
       if (/^\s*\0/.test(code)) judgeSource(invocation.substituted, scope, `The code of ${program}`);
       printed = judgeCode(code, scope, program);
     }
+    const [, glued] = /^(?:ruby|perl|python|pypy|php|lua)/.test(program)
+      ? (/^-[a-zA-Z]*[ecr]([^\s('"=;]*[\s('"=;][\s\S]*)$/.exec(arg) ?? [])
+      : [];
+    if (glued !== undefined && !/^-[MIlri]/.test(arg)) {
+      given = true;
+      printed = judgeCode(glued, scope, program);
+    }
     if (arg === '-m') {
       given = true;
       break;

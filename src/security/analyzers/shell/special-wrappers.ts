@@ -34,7 +34,7 @@ export const specialWrappers: Readonly<Record<string, Special | undefined>> = {
             : `${command} ${word}`,
     }));
   },
-  find: ({ args }) => startsOfFind(args),
+  find: ({ args }, scope) => startsOfFind(args, scope),
   fd: ({ args }) => {
     const at = args.findIndex((arg) => /^(?:-x|-X|--exec|--exec-batch)$/.test(arg));
     if (at === -1) return undefined;
@@ -256,14 +256,19 @@ function startsOfXargs({ args, input }: Invocation): Starts {
 }
 
 /** What `-exec` and its like start, with the place of the search instead of the file found. */
-function startsOfFind(args: readonly string[]): Starts | undefined {
+function startsOfFind(args: readonly string[], scope: Scope): Starts | undefined {
   const base = args.find((arg) => !/^-[HLPOD]/.test(arg)) ?? '.';
   const named = args[args.findIndex((arg) => /^-i?name$/.test(arg)) + 1];
   const within =
     args.some((arg) => /^-i?name$/.test(arg)) && named !== undefined && /^(?:\.|id_|\*?\.env)/.test(named)
       ? `${unknownText}/${named}`
       : unknownText;
-  const found = `${base.startsWith('-') ? '.' : base.replace(/\/+$/, '')}/${within}`;
+  const top = base.startsWith('-') ? '.' : base.replace(/\/+$/, '') || '/';
+  // What is found all over a home stands for all of it.
+  const found =
+    /^(?:~|\/home)$/.test(scope.place(top)) && within === unknownText
+      ? `${top}/*`
+      : `${top === '/' ? '' : top}/${within}`;
   const starts: { argv: string[] }[] = [];
   for (const [index, arg] of args.entries()) {
     if (!/^-(?:exec|execdir|ok|okdir)$/.test(arg)) continue;
