@@ -1,5 +1,7 @@
 /** The record of what happened, and questions before it does, from the command line. */
 import { expect, test } from 'vitest';
+import { createRuntime } from '../../src/index.js';
+import { rules } from '../../src/security/index.js';
 import { start, startOnTerminal, withDirectory, workcell } from './workcell.js';
 
 const local = ['--backend', 'cli'];
@@ -83,3 +85,33 @@ test('what is harmless runs unasked', async () => {
   ]);
   expect({ stdout, exitCode }).toEqual({ stdout: 'fine\n', exitCode: 0 });
 });
+
+test('a question that another process asked is shown and answered once', () =>
+  inState(async (env) => {
+    const store = `sqlite:${env.XDG_STATE_HOME}/asked.db`;
+    await using runtime = await createRuntime({
+      backend: 'cli',
+      config: false,
+      events: { store },
+      guards: [rules()],
+      policy: { pending: 'store' },
+    });
+    const running = runtime.run('git stash clear 2>/dev/null; echo done');
+    for await (const event of runtime.events.since(0, { kinds: ['decision'] })) if (event.id > 0) break;
+    const { stdout } = await workcell(['events', '--pending', '--json', '--store', store], { env });
+    const { id, risk } = JSON.parse(stdout) as { id: string; risk: string };
+    expect(risk).toBe('medium');
+    expect((await workcell(['events', '--pending', '--store', store], { env })).stdout).toContain(id);
+    expect(
+      await workcell(['events', '--approve', id, '--who', 'dora', '--store', store], { env }),
+    ).toMatchObject({
+      exitCode: 0,
+    });
+    expect((await running).output).toContain('done');
+    const { stdout: decisions } = await workcell(
+      ['events', 'last', '--json', '--kind', 'decision', '--store', store],
+      { env },
+    );
+    expect(decisions).toContain('"who":"dora"');
+    expect((await workcell(['events', '--deny', id, '--store', store], { env })).exitCode).toBe(66);
+  }));

@@ -68,7 +68,7 @@ export function judgeInvocation(invocation: Invocation, scope: Scope): void {
     );
   const family = program.startsWith('mkfs') ? 'mkfs' : program;
   const checks = table.get(family) ?? [];
-  const asksHelp = invocation.args.at(-1) === '--help' && !startsOthers(program);
+  const asksHelp = /^--(?:help|version)$/.test(invocation.args.at(-1) ?? '') && !startsOthers(program);
   if (!asksHelp) for (const check of checks) check(invocation, scope);
   judgeAnyProgram(invocation, scope, checks.length > 0 || startsOthers(program));
   judgeSecretOptions(program, invocation.args, (reason) => scope.high(reason));
