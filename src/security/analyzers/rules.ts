@@ -23,7 +23,10 @@ export function rules(): RulesAnalyzer {
       try {
         const source = sourceOf(action);
         judgeFields(action, scope);
-        if (source !== undefined) walkSource(source, scope);
+        if (source !== undefined) {
+          walkSource(source, scope);
+          keep(source, scope);
+        }
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
         findings.add('unknown', `The action could not be judged: ${message}`);
@@ -33,12 +36,28 @@ export function rules(): RulesAnalyzer {
   };
 }
 
+interface Judged {
+  readonly source: string;
+  readonly commands: readonly Invocation[];
+  readonly complete: boolean;
+}
+
+const longestKept = 4096;
+
+/** A command is judged and then matched against the rules of a policy: what was met in it serves both. */
+let latest: Judged | undefined;
+
+function keep(source: string, { met, findings }: Scope): void {
+  if (source.length <= longestKept) latest = { source, commands: met, complete: findings.unknown.size === 0 };
+}
+
 /** Every simple command in shell source, as words, and whether all of it could be read. */
 export function commandsOf(
   action: JudgedAction,
 ): { commands: readonly Invocation[]; complete: boolean } | undefined {
   const source = sourceOf(unfoldToolCall(action));
   if (source === undefined) return undefined;
+  if (latest?.source === source) return latest;
   const findings = new Findings();
   const scope = new Scope({ context: {}, findings, reader: walkSource });
   try {
