@@ -18,6 +18,8 @@ const maxDirectories = 16_384;
 
 interface Known {
   readonly inode: number;
+  /** A number may be given again at once to what takes the place of something removed. */
+  readonly bornMs: number;
   readonly isDirectory: boolean;
 }
 
@@ -87,7 +89,10 @@ export class Watcher {
     const before = watched.known.get(name);
     const relativePath = join(path, name);
     const isSame =
-      stats !== undefined && before?.inode === stats.ino && before.isDirectory === stats.isDirectory();
+      stats !== undefined &&
+      before?.inode === stats.ino &&
+      before.bornMs === stats.birthtimeMs &&
+      before.isDirectory === stats.isDirectory();
     if (isSame) return;
     if (before?.isDirectory) this.#drop(relativePath);
     if (stats === undefined) {
@@ -95,7 +100,11 @@ export class Watcher {
       watched.known.delete(name);
       return;
     }
-    watched.known.set(name, { inode: stats.ino, isDirectory: stats.isDirectory() });
+    watched.known.set(name, {
+      inode: stats.ino,
+      bornMs: stats.birthtimeMs,
+      isDirectory: stats.isDirectory(),
+    });
     if (report) this.#options.onChange(before === undefined ? 'created' : 'modified', relativePath);
     if (stats.isDirectory() && this.#options.recursive) this.#enter(directory, name, relativePath, report);
   }

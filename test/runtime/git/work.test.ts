@@ -181,7 +181,11 @@ describe.each([...places, 'local'] as const)('%s', (place) => {
     const stop = new AbortController();
     const watch = await runtime.files.watch('.');
     const commit = runtime.git.commit('never', { signal: stop.signal });
-    for await (const { path } of watch) if (path.endsWith('started')) break;
+    const started = (async () => {
+      for await (const { path } of watch) if (path.endsWith('started')) break;
+    })();
+    // A commit that fails before its hook begins says why.
+    await Promise.race([started, commit]);
     stop.abort();
     await expect(commit).rejects.toMatchObject({ code: 'cancelled' });
     expect((await runtime.processes.list()).filter(({ running }) => running)).toEqual([]);
