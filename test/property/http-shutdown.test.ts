@@ -1,4 +1,5 @@
 /** How a server process ends, and what becomes of its commands. */
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { startExecutorProcess } from '../../bench/lines/http/server.js';
@@ -35,8 +36,42 @@ test.each(['end', 'detach'] as const)('asked to %s its commands, it does so and 
   await runtime.close();
 });
 
+test('killed in the middle of a stream, it is reported as gone, and its shell ends with it', async () => {
+  await using server = await startExecutorProcess();
+  const runtime = await createRuntime({ backend: 'remote', url: server.url, token: server.token });
+  let shell = 0;
+  const onOutput = ({ text }: { text: string }) => {
+    shell ||= Number.parseInt(text, 10);
+  };
+  const running = runtime.run('echo $$; yes', { onOutput });
+  running.catch(() => {});
+  await eventually(() => shell > 0, 'the stream begins');
+  server.child.kill('SIGKILL');
+  await expect(running).rejects.toMatchObject({ code: 'runtime-disconnected' });
+  await expect(runtime.run('true')).rejects.toMatchObject({ code: 'runtime-disconnected' });
+  await eventually(() => !isAlive(shell), 'the shell ends');
+  await runtime.close();
+});
+
+test('a client that is killed in the middle of a stream costs the server nothing but its command', async () => {
+  await using server = await startExecutorProcess();
+  const program = `import { createRuntime } from './src/index.ts';
+    const runtime = await createRuntime({ backend: 'remote', url: '${server.url}', token: process.env.TOKEN });
+    await runtime.run('echo $$ > shell; yes', { onOutput: () => process.stdout.write('.') });`;
+  const client = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, TOKEN: server.token },
+  });
+  await once(client.stdout, 'data');
+  client.kill('SIGKILL');
+  await once(client, 'exit');
+  await using runtime = await createRuntime({ backend: 'remote', url: server.url, token: server.token });
+  const shell = Number((await runtime.read('shell')).content);
+  expect(isAlive(shell)).toBe(true);
+  expect((await runtime.run('echo served', { session: 'other' })).output).toBe('served\n');
+});
+
 test('a token can come through a descriptor', async () => {
-  const { spawn } = await import('node:child_process');
   const child = spawn(
     process.execPath,
     ['--import', 'tsx', 'src/cli/main.ts', 'executor', '--listen', 'tcp:127.0.0.1:0', '--token-fd', '3'],
