@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { thisProcess } from '../plugins/this-process.js';
 import type { Call } from './call.js';
 import type { RuntimePorts } from './ports.js';
@@ -6,6 +7,7 @@ import type { RuntimePorts } from './ports.js';
 export class RuntimeBrowser {
   readonly #call: Call;
   readonly #ports: RuntimePorts;
+  readonly #token = randomBytes(32).toString('hex');
 
   constructor(call: Call, ports: RuntimePorts) {
     this.#call = call;
@@ -17,8 +19,9 @@ export class RuntimeBrowser {
    * Who knows it drives the browser without any of the checks that actions go through.
    */
   async cdpUrl(): Promise<string> {
-    const { port, path, process } = await this.#call.execute({ action: 'open_cdp' });
+    const tokenHash = createHash('sha256').update(this.#token).digest('hex');
+    const { port, process } = await this.#call.execute({ action: 'open_cdp', tokenHash });
     const outside = process === thisProcess ? port : (await this.#ports.forward(port)).port;
-    return `ws://127.0.0.1:${outside}${path}`;
+    return `ws://127.0.0.1:${outside}/${this.#token}`;
   }
 }

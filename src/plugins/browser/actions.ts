@@ -116,11 +116,12 @@ export const openCdp = defineAction('open_cdp', {
   summary:
     'Opens a WebSocket on the loopback of the executor that speaks the DevTools protocol with the browser.',
   forOwner: true,
-  input: {},
+  input: {
+    /** The SHA-256 of a token, which stays with the one who asks: nothing that is recorded or sent holds it. The token is the path. */
+    tokenHash: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits'),
+  },
   output: {
     port: z.int().min(1).max(65_535),
-    /** Nobody else knows it. */
-    path: z.string().regex(/^\/[0-9a-f]{64}$/),
     /** Which process listens. */
     process: z.string().max(100),
   },

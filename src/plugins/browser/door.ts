@@ -1,5 +1,5 @@
 /** Where the owner's own tools reach the browser: a WebSocket on loopback that speaks the DevTools protocol. */
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
@@ -7,11 +7,13 @@ import type { SharedPipe } from './share.js';
 
 const longestMessage = 64 * 1024 * 1024;
 const mostGuests = 16;
+const mostTokens = 16;
 
 export class Door {
-  readonly path = `/${randomBytes(32).toString('hex')}`;
   readonly #pipe: SharedPipe;
   readonly #server: Server;
+  /** SHA-256 of each token that opens it. */
+  readonly #tokenHashes = new Set<string>();
   readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: longestMessage });
 
   private constructor(pipe: SharedPipe) {
@@ -39,21 +41,26 @@ export class Door {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  /** The oldest token gives way to one too many. */
+  admit(tokenHash: string): void {
+    this.#tokenHashes.delete(tokenHash);
+    this.#tokenHashes.add(tokenHash);
+    for (const oldest of this.#tokenHashes)
+      if (this.#tokenHashes.size > mostTokens) this.#tokenHashes.delete(oldest);
+  }
+
   close(): void {
     this.#server.close();
     for (const socket of this.#sockets.clients) socket.terminate();
   }
 
-  /** No web page is let in, whatever it knows, and nobody without the path. */
+  /** No web page is let in, whatever it knows, and nobody without a token as the path. */
   #admits({ url = '', headers }: IncomingMessage): boolean {
-    const given = Buffer.from(url);
-    const wanted = Buffer.from(this.path);
     return (
       headers.origin === undefined &&
       /^(?:127\.0\.0\.1|localhost)(?::\d+)?$/.test(headers.host ?? '') &&
       this.#sockets.clients.size < mostGuests &&
-      given.length === wanted.length &&
-      timingSafeEqual(given, wanted)
+      this.#tokenHashes.has(createHash('sha256').update(url.slice(1)).digest('hex'))
     );
   }
 

@@ -23,7 +23,7 @@ export default definePlugin({
       handlers: {
         browse: (action, { signal }) => session.browse(action, signal),
         browse_interactive: (action, { signal }) => session.interact(action, signal),
-        open_cdp: () => session.openDoor(),
+        open_cdp: ({ tokenHash }) => session.openDoor(tokenHash),
       },
       dispose: () => session.close(),
     };

@@ -196,10 +196,11 @@ export class Running {
     return this.#door !== undefined;
   }
 
-  async openDoor(): Promise<{ port: number; path: string }> {
+  async openDoor(tokenHash: string): Promise<number> {
     this.#door ??= Door.open(this.#pipe);
-    const { port, path } = await this.#door;
-    return { port, path };
+    const door = await this.#door;
+    door.admit(tokenHash);
+    return door.port;
   }
 
   async close(): Promise<void> {

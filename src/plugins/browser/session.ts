@@ -52,11 +52,11 @@ export class BrowserSession {
   }
 
   /** From then on pages are not held between actions: somebody else may be at work in them. */
-  openDoor(): Promise<{ port: number; path: string; process: string }> {
+  openDoor(tokenHash: string): Promise<{ port: number; process: string }> {
     return this.#turns.take(async () => {
       const running = await this.#start();
       await this.#wake(running);
-      return { ...(await running.openDoor()), process: thisProcess };
+      return { port: await running.openDoor(tokenHash), process: thisProcess };
     });
   }
 

@@ -214,6 +214,11 @@ export function browserSuite(place: Place): void {
         socket.on('open', () => resolve('open'));
       });
     expect(await refusal(url.replace(/.$/, '-'))).toMatch(/403/);
+    const token = new URL(url).pathname.slice(1);
+    for await (const event of runtime.events.since(0)) {
+      expect(JSON.stringify(event)).not.toContain(token);
+      if (event.kind === 'observation' && event.observation.observation === 'open_cdp') break;
+    }
     expect(await refusal(url, { origin: 'http://localhost' })).toMatch(/403/);
     expect(await refusal(url, { host: 'example.com' })).toMatch(/403/);
   });
