@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { createRuntime } from '../../src/index.js';
+import { contractSuite } from '../contract/suite.js';
+import { dockerEngine, images } from '../engines/docker.js';
+import { ubuntuVerbs } from './ubuntu-docker/verbs.js';
+
+const { host: engine } = await dockerEngine();
+const cell = {
+  backend: 'ubuntu-docker',
+  config: false,
+  engine,
+  image: images.tools,
+  ociRuntime: 'runsc',
+} as const;
+
+contractSuite(
+  'ubuntu-docker with gVisor',
+  { ...cell, volumes: [`${process.execPath}:/usr/local/bin/node:ro`] },
+  // What concerns shells, files and processes is the docker backend's, and runs on gVisor there.
+  { traits: ['limited-tree'], only: ['env.', 'events.', 'ports.', 'runtime.', 'stats.', 'tools.'] },
+);
+
+ubuntuVerbs(cell);
+
+test('packages of the system are there', async () => {
+  await using runtime = await createRuntime({ ...cell, systemPackages: ['libjq1'] });
+  expect((await runtime.run('dpkg --status libjq1')).output).toContain('install ok installed');
+});
