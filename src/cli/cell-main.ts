@@ -1,22 +1,21 @@
 /** The program of a cell: what the command line offers of it, without the rest, so that it fits in one bundled file. */
-import { Command, CommanderError } from 'commander';
-import { executorCommand } from './commands/executor.js';
-import { reportFailure } from './report.js';
 
-const program = new Command('workcell').exitOverride().configureOutput({ outputError: () => {} });
-program.addCommand(
-  executorCommand()
+/** Every cell waits for it, so nothing is loaded that it does without. */
+async function main([command, operand = '']: readonly string[]): Promise<void> {
+  if (command === 'cell') return (await import('../executor/server/cell.js')).serveCell(operand);
+  if (command === 'relay') return (await import('../executor/server/relay.js')).relay(operand);
+  const { executorCommand } = await import('./commands/executor.js');
+  const executor = executorCommand()
     .exitOverride()
-    .configureOutput({ outputError: () => {} }),
-);
-program
-  .command('cell <settings>')
-  .action(async (file: string) => (await import('../executor/server/cell.js')).serveCell(file));
-program
-  .command('relay <socket>')
-  .action(async (socket: string) => (await import('../executor/server/relay.js')).relay(socket));
+    .configureOutput({ outputError: () => {} });
+  const { Command } = await import('commander');
+  const program = new Command('workcell').exitOverride().configureOutput({ outputError: () => {} });
+  await program.addCommand(executor).parseAsync();
+}
 
-program.parseAsync().catch(async (error: unknown) => {
+main(process.argv.slice(2)).catch(async (error: unknown) => {
+  const { CommanderError } = await import('commander');
   if (error instanceof CommanderError && error.exitCode === 0) process.exit(0);
+  const { reportFailure } = await import('./report.js');
   process.exit(await reportFailure(error, false));
 });

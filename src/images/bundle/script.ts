@@ -1,6 +1,7 @@
 /** The program of a cell in one file. The package carries it; from source it is bundled when first asked for. */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import type { Plugin } from 'esbuild';
 import { WorkcellError } from '../../protocol/index.js';
 
 /** Packages that do not work in one file. Where they are installed, they go along as they are. */
@@ -36,7 +37,6 @@ async function bundleScript(entry: string): Promise<Uint8Array> {
     target: 'node20.19',
     format: 'cjs',
     minify: true,
-    keepNames: true,
     legalComments: 'none',
     logLevel: 'silent',
     charset: 'ascii',
@@ -45,6 +45,7 @@ async function bundleScript(entry: string): Promise<Uint8Array> {
     define: { 'import.meta.url': 'scriptUrl' },
     banner: { js: "const scriptUrl = require('node:url').pathToFileURL(__filename).href;" },
     plugins: [
+      lateBuiltins,
       {
         name: 'required modules are bundled too',
         setup({ onLoad }) {
@@ -60,6 +61,21 @@ async function bundleScript(entry: string): Promise<Uint8Array> {
   if (script === undefined) throw new WorkcellError('internal', `Nothing was bundled from ${entry}.`);
   return script.contents;
 }
+
+/** Large modules of Node that libraries ask for as they load, and that an executor on a socket seldom needs. */
+const lateBuiltins: Plugin = {
+  name: 'large modules of Node load when they are used',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^(node:)?(https|http2|tls)$/ }, ({ path, kind, namespace }) =>
+      kind === 'require-call' && namespace === 'file'
+        ? { path, namespace: 'late' }
+        : { path, external: true },
+    );
+    onLoad({ filter: /.*/, namespace: 'late' }, ({ path }) => ({
+      contents: `module.exports = new Proxy({}, { get: (_, name) => require(${JSON.stringify(path)})[name] });`,
+    }));
+  },
+};
 
 /** Source loads some modules late with a `require` of its own; the bundler follows only the common one. */
 function withoutOwnRequire(source: string): string {
