@@ -10,6 +10,12 @@ export interface PoolStats {
   readonly misses: number;
 }
 
+/** A port inside of a cell, and the one that leads to it. */
+export interface PublishedPort {
+  readonly container: number;
+  readonly host: number;
+}
+
 /** One running place. Only its owner holds it; agents get the Runtime. */
 export interface Cell {
   readonly id: string;
@@ -20,7 +26,7 @@ export interface Cell {
   /** Path of the workspace as seen from inside. */
   readonly workspace: string;
   /** Ports that are published on the loopback of the machine that the place is on. */
-  readonly ports?: readonly { readonly container: number; readonly host: number }[] | undefined;
+  readonly ports?: readonly PublishedPort[] | undefined;
   /** Resolves when the place dies by itself, with the reason. */
   readonly lost?: Promise<string> | undefined;
   /** For a cell whose start asked the pool of its backend. */

@@ -8,7 +8,7 @@ export { actionNames, actions } from './actions/index.js';
 export type { ProcessInfo } from './actions/processes.js';
 export { defaultSession } from './actions/run.js';
 export type { GrepMatch } from './actions/search.js';
-export type { Cell, PoolStats } from './cell.js';
+export type { Cell, PoolStats, PublishedPort } from './cell.js';
 export { errorSchema } from './error-body.js';
 export type { ErrorBody, ErrorCode } from './errors.js';
 export { errorCodes, errorTable, WorkcellError } from './errors.js';

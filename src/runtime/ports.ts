@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
-import type { Executor } from '../protocol/index.js';
+import type { Executor, PublishedPort } from '../protocol/index.js';
 import { WorkcellError } from '../protocol/index.js';
 
 /** A port of this machine's loopback that leads to one inside the cell. */
@@ -14,11 +14,14 @@ export interface ForwardedPort extends AsyncDisposable {
 
 /** Reaches servers that listen inside the cell, also where that has no network of its own. */
 export class RuntimePorts {
+  /** Ports of the cell that its place opened on the loopback of the machine it is on, as asked for at its start. */
+  readonly published: readonly PublishedPort[];
   readonly #executor: () => Executor;
   readonly #open = new Set<ForwardedPort>();
 
-  constructor(executor: () => Executor) {
+  constructor(executor: () => Executor, published: readonly PublishedPort[] = []) {
     this.#executor = executor;
+    this.published = published;
   }
 
   /** Opens a port on 127.0.0.1, free for every program of this machine, whose connections go to `port` in the cell. */

@@ -153,7 +153,7 @@ export class Runtime implements AsyncDisposable {
     this.files = new Files(call);
     this.processes = new RuntimeProcesses(call);
     this.mcp = new RuntimeMcp(call);
-    this.ports = new RuntimePorts(() => this.#open());
+    this.ports = new RuntimePorts(() => this.#open(), cell.ports);
     this.browser = new RuntimeBrowser(call, this.ports);
     this.vscode = new RuntimeVscode(call, this.ports);
     this.terminals = { open: (options = {}) => call.openTerminal(options) };

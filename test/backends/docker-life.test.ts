@@ -199,6 +199,7 @@ describe('what of this machine a cell sees', () => {
     const { NetworkSettings } = await client.getContainer(container).inspect();
     const [published] = NetworkSettings.Ports['8000/tcp'] ?? [];
     expect(published?.HostIp).toBe('127.0.0.1');
+    expect(runtime.ports.published).toEqual([{ container: 8000, host: Number(published?.HostPort) }]);
     const address = `http://127.0.0.1:${published?.HostPort}/`;
     const fetched = async () =>
       run('nsenter', [`--net=/proc/${networkPid}/ns/net`, 'curl', '-sS', address]).then(

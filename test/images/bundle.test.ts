@@ -9,6 +9,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -120,6 +121,20 @@ test('it serves commands on a terminal, whose environment says nothing of how it
   const env = await run('tty; env');
   expect(env).toMatchObject({ output: expect.stringMatching(/^\/dev\/pts\//) });
   expect(JSON.stringify(env)).not.toMatch(/LD_|NODE_|executor-/);
+});
+
+test('a version that nobody has used for long goes when a new one is made; the others stay', async () => {
+  const month = 31 * 24 * 60 * 60 * 1000;
+  const others = { old: join(cache, 'executor-old'), recent: join(cache, 'executor-recent') };
+  for (const path of Object.values(others)) mkdirSync(path, { recursive: true });
+  const longAgo = new Date(Date.now() - month);
+  utimesSync(others.old, longAgo, longAgo);
+  const { directory } = await executorBundle();
+  rmSync(directory, { recursive: true });
+  await executorBundle();
+  expect(readdirSync(cache)).toContain('executor-recent');
+  expect(readdirSync(cache)).not.toContain('executor-old');
+  rmSync(others.recent, { recursive: true });
 });
 
 test('what a killed maker left is removed, and a maker that fails leaves nothing', async () => {

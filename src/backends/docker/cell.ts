@@ -5,7 +5,7 @@ import { type ExecutorBundle, executorBundle } from '../../images/bundle/bundle.
 import { dockerBuilder } from '../../images/docker/service.js';
 import { actionsWith } from '../../plugins/host.js';
 import { builtinSpecs, type LoadedPlugin } from '../../plugins/load.js';
-import { type Cell, WorkcellError } from '../../protocol/index.js';
+import { type Cell, type PublishedPort, WorkcellError } from '../../protocol/index.js';
 import { type ContainerParts, cellSettings, describeContainer } from './container.js';
 import { explainStart } from './diagnosis.js';
 import { readIsolation } from './facts.js';
@@ -71,7 +71,7 @@ export async function startContainer(
   } catch (error) {
     await removeContainer(container);
     removeHome(home);
-    throw explainStart(engine, options, error);
+    throw await explainStart(engine, options, error);
   }
 }
 
@@ -175,7 +175,7 @@ export function makeCell(parts: {
   };
 }
 
-async function publishedPorts(container: Docker.Container): Promise<{ container: number; host: number }[]> {
+async function publishedPorts(container: Docker.Container): Promise<PublishedPort[]> {
   const { NetworkSettings } = await container.inspect();
   return Object.entries(NetworkSettings.Ports ?? {}).flatMap(([inside, outside]) =>
     (outside ?? []).map(({ HostPort }) => ({

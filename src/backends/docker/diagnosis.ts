@@ -1,10 +1,41 @@
 /** Why a container could not be made or started, in our words, with what to do. */
 
 import { type Engine, engineTrouble, refusalOf } from '../../engines/docker.js';
+import { checkSuitable } from '../../images/docker/check.js';
 import { WorkcellError } from '../../protocol/index.js';
 import type { DockerOptions } from './options.js';
 
-export function explainStart(engine: Engine, options: DockerOptions, error: unknown): WorkcellError {
+export async function explainStart(
+  engine: Engine,
+  options: DockerOptions,
+  error: unknown,
+): Promise<WorkcellError> {
+  const explained = explain(engine, options, error);
+  const ofImage = explained.code === 'image-unsuitable' || explained.code === 'backend-unavailable';
+  return (ofImage && (await findUnsuitable(engine, options, explained))) || explained;
+}
+
+/** What the image lacks, where that is why nothing answers. */
+async function findUnsuitable(
+  { docker }: Engine,
+  { image }: DockerOptions,
+  { details, cause }: WorkcellError,
+): Promise<WorkcellError | undefined> {
+  try {
+    await checkSuitable(docker, image);
+  } catch (error) {
+    if (WorkcellError.isInstance(error)) return error;
+  }
+  const log = (details as { log?: readonly string[] } | undefined)?.log ?? [];
+  if (!log.some((line) => /^setpriv: /.test(line))) return undefined;
+  return new WorkcellError('image-unsuitable', withoutSetpriv(image), { details: { log: [...log] }, cause });
+}
+
+function withoutSetpriv(image: string): string {
+  return `The image "${image}" lacks the program setpriv of util-linux, which lets commands run as another user. Install util-linux there (Alpine: apk add util-linux), or name another image.`;
+}
+
+function explain(engine: Engine, options: DockerOptions, error: unknown): WorkcellError {
   if (WorkcellError.isInstance(error)) return error;
   const trouble = engineTrouble(engine, error);
   if (trouble !== undefined) return trouble;
@@ -41,8 +72,7 @@ const causes: readonly Cause[] = [
   {
     pattern: /"setpriv": executable file not found/,
     code: 'image-unsuitable',
-    explain: ({ image }) =>
-      `The image "${image}" lacks the program setpriv, which is part of util-linux and lets commands run as another user. Install it there, or name another image.`,
+    explain: ({ image }) => withoutSetpriv(image),
   },
   {
     pattern: /port is already allocated|address already in use/i,
@@ -84,6 +114,6 @@ const causes: readonly Cause[] = [
     pattern: /platform|exec format error/i,
     code: 'invalid-config',
     explain: ({ image, platform }, reason) =>
-      `The image "${image}" cannot run on ${platform ?? 'this platform'} here: ${reason}.`,
+      `The image "${image}" cannot run on ${platform ?? 'this platform'} here: ${reason}. Name an image for it, or leave platform out.`,
   },
 ];

@@ -8,7 +8,7 @@ import { WorkcellError } from '../../protocol/index.js';
 import { makeCodeCache, starter } from './code-cache.js';
 import { keepNode } from './node.js';
 import { executorScript, wholePackages } from './script.js';
-import { cacheDirectory, keep } from './store.js';
+import { cacheDirectory, keep, removeUnused, touch } from './store.js';
 
 /** Where the directory stands in a cell. */
 export const bundleMount = '/opt/workcell';
@@ -58,7 +58,11 @@ async function makeBundle(binary: string): Promise<ExecutorBundle> {
     for (const [name, source] of packages)
       await cp(source, join(draft, 'node_modules', name), { recursive: true, dereference: true });
     await makeCodeCache(draft, nodeCommand(draft, node.loader));
+    // What cannot be removed now is the next one's.
+    await removeUnused('executor-').catch(() => {});
   });
+  // The cache may be one that this user can only read.
+  await touch(directory).catch(() => {});
   return {
     directory,
     hash: digest,

@@ -1,6 +1,6 @@
 /** Directories in the user's cache, each made once: whole or not at all, whoever else makes the same one. */
 import { constants } from 'node:fs';
-import { access, chmod, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { access, chmod, mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { isAbandoned, ownedPrefix } from '../../launchers/scratch.js';
@@ -11,6 +11,9 @@ export function cacheDirectory(): string {
   const given = process.env.XDG_CACHE_HOME ?? '';
   return join(isAbsolute(given) ? given : join(homedir(), '.cache'), 'workcell');
 }
+
+/** A cell that is kept alive may go on for long with what is mounted into it. */
+const unusedMs = 30 * 24 * 60 * 60 * 1000;
 
 /** Makes the directory unless it exists. `make` fills a draft, which takes the name when it is complete. */
 export async function keep(path: string, make: (draft: string) => Promise<void>): Promise<void> {
@@ -37,6 +40,25 @@ export async function keep(path: string, make: (draft: string) => Promise<void>)
     await rm(draft, { recursive: true, force: true });
     if (!(await exists(path))) throw error;
   }
+}
+
+/** Removes directories of this kind that nobody has opened for a month, such as those of versions of before. */
+export async function removeUnused(kind: string): Promise<void> {
+  const parent = cacheDirectory();
+  const names = (await readdir(parent)).filter((name) => name.startsWith(kind));
+  await Promise.all(
+    names.map(async (name) => {
+      const path = join(parent, name);
+      const { mtimeMs } = await stat(path);
+      if (Date.now() - mtimeMs > unusedMs) await rm(path, { recursive: true, force: true });
+    }),
+  );
+}
+
+/** Says that somebody uses a directory. */
+export async function touch(path: string): Promise<void> {
+  const now = new Date();
+  await utimes(path, now, now);
 }
 
 /** What is kept here is run, so nobody else may have put it here. */

@@ -1,0 +1,156 @@
+/** Ways to an engine, engines that cannot be had, images that cannot be used, and what others left there. */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import Docker from 'dockerode';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { ownLabels } from '../../src/backends/docker/labels.js';
+import { createRuntime } from '../../src/index.js';
+import { eventually, refusal } from '../contract/given.js';
+import { dockerEngine, images } from '../engines/docker.js';
+
+const run = promisify(execFile);
+const { host: engine } = await dockerEngine();
+const socketPath = engine.slice('unix://'.length);
+const client = new Docker({ socketPath });
+const cell = { backend: 'docker', config: false, engine, image: images.bare } as const;
+const nobody = 65_534;
+
+describe('an engine', () => {
+  test('is reached by TCP', async () => {
+    const server = createServer((socket) => {
+      const inside = connect(socketPath);
+      socket.pipe(inside).pipe(socket);
+      socket.on('error', () => inside.destroy());
+      inside.on('error', () => socket.destroy());
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const runtime = await createRuntime({ ...cell, engine: `tcp://127.0.0.1:${port}` });
+    expect((await runtime.run('echo here')).output).toBe('here\n');
+    await runtime.close();
+    server.close();
+  });
+
+  test.each(['nowhere', 'ftp://127.0.0.1'])('has no address such as %s', async (address) => {
+    await refusal(createRuntime({ ...cell, engine: address }), 'invalid-config');
+  });
+
+  test('that this user may not use says so, and what to do', async () => {
+    const { error } = await startAs(nobody, { backend: 'docker', engine });
+    expect(error).toMatchObject({ code: 'permission-denied' });
+    expect(error?.message).toContain('usermod -aG docker');
+  });
+
+  test('is taken when no backend is named and no sandbox can be had', async () => {
+    const { backend } = await startAs(0, {}, { PATH: '/nowhere', DOCKER_HOST: engine });
+    expect(backend).toBe('docker');
+  });
+});
+
+describe('an image', () => {
+  test('runs on the platform that is asked for, if it is the machine’s', async () => {
+    const own = `linux/${process.arch === 'arm64' ? 'arm64' : 'amd64'}`;
+    await using runtime = await createRuntime({ ...cell, platform: own });
+    expect((await runtime.run('echo here')).output).toBe('here\n');
+  });
+
+  test('for another platform is refused', async () => {
+    const error = await refusal(createRuntime({ ...cell, platform: 'linux/s390x' }), 'invalid-config');
+    expect(error.message).toContain(images.bare);
+  });
+
+  test('of another C library without bash, or with a setpriv of its own, is refused with what to do', async () => {
+    const bare = await importImage();
+    const error = await refusal(createRuntime({ ...cell, image: bare }), 'image-unsuitable');
+    expect(error.message).toMatch(/^Alpine Linux v3.20 has no bash.*apk add bash/);
+    const other = await importImage('bash');
+    const refused = await refusal(createRuntime({ ...cell, image: other }), 'image-unsuitable');
+    expect(refused.message).toContain('apk add util-linux');
+  });
+});
+
+test('what the owner left who was killed is removed by the next one', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'left-behind-'));
+  const labels = ownLabels({ id: randomBytes(8).toString('hex'), keepAlive: false, home });
+  // No process has a number as high as this.
+  const owner = (labels['workcell.owner'] ?? '').replace(/^(workcell-\d+)-\d+-/, '$1-4194305-');
+  const { id } = await client.createContainer({
+    Image: images.bare,
+    Cmd: ['sleep', '1000'],
+    Labels: { ...labels, 'workcell.owner': owner },
+  });
+  await client.getContainer(id).start();
+  // Each process looks once for each address of an engine, and this one has not been used.
+  const link = join(mkdtempSync(join(tmpdir(), 'engine-')), 's');
+  symlinkSync(socketPath, link);
+  await using _runtime = await createRuntime({ ...cell, engine: `unix://${link}` });
+  const isGone = () =>
+    client
+      .getContainer(id)
+      .inspect()
+      .then(
+        () => false,
+        ({ statusCode }) => statusCode === 404,
+      );
+  await eventually(isGone, 'the container is gone');
+  await eventually(() => !existsSync(home), 'its directory is gone');
+});
+
+/** Starts a cell in a process of its own, as this user, with nothing else in its environment. */
+async function startAs(
+  uid: number,
+  options: object,
+  env: Record<string, string> = {},
+): Promise<{ backend?: string; error?: { code: string; message: string } }> {
+  const home = mkdtempSync(join(tmpdir(), 'docker-user-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  chmodSync(home, 0o777);
+  const program = `
+    import { createRuntime } from ${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)};
+    const answer = await createRuntime({ config: false, ...${JSON.stringify(options)} }).then(
+      async (runtime) => { await runtime.close(); return { backend: runtime.backend }; },
+      ({ code, message }) => ({ error: { code, message } }),
+    );
+    console.log(JSON.stringify(answer));
+    process.exit();`;
+  const { stdout } = await run(
+    process.execPath,
+    ['--import', import.meta.resolve('tsx'), '--input-type=module', '--eval', program],
+    { cwd: home, uid, gid: uid, env: { PATH: process.env.PATH, HOME: home, ...env } },
+  );
+  return JSON.parse(stdout);
+}
+
+/** A system like Alpine’s, as much as matters of it. */
+async function importImage(...programs: 'bash'[]): Promise<string> {
+  const scratch = mkdtempSync(join(tmpdir(), 'alpine-'));
+  const root = join(scratch, 'root');
+  const image = `alpine-test-${randomBytes(4).toString('hex')}`;
+  onTestFinished(async () => {
+    rmSync(scratch, { recursive: true, force: true });
+    await client.getImage(image).remove({ force: true });
+  });
+  for (const directory of ['bin', 'lib', 'etc']) mkdirSync(join(root, directory), { recursive: true });
+  writeFileSync(join(root, 'lib/ld-musl-x86_64.so.1'), '');
+  writeFileSync(join(root, 'etc/os-release'), 'ID=alpine\nPRETTY_NAME="Alpine Linux v3.20"\n');
+  copyFileSync('/bin/busybox', join(root, 'bin/busybox'));
+  for (const name of ['sh', 'setpriv']) symlinkSync('busybox', join(root, 'bin', name));
+  for (const name of programs) copyFileSync(`/bin/${name}-static`, join(root, 'bin', name));
+  await run('tar', ['-C', root, '-cf', join(scratch, 'image.tar'), '.']);
+  await run('docker', ['--host', engine, 'import', join(scratch, 'image.tar'), image]);
+  return image;
+}
