@@ -131,6 +131,7 @@ const surface = {
       'PoolStats',
       'ProcessInfo',
       'Progress',
+      'PublishedPort',
       'RuntimeStatus',
       'StatusUpdate',
       'Terminal',
