@@ -30,7 +30,7 @@ export interface BundleOptions {
 }
 
 /** Changes when the layout of the directory does. */
-const layout = 2;
+const layout = 3;
 
 const made = new Map<string, ExecutorBundle>();
 

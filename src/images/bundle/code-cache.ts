@@ -29,8 +29,12 @@ const script = new Script(wrap(readFileSync(file, 'latin1')), {
 script.runInThisContext().call(exports, exports, createRequire(file), module, file, __dirname);
 `;
 
-/** Starts the program once, and keeps what was compiled when it says its first word. */
-const maker = `${starter}
+/**
+ * Starts the program once, and keeps what was compiled when it says its first word. What is compiled fits only a Node
+ * with the same flags, and the program may set some when it has been loaded.
+ */
+const maker = `require('node:v8').setFlagsFromString = () => {};
+${starter}
 process.stdout.write = () => {
   require('node:fs').writeFileSync(__dirname + '/program.cache', script.createCachedData(), { flush: true });
   process.exit();
