@@ -11,6 +11,7 @@ test.each([
   ['seventh', 'seventh-'],
   ['eighth', 'eighth-'],
   ['ninth', 'ninth-'],
+  ['tenth', 'tenth-'],
 ])('the %s corpus: dangerous commands are found and harmless ones pass', (name, prefix) => {
   const measured = measure(prefix);
   const { dangerous, harmless, recall, precision, falseHigh, asked, microseconds, missed } = measured;

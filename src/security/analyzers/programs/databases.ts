@@ -80,8 +80,11 @@ export const databases: Checks = {
 function judgeStatements({ program, args, input }: Invocation, scope: Scope): void {
   const text = `${args.join(' ')} ${input.text ?? ''}`.slice(0, longestStatement);
   const spared = disposable.test(text) || program === 'sqlite3' || program === 'duckdb';
+  // A statement ends with its word, whatever stands behind it.
+  const statements = [text, ...args];
   if (gone.test(text)) scope.findings.add(spared ? 'medium' : 'high', 'Deletes a database.');
-  else if (emptied.test(text)) scope.findings.add(spared ? 'medium' : 'high', 'Deletes the data of a table.');
+  else if (statements.some((statement) => emptied.test(statement)))
+    scope.findings.add(spared ? 'medium' : 'high', 'Deletes the data of a table.');
   if (reaching.test(text)) scope.high('Starts a program or reads files through a database.');
   if (rights.test(text))
     scope.findings.add(spared ? 'medium' : 'high', 'Changes who may do what in a database.');

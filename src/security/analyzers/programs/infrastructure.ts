@@ -92,7 +92,12 @@ export const infrastructure: Checks = {
   ...each('docker podman nerdctl', ({ args, substituted }, scope) => {
     const line = lineOf(args);
     if (/\b(?:system|volume|image|container|builder|network) prune\b|\bsystem reset\b/.test(line))
-      scope.medium('Removes what containers have kept.');
+      scope.findings.add(
+        /\bsystem prune\b.*--volumes|\bsystem reset\b|\bvolume prune\b.*(?:-a|--all)\b/.test(line)
+          ? 'high'
+          : 'medium',
+        'Removes what containers have kept.',
+      );
     if (/\bvolume rm\b/.test(line))
       scope.findings.add(
         substituted.length > 0 || args.some((arg) => production.test(arg)) ? 'high' : 'medium',

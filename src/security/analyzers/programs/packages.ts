@@ -1,4 +1,5 @@
 /** Package managers, whose packages bring scripts that run at once. */
+import { isFetcher } from '../shell/sources.js';
 import { type Checks, each, operands } from './check.js';
 
 const address =
@@ -14,9 +15,12 @@ const workTools =
   /^(?:@(?:biomejs|playwright|angular|vue|storybook|changesets|openapitools|redocly|arethetypeswrong|tailwindcss)\/[\w-]+|tsc|tsx|ts-node|vitest|jest|mocha|ava|c8|nyc|eslint|prettier|biome|stylelint|vite|webpack|rollup|esbuild|tsup|turbo|nx|lerna|next|nuxt|astro|playwright|cypress|storybook|prisma|drizzle-kit|knex|typeorm|sequelize|husky|lint-staged|commitlint|changeset|knip|madge|depcheck|size-limit|serve|http-server|nodemon|concurrently|rimraf|cross-env|tailwindcss|postcss|sass|svelte-check|vue-tsc|ng|expo|react-native|wrangler|typedoc|api-extractor|markdownlint|cspell|semantic-release|npm-check-updates|ncu|publint|attw|oxlint|ruff|black|mypy|pytest|pre-commit|isort|flake8|tox|nox)(?:@[\w.^~-]+)?$/;
 
 export const packages: Checks = {
-  'apt-key': ({ args }, scope) => {
+  'apt-key': ({ args, input }, scope) => {
     if (/^(?:add|adv)$/.test(args.find((arg) => !arg.startsWith('-')) ?? ''))
-      scope.medium('Trusts packages of somebody else from now on.');
+      scope.findings.add(
+        input.from.some(({ program }) => isFetcher(program)) ? 'high' : 'medium',
+        'Trusts packages of somebody else from now on.',
+      );
   },
   'add-apt-repository': (_, scope) => scope.medium('Trusts packages of somebody else from now on.'),
   gdebi: (_, scope) => scope.medium('Installs packages of the machine.'),

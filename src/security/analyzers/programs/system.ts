@@ -7,7 +7,7 @@ const searched = /^(?:\/|\/etc|\/home|\/root|\/var|\/opt|\/srv|~|~\/\.(?!cache)[
 
 /** Processes without which the machine does not work, or nobody watches it. */
 const vital =
-  /^(?:systemd(?:-\w+)?|init|sshd|dockerd|auditd|rsyslogd|syslog-ng|journald|crond?|dbus-daemon|containerd|kubelet|falcon-sensor|falcond|osqueryd|clamd|freshclam|wdavdaemon|fail2ban-server|ossec\S*|wazuh\S*|filebeat|auditbeat|snort|suricata|crowdsec|firewalld|NetworkManager|Xorg|gnome-shell|mdatp|sentinel\S*|aide)$/;
+  /^(?:systemd(?:-\w+)?|init|sshd|dockerd|auditd|rsyslogd|syslog-ng|journald|crond?|dbus-daemon|containerd|kubelet|falcon-sensor|falcond|osqueryd|clamd|freshclam|wdavdaemon|fail2ban-server|ossec\S*|wazuh\S*|filebeat|auditbeat|snort|suricata|crowdsec|firewalld|NetworkManager|Xorg|gnome-shell|mdatp|sentinel\S*|aide|crowdstrike\S*|carbonblack\S*|defender\S*)$/;
 
 function listsAll({ program, args }: Invocation): boolean {
   return program === 'ps' && args.some((arg) => /^-?(?:A|e|ax|aux|eo|Ao)/.test(arg));

@@ -1,10 +1,14 @@
 /** Repositories: what loses work, rewrites what others have, or makes git run programs. */
 import { own } from '../own.js';
+import { judgeRead } from '../paths/sensitive.js';
 import type { Scope } from '../shell/scope.js';
 import { type Checks, each, has, operands } from './check.js';
 
 const programKeys =
   /^(?:core\.(?:sshcommand|fsmonitor|editor|pager|gitproxy|askpass|hookspath)|alias\.\w+|credential(?:\..*)?\.helper|filter\..*\.(?:clean|smudge)|diff\..*\.(?:command|textconv)|sequence\.editor|uploadpack\.packobjectshook|protocol\.ext\.allow|gpg\.program|init\.templatedir|merge\..*\.driver|.*\.textconv)$/i;
+
+/** Branches that others build on. */
+const shared = /(?:^|[:+/])(?:main|master|trunk|develop|production|prod|release(?:[/-].*)?)$/;
 
 const worldWritable = /(?:^|[\s!'"=])\/(?:tmp|var\/tmp|dev\/shm)(?:\/|$)/;
 
@@ -34,8 +38,11 @@ export const versionControl: Checks = {
     if (noun === 'ssh-key' && verb === 'add') scope.high('Adds a key to the account.');
     if (noun === 'pr' && verb === 'merge' && args.includes('--admin'))
       scope.medium('Merges past the protection of the branch.');
-    if (noun === 'gist' && verb === 'create' && args.some((arg) => /^(?:-p|--public)$/.test(arg)))
-      scope.medium('Publishes a file.');
+    if (noun === 'gist' && verb === 'create') {
+      const secret = operands(args.slice(2)).some((path) => judgeRead(scope.place(path))?.risk === 'high');
+      if (secret) scope.high('Publishes credentials.');
+      else if (args.some((arg) => /^(?:-p|--public)$/.test(arg))) scope.medium('Publishes a file.');
+    }
     if (
       noun === 'api' &&
       args.some((arg, index) => /^(?:-X|--method)$/.test(arg) && args[index + 1] === 'DELETE')
@@ -64,17 +71,16 @@ const verbs: Readonly<Record<string, VerbCheck | undefined>> = {
     if (name !== '') scope.cloned.add(scope.place(name));
   },
   push: (args, scope) => {
-    const [remote = ''] = operands(args);
+    const [remote = '', ...references] = operands(args);
+    const lasting = references.some((reference) => shared.test(reference)) || has(args, '', 'mirror', 'all');
     if (/^(?:https?|ssh|git):\/\/|^[^/]+@[^/]+:/.test(remote) || scope.remotes.has(remote))
       scope.high(`Sends the repository to an address of choice: ${remote}`);
-    if (
-      has(args, 'f', 'force', 'mirror') ||
-      args.some((arg) => arg.startsWith('+')) ||
-      args.includes('--force-with-lease')
-    )
+    if (has(args, 'f', 'force', 'mirror') || args.some((arg) => arg.startsWith('+')))
+      scope.findings.add(lasting ? 'high' : 'medium', 'Overwrites what is on the server.');
+    else if (args.some((arg) => /^--force-with-lease/.test(arg)))
       scope.medium('Overwrites what is on the server.');
     if (has(args, 'd', 'delete') || args.some((arg) => /^:\w/.test(arg)))
-      scope.medium('Deletes a branch on the server.');
+      scope.findings.add(lasting ? 'high' : 'medium', 'Deletes a branch on the server.');
   },
   reset: (args, scope) => {
     if (args.includes('--hard')) scope.medium('Throws away changes that are not committed.');
@@ -101,10 +107,16 @@ const verbs: Readonly<Record<string, VerbCheck | undefined>> = {
   'filter-branch': (_, scope) => scope.medium('Rewrites the history of the repository.'),
   'filter-repo': (_, scope) => scope.medium('Rewrites the history of the repository.'),
   reflog: (args, scope) => {
-    if (/^(?:expire|delete)$/.test(args[0] ?? '')) scope.medium('Removes the way back to earlier states.');
+    if (!/^(?:expire|delete)$/.test(args[0] ?? '')) return;
+    const all = args.includes('--all') && args.some((arg) => /^--expire[\w-]*=(?:now|all|0)/.test(arg));
+    scope.findings.add(all ? 'high' : 'medium', 'Removes the way back to earlier states.');
   },
   'update-ref': (args, scope) => {
-    if (args.includes('-d')) scope.medium('Removes a reference of the repository.');
+    if (args.includes('-d'))
+      scope.findings.add(
+        args.some((arg) => shared.test(arg)) ? 'high' : 'medium',
+        'Removes a reference of the repository.',
+      );
   },
   config: (args, scope) => {
     const [key = '', value] = operands(args).filter((word) => word !== 'set');
@@ -120,6 +132,11 @@ const verbs: Readonly<Record<string, VerbCheck | undefined>> = {
 };
 
 function judgeSetting(key: string, value: string, scope: Scope): void {
+  const [, replacing] = /^url\.(.+)\.(?:push)?insteadof$/i.exec(key) ?? [];
+  if (replacing !== undefined && hostOf(replacing) !== hostOf(value))
+    scope.high(`Makes git go to another server than it is told: ${replacing}`);
+  if (/helper$/i.test(key) && /\b(?:nc|ncat|socat|curl|wget|telnet)\b|\/dev\/tcp\//.test(value))
+    scope.high('Sends passwords of git over the network.');
   if (/^(?:http\.(?:.*\.)?sslverify)$/i.test(key) && /^(?:false|0|no)$/i.test(value))
     scope.medium('Switches off the check of who a server is.');
   if (!programKeys.test(key)) return;
@@ -133,6 +150,11 @@ function judgeSetting(key: string, value: string, scope: Scope): void {
   }
   scope.medium(`Makes git run a program: ${key}`);
   if (!/hookspath|templatedir/i.test(key)) scope.read(value.replace(/^!/, ''));
+}
+
+/** Of an address in any of the forms that git knows. */
+function hostOf(address: string): string {
+  return /^(?:[a-z+]+:\/\/)?(?:[^@/]*@)?([^:/]*)/i.exec(address)?.[1] ?? '';
 }
 
 function stripGlobal(args: readonly string[]): string[] {

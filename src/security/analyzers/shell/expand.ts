@@ -153,7 +153,9 @@ class Fields {
   }
 
   #finish(): void {
-    if (this.#current !== undefined) this.#done.push(...this.#current);
+    const words = this.#current ?? [];
+    // An alternative that is empty stands for no word.
+    this.#done.push(...(words.length > 1 ? words.filter((word) => word !== '') : words));
     this.#current = undefined;
   }
 }

@@ -191,7 +191,9 @@ export const specialWrappers: Readonly<Record<string, Special | undefined>> = {
       (args.some((arg, index) => arg === '-' && args[index - 1] === '-f') || args.includes('-f-')
         ? input.text
         : scope.written.get(scope.place(optionText(args, /^(?:-f|--file|--makefile)$/) ?? 'Makefile')));
-    const recipes = (text ?? '').split('\n').flatMap((line) => /^\t[-@+]*(.+)$/.exec(line)?.[1] ?? []);
+    const recipes = (text ?? '')
+      .split('\n')
+      .flatMap((line) => /^(?:\t|[^\t:=#]+::?[^=;]*;)\s*[-@+]*(.+)$/.exec(line)?.[1] ?? []);
     return recipes.length === 0 ? undefined : recipes.map((source) => ({ argv: [], source }));
   },
   vim: ({ args }) => shellEscape(args),
