@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { WorkcellError } from '../protocol/index.js';
+import { cellVariable, ownerMark, watchOver } from './guardian.js';
 import type { CellProcess, ExitStatus, LaunchedProcess, Launcher, SpawnOptions } from './launcher.js';
 import { nodeCommand } from './node-command.js';
 import { openPipes } from './pipes.js';
@@ -11,9 +12,6 @@ import { makeFleeting } from './scratch.js';
 import { connectTo, connectToSocket } from './sockets.js';
 import { spawnFailure } from './spawn-failure.js';
 import { spawnOn } from './spawn-on.js';
-
-/** Every process of the cell carries this variable, so that those that left their parent are found again. */
-const cellVariable = 'WORKCELL_CELL';
 
 /** How many ended starts are remembered, to tell which of them a process left behind belongs to. */
 const rememberedStarts = 1024;
@@ -30,7 +28,7 @@ export function createHostLauncher(options: {
   isOwn?: ((entry: CellProcess) => boolean) | undefined;
 }): Launcher {
   const { prefix = [], isOwn } = options;
-  const cell = randomBytes(12).toString('hex');
+  const cell = `${ownerMark}-${randomBytes(12).toString('hex')}`;
   const exchange = makeFleeting('exchange');
   const starts = new Starts();
   /** What was found last: it stays ours whatever it does to its environment. */
@@ -43,6 +41,7 @@ export function createHostLauncher(options: {
   ): Promise<T> {
     if (closing !== undefined)
       throw new WorkcellError('runtime-closed', 'The cell was closed; start a new one.');
+    watchOver();
     const number = starts.next();
     const launched = await launch({ cwd, env: { ...env, [cellVariable]: `${cell}.${number}` } });
     starts.add(number, launched);

@@ -36,9 +36,14 @@ test.each(['end', 'detach'] as const)('asked to %s its commands, it does so and 
   await runtime.close();
 });
 
-test('killed in the middle of a stream, it is reported as gone, and its shell ends with it', async () => {
+test('killed in the middle of a stream, it is reported as gone, and all it started ends with it', async () => {
   await using server = await startExecutorProcess();
   const runtime = await createRuntime({ backend: 'remote', url: server.url, token: server.token });
+  const { pid } = await runtime.processes.start(['sleep', '1000']);
+  await runtime.run('mkfifo told');
+  await runtime.run("setsid sh -c 'echo $$ > told; exec sleep 1000' > /dev/null 2>&1 & disown -a");
+  const daemon = Number((await runtime.run('cat told')).output);
+  expect([pid, daemon].map(isAlive)).toEqual([true, true]);
   let shell = 0;
   const onOutput = ({ text }: { text: string }) => {
     shell ||= Number.parseInt(text, 10);
@@ -49,7 +54,8 @@ test('killed in the middle of a stream, it is reported as gone, and its shell en
   server.child.kill('SIGKILL');
   await expect(running).rejects.toMatchObject({ code: 'runtime-disconnected' });
   await expect(runtime.run('true')).rejects.toMatchObject({ code: 'runtime-disconnected' });
-  await eventually(() => !isAlive(shell), 'the shell ends');
+  for (const started of [shell, pid, daemon])
+    await eventually(() => !isAlive(started), `process ${started} ends`);
   await runtime.close();
 });
 

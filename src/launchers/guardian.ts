@@ -1,0 +1,55 @@
+/**
+ * A small shell beside this process that outlives it for a moment. However this process ends, what its cells left
+ * running on this machine ends then, also what left its parent, its session and its terminal.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import type { Writable } from 'node:stream';
+import { withHiddenDescriptors } from './inheritance.js';
+
+/** Every process of a cell carries this variable, so that those that left their parent are found again. */
+export const cellVariable = 'WORKCELL_CELL';
+
+/** What the marks of all cells of this process begin with. */
+export const ownerMark = randomBytes(12).toString('hex');
+
+/** A process may start another between the look and the kill, so it looks until there is nothing more to see. */
+const source = `
+trap '' HUP INT QUIT TERM
+read -r
+for round in {1..100}; do
+  files=$(grep -l -a -s -F -- "${cellVariable}=$1" /proc/[0-9]*/environ)
+  [ "$files" ] || exit
+  for file in $files; do file=\${file#/proc/}; kill -KILL "\${file%/environ}"; done
+done`;
+
+let state: 'idle' | 'watching' | 'dismissed' = 'idle';
+let guardian: ChildProcess | undefined;
+
+/** Has what carries the mark ended with this process. Without bash or a process file system it is not. */
+export function watchOver(): void {
+  if (state !== 'idle') return;
+  state = 'watching';
+  // Nobody has to wait for it: it is needed when this process ends.
+  setImmediate(() => {
+    if (state !== 'watching') return;
+    const child = spawn('bash', ['--norc', '--noprofile', '-c', source, 'guardian', ownerMark], {
+      cwd: '/',
+      env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
+      detached: true,
+      stdio: withHiddenDescriptors(['pipe', 'ignore', 'ignore']),
+    });
+    child.on('error', () => {});
+    child.unref();
+    guardian = child;
+    const input = child.stdin as Writable & { unref(): void };
+    input.on('error', () => {});
+    input.unref();
+  });
+}
+
+/** Leaves what runs to itself, because somebody asked for that. */
+export function dismissGuardian(): void {
+  state = 'dismissed';
+  guardian?.kill('SIGKILL');
+}
