@@ -172,6 +172,19 @@ describe('pool', () => {
     expect((await runtime.run('true')).exitCode).toBe(0);
     expect(poolStats().misses).toBe(misses + 1);
   });
+
+  test('a process that waits for its pools to be empty lives to see it', () => {
+    const at = (path: string) => JSON.stringify(join(import.meta.dirname, '../../src', path));
+    const program = `
+      import { createRuntime } from ${at('index.ts')};
+      import { drainPools, fillPools } from ${at('backends/sandbox/pool.ts')};
+      await (await createRuntime({ config: false, backend: 'sandbox', pool: { size: 1 } })).close();
+      await fillPools();
+      await drainPools();
+      console.log('empty');`;
+    const args = ['--import', 'tsx', '--input-type', 'module', '--eval', program];
+    expect(execFileSync(process.execPath, args, { encoding: 'utf8' })).toBe('empty\n');
+  });
 });
 
 test('when the owner is killed the cell goes too', async () => {

@@ -71,6 +71,8 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
     let closing: Promise<void> | undefined;
 
     async function end(): Promise<void> {
+      // Whoever waits for the end of a parked cell is not to be ended by the wait.
+      cell.ref();
       processes.close();
       await cell.kill();
       starter?.close();
