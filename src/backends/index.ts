@@ -27,13 +27,7 @@ export const backendNames = Object.keys(backends) as BackendName[];
 const loaded = new Map<string, Promise<Backend>>();
 
 /** Asked for once each: to look a module up again takes a good part of a start, most of all where a loader is in between. */
-export function loadBackend(name: string): Promise<Backend> {
-  const backend = loaded.get(name) ?? load(name);
-  loaded.set(name, backend);
-  return backend;
-}
-
-async function load(name: string): Promise<Backend> {
+export async function loadBackend(name: string): Promise<Backend> {
   if (!Object.hasOwn(backends, name)) {
     throw new WorkcellError(
       'backend-unknown',
@@ -43,5 +37,9 @@ async function load(name: string): Promise<Backend> {
       },
     );
   }
-  return (await backends[name as BackendName]()).default as unknown as Backend;
+  const backend =
+    loaded.get(name) ??
+    backends[name as BackendName]().then((module) => module.default as unknown as Backend);
+  loaded.set(name, backend);
+  return backend;
 }

@@ -1,4 +1,5 @@
 import type { WorkcellEvent } from '../protocol/index.js';
+import { changes } from './changes.js';
 import { matches } from './filter.js';
 import type { EventFilter, EventStore } from './store.js';
 
@@ -13,32 +14,16 @@ export async function* follow(
   runtimeId: string,
   { cursor, signal, ...filter }: EventFilter & { cursor: number; signal?: AbortSignal | undefined },
 ): AsyncIterable<WorkcellEvent> {
-  let changed = true;
-  let wake = () => {};
-  // Watched before the first read, so that nothing comes between.
-  const watch = await store.watch(runtimeId, () => {
-    changed = true;
-    wake();
-  });
-  const onAbort = () => wake();
-  signal?.addEventListener('abort', onAbort);
-  try {
-    let position = cursor;
-    while (!signal?.aborted) {
-      changed = false;
-      const page = await store.read(runtimeId, { after: position, limit: pageEvents });
+  let position = cursor;
+  for await (const _ of changes(store, runtimeId, signal)) {
+    let page: readonly WorkcellEvent[];
+    do {
+      page = await store.read(runtimeId, { after: position, limit: pageEvents });
       for (const event of page) {
         position = event.id;
         if (matches(event, filter)) yield event;
         if (event.kind === 'status' && event.status.status === 'STOPPED') return;
       }
-      if (page.length === 0 && !changed && !signal?.aborted)
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-    }
-  } finally {
-    signal?.removeEventListener('abort', onAbort);
-    watch.close();
+    } while (page.length > 0 && !signal?.aborted);
   }
 }

@@ -1,6 +1,7 @@
 /** Takes the actions that other processes leave in a store for a runtime of this process, each once, in order. */
 import { z } from 'zod';
 import type { ActionInput, EventSource } from '../protocol/index.js';
+import { changes } from './changes.js';
 import type { EventStore } from './store.js';
 
 /** What the reply says while an action is taken and before its event has an id. */
@@ -21,35 +22,17 @@ export async function takeActions(
   take: Take,
   signal: AbortSignal,
 ): Promise<void> {
-  let changed = true;
-  let wake = () => {};
-  const watch = await store.watch(runtimeId, () => {
-    changed = true;
-    wake();
-  });
-  const onAbort = () => wake();
-  signal.addEventListener('abort', onAbort);
-  try {
-    while (!signal.aborted) {
-      changed = false;
-      for (const note of await store.notes.list('action', runtimeId)) {
-        if (signal.aborted) return;
-        if (note.reply !== undefined || note.expiresAt <= Date.now()) continue;
-        // Whoever replies first has it: this runtime takes it, or its author withdraws it.
-        if (!(await store.notes.reply(note.id, takenReply))) continue;
-        // Its turn may come much later; those behind it are taken all the same.
-        void takeOne(note.body, take)
-          .then((reply) => store.notes.reply(note.id, JSON.stringify(reply), takenReply))
-          .catch(() => {});
-      }
-      if (!changed && !signal.aborted)
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
+  for await (const _ of changes(store, runtimeId, signal)) {
+    for (const note of await store.notes.list('action', runtimeId)) {
+      if (signal.aborted) return;
+      if (note.reply !== undefined || note.expiresAt <= Date.now()) continue;
+      // Whoever replies first has it: this runtime takes it, or its author withdraws it.
+      if (!(await store.notes.reply(note.id, takenReply))) continue;
+      // Its turn may come much later; those behind it are taken all the same.
+      void takeOne(note.body, take)
+        .then((reply) => store.notes.reply(note.id, JSON.stringify(reply), takenReply))
+        .catch(() => {});
     }
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-    watch.close();
   }
 }
 

@@ -24,6 +24,25 @@ export interface Notes {
   remove(id: string): void | Promise<void>;
 }
 
+/** A note that has had its time is shown as such for a while. */
+export const keptAfterMs = 86_400_000;
+
+/** A note in a table. Databases give whole numbers as numbers or as text. */
+export interface NoteRow {
+  readonly id: string;
+  readonly runtime: string;
+  readonly kind: Note['kind'];
+  readonly at: number | string;
+  readonly expires: number | string;
+  readonly body: string;
+  readonly reply: string | null;
+}
+
+export function fromNoteRow({ id, runtime, kind, at, expires, body, reply }: NoteRow): Note {
+  const note = { id, runtimeId: runtime, kind, at: Number(at), expiresAt: Number(expires), body };
+  return reply === null ? note : { ...note, reply };
+}
+
 /** Numbered lines of which each follows from the one before. */
 export interface Ledger {
   /** Adds one line; whoever else adds one waits until it is there. */

@@ -1,22 +1,19 @@
 /** Notes and the ledger in the tables of a PostgreSQL database. */
 import type { Pool } from 'pg';
-import { type Ledger, type LedgerHead, type LedgerLine, type Note, type Notes, noLine } from '../notes.js';
+import {
+  fromNoteRow,
+  keptAfterMs,
+  type Ledger,
+  type LedgerHead,
+  type LedgerLine,
+  type Note,
+  type NoteRow,
+  type Notes,
+  noLine,
+} from '../notes.js';
 import { inTransaction } from './connect.js';
 
-interface NoteRow {
-  readonly id: string;
-  readonly runtime: string;
-  readonly kind: Note['kind'];
-  readonly at: string;
-  readonly expires: string;
-  readonly body: string;
-  readonly reply: string | null;
-}
-
 type Guarded = <Result>(work: () => Promise<Result>) => Promise<Result>;
-
-/** A note that has had its time is shown as such for a while. */
-const keptAfterMs = 86_400_000;
 
 /** Any number that others are unlikely to lock. */
 const ledgerLock = 7_266_735_112;
@@ -48,15 +45,7 @@ export class PostgresNotes implements Notes {
         [kind, runtimeId ?? null],
       ),
     );
-    return rows.map(({ id, runtime, at, expires, body, reply }) => ({
-      id,
-      runtimeId: runtime,
-      kind,
-      at: Number(at),
-      expiresAt: Number(expires),
-      body,
-      ...(reply === null ? {} : { reply }),
-    }));
+    return rows.map(fromNoteRow);
   }
 
   async reply(id: string, reply: string, instead?: string): Promise<boolean> {

@@ -1,6 +1,15 @@
 /** Notes and the ledger in the tables of a SQLite file. */
-import type { Ledger, LedgerHead, LedgerLine, Note, Notes } from '../notes.js';
-import { noLine } from '../notes.js';
+import {
+  fromNoteRow,
+  keptAfterMs,
+  type Ledger,
+  type LedgerHead,
+  type LedgerLine,
+  type Note,
+  type NoteRow,
+  type Notes,
+  noLine,
+} from '../notes.js';
 
 interface Statement {
   run(...values: (string | number | null)[]): { changes: number | bigint };
@@ -12,12 +21,6 @@ interface Tables {
   prepare(sql: string): Statement;
   read<Result>(work: () => Result): Result;
   transaction<Result>(work: () => Result): Result;
-}
-
-interface NoteRow extends Omit<Note, 'runtimeId' | 'expiresAt' | 'reply'> {
-  readonly runtime: string;
-  readonly expires: number;
-  readonly reply: string | null;
 }
 
 export class SqliteNotes implements Notes {
@@ -50,15 +53,7 @@ export class SqliteNotes implements Notes {
         ? prepare('SELECT * FROM notes WHERE kind = ? ORDER BY at, id').all(kind)
         : prepare('SELECT * FROM notes WHERE kind = ? AND runtime = ? ORDER BY at, id').all(kind, runtimeId),
     );
-    return (rows as NoteRow[]).map(({ runtime, expires, reply, at, id, body }) => ({
-      id,
-      runtimeId: runtime,
-      kind,
-      at: Number(at),
-      expiresAt: Number(expires),
-      body,
-      ...(reply === null ? {} : { reply }),
-    }));
+    return (rows as NoteRow[]).map(fromNoteRow);
   }
 
   reply(id: string, reply: string, instead?: string): boolean {
@@ -77,9 +72,6 @@ export class SqliteNotes implements Notes {
     transaction(() => prepare('DELETE FROM notes WHERE id = ?').run(id));
   }
 }
-
-/** A note that has had its time is shown as such for a while. */
-const keptAfterMs = 86_400_000;
 
 export class SqliteLedger implements Ledger {
   readonly #tables: Tables;

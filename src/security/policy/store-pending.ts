@@ -1,4 +1,5 @@
 /** Questions that wait for an answer, in the store of the events: any process that opens it finds and answers them. */
+import { changes } from '../../events/changes.js';
 import { openEventStore } from '../../events/open.js';
 import type { EventStore } from '../../events/store.js';
 import { WorkcellError } from '../../protocol/index.js';
@@ -121,28 +122,9 @@ async function waitForAnswer(
   signal: AbortSignal,
 ): Promise<NonNullable<PendingRequest['answer']>> {
   const [note] = (await store.notes.list('confirmation')).filter((found) => found.id === id);
-  let wake = () => {};
-  let changed = true;
-  // Watched before the first look, so that no answer comes between.
-  const watch = await store.watch(note?.runtimeId ?? '', () => {
-    changed = true;
-    wake();
-  });
-  const onAbort = () => wake();
-  signal.addEventListener('abort', onAbort);
-  try {
-    while (!signal.aborted) {
-      changed = false;
-      const answer = (await listPending(store)).find((request) => request.id === id)?.answer;
-      if (answer !== undefined) return answer;
-      if (!changed && !signal.aborted)
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-    }
-    throw new Error('nobody answered');
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-    watch.close();
+  for await (const _ of changes(store, note?.runtimeId ?? '', signal)) {
+    const answer = (await listPending(store)).find((request) => request.id === id)?.answer;
+    if (answer !== undefined) return answer;
   }
+  throw new Error('nobody answered');
 }
