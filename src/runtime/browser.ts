@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { makeOwnerToken } from '../plugins/owner-tokens.js';
 import { thisProcess } from '../plugins/this-process.js';
 import type { Call } from './call.js';
 import type { RuntimePorts } from './ports.js';
@@ -7,7 +7,7 @@ import type { RuntimePorts } from './ports.js';
 export class RuntimeBrowser {
   readonly #call: Call;
   readonly #ports: RuntimePorts;
-  readonly #token = randomBytes(32).toString('hex');
+  readonly #owner = makeOwnerToken();
 
   constructor(call: Call, ports: RuntimePorts) {
     this.#call = call;
@@ -19,9 +19,9 @@ export class RuntimeBrowser {
    * Who knows it drives the browser without any of the checks that actions go through.
    */
   async cdpUrl(): Promise<string> {
-    const tokenHash = createHash('sha256').update(this.#token).digest('hex');
+    const { token, tokenHash } = this.#owner;
     const { port, process } = await this.#call.execute({ action: 'open_cdp', tokenHash });
     const outside = process === thisProcess ? port : (await this.#ports.forward(port)).port;
-    return `ws://127.0.0.1:${outside}/${this.#token}`;
+    return `ws://127.0.0.1:${outside}/${token}`;
   }
 }

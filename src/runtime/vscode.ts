@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { makeOwnerToken } from '../plugins/owner-tokens.js';
 import { thisProcess } from '../plugins/this-process.js';
 import type { Call } from './call.js';
 import type { ForwardedPort, RuntimePorts } from './ports.js';
@@ -7,7 +7,7 @@ import type { ForwardedPort, RuntimePorts } from './ports.js';
 export class RuntimeVscode {
   readonly #call: Call;
   readonly #ports: RuntimePorts;
-  readonly #token = randomBytes(32).toString('hex');
+  readonly #owner = makeOwnerToken();
   #forwarded: { readonly inside: number; readonly outside: ForwardedPort } | undefined;
 
   constructor(call: Call, ports: RuntimePorts) {
@@ -20,10 +20,10 @@ export class RuntimeVscode {
    * it is known to this runtime alone; who has it works in the cell without any of the checks that actions go through.
    */
   async url(): Promise<string> {
-    const tokenHash = createHash('sha256').update(this.#token).digest('hex');
+    const { token, tokenHash } = this.#owner;
     const { port, folder, process } = await this.#call.execute({ action: 'open_vscode', tokenHash });
     const outside = process === thisProcess ? port : await this.#forward(port);
-    const query = new URLSearchParams({ tkn: this.#token, folder });
+    const query = new URLSearchParams({ tkn: token, folder });
     return `http://127.0.0.1:${outside}/?${query}`;
   }
 

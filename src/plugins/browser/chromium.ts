@@ -1,8 +1,8 @@
 /** Starts Chromium inside the cell. It listens on no port: only the holder of its pipes can drive it. */
 import { randomBytes } from 'node:crypto';
 import type { LaunchedProcess } from '../../launchers/launcher.js';
-import { WorkcellError } from '../../protocol/index.js';
 import type { PluginCell } from '../plugin.js';
+import { removeInside } from '../remove-inside.js';
 import { findChromium } from './find-chromium.js';
 import type { BrowserOptions } from './options.js';
 import { type MessagePipe, openMessagePipe } from './pipe.js';
@@ -113,31 +113,11 @@ export async function startChromium(
         await exited;
         clearTimeout(timer);
         stderr.destroy();
-        await removeHome(cell, name);
+        await removeInside(cell, name);
       })();
       return closing;
     },
   };
-}
-
-/** Processes of a browser that was just ended may still write for a moment. */
-async function removeHome(cell: PluginCell, name: string): Promise<void> {
-  try {
-    const { stdin, stdout, stderr, exited } = await cell.spawn([
-      'sh',
-      '-c',
-      'rm -rf "$0/$1" "${TMPDIR:-/tmp}/$1"',
-      cell.exchange.inside,
-      name,
-    ]);
-    stdin.destroy();
-    stdout.resume();
-    stderr.resume();
-    await exited;
-  } catch (error) {
-    // A cell that is closed has taken the directory with it.
-    if (!WorkcellError.isInstance(error)) throw error;
-  }
 }
 
 /** Numbers of private networks reach nothing, also from where requests cannot be looked at, such as WebSockets. */

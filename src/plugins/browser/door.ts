@@ -1,19 +1,18 @@
 /** Where the owner's own tools reach the browser: a WebSocket on loopback that speaks the DevTools protocol. */
-import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
+import { OwnerTokens } from '../owner-tokens.js';
 import type { SharedPipe } from './share.js';
 
 const longestMessage = 64 * 1024 * 1024;
 const mostGuests = 16;
-const mostTokens = 16;
 
 export class Door {
   readonly #pipe: SharedPipe;
   readonly #server: Server;
-  /** SHA-256 of each token that opens it. */
-  readonly #tokenHashes = new Set<string>();
+  /** Who may come in: the token is the path. */
+  readonly tokens = new OwnerTokens();
   readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: longestMessage });
 
   private constructor(pipe: SharedPipe) {
@@ -41,14 +40,6 @@ export class Door {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** The oldest token gives way to one too many. */
-  admit(tokenHash: string): void {
-    this.#tokenHashes.delete(tokenHash);
-    this.#tokenHashes.add(tokenHash);
-    for (const oldest of this.#tokenHashes)
-      if (this.#tokenHashes.size > mostTokens) this.#tokenHashes.delete(oldest);
-  }
-
   close(): void {
     this.#server.close();
     for (const socket of this.#sockets.clients) socket.terminate();
@@ -60,7 +51,7 @@ export class Door {
       headers.origin === undefined &&
       /^(?:127\.0\.0\.1|localhost)(?::\d+)?$/.test(headers.host ?? '') &&
       this.#sockets.clients.size < mostGuests &&
-      this.#tokenHashes.has(createHash('sha256').update(url.slice(1)).digest('hex'))
+      this.tokens.has(url.slice(1))
     );
   }
 

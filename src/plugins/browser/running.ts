@@ -199,7 +199,7 @@ export class Running {
   async openDoor(tokenHash: string): Promise<number> {
     this.#door ??= Door.open(this.#pipe);
     const door = await this.#door;
-    door.admit(tokenHash);
+    door.tokens.add(tokenHash);
     return door.port;
   }
 

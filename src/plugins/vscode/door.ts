@@ -1,5 +1,5 @@
 /** Where browsers reach the editor. Who may is decided here, outside of what runs in the cell. */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -10,33 +10,15 @@ import {
 } from 'node:http';
 import { type AddressInfo, isIP, type Socket } from 'node:net';
 import { type Duplex, pipeline } from 'node:stream';
+import type { OwnerTokens } from '../owner-tokens.js';
 
 /** Who asks for more than these at once is no browser of a person. */
 const mostConnections = 512;
-/** How many callers can have a token each; the oldest is forgotten. */
-const mostTokens = 64;
-
-/** The hashes of the tokens that open the door. */
-export class Tokens {
-  readonly #hashes = new Set<string>();
-
-  add(hash: string): void {
-    this.#hashes.delete(hash);
-    this.#hashes.add(hash);
-    const [oldest] = this.#hashes;
-    if (this.#hashes.size > mostTokens && oldest !== undefined) this.#hashes.delete(oldest);
-  }
-
-  /** What is compared is a hash, so the time it takes tells nothing about a token. */
-  has(token: string): boolean {
-    return this.#hashes.has(createHash('sha256').update(token).digest('hex'));
-  }
-}
 
 export interface DoorOptions {
   readonly host: string;
   readonly port: number;
-  readonly tokens: Tokens;
+  readonly tokens: OwnerTokens;
   /** A connection to the editor. */
   connect(): Promise<Duplex>;
 }

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { WorkcellError } from '../../protocol/index.js';
 import { guard } from '../guard.js';
 import type { PluginCell } from '../plugin.js';
+import { removeInside } from '../remove-inside.js';
 import type { VscodeOptions } from './options.js';
 import { settingsFile } from './settings.js';
 
@@ -63,7 +64,7 @@ export async function startEditor(cell: PluginCell, options: VscodeOptions): Pro
       await cell.kill(pid);
       await exited;
       for (const stream of [stdin, stdout, stderr]) stream.destroy();
-      await remove(cell, name);
+      await removeInside(cell, name);
     })();
     return closing;
   };
@@ -99,19 +100,4 @@ export async function startEditor(cell: PluginCell, options: VscodeOptions): Pro
     );
   }
   return { ended: exited.then(() => {}), connect: () => cell.connect(socket), close };
-}
-
-async function remove(cell: PluginCell, name: string): Promise<void> {
-  const script = 'rm -rf "$0/$2" "${TMPDIR:-/tmp}/$2" "$1/$2.sock"';
-  try {
-    const argv = ['sh', '-c', script, cell.exchange.inside, cell.sockets.inside, name];
-    const { stdin, stdout, stderr, exited } = await cell.spawn(argv);
-    stdin.destroy();
-    stdout.resume();
-    stderr.resume();
-    await exited;
-  } catch (error) {
-    // A cell that is closed has taken all of it along.
-    if (!WorkcellError.isInstance(error)) throw error;
-  }
 }

@@ -1,9 +1,10 @@
 /** The editor of one cell: started when it is first wanted, and again when it is wanted after it ended. */
 import { WorkcellError } from '../../protocol/index.js';
+import { OwnerTokens } from '../owner-tokens.js';
 import type { PluginCell, PluginInstance } from '../plugin.js';
 import { thisProcess } from '../this-process.js';
 import type { vscodeActions } from './actions.js';
-import { Door, Tokens } from './door.js';
+import { Door } from './door.js';
 import { type Editor, startEditor } from './editor.js';
 import type { VscodeOptions } from './options.js';
 
@@ -16,7 +17,7 @@ export function createVscode(
   cell: PluginCell,
   options: VscodeOptions,
 ): PluginInstance<typeof vscodeActions> & { dispose(): Promise<void> } {
-  const tokens = new Tokens();
+  const tokens = new OwnerTokens();
   let running: Promise<Running> | undefined;
 
   async function start(): Promise<Running> {

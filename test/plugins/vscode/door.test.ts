@@ -6,10 +6,11 @@ import { type AddressInfo, connect, createServer as createTcpServer, type Socket
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { Door, Tokens } from '../../../src/plugins/vscode/door.js';
+import { OwnerTokens } from '../../../src/plugins/owner-tokens.js';
+import { Door } from '../../../src/plugins/vscode/door.js';
 
 const token = 'a secret';
-const tokens = new Tokens();
+const tokens = new OwnerTokens();
 tokens.add(createHash('sha256').update(token).digest('hex'));
 
 /** In the place of the editor: tells what came through. */
@@ -191,7 +192,7 @@ test('an editor that is gone is told', async () => {
 });
 
 test('more tokens than callers have displace the oldest', () => {
-  const many = new Tokens();
+  const many = new OwnerTokens();
   const hash = (value: string) => createHash('sha256').update(value).digest('hex');
   for (let number = 0; number < 100; number++) many.add(hash(`token ${number}`));
   expect(many.has('token 0')).toBe(false);
