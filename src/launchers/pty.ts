@@ -157,9 +157,11 @@ function requireNative(): NativePty {
     const fromPackage = createRequire(require.resolve('@lydell/node-pty'));
     return fromPackage(`@lydell/node-pty-${platform}/pty.node`) as NativePty;
   } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const trouble = code === 'MODULE_NOT_FOUND' ? 'is not installed' : `cannot be loaded: ${message}`;
     throw new WorkcellError(
       'capability-unsupported',
-      `No terminal can be opened: the optional package @lydell/node-pty-${platform} is not installed.`,
+      `No terminal can be opened: the optional package @lydell/node-pty-${platform} ${trouble}.`,
       { cause },
     );
   }

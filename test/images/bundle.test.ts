@@ -50,17 +50,24 @@ test('makers at the same time give the same directory and leave no draft', async
 
 test('it starts where there is nothing else, not even a C library', async () => {
   const bundle = await executorBundle();
-  const { stdout, stderr } = spawnSync(
-    'bwrap',
-    [
-      ...['--unshare-all', '--clearenv', '--proc', '/proc', '--dev', '/dev'],
-      ...['--ro-bind', bundle.directory, bundleMount],
-      ...[...bundle.command(), 'executor', '--help'],
-    ],
-    { encoding: 'utf8' },
-  );
+  const start = (...words: string[]) =>
+    spawnSync(
+      'bwrap',
+      [
+        ...['--unshare-all', '--clearenv', '--proc', '/proc', '--dev', '/dev'],
+        ...['--ro-bind', bundle.directory, bundleMount],
+        ...words,
+      ],
+      { encoding: 'utf8' },
+    );
+  const { stdout, stderr } = start(...bundle.command(), 'executor', '--help');
   expect(stderr).toBe('');
   expect(stdout).toContain('Serve the executor of this machine over HTTP');
+
+  // What opens terminals has libraries of its own.
+  const addon = `${bundleMount}/node_modules/@lydell/node-pty-linux-${process.arch}/pty.node`;
+  const loaded = start(...bundle.command().slice(0, -1), '-p', `typeof require('${addon}').fork`);
+  expect(loaded).toMatchObject({ stderr: '', stdout: 'function\n' });
 });
 
 test('its compiled form fits, and a package that cannot be bundled is beside it', async () => {

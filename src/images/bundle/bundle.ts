@@ -46,7 +46,10 @@ export async function executorBundle(options: BundleOptions = {}): Promise<Execu
 }
 
 async function makeBundle(binary: string): Promise<ExecutorBundle> {
-  const [node, { files, packages, hash }] = await Promise.all([keepNode(binary), programContents()]);
+  const [node, { files, packages, hash }] = await Promise.all([
+    keepNode(binary, terminalAddon().path),
+    programContents(),
+  ]);
   const digest = createHash('sha256').update(`${layout}\n${node.hash}\n${hash}`).digest('hex');
   const directory = join(cacheDirectory(), `executor-${digest.slice(0, 16)}`);
   await keep(directory, async (draft) => {
@@ -90,8 +93,14 @@ function programContents(): Promise<Contents> {
 }
 
 async function readContents(): Promise<Contents> {
-  const [script, addon] = await Promise.all([executorScript(), terminalAddon()]);
-  const files = new Map([['program.cjs', script], ['executor.cjs', Buffer.from(starter)], ...addon]);
+  const { name, path } = terminalAddon();
+  const [script, addon] = await Promise.all([executorScript(), readFile(path)]);
+  const files = new Map([
+    ['program.cjs', script],
+    ['executor.cjs', Buffer.from(starter)],
+    ['node_modules/@lydell/node-pty/index.js', Buffer.from('')],
+    [`node_modules/${name}/pty.node`, addon],
+  ]);
   const hash = createHash('sha256');
   for (const [path, content] of files)
     hash.update(path).update(createHash('sha256').update(content).digest());
@@ -122,16 +131,12 @@ function nodeCommand(mount: string, loader: string): string[] {
   ];
 }
 
-/** Files of the packages that open terminals, by their path beside the script. */
-async function terminalAddon(): Promise<[string, Uint8Array][]> {
+/** The package that opens terminals, and its binary. */
+function terminalAddon(): { name: string; path: string } {
   const name = `@lydell/node-pty-linux-${process.arch}`;
   try {
     const main = createRequire(import.meta.url).resolve('@lydell/node-pty');
-    const binary = createRequire(main).resolve(`${name}/pty.node`);
-    return [
-      ['node_modules/@lydell/node-pty/index.js', Buffer.from('')],
-      [`node_modules/${name}/pty.node`, await readFile(binary)],
-    ];
+    return { name, path: createRequire(main).resolve(`${name}/pty.node`) };
   } catch (cause) {
     throw new WorkcellError(
       'capability-unsupported',

@@ -1,5 +1,5 @@
 /**
- * The Node binary for a cell, with every shared library that it needs and their loader. A cell's image then need not
+ * The Node binary for a cell, with every shared library that it and its addons need and their loader. A cell's image then need not
  * have any of them, nor the same versions, and nothing has to be set in an environment that commands would inherit.
  */
 import { execFile } from 'node:child_process';
@@ -20,14 +20,17 @@ export interface KeptNode {
   readonly hash: string;
 }
 
-/** Copies a Node binary with its libraries into the cache. It is recognised by its file, not read again each time. */
-export async function keepNode(node: string): Promise<KeptNode> {
+/**
+ * Copies a Node binary into the cache, with its libraries and those of the addon that it is to load. Both are recognised
+ * by their files, not read again each time.
+ */
+export async function keepNode(node: string, addon: string): Promise<KeptNode> {
   const binary = await realpath(node);
-  const { size, mtimeNs, ino } = await stat(binary, { bigint: true });
-  const identity = createHash('sha256').update(JSON.stringify([binary, `${size} ${mtimeNs} ${ino}`]));
+  const files = await Promise.all([binary, addon].map(identify));
+  const identity = createHash('sha256').update(JSON.stringify(files));
   const directory = join(cacheDirectory(), `node-${identity.digest('hex').slice(0, 16)}`);
   await keep(directory, async (draft) => {
-    const libraries = await sharedLibraries(binary);
+    const libraries = await sharedLibraries(binary, addon);
     await mkdir(join(draft, 'lib'));
     const hash = createHash('sha256').update(await copy(binary, join(draft, 'node')));
     for (const path of libraries) {
@@ -39,22 +42,35 @@ export async function keepNode(node: string): Promise<KeptNode> {
   return { directory, loader, hash: await readFile(join(directory, 'hash'), 'utf8') };
 }
 
-/** Paths of the libraries that the loader would load with the program, and of the loader. */
-async function sharedLibraries(binary: string): Promise<string[]> {
-  const listing = (await isElf(binary)) ? await traceLoader(binary) : '';
-  const paths = [...listing.matchAll(/^\s+(?:\S+ => )?(\/\S+) \(0x/gm)].flatMap(([, path]) => path ?? []);
-  if (paths.some((path) => isLoader(basename(path)))) return paths;
-  throw new WorkcellError(
-    'capability-unsupported',
-    `${binary} is not a Node for Linux with glibc, so it cannot run in a container. Name one that is.`,
-    { details: { node: binary } },
-  );
+async function identify(path: string): Promise<[string, string]> {
+  const { size, mtimeNs, ino } = await stat(path, { bigint: true });
+  return [path, `${size} ${mtimeNs} ${ino}`];
 }
 
-/** With this variable the loader lists what it would load and does not start the program. */
-async function traceLoader(binary: string): Promise<string> {
-  const env = { LD_TRACE_LOADED_OBJECTS: '1' };
-  return (await promisify(execFile)(binary, ['--version'], { env })).stdout;
+/** Paths of the libraries that the loader would load with the program and with its addon, and of the loader. */
+async function sharedLibraries(binary: string, addon: string): Promise<string[]> {
+  const own = (await isElf(binary)) ? await listLibraries(binary, { LD_TRACE_LOADED_OBJECTS: '1' }) : [];
+  const loader = own.find((path) => isLoader(basename(path)));
+  if (loader === undefined) {
+    throw new WorkcellError(
+      'capability-unsupported',
+      `${binary} is not a Node for Linux with glibc, so it cannot run in a container. Name one that is.`,
+      { details: { node: binary } },
+    );
+  }
+  const known = new Set(own.map((path) => basename(path)));
+  const further = await listLibraries(loader, {}, '--list', addon);
+  return [...own, ...further.filter((path) => !known.has(basename(path)))];
+}
+
+/** What the loader says that it would load, in place of starting a program. */
+async function listLibraries(
+  program: string,
+  env: Record<string, string>,
+  ...words: string[]
+): Promise<string[]> {
+  const { stdout } = await promisify(execFile)(program, words, { env });
+  return [...stdout.matchAll(/^\s+(?:\S+ => )?(\/\S+) \(0x/gm)].flatMap(([, path]) => path ?? []);
 }
 
 async function isElf(path: string): Promise<boolean> {
