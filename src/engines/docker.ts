@@ -72,11 +72,21 @@ export function refusalOf(error: unknown): EngineRefusal {
     json?: { message?: string };
     message?: string;
   };
-  return { status: statusCode, code, reason: (json?.message ?? message ?? String(error)).trim() };
+  const reason = (json?.message ?? message ?? String(error)).replace(/^\(HTTP code \d+\) [a-z -]+ - /, '');
+  return { status: statusCode, code, reason: reason.trim() };
 }
 
 export function isGone(error: unknown): boolean {
   return refusalOf(error).status === 404;
+}
+
+/** Settles when the engine answers; rejects with what to do when it does not. */
+export async function reachEngine(engine: Engine): Promise<void> {
+  try {
+    await engine.docker.ping();
+  } catch (error) {
+    throw engineTrouble(engine, error) ?? error;
+  }
 }
 
 /** The error for a call that failed on the way to the engine; undefined when the engine itself refused. */

@@ -50,9 +50,11 @@ describe('an engine', () => {
   });
 
   test('that this user may not use says so, and what to do', async () => {
-    const { error } = await startAs(nobody, { backend: 'docker', engine });
+    const { error, home } = await startAs(nobody, { backend: 'docker', engine });
     expect(error).toMatchObject({ code: 'permission-denied' });
     expect(error?.message).toContain('usermod -aG docker');
+    // Nobody waited for an executor to be made first.
+    expect(existsSync(join(home, '.cache'))).toBe(false);
   });
 
   test('is taken when no backend is named and no sandbox can be had', async () => {
@@ -115,7 +117,7 @@ async function startAs(
   uid: number,
   options: object,
   env: Record<string, string> = {},
-): Promise<{ backend?: string; error?: { code: string; message: string } }> {
+): Promise<{ home: string; backend?: string; error?: { code: string; message: string } }> {
   const home = mkdtempSync(join(tmpdir(), 'docker-user-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   chmodSync(home, 0o777);
@@ -132,7 +134,7 @@ async function startAs(
     ['--import', import.meta.resolve('tsx'), '--input-type=module', '--eval', program],
     { cwd: home, uid, gid: uid, env: { PATH: process.env.PATH, HOME: home, ...env } },
   );
-  return JSON.parse(stdout);
+  return { ...JSON.parse(stdout), home };
 }
 
 /** A system like Alpine’s, as much as matters of it. */

@@ -30,7 +30,7 @@ export async function attachContainer(id: string, { signal, plugins = [] }: Star
   const { halted } = halt;
   const wire = await openWire(container, {
     directory: home.wire,
-    bundle: await openBundle(),
+    bundle: await openBundle(engine),
     halted,
     signal,
     actions: actionsWith(plugins),

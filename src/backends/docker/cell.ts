@@ -1,6 +1,6 @@
 /** Starts one container with an executor in it, and ends it. */
 import type Docker from 'dockerode';
-import { type Engine, isGone, openEngine, refusalOf } from '../../engines/docker.js';
+import { type Engine, isGone, openEngine, reachEngine, refusalOf } from '../../engines/docker.js';
 import { type ExecutorBundle, executorBundle } from '../../images/bundle/bundle.js';
 import { dockerBuilder } from '../../images/docker/service.js';
 import { actionsWith } from '../../plugins/host.js';
@@ -29,7 +29,7 @@ export async function startContainer(
   { id, signal, plugins = [], onProgress }: StartOptions,
 ): Promise<Cell> {
   const engine = await openEngine(options.engine);
-  const bundle = await openBundle();
+  const bundle = await openBundle(engine);
   const home = makeHome(id, options.keepAlive);
   let container: Docker.Container | undefined;
   try {
@@ -96,12 +96,14 @@ async function create(
 
 let opened: Promise<ExecutorBundle> | undefined;
 
-/** The same for all cells of this process. */
-export function openBundle(): Promise<ExecutorBundle> {
-  opened ??= executorBundle().catch((error: unknown) => {
-    opened = undefined;
-    throw error;
-  });
+/** The same for all cells of this process. Making it can take long, so an engine that cannot be had is told before. */
+export function openBundle(engine: Engine): Promise<ExecutorBundle> {
+  opened ??= reachEngine(engine)
+    .then(() => executorBundle())
+    .catch((error: unknown) => {
+      opened = undefined;
+      throw error;
+    });
   return opened;
 }
 
