@@ -2,10 +2,9 @@ import { expect, test } from 'vitest';
 import { createRuntime } from '../../src/index.js';
 import { contractSuite } from '../contract/suite.js';
 import { dockerEngine, images } from '../engines/docker.js';
+import { gvisorContract } from './docker/gvisor.js';
 
 const { host: engine } = await dockerEngine();
-
-const noSignals = 'the terminals of gVisor send no signals for keys';
 
 contractSuite(
   'docker with gVisor',
@@ -16,20 +15,7 @@ contractSuite(
     ociRuntime: 'runsc',
     volumes: [`${process.execPath}:/usr/local/bin/node:ro`],
   },
-  {
-    traits: ['limited-tree'],
-    gaps: {
-      'input.interrupt': noSignals,
-      'input.suspend': noSignals,
-      'input.end': 'the terminals of gVisor know no end of input',
-      'input.raw-terminal': 'gVisor does not know a terminal as /dev/tty, by which it would be put right',
-    },
-    sometimes: {
-      'limits.output': 'the terminals of gVisor may still hold output when the program that wrote it is gone',
-      'limits.timeout-ignored-signals':
-        'gVisor may take longer to end a program than a command is given to end',
-    },
-  },
+  gvisorContract,
 );
 
 test('no variable of the container tells commands what the executor was told', async () => {

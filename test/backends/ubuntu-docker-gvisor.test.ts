@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { createRuntime } from '../../src/index.js';
 import { contractSuite } from '../contract/suite.js';
 import { dockerEngine, images } from '../engines/docker.js';
+import { gvisorContract } from './docker/gvisor.js';
 import { ubuntuVerbs } from './ubuntu-docker/verbs.js';
 
 const { host: engine } = await dockerEngine();
@@ -16,8 +17,7 @@ const cell = {
 contractSuite(
   'ubuntu-docker with gVisor',
   { ...cell, volumes: [`${process.execPath}:/usr/local/bin/node:ro`] },
-  // What concerns shells, files and processes is the docker backend's, and runs on gVisor there.
-  { traits: ['limited-tree'], only: ['env.', 'events.', 'ports.', 'runtime.', 'stats.', 'tools.'] },
+  gvisorContract,
 );
 
 ubuntuVerbs(cell);

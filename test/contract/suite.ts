@@ -39,15 +39,13 @@ export interface SuiteOptions {
   /** Gaps that timing decides: the behaviour holds on one run and not on the next. Each failure is printed with the reason. */
   readonly sometimes?: Partial<Record<RequirementId, string>>;
   readonly traits?: readonly Trait[];
-  /** Beginnings of the ids that are run, where another suite runs the rest on the same code. Default: all. */
-  readonly only?: readonly string[];
 }
 
 /** `options` are what each test creates its runtimes with. */
 export function contractSuite(
   name: string,
   options: CreateRuntimeOptions | (() => CreateRuntimeOptions),
-  { gaps = {}, sometimes = {}, traits = [], only = [''] }: SuiteOptions = {},
+  { gaps = {}, sometimes = {}, traits = [] }: SuiteOptions = {},
 ): void {
   const optionsOf = () => (typeof options === 'function' ? options() : options);
 
@@ -62,7 +60,6 @@ export function contractSuite(
     for (const [id, behaviour] of behaviours.flatMap((group) => Object.entries(group))) {
       const requirement = requirements[id as RequirementId];
       if (requirement?.trait !== undefined && !traits.includes(requirement.trait)) continue;
-      if (!only.some((beginning) => id.startsWith(beginning))) continue;
       const gap = gaps[id as RequirementId];
       const title = `${id}: ${requirement?.sentence}${gap === undefined ? '' : ` (gap: ${gap})`}`;
       const unreliable = sometimes[id as RequirementId];
