@@ -6,6 +6,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -75,7 +76,7 @@ test('its compiled form fits, and a package that cannot be bundled is beside it'
   const check = `
     const { readFileSync } = require('node:fs');
     const { constants, Script } = require('node:vm');
-    const script = new Script(require('node:module').wrap(readFileSync('program.cjs', 'latin1')), {
+    const script = new Script(readFileSync('program.js', 'latin1'), {
       cachedData: readFileSync('program.cache'),
       importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     });
@@ -83,6 +84,8 @@ test('its compiled form fits, and a package that cannot be bundled is beside it'
   const [program = '', ...words] = bundle.command(bundle.directory).slice(0, -1);
   const { stdout } = spawnSync(program, [...words, '-e', check], { cwd: bundle.directory, encoding: 'utf8' });
   expect(stdout).toBe('false\n');
+  // From the function that opens a shell: what a first command runs is in it too.
+  expect(readFileSync(join(bundle.directory, 'program.cache'), 'latin1')).toContain('--noediting');
   expect(readdirSync(bundle.directory)).not.toContain('maker.cjs');
 });
 
@@ -93,8 +96,8 @@ test('a package that cannot be bundled is beside it, and is found without a word
   symlinkSync(join(bundle.directory, 'node_modules'), join(directory, 'node_modules'));
   copyFileSync(join(bundle.directory, 'executor.cjs'), join(directory, 'executor.cjs'));
   writeFileSync(
-    join(directory, 'program.cjs'),
-    "import('playwright-core').then(({ chromium }) => console.log(chromium.name()));",
+    join(directory, 'program.js'),
+    "() => import('playwright-core').then(({ chromium }) => console.log(chromium.name()));",
   );
   const [program = '', ...words] = bundle.command(bundle.directory).slice(0, -1);
   const browser = spawnSync(program, [...words, join(directory, 'executor.cjs')], { encoding: 'utf8' });

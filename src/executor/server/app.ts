@@ -46,6 +46,8 @@ export async function createApp(
       connectionsCheckingInterval: Math.min(5000, limits.requestMs),
     },
     routerOptions: { maxParamLength: 256 },
+    // No route has a schema of the framework's kind, whose compilers take long to load.
+    schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } },
     clientErrorHandler: (error, socket) => {
       if (!socket.writable) return void socket.destroy();
       const status =
@@ -111,4 +113,8 @@ function checkInstance(expected: string | string[] | undefined, actual: string):
     'runtime-disconnected',
     'The server was started anew since this client connected: shells and processes of before are gone. Connect again.',
   );
+}
+
+function unused(): never {
+  throw new Error('Requests are checked by their handlers.');
 }

@@ -2,7 +2,7 @@
  * The executor inside a container. What it is to serve stands in a file that commands cannot reach. It says in one line on
  * standard output that it listens, with what the kernel enforces on it, and ends when its standard input does.
  */
-import { chmodSync, readFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeSync } from 'node:fs';
 import { z } from 'zod';
 import { hostEnvironment } from '../../launchers/host-environment.js';
 import { createUidLauncher, takeUser, uidIsolation } from '../../launchers/uid.js';
@@ -17,6 +17,8 @@ import { serveExecutor } from './server.js';
 import { shutDownOn } from './shutdown.js';
 import { keepHeapSmall } from './small-heap.js';
 
+const standardOutput = 1;
+
 const settingsSchema = z.strictObject({
   id: z.string(),
   socketPath: z.string(),
@@ -28,7 +30,8 @@ const settingsSchema = z.strictObject({
   openFiles: z.int().optional(),
   /** Outlives the process that started it. */
   keepAlive: z.boolean(),
-  plugins: z.array(pluginSpecSchema),
+  /** Default: those of the package. */
+  plugins: z.array(pluginSpecSchema).optional(),
 });
 
 export type CellSettings = z.infer<typeof settingsSchema>;
@@ -101,6 +104,7 @@ function readKernel(): KernelReport {
   };
 }
 
+/** Its one line; a stream for it would have to be loaded first. */
 function say(greeting: z.input<typeof greetingSchema>): void {
-  process.stdout.write(`${JSON.stringify(greeting)}\n`);
+  writeSync(standardOutput, `${JSON.stringify(greeting)}\n`);
 }

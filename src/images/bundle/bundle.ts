@@ -5,7 +5,7 @@ import { copyFile, cp, link, mkdir, readdir, readFile, writeFile } from 'node:fs
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { WorkcellError } from '../../protocol/index.js';
-import { makeCodeCache, starter } from './code-cache.js';
+import { asFunction, makeCodeCache, starter } from './code-cache.js';
 import { keepNode } from './node.js';
 import { executorScript, wholePackages } from './script.js';
 import { cacheDirectory, keep, removeUnused, touch } from './store.js';
@@ -30,7 +30,7 @@ export interface BundleOptions {
 }
 
 /** Changes when the layout of the directory does. */
-const layout = 3;
+const layout = 5;
 
 const made = new Map<string, ExecutorBundle>();
 
@@ -96,7 +96,7 @@ async function readContents(): Promise<Contents> {
   const { name, path } = terminalAddon();
   const [script, addon] = await Promise.all([executorScript(), readFile(path)]);
   const files = new Map([
-    ['program.cjs', script],
+    ['program.js', asFunction(script)],
     ['executor.cjs', Buffer.from(starter)],
     ['node_modules/@lydell/node-pty/index.js', Buffer.from('')],
     [`node_modules/${name}/pty.node`, addon],

@@ -45,13 +45,13 @@ async function bundleScript(entry: string): Promise<Uint8Array> {
     define: { 'import.meta.url': 'scriptUrl' },
     banner: { js: "const scriptUrl = require('node:url').pathToFileURL(__filename).href;" },
     plugins: [
-      lateBuiltins,
+      late,
       {
-        name: 'required modules are bundled too',
+        name: 'source as the bundler needs it',
         setup({ onLoad }) {
           onLoad({ filter: /\/src\/.*\.ts$/ }, async ({ path }) => ({
             loader: 'ts',
-            contents: withoutOwnRequire(await readFile(path, 'utf8')),
+            contents: forBundler(await readFile(path, 'utf8')),
           }));
         },
       },
@@ -62,24 +62,36 @@ async function bundleScript(entry: string): Promise<Uint8Array> {
   return script.contents;
 }
 
-/** Large modules of Node that libraries ask for as they load, and that an executor on a socket seldom needs. */
-const lateBuiltins: Plugin = {
-  name: 'large modules of Node load when they are used',
+/** What libraries ask for as they load, and an executor on a socket seldom needs. */
+const seldomNeeded = /^((node:)?(https|http2|tls|dns)|duplexify)$/;
+
+const late: Plugin = {
+  name: 'what is seldom needed loads when it is used',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^(node:)?(https|http2|tls)$/ }, ({ path, kind, namespace }) =>
+    onResolve({ filter: seldomNeeded }, ({ path, kind, namespace, resolveDir }) =>
       kind === 'require-call' && namespace === 'file'
-        ? { path, namespace: 'late' }
-        : { path, external: true },
+        ? { path, namespace: 'late', pluginData: resolveDir }
+        : undefined,
     );
-    onLoad({ filter: /.*/, namespace: 'late' }, ({ path }) => ({
-      contents: `module.exports = new Proxy({}, { get: (_, name) => require(${JSON.stringify(path)})[name] });`,
+    onLoad({ filter: /.*/, namespace: 'late' }, ({ path, pluginData }) => ({
+      resolveDir: pluginData,
+      contents: `
+        const load = () => require(${JSON.stringify(path)});
+        module.exports = new Proxy(function () {}, {
+          get: (_, name) => load()[name],
+          construct: (_, words) => new (load())(...words),
+        });`,
     }));
   },
 };
 
-/** Source loads some modules late with a `require` of its own; the bundler follows only the common one. */
-function withoutOwnRequire(source: string): string {
+/**
+ * Source loads some modules late with a `require` of its own; the bundler follows only the common one. And of a library
+ * that is imported as one object, all has to be there and to be put into it at each start.
+ */
+function forBundler(source: string): string {
   return source
     .replace(/^const require = createRequire\(import\.meta\.url\);$/m, '')
-    .replaceAll('createRequire(import.meta.url)(', 'require(');
+    .replaceAll('createRequire(import.meta.url)(', 'require(')
+    .replace(/^import \{ z \} from 'zod';$/m, "import * as z from 'zod';");
 }
