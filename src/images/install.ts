@@ -26,7 +26,7 @@ install() {
   elif command -v apk >/dev/null; then
     apk add --no-cache -- "$@"
   else
-    fail 'The base has no package manager that is known: apt-get, dnf, microdnf, yum, zypper or apk.'
+    fail 'The base has no package manager that is known: apt-get, dnf, microdnf, yum, zypper or apk. Take one that has, or one that holds what is asked for.'
   fi
 }`;
 

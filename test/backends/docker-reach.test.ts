@@ -1,16 +1,7 @@
 /** Ways to an engine, engines that cannot be had, images that cannot be used, and what others left there. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -74,15 +65,6 @@ describe('an image', () => {
     const error = await refusal(createRuntime({ ...cell, platform: 'linux/s390x' }), 'invalid-config');
     expect(error.message).toContain(images.bare);
   });
-
-  test('of another C library without bash, or with a setpriv of its own, is refused with what to do', async () => {
-    const bare = await importImage();
-    const error = await refusal(createRuntime({ ...cell, image: bare }), 'image-unsuitable');
-    expect(error.message).toMatch(/^Alpine Linux v3.20 has no bash.*apk add bash/);
-    const other = await importImage('bash');
-    const refused = await refusal(createRuntime({ ...cell, image: other }), 'image-unsuitable');
-    expect(refused.message).toContain('apk add util-linux');
-  });
 });
 
 test('what the owner left who was killed is removed by the next one', async () => {
@@ -135,24 +117,4 @@ async function startAs(
     { cwd: home, uid, gid: uid, env: { PATH: process.env.PATH, HOME: home, ...env } },
   );
   return { ...JSON.parse(stdout), home };
-}
-
-/** A system like Alpine’s, as much as matters of it. */
-async function importImage(...programs: 'bash'[]): Promise<string> {
-  const scratch = mkdtempSync(join(tmpdir(), 'alpine-'));
-  const root = join(scratch, 'root');
-  const image = `alpine-test-${randomBytes(4).toString('hex')}`;
-  onTestFinished(async () => {
-    rmSync(scratch, { recursive: true, force: true });
-    await client.getImage(image).remove({ force: true });
-  });
-  for (const directory of ['bin', 'lib', 'etc']) mkdirSync(join(root, directory), { recursive: true });
-  writeFileSync(join(root, 'lib/ld-musl-x86_64.so.1'), '');
-  writeFileSync(join(root, 'etc/os-release'), 'ID=alpine\nPRETTY_NAME="Alpine Linux v3.20"\n');
-  copyFileSync('/bin/busybox', join(root, 'bin/busybox'));
-  for (const name of ['sh', 'setpriv']) symlinkSync('busybox', join(root, 'bin', name));
-  for (const name of programs) copyFileSync(`/bin/${name}-static`, join(root, 'bin', name));
-  await run('tar', ['-C', root, '-cf', join(scratch, 'image.tar'), '.']);
-  await run('docker', ['--host', engine, 'import', join(scratch, 'image.tar'), image]);
-  return image;
 }

@@ -10,6 +10,7 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { dockerBuilder, type ImageBuilder, listImages, pruneImages } from '../../src/images/index.js';
 import { start } from '../cli/workcell.js';
 import { dockerEngine, images } from '../engines/docker.js';
+import { makeWheel } from './wheel.js';
 
 const run = promisify(execFile);
 
@@ -380,15 +381,7 @@ async function countingEngine(): Promise<{ engine: string; requests: string[] }>
 /** The image with Python, and a wheel in it. */
 async function pythonBase(): Promise<string> {
   const name = ownRepository();
-  const make = `import zipfile, os
-os.makedirs('/wheels')
-with zipfile.ZipFile('/wheels/tiny_thing-1.0-py3-none-any.whl', 'w') as wheel:
-    wheel.writestr('tiny_thing.py', 'answer = 42')
-    wheel.writestr('tiny_thing-1.0.dist-info/METADATA', 'Metadata-Version: 2.1\\nName: tiny-thing\\nVersion: 1.0\\n')
-    wheel.writestr('tiny_thing-1.0.dist-info/WHEEL', 'Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')
-    wheel.writestr('tiny_thing-1.0.dist-info/RECORD', '')
-`;
-  await docker('run', '--name', name, images.tools, 'python3', '-c', make);
+  await docker('run', '--name', name, images.tools, 'python3', '-c', makeWheel);
   await docker('commit', name, `${name}:base`);
   await docker('rm', name);
   return `${name}:base`;

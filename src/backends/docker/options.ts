@@ -19,7 +19,7 @@ const limitsSchema = z.strictObject({
 const port = z.int().min(1).max(65_535);
 
 export const dockerOptions = {
-  /** Any image with the GNU C library and bash in it. */
+  /** Any image with bash and util-linux in it. */
   image: z.string().min(1).default('debian:bookworm'),
   /** Such as `linux/arm64`, where the engine can run it. */
   platform: z.string().min(1).optional(),

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import type Docker from 'dockerode';
 import { quote } from '../../executor/shell/quote.js';
 import { WorkcellError } from '../../protocol/index.js';
@@ -13,6 +14,8 @@ import { readMessages } from './messages.js';
 const quotedLines = 20;
 /** A longer one is told in pieces. */
 const longestLine = 64 * 1024;
+
+const ownSource = /^(Step \d+\/\d+ : RUN ).{100,}$/s;
 
 /** Builds an image. It has no name until it is complete and known to be of use. */
 export async function buildInEngine(docker: Docker, job: BuildJob): Promise<void> {
@@ -57,7 +60,8 @@ async function follow(stream: NodeJS.ReadableStream, job: BuildJob): Promise<str
   let id: string | undefined;
   let rest = '';
   const tell = (text: string) => {
-    const line = mask(text).trimEnd();
+    // The engine repeats what it was told to run, and colours what comes from standard error.
+    const line = stripVTControlCharacters(mask(text)).trimEnd().replace(ownSource, '$1…');
     if (line === '') return;
     quoted.push(line);
     if (quoted.length > quotedLines) quoted.shift();

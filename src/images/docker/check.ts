@@ -32,12 +32,14 @@ export async function checkSuitable(docker: Docker, image: string): Promise<void
       ['x86_64', 'aarch64'].map((kind) => has(container, `/lib/ld-musl-${kind}.so.1`)),
     );
     const name = (await systemName(container)) ?? 'The image';
+    const isMusl = musl.includes(true);
+    const advice = isMusl
+      ? `--extra-deps 'apk add bash util-linux' (extraDeps in code)`
+      : `--system-package bash (systemPackages in code)`;
     throw new WorkcellError(
       'image-unsuitable',
-      musl.includes(true)
-        ? `${name} has no bash, which every cell needs. Add it: --extra-deps 'apk add bash' (extraDeps in code), or take a base such as debian:bookworm.`
-        : `${name} has no bash, which every cell needs. Add it to systemPackages, or take a base such as debian:bookworm.`,
-      { details: { libc: musl.includes(true) ? 'musl' : 'glibc', system: name } },
+      `${name} has no bash, which every cell needs. Build an image that has it (workcell images build --base … ${advice}), or take one such as debian:bookworm.`,
+      { details: { libc: isMusl ? 'musl' : 'glibc', system: name } },
     );
   } finally {
     await container.remove({ force: true });
