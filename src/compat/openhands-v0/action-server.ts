@@ -132,7 +132,6 @@ export class ActionServer {
   async #edit(args: Arguments<'edit'>): Promise<ObservationEvent> {
     if (args.impl_source !== 'oh_aci') return errorObservation(disabled.llmEdit);
     const { content, diff } = await this.#editor.execute(args);
-    if (args.command === 'view') return readObservation(args.path, content, 'oh_aci');
     return editObservation({ path: args.path, content, oldText: args.old_str, newText: args.new_str, diff });
   }
 

@@ -1,4 +1,4 @@
-/** The server on a real port: as a program, with a client in Python, and with connections that break. */
+/** The server on a real port, with connections that break. */
 import { execFile } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
@@ -6,7 +6,6 @@ import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type OpenHandsServer, serveOpenHands } from '../../../src/compat/openhands-v0/serve.js';
@@ -19,7 +18,7 @@ beforeEach(() => {
   directory = realpathSync(mkdtempSync(join(tmpdir(), 'openhands-serve-')));
 });
 afterEach(() => {
-  for (const path of [directory, `${directory}-host`]) rmSync(path, { recursive: true, force: true });
+  rmSync(directory, { recursive: true, force: true });
 });
 
 const serve = (options: object = {}) =>
@@ -31,38 +30,6 @@ const serve = (options: object = {}) =>
     environment: hostEnvironment({}),
     ...options,
   });
-
-describe('a client in Python', () => {
-  test('does not notice the difference', async () => {
-    const server = await serve();
-    try {
-      const script = fileURLToPath(new URL('client.py', import.meta.url));
-      const { stdout } = await run('python3', [
-        script,
-        `http://127.0.0.1:${server.port}`,
-        'a key',
-        directory,
-      ]);
-      const name = `${directory.split('/').at(-1)}-host`;
-      expect(JSON.parse(stdout)).toEqual({
-        env: 0,
-        bashrc: true,
-        git: ['[user]', 'name', '=', 'openhands'],
-        greeting: 'hi there',
-        script: '42',
-        diff: ['@@ -1 +1 @@', '-print(6 * 7)', '+print(7 * 7)'],
-        view: expect.stringMatching(/ {5}1\tprint\(7 \* 7\)\n$/),
-        listed: ['copied/', 'single/', 'identity', 'script.py'],
-        downloaded: { [`${name}/inner/below.txt`]: 'inner/below.txt', [`${name}/top.txt`]: 'top.txt' },
-        token: null,
-        mcp: ['detail', 'router_error_log'],
-        refused: [403, { detail: 'Invalid API Key' }],
-      });
-    } finally {
-      await server.close();
-    }
-  });
-});
 
 describe('a connection that breaks', () => {
   const post = (server: OpenHandsServer, command: string) => {
