@@ -119,7 +119,57 @@ answer({
   },
   {
     id: '30.privileges',
-    title: 'set-user-id programs and files, file capabilities, becoming another user',
+    title: 'set-user-id programs of the system, file capabilities, becoming another user',
+    expected: 'blocked',
+    needs: ['python3'],
+    async attack(runtime) {
+      const status = await permitted(runtime, 'cat /proc/self/status');
+      const sets = [...status.matchAll(/^(Cap\w+):\s+([\da-f]+)$/gm)];
+      // Not every kernel shows all five.
+      demand(sets.length >= 4, 'the kernel does not say which capabilities there are');
+      const held = sets.filter(([, , bits = '']) => /[^0]/.test(bits)).map(([, set]) => set);
+      demand(held.length === 0, `capabilities in ${held.join(', ')}`);
+      const { locked, tried, gained } = await python<{ locked: number; tried: number; gained: string[] }>(
+        runtime,
+        `import stat, subprocess
+own = {os.getuid(), os.getgid()}
+paths, gained = set(), []
+for top in ("/usr", "/bin", "/sbin", "/lib", "/opt"):
+    for directory, below, names in os.walk(os.path.realpath(top)):
+        # Where no programs are, and most files.
+        below[:] = [name for name in below if name not in ("share", "include") and not name.startswith("python")]
+        for path in (os.path.join(directory, name) for name in names):
+            mode = os.lstat(path).st_mode
+            if stat.S_ISREG(mode) and mode & 0o6000 and os.access(path, os.X_OK): paths.add(path)
+for path in paths:
+    # It has been replaced by the program when this returns, and shows whom it runs as even when it has ended.
+    child = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    ids = [line.split()[1:] for line in open(f"/proc/{child.pid}/status") if line.startswith(("Uid:", "Gid:"))]
+    if len(ids) != 2 or any(int(word) not in own for words in ids for word in words): gained.append(path)
+    child.kill(); child.wait()
+answer({"locked": libc.prctl(39, 0, 0, 0, 0), "tried": len(paths), "gained": gained})`,
+        { timeoutMs: 60_000 },
+      );
+      demand(locked === 1, 'no_new_privs is not set');
+      demand(gained.length === 0, `more rights through ${gained.slice(0, 4).join(', ')}`);
+      const outcomes = await python<Record<string, string>>(
+        runtime,
+        `def become(name, number):
+    became = outcome(lambda: getattr(os, name)(number))
+    # There is no such user where his number stands for nobody.
+    return "EPERM" if became == "EINVAL" else became
+answer({
+"setgroups": outcome(lambda: os.setgroups([0])),
+**{f"{name} {number}": become(name, number) for name in ("setuid", "seteuid", "setgid", "setegid") for number in (0, 1001, 65534) if number not in (os.getuid(), os.getgid())},
+})`,
+      );
+      return `no capabilities, no_new_privs; ${tried} programs give nothing; ${allRefused(outcomes)}`;
+    },
+    neighbour: async (runtime) => void (await permitted(runtime, 'cp /bin/sh own && ./own -c id')),
+  },
+  {
+    id: '30.set-user-id-files',
+    title: 'files of the cell made set-user-id, for whoever starts them, also outside',
     expected: 'blocked',
     needs: ['python3'],
     unclaimed: (isolation) =>
@@ -127,14 +177,6 @@ answer({
         ? 'gVisor has no filter before it, so files of the workspace may get the set-user-id bit, which counts outside'
         : undefined,
     async attack(runtime) {
-      const status = await permitted(runtime, 'cat /proc/self/status');
-      // gVisor keeps to it and does not show it.
-      const locked = /^NoNewPrivs:\s+1$/m.test(status) || isEnforced(runtime.isolation, 'kernel');
-      demand(locked, 'no_new_privs is not set');
-      const held = ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb'].filter(
-        (set) => !new RegExp(`^${set}:\\s+0+$`, 'm').test(status),
-      );
-      demand(held.length === 0, `capabilities in ${held.join(', ')}`);
       const outcomes = await python<Record<string, string>>(
         runtime,
         `import shutil
@@ -144,15 +186,14 @@ answer({
 "chmod u+s": outcome(lambda: os.chmod("shell", 0o4755)),
 "fchmod u+s": outcome(lambda: os.fchmod(fd, 0o4755)),
 "create u+s": outcome(lambda: os.close(os.open("suid", os.O_CREAT | os.O_WRONLY, 0o4755))),
-"setgroups": outcome(lambda: os.setgroups([0])),
 })`,
       );
       const detail = allRefused(outcomes);
-      const became = await run(
+      const { output: made } = await run(
         runtime,
-        'for u in 0 1001 65534; do python3 -c "import os; os.setuid($u); print(os.getuid())" 2>/dev/null; done; find / -xdev -perm -4000 -newermt "1 hour ago" 2>/dev/null',
+        'find . /tmp /var/tmp /dev/shm "$HOME" -type f -perm -4000 2>/dev/null',
       );
-      demand(became.output.trim() === '', `it became ${became.output}`);
+      demand(made === '', `there is ${made.trim()}`);
       const nosuid = await permitted(
         runtime,
         "grep -v ' proc ' /proc/self/mountinfo | grep -v nosuid || true",
@@ -160,7 +201,7 @@ answer({
       // An engine mounts images as they are, and no_new_privs makes up for it.
       const honoured = runtime.isolation.tier === 'namespace' ? nosuid : '';
       demand(honoured === '', `mounts that honour set-user-id: ${honoured.trim()}`);
-      return `no capabilities, no_new_privs; ${detail}`;
+      return detail;
     },
     neighbour: async (runtime) =>
       void (await permitted(runtime, 'cp /bin/sh own && chmod 755 own && ./own -c true && chmod g+s .')),

@@ -91,7 +91,8 @@ export const machineCases: readonly AbuseCase[] = [
       const { files, changed } = await python<{ files: number; changed: string[] }>(
         runtime,
         `files, changed = 0, []
-for top in ("/sys/fs/cgroup", "/cgroup", "/dev/cgroup"):
+mounted = {words[1] for words in map(str.split, open("/proc/self/mounts")) if words[2] in ("cgroup", "cgroup2", "cpuset")}
+for top in mounted | {"/sys/fs/cgroup", "/cgroup", "/dev/cgroup"}:
     for directory, _, names in os.walk(top):
         if outcome(lambda: os.mkdir(os.path.join(directory, "own"))) == "ok": changed.append(directory)
         for path in (os.path.join(directory, name) for name in names):
