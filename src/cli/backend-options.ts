@@ -49,8 +49,20 @@ function toOption(key: string, schema: z.ZodType): Option {
   const flag = `--${toSnakeCase(key).replaceAll('_', '-')}`;
   const inner = unwrap(schema);
   if (inner instanceof z.ZodBoolean) return new Option(flag);
+  if (inner instanceof z.ZodArray) return toListOption(flag, schema, inner.element as z.ZodType);
   const plain = inner instanceof z.ZodString || inner instanceof z.ZodEnum || inner instanceof z.ZodNumber;
   const option = new Option(`${flag} <${plain ? 'value' : 'json'}>`);
   if (inner instanceof z.ZodEnum) option.choices(inner.options.map(String));
   return option.argParser((text: string) => fromText(text, schema));
+}
+
+/** One entry each time it is given, or all of them as JSON. */
+function toListOption(flag: string, schema: z.ZodType, element: z.ZodType): Option {
+  const kind = unwrap(element) instanceof z.ZodString ? 'value' : 'json';
+  return new Option(`${flag} <${kind}>`, 'may be given several times').argParser(
+    (text: string, before: unknown[] | undefined) => {
+      const all = fromText(text, schema);
+      return [...(before ?? []), ...(Array.isArray(all) ? all : [fromText(text, element)])];
+    },
+  );
 }

@@ -95,6 +95,18 @@ describe('--json', () => {
   });
 });
 
+test('a list is given entry by entry, or whole as JSON', async () => {
+  // Volumes are looked at before an engine is asked for.
+  const docker = ['run', '--json', '--backend', 'docker', '--volumes', 'one:/one'];
+  for (const volumes of ['/nowhere:/two', '["two:/two","/nowhere:/three"]']) {
+    const { stdout, exitCode } = await workcell([...docker, '--volumes', volumes, 'true']);
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: { code: 'invalid-config', message: expect.stringContaining('/nowhere does not exist') },
+    });
+    expect(exitCode).toBe(78);
+  }
+});
+
 describe('limits', () => {
   test('--timeout ends the command with 124 and says so', async () => {
     const { stderr, exitCode } = await workcell([...cli, '--timeout', '0.5', 'sleep 1000']);
