@@ -41,23 +41,39 @@ export default defineBackend({
 const withoutPython = new Set<string>();
 
 async function start(given: Options, context: StartContext): Promise<Cell> {
-  const known = withoutPython.has(given.image) && given.pythonPath === undefined;
-  const cell = await startWith(given, context, known ? ['python3'] : []);
-  if (cell !== undefined) return cell;
-  if (given.pythonPath !== undefined) {
+  const { image, pythonPath } = given;
+  if (pythonPath !== undefined || !withoutPython.has(image)) {
+    const cell = await startWith(given, context, []);
+    if (cell !== undefined) return cell;
+  }
+  if (pythonPath !== undefined) {
     throw new WorkcellError(
       'image-unsuitable',
-      `The image "${given.image}" has no Python at ${given.pythonPath}. Leave pythonPath out to have one found or installed.`,
-      { details: { image: given.image, pythonPath: given.pythonPath } },
+      `The image "${image}" has no Python at ${pythonPath}. Leave pythonPath out to have one found or installed.`,
+      { details: { image, pythonPath } },
     );
   }
-  withoutPython.add(given.image);
-  const second = await startWith(given, context, ['python3']);
-  if (second !== undefined) return second;
-  throw new WorkcellError('image-unsuitable', `Python cannot be started in the image "${given.image}".`, {
-    details: { image: given.image },
+  withoutPython.add(image);
+  const cell = await startWith(given, context, ['python3']).catch((error: unknown) => {
+    throw notInstalled(image, error);
+  });
+  if (cell !== undefined) return cell;
+  throw new WorkcellError('image-unsuitable', `Python cannot be started in the image "${image}".`, {
+    details: { image },
   });
 }
+
+/** That somebody builds an image is a surprise to who did not ask for packages. */
+function notInstalled(image: string, error: unknown): unknown {
+  if (!WorkcellError.isInstance(error) || !installFailures.has(error.code)) return error;
+  return new WorkcellError(
+    error.code,
+    `The image "${image}" has no Python, and none could be installed: ${error.message}\nUse an image that has one, or name a network that packages can be fetched through with buildNetwork.`,
+    { details: { image }, cause: error },
+  );
+}
+
+const installFailures: ReadonlySet<string> = new Set(['build-failed', 'image-unsuitable']);
 
 /** Undefined when there is no Python in it. */
 async function startWith(

@@ -34,6 +34,11 @@ describe('bad input has an error of its own', () => {
     expect(error.message).toContain('docker pull nobody/nothing:1');
   });
 
+  test('what is no name of an image', async () => {
+    const error = await refusal(createRuntime({ ...cell, image: 'Not One' }), 'invalid-config');
+    expect(error.message).toMatch(/^"Not One" is not the name of an image.*debian:bookworm/);
+  });
+
   test.each(['/nowhere/at/all:/mnt', 'x', '/etc:relative', '/var/run/docker.sock:/s'])(
     'a volume that cannot be mounted: %s',
     async (volume) => {

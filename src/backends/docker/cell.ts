@@ -14,6 +14,7 @@ import { createHalt, type Halt } from './halt.js';
 import { furnish, type Home, makeHome, removeHome, writeSettings, writeState } from './home.js';
 import { ownLabels } from './labels.js';
 import type { DockerOptions } from './options.js';
+import { readVolume } from './volumes.js';
 import { openWire, type Wire } from './wire.js';
 
 export interface StartOptions {
@@ -107,8 +108,10 @@ export function openBundle(engine: Engine): Promise<ExecutorBundle> {
   return opened;
 }
 
-/** Refuses options that do not go together. */
-export function checkOptions({ network, ports, pool, name, keepAlive, onLog }: DockerOptions): void {
+/** Refuses what can be told without an engine: options that do not go together, and volumes that are not there. */
+export function checkOptions(options: DockerOptions): void {
+  const { network, ports, pool, name, keepAlive, onLog, volumes } = options;
+  for (const volume of volumes) readVolume(volume);
   if (network === 'none' && ports.length > 0) {
     throw new WorkcellError(
       'invalid-config',

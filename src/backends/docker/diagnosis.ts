@@ -64,6 +64,12 @@ interface Cause {
 
 const causes: readonly Cause[] = [
   {
+    pattern: /invalid reference format/i,
+    code: 'invalid-config',
+    explain: ({ image }, reason) =>
+      `"${image}" is not the name of an image: ${reason}. Write one such as debian:bookworm.`,
+  },
+  {
     pattern: /no such image|manifest (for .* )?(unknown|not found)|pull access denied/i,
     code: 'image-missing',
     explain: ({ image }) =>

@@ -5,9 +5,18 @@ import { join, resolve } from 'node:path';
 import type { MountSettings } from 'dockerode';
 import { WorkcellError } from '../../protocol/index.js';
 
-/** `upper` is an empty directory of the cell for what is written over an overlay. */
-export function toMount(volume: string, upper: string): MountSettings {
-  const [, from = '', to = '', mode = 'rw'] = /^([^:]+):(\/[^:]*)(?::(rw|ro|overlay))?$/.exec(volume) ?? [];
+interface Volume {
+  readonly kind: 'named' | 'bind' | 'overlay';
+  /** A name, or a path of this machine. */
+  readonly source: string;
+  readonly target: string;
+  readonly readOnly: boolean;
+}
+
+/** Throws when it cannot be mounted. */
+export function readVolume(volume: string): Volume {
+  const [, from = '', target = '', mode = 'rw'] =
+    /^([^:]+):(\/[^:]*)(?::(rw|ro|overlay))?$/.exec(volume) ?? [];
   if (from === '') {
     throw refusal(
       volume,
@@ -17,17 +26,25 @@ export function toMount(volume: string, upper: string): MountSettings {
   if (/docker\.sock$/.test(from)) {
     throw refusal(volume, 'would hand the cell the engine itself, and with it this machine. Leave it out');
   }
+  const readOnly = mode === 'ro';
   if (!/[/~.]/.test(from[0] ?? '')) {
     if (mode === 'overlay') throw refusal(volume, 'cannot be an overlay: that works with directories only');
-    return { Type: 'volume', Source: from, Target: to, ReadOnly: mode === 'ro' };
+    return { kind: 'named', source: from, target, readOnly };
   }
   const source = resolve(from.replace(/^~(?=\/|$)/, homedir()));
   const stats = statSync(source, { throwIfNoEntry: false });
   if (stats === undefined)
     throw refusal(volume, `cannot be mounted: ${source} does not exist. Make it first`);
-  if (mode !== 'overlay') return { Type: 'bind', Source: source, Target: to, ReadOnly: mode === 'ro' };
+  if (mode !== 'overlay') return { kind: 'bind', source, target, readOnly };
   if (!stats.isDirectory()) throw refusal(volume, `cannot be an overlay: ${source} is not a directory`);
-  return overlay(source, to, upper);
+  return { kind: 'overlay', source, target, readOnly };
+}
+
+/** `upper` is an empty directory of the cell for what is written over an overlay. */
+export function toMount(volume: string, upper: string): MountSettings {
+  const { kind, source, target, readOnly } = readVolume(volume);
+  if (kind === 'overlay') return overlay(source, target, upper);
+  return { Type: kind === 'named' ? 'volume' : 'bind', Source: source, Target: target, ReadOnly: readOnly };
 }
 
 function overlay(source: string, target: string, upper: string): MountSettings {
