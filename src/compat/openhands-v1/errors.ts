@@ -61,6 +61,18 @@ function refusalOf(error: WorkcellError): Refusal {
   return new Refusal(statuses[error.code] ?? errorTable[error.code].status, error.message);
 }
 
+/** For work of git: all that it cannot do is a mistake in the request, except for troubles that no other would avoid. */
+export async function refusing<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!WorkcellError.isInstance(error) || own.includes(error.code)) throw error;
+    throw new Refusal(400, error.message);
+  }
+}
+
+const own: readonly ErrorCode[] = ['internal', 'runtime-closed', 'runtime-disconnected'];
+
 /** The sentence for a person in any kind of failure. */
 export function messageOf(thrown: unknown): string {
   return WorkcellError.isInstance(thrown) || thrown instanceof Refusal

@@ -17,7 +17,9 @@ import { createSessionKeys } from './keys.js';
 import { missingRoutes } from './missing-routes.js';
 import { serverRoutes } from './server-routes.js';
 import { settingsRoutes } from './settings/routes.js';
+import { savedWorkspaces } from './settings/saved-workspaces.js';
 import { type Editor, vscodeRoutes } from './vscode-routes.js';
+import { workspaceFiles } from './workspace-files.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -64,7 +66,9 @@ export function openHandsV1(options: FacadeOptions): (app: FastifyInstance, serv
     fileRoutes(app, context);
     gitRoutes(app, context);
     settingsRoutes(app, context);
+    savedWorkspaces(app);
     vscodeRoutes(app, context, options.vscode);
+    workspaceFiles(app, context);
     missingRoutes(app);
   };
 }

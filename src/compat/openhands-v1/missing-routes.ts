@@ -7,7 +7,7 @@ export const toolNames = ['terminal', 'file_editor', 'grep', 'glob'];
 
 /** The half of the protocol that talks to models and keeps conversations. */
 const otherHalf =
-  /^\/api\/(acp|agent-profiles|canvas-extensions|cloud-proxy|conversations|file\/download-trajectory|auth|llm|mcp|meta-profiles|plugins|profiles|settings\/(mcp|agent-schema|conversation-schema)|skills|sub-agents|workspaces)(\/|$)/;
+  /^\/api\/(acp|agent-profiles|canvas-extensions|cloud-proxy|conversations|file\/download-trajectory|llm|mcp|meta-profiles|plugins|profiles|settings\/(mcp|agent-schema|conversation-schema)|skills|sub-agents)(\/|$)/;
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 

@@ -50,15 +50,22 @@ export interface GitPlace {
   readonly start?: Start | undefined;
   /** Goes before `env`. */
   readonly prefix?: readonly string[] | undefined;
+  /** What gets the arguments, where that is not git itself but a script that runs it. */
+  readonly program?: readonly string[] | undefined;
 }
 
-export function gitIn(call: Call, { cwd, env, start = call.execute, prefix = [] }: GitPlace): Git {
+const plainGit = ['git', '--no-pager', '--literal-pathspecs'];
+
+export function gitIn(
+  call: Call,
+  { cwd, env, start = call.execute, prefix = [], program = plainGit }: GitPlace,
+): Git {
   return async (args, { maxOutputBytes = largestOutput, stdin, timeoutMs = patienceMs, signal } = {}) => {
     if (signal?.aborted)
       throw new WorkcellError('cancelled', `git ${args[0]} was cancelled before it began.`);
     const { id } = await start({
       action: 'start_process',
-      argv: [...prefix, ...withoutUnwanted, 'git', '--no-pager', '--literal-pathspecs', ...args],
+      argv: [...prefix, ...withoutUnwanted, ...program, ...args],
       cwd,
       env,
       timeoutMs,
@@ -89,7 +96,12 @@ export function gitIn(call: Call, { cwd, env, start = call.execute, prefix = [] 
  * Git for looking at a repository that nobody vouches for: of its settings none that starts a program is heeded. The
  * names of filters are the repository's own, so they are asked for first.
  */
-export async function inspect(call: Call, cwd: string, signal?: AbortSignal): Promise<Git> {
+export async function inspect(
+  call: Call,
+  cwd: string,
+  signal?: AbortSignal,
+  program?: readonly string[],
+): Promise<Git> {
   const ask = gitIn(call, { cwd, env: inspectionVariables([]) });
   const { stdout } = await ask(filterQuestion, { signal });
   const settings = againstFilters(stdout);
@@ -99,7 +111,7 @@ export async function inspect(call: Call, cwd: string, signal?: AbortSignal): Pr
       'Git in this cell is older than 2.31 and cannot be kept from starting what a repository names; install a newer one.',
     );
   }
-  const git = gitIn(call, { cwd, env: inspectionVariables(settings) });
+  const git = gitIn(call, { cwd, env: inspectionVariables(settings), program });
   return (args, options) => git(args, { signal, ...options });
 }
 

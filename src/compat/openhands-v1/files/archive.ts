@@ -1,31 +1,36 @@
-/** A directory as one compressed archive, without what is heavy and without what may hold credentials. */
+/** A directory in one piece, without what is heavy and without what may hold credentials. */
+import { posix } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { extract, type Pack, pack } from 'tar-stream';
 import { compileGlob } from '../../../executor/files/search/glob-pattern.js';
 import type { Executor } from '../../../protocol/index.js';
+import { callOf } from '../../../runtime/call.js';
+import { inspect } from '../../../runtime/git/command.js';
+import { findDelta } from '../../../runtime/git/delta.js';
+import { type Base, findExportBase } from './repository.js';
 
 export interface ArchiveOptions {
   readonly use_default_excludes: boolean;
-  /** Globs; one without a slash means a name at any depth. */
+  /** Globs; one without a slash means a name at any depth, one with a slash at its end only directories. */
   readonly exclude: readonly string[];
 }
 
 const heavy = [
-  '.git',
-  'node_modules',
-  '.venv',
-  'venv',
-  '__pycache__',
-  '.cache',
-  '.mypy_cache',
-  '.pytest_cache',
-  '.ruff_cache',
-  'dist',
-  'build',
-  '.next',
-  'target',
+  '.git/',
+  'node_modules/',
+  '.venv/',
+  'venv/',
+  '__pycache__/',
+  '.cache/',
+  '.mypy_cache/',
+  '.pytest_cache/',
+  '.ruff_cache/',
+  'dist/',
+  'build/',
+  '.next/',
+  'target/',
   '*.pyc',
 ];
 
@@ -35,34 +40,63 @@ const credentials =
 
 const manifestName = 'archive_manifest.json';
 
+/** All that is new or changed in the working tree of a repository, as a patch. */
+export async function openPatch(
+  executor: Executor,
+  path: string,
+  { base_ref: ref, ...options }: ArchiveOptions & { readonly base_ref?: string | undefined },
+): Promise<{ patch: Buffer; base: Base }> {
+  const call = callOf(executor);
+  const base = await findExportBase(await inspect(call, path), ref);
+  const exclude = patternsOf(options).flatMap((pattern) => {
+    const name = withoutSlash(pattern);
+    const place = name.includes('/') ? name : `**/${name}`;
+    return pattern.endsWith('/') ? [`${place}/**`] : [place, `${place}/**`];
+  });
+  return { patch: await findDelta(call, path, { base: base.id, exclude }), base };
+}
+
 /** Checks the path and begins; the bytes are made as they are read. Links are kept as links. */
 export async function openArchive(
   executor: Executor,
   path: string,
   options: ArchiveOptions,
 ): Promise<Readable> {
-  const patterns = [...(options.use_default_excludes ? heavy : []), ...options.exclude];
+  const patterns = patternsOf(options);
   const isExcluded = createFilter(patterns);
   const { content } = await executor.download(path, { format: 'tar' });
   const archive = pack();
   const compressed = createGzip();
   const fail = (error: unknown) => compressed.destroy(error as Error);
   pipeline(archive as unknown as NodeJS.ReadableStream, compressed).catch(fail);
-  repack(content, archive, { isExcluded, manifest: { format: 'tar.gz', path, excluded: patterns } }).catch(
-    (error: unknown) => archive.destroy(error as Error),
+  const manifest = { format: 'tar.gz', path, excluded: patterns };
+  repack(content, archive, { top: posix.basename(path), isExcluded, manifest }).catch((error: unknown) =>
+    archive.destroy(error as Error),
   );
   return compressed;
 }
 
+function patternsOf({ use_default_excludes: withDefaults, exclude }: ArchiveOptions): string[] {
+  return [...(withDefaults ? heavy : []), ...exclude];
+}
+
+function withoutSlash(pattern: string): string {
+  return pattern.replace(/\/+$/, '');
+}
+
 /** A member goes when it matches, or when a directory above it does. */
-function createFilter(patterns: readonly string[]): (name: string) => boolean {
-  const matchers = patterns.map(compileGlob);
-  return (name) => {
+function createFilter(patterns: readonly string[]): (name: string, isDirectory: boolean) => boolean {
+  const matchers = patterns.map((pattern) => ({
+    matches: compileGlob(withoutSlash(pattern)),
+    onlyDirectories: pattern.endsWith('/'),
+  }));
+  return (name, isDirectory) => {
     if (credentials.test(name)) return true;
     const parts = name.split('/').filter((part) => part !== '');
     return parts.some((_, index) => {
       const prefix = parts.slice(0, index + 1).join('/');
-      return matchers.some((matches) => matches(prefix));
+      const within = isDirectory || index + 1 < parts.length;
+      return matchers.some(({ matches, onlyDirectories }) => (within || !onlyDirectories) && matches(prefix));
     });
   };
 }
@@ -70,7 +104,11 @@ function createFilter(patterns: readonly string[]): (name: string) => boolean {
 async function repack(
   content: AsyncIterable<Uint8Array>,
   archive: Pack,
-  { isExcluded, manifest }: { isExcluded: (name: string) => boolean; manifest: object },
+  {
+    top,
+    isExcluded,
+    manifest,
+  }: { top: string; isExcluded: ReturnType<typeof createFilter>; manifest: object },
 ): Promise<void> {
   const unpacked = extract();
   const source = Readable.from(content);
@@ -82,20 +120,20 @@ async function repack(
     for await (const entry of unpacked) {
       const { header } = entry;
       if (archive.destroyed) return;
-      if (isExcluded(header.name)) {
+      if (isExcluded(header.name, header.type === 'directory')) {
         entry.resume();
         continue;
       }
       hasManifest ||= header.name === manifestName;
       await pipeline(
         entry as unknown as NodeJS.ReadableStream,
-        archive.entry(header) as unknown as NodeJS.WritableStream,
+        archive.entry({ ...header, name: posix.join(top, header.name) }) as unknown as NodeJS.WritableStream,
       );
     }
     await feeding;
   } finally {
     source.destroy();
   }
-  if (!hasManifest) archive.entry({ name: manifestName }, JSON.stringify(manifest));
+  if (!hasManifest) archive.entry({ name: posix.join(top, manifestName) }, JSON.stringify(manifest));
   archive.finalize();
 }

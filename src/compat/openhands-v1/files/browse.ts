@@ -39,7 +39,7 @@ export interface SubdirectoryPage {
   readonly next_page_id: string | null;
 }
 
-/** Directories only, without links, by name. A page begins with the name that the one before it gave. */
+/** Directories only, without links, by name. A page begins with the name, in small letters, that the one before it gave. */
 export async function searchSubdirectories(
   executor: Executor,
   path: string,
@@ -48,13 +48,15 @@ export async function searchSubdirectories(
   const { entries } = await executor.execute<'list'>({ action: 'list', path, depth: 1, limit: 100_000 });
   const names = entries
     .filter(({ type, name }) => type === 'directory' && (withHidden || !name.startsWith('.')))
-    .map(({ name }) => name)
-    .sort();
-  const rest = start === undefined ? names : names.filter((name) => name >= start);
+    .map(({ name }) => ({ name, key: name.toLowerCase() }))
+    .sort((left, right) =>
+      left.key < right.key || (left.key === right.key && left.name < right.name) ? -1 : 1,
+    );
+  const rest = start === undefined ? names : names.filter(({ key }) => key >= start);
   const prefix = path === '/' ? '' : path;
   return {
-    items: rest.slice(0, limit).map((name) => ({ name, path: `${prefix}/${name}` })),
-    next_page_id: rest[limit] ?? null,
+    items: rest.slice(0, limit).map(({ name }) => ({ name, path: `${prefix}/${name}` })),
+    next_page_id: rest[limit]?.key ?? null,
   };
 }
 

@@ -4,10 +4,11 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { bodyOf } from '../body.js';
 import type { FacadeContext } from '../context.js';
-import { parse, Refusal } from '../errors.js';
+import { parse, refusing } from '../errors.js';
 import { absolute, flagSchema, numberSchema, pathSchema } from '../values.js';
-import { openArchive } from './archive.js';
+import { openArchive, openPatch } from './archive.js';
 import { findHome, searchSubdirectories } from './browse.js';
+import { describeRepository, findRoot } from './repository.js';
 import { uploadForm } from './upload.js';
 
 const fileQuery = z.object({ path: pathSchema.transform(absolute) });
@@ -66,18 +67,26 @@ export function fileRoutes(app: FastifyInstance, { executor, workspace }: Facade
   });
 
   app.get('/api/file/archive', async ({ query }, reply) => {
-    const { path, format, ...options } = parse(archiveQuery, query, 'query');
-    if (format === 'git-delta')
-      throw new Refusal(501, 'This server packs no git-delta archives; ask for format=tar.gz.');
-    const archive = await openArchive(executor(), path, options);
-    return reply
-      .type('application/gzip')
-      .header(...attachment(`${posix.basename(path)}.tar.gz`))
-      .send(archive);
+    const { path, format, base_ref, ...options } = parse(archiveQuery, query, 'query');
+    const root = await findRoot(executor(), path);
+    const name = posix.basename(root);
+    if (format === 'tar.gz') {
+      const archive = await openArchive(executor(), root, options);
+      void reply.type('application/gzip').header(...attachment(`${name}.tar.gz`));
+      return reply.headers(await describeRepository(executor(), root)).send(archive);
+    }
+    const { patch, base } = await refusing(openPatch(executor(), root, { base_ref, ...options }));
+    void reply.type('text/x-patch').header(...attachment(`${name}.patch`));
+    if (base.isCommit)
+      void reply
+        .header('x-archive-base-commit', base.id)
+        .header('x-archive-base-ref', encodeURIComponent(base_ref ?? 'auto'));
+    return reply.headers(await describeRepository(executor(), root)).send(patch);
   });
 }
 
 function attachment(name: string): [string, string] {
+  if (/^[\w.~-]+$/.test(name)) return ['content-disposition', `attachment; filename="${name}"`];
   return ['content-disposition', `attachment; filename*=UTF-8''${encodeName(name)}`];
 }
 

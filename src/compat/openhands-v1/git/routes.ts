@@ -6,7 +6,7 @@ import { findChanges, type GitChange } from '../../../runtime/git/changes.js';
 import { findFileDiff } from '../../../runtime/git/file-diff.js';
 import { findCommitChanges, findCommits, type GitCommit } from '../../../runtime/git/log.js';
 import type { FacadeContext } from '../context.js';
-import { parse, Refusal } from '../errors.js';
+import { parse, Refusal, refusing } from '../errors.js';
 import { absolute, numberSchema, pathSchema } from '../values.js';
 
 const refSchema = z.string().min(1).max(1024);
@@ -49,20 +49,15 @@ export function gitRoutes(app: FastifyInstance, { executor, workspace }: FacadeC
   });
 }
 
-/** What is no repository has nothing to show. All else that git cannot do is a mistake in the request. */
+/** What is no repository, or not even there, has nothing to show. */
 async function answer<Result>(work: Promise<Result>, nothing: Result): Promise<Result> {
-  try {
-    return await work;
-  } catch (error) {
-    if (!WorkcellError.isInstance(error) || isOwn(error)) throw error;
-    if (error.code === 'not-a-repository') return nothing;
-    throw new Refusal(400, error.message);
-  }
-}
-
-/** True for troubles that are this server's and no other request would avoid. */
-function isOwn({ code }: WorkcellError): boolean {
-  return code === 'internal' || code === 'runtime-closed' || code === 'runtime-disconnected';
+  return refusing(
+    work.catch((error: unknown) => {
+      if (WorkcellError.isInstance(error) && ['not-a-repository', 'not-found'].includes(error.code))
+        return nothing;
+      throw error;
+    }),
+  );
 }
 
 const statuses = { added: 'ADDED', modified: 'UPDATED', deleted: 'DELETED', renamed: 'MOVED' };
