@@ -5,9 +5,10 @@ import { makeScratch } from '../../launchers/scratch.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { Call } from './call.js';
 import type { Log, ServerLimits } from './options.js';
+import { SpentKeys } from './spent-keys.js';
 
-/** Keys of actions whose result is no longer kept, or that were cancelled before they came. */
-const rememberedKeys = 10_000;
+/** Keys that were cancelled before their action came; it is a matter of moments. */
+const cancelledKeys = 10_000;
 
 export class Calls {
   readonly #limits: ServerLimits;
@@ -15,7 +16,9 @@ export class Calls {
   readonly #timer: NodeJS.Timeout;
   readonly #running = new Map<string, Call>();
   readonly #ended = new Map<string, Call>();
-  readonly #spent = new Map<string, 'ended' | 'cancelled'>();
+  /** Those whose result is no longer kept. */
+  readonly #spent = new SpentKeys();
+  readonly #cancelled = new SpentKeys(cancelledKeys);
   #endedBytes = 0;
   #directory: string | undefined;
   #files = 0;
@@ -76,7 +79,7 @@ export class Calls {
   cancel(key: string): void {
     const call = this.#running.get(key);
     if (call !== undefined) call.cancel();
-    else if (!this.#ended.has(key)) this.#remember(key, 'cancelled');
+    else if (!this.#ended.has(key)) this.#cancelled.add(key);
   }
 
   /** Waits until all that is under way has its outcome. */
@@ -107,27 +110,20 @@ export class Calls {
       this.#ended.delete(key);
       this.#endedBytes -= ended.totalBytes;
       ended.dispose();
-      this.#remember(key, 'ended');
+      this.#spent.add(key);
     }
-  }
-
-  #remember(key: string, why: 'ended' | 'cancelled'): void {
-    this.#spent.set(key, why);
-    const [first] = this.#spent.keys();
-    if (this.#spent.size > rememberedKeys && first !== undefined) this.#spent.delete(first);
   }
 
   #checkUnspent(key: string): void {
-    const spent = this.#spent.get(key);
-    if (spent === 'cancelled') {
-      throw new WorkcellError('cancelled', `The action with the key "${key}" was cancelled before it came.`);
-    }
-    if (spent === 'ended') {
+    if (this.#spent.has(key)) {
       throw new WorkcellError(
         'output-not-found',
         `The action with the key "${key}" has run, and its result is no longer kept. Use a new key to run it again.`,
         { details: { key } },
       );
+    }
+    if (this.#cancelled.has(key)) {
+      throw new WorkcellError('cancelled', `The action with the key "${key}" was cancelled before it came.`);
     }
   }
 

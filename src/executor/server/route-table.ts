@@ -31,6 +31,8 @@ export const routes: readonly RouteEntry[] = [
     summary: 'Runs an action.',
     query: {
       'Idempotency-Key': 'header: Names the request. Repeated with the same key it does not run again',
+      'Workcell-Instance':
+        'header: The start of the server, from an earlier answer: another one, which knows no keys of before, refuses',
       from,
       progress: '0 leaves progress out of the lines',
     },
