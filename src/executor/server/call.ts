@@ -86,6 +86,11 @@ export class Call {
     return this.#progress.totalBytes + (this.#lastLine?.length ?? 0);
   }
 
+  /** What of it is kept. */
+  get keptBytes(): number {
+    return this.#progress.keptBytes + (this.#lastLine?.length ?? 0);
+  }
+
   get watched(): boolean {
     return this.#readers.size > 0;
   }

@@ -96,7 +96,7 @@ export class Calls {
   #keep(call: Call): void {
     this.#running.delete(call.key);
     this.#ended.set(call.key, call);
-    this.#endedBytes += call.totalBytes;
+    this.#endedBytes += call.keptBytes;
     this.#dropOld();
   }
 
@@ -108,7 +108,7 @@ export class Calls {
       // Somebody is still reading it, so it goes with one of the next.
       if (ended.watched) continue;
       this.#ended.delete(key);
-      this.#endedBytes -= ended.totalBytes;
+      this.#endedBytes -= ended.keptBytes;
       ended.dispose();
       this.#spent.add(key);
     }

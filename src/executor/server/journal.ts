@@ -26,6 +26,11 @@ export class Journal {
     return this.#spool.totalBytes + this.#length;
   }
 
+  /** How much of it can still be read. */
+  get keptBytes(): number {
+    return Math.min(this.#spool.totalBytes, keptBytes) + this.#length;
+  }
+
   append(text: string): void {
     const size = Buffer.byteLength(text);
     if (size > mostMemoryBytes - memoryBytes) {
