@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { start } from '../../cli/workcell.js';
-import { type OpenHandsClient, startClient } from './client/client.js';
+import { type PythonClient, startPythonClient } from '../openhands-python/client.js';
 
 const key = 'a-key-for-the-tests-only';
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'openhands-client-')));
@@ -28,11 +28,12 @@ const server = start(
   { env: { SESSION_API_KEY: key, HOME: base, VSCODE_PORT: String(vscodePort) } },
 );
 let url: string;
-let client: OpenHandsClient;
+let client: PythonClient;
 beforeAll(async () => {
   await server.printed('listening on');
   url = /http:\S+/.exec(server.text())?.[0] ?? '';
-  client = startClient(url, key, directory);
+  const script = new URL('client.py', import.meta.url);
+  client = startPythonClient({ script, url, key, directory });
   await client.call('connect');
 }, 120_000);
 afterAll(async () => {
@@ -42,15 +43,28 @@ afterAll(async () => {
   rmSync(base, { recursive: true, force: true });
 });
 
+/** An observation as the client's own classes hold it, written out again by them. */
+interface Seen {
+  readonly class: string;
+  readonly content: string;
+  readonly extras: Record<string, unknown>;
+  readonly text: string;
+}
+
+async function act(action: string, args: Record<string, unknown>, timeout?: number): Promise<Seen> {
+  const event = { action, args, ...(timeout !== undefined && { timeout }) };
+  return (await client.call('act', event)) as Seen;
+}
+
 const run = (command: string, args: Record<string, unknown> = {}, timeout?: number) =>
-  client.act('run', { command, ...args }, timeout);
+  act('run', { command, ...args }, timeout);
 const edit = (command: string, path: string, args: Record<string, unknown> = {}) =>
-  client.act('edit', { command, path, impl_source: 'oh_aci', ...args });
+  act('edit', { command, path, impl_source: 'oh_aci', ...args });
 
 test('its start-up sets variables in shell, start-up file and kernel, and who commits', async () => {
   const { content } = await run('echo "$GREETING"; git config --global user.name; tail -n 1 ~/.bashrc');
   expect(content.split('\n')).toEqual(['hi "there"', 'openhands', 'export GREETING=hi "there"']);
-  const cell = await client.act('run_ipython', { code: 'import os; print(os.environ["GREETING"])' });
+  const cell = await act('run_ipython', { code: 'import os; print(os.environ["GREETING"])' });
   expect(cell).toMatchObject({ class: 'IPythonRunCellObservation', success: true });
   expect(cell.content).toMatch(/^hi "there"\n/);
 });
@@ -109,18 +123,18 @@ describe('commands', () => {
 describe('files', () => {
   test('are written and read', async () => {
     const path = at('notes/plan.txt');
-    expect(await client.act('write', { path, content: 'one\ntwo' })).toMatchObject({
+    expect(await act('write', { path, content: 'one\ntwo' })).toMatchObject({
       class: 'FileWriteObservation',
       extras: { path },
     });
-    await client.act('write', { path, content: 'ONE', start: 0, end: 1 });
-    expect(await client.act('read', { path })).toMatchObject({
+    await act('write', { path, content: 'ONE', start: 0, end: 1 });
+    expect(await act('read', { path })).toMatchObject({
       class: 'FileReadObservation',
       content: 'ONE\ntwo\n',
       extras: { path, impl_source: 'default' },
     });
-    expect(await client.act('read', { path: 'notes' })).toMatchObject({ class: 'ErrorObservation' });
-    expect((await client.act('read', { path: 'none' })).content).toMatch(/^File not found/);
+    expect(await act('read', { path: 'notes' })).toMatchObject({ class: 'ErrorObservation' });
+    expect((await act('read', { path: 'none' })).content).toMatch(/^File not found/);
   });
 
   test('the editor creates, changes, inserts, takes back and shows', async () => {
@@ -137,7 +151,7 @@ describe('files', () => {
       class: 'FileEditObservation',
       content: expect.stringMatching(/ {5}1\ta = 10\n {5}2\tb = 2\n/),
     });
-    const part = await client.act('read', { path, impl_source: 'oh_aci', view_range: [2, 2] });
+    const part = await act('read', { path, impl_source: 'oh_aci', view_range: [2, 2] });
     expect(part).toMatchObject({ class: 'FileReadObservation', extras: { impl_source: 'oh_aci' } });
     expect(part.content).toMatch(/\n {5}2\tb = 2\n$/);
     expect((await edit('create', path, { file_text })).content).toMatch(/^ERROR:\n/);
@@ -167,10 +181,10 @@ test('a cell has pictures, its interpreter and its failures', async () => {
   const png =
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
   const code = `import base64; from IPython.display import Image, display; display(Image(base64.b64decode("${png}")))`;
-  const drawn = await client.act('run_ipython', { code });
+  const drawn = await act('run_ipython', { code });
   expect(drawn.extras.image_urls).toEqual([`data:image/png;base64,${png}`]);
   expect(drawn.content).toContain('[Jupyter Python interpreter:');
-  expect((await client.act('run_ipython', { code: '1 / 0' })).content).toContain('ZeroDivisionError');
+  expect((await act('run_ipython', { code: '1 / 0' })).content).toContain('ZeroDivisionError');
 });
 
 test('changes and branch of a repository, for which the client brings its scripts', async () => {
@@ -210,10 +224,10 @@ test('the browser shows pages', async () => {
   });
   await new Promise<void>((resolve) => pages.listen(0, '127.0.0.1', resolve));
   const page = `http://127.0.0.1:${(pages.address() as AddressInfo).port}/`;
-  const seen = await client.act('browse', { url: page });
+  const seen = await act('browse', { url: page });
   expect(seen).toMatchObject({ class: 'BrowserOutputObservation', extras: { url: page, error: false } });
   expect(seen.text).toContain('# Shop');
-  const acted = await client.act('browse_interactive', { browser_actions: 'noop(0)' });
+  const acted = await act('browse_interactive', { browser_actions: 'noop(0)' });
   expect(acted.content).toContain("link 'more'");
   pages.close();
 });

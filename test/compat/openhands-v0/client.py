@@ -1,19 +1,22 @@
-"""Drives the client of OpenHands 0.62 by lines of JSON: [method, arguments...] in, {"value"} or {"raised", "text"} out.
+"""The client of OpenHands 0.62, driven by lines (see lines.py).
 
-Usage: drive.py <url> <session key> <working directory>
+Usage: client.py <url> <session key> <working directory>
 """
-import asyncio
-import inspect
-import json
-import os
 import sys
 import zipfile
 
-# Answers go where no log of the client does.
-answers = os.fdopen(os.dup(1), "w")
-os.dup2(2, 1)
+import lines
+from absent import stand_in
 
-import absent  # noqa: E402, F401
+stand_in(
+    absent=[
+        "PyPDF2", "aiohttp", "binaryornot", "boto3", "botocore", "docker", "docx", "fastapi", "google", "litellm",
+        "openai", "openhands_aci", "pptx", "pylatexenc", "rapidfuzz", "tree_sitter_language_pack",
+    ],
+    # They import every place that a runtime can be in.
+    bare=["openhands.runtime", "openhands.runtime.impl"],
+)
+
 from openhands.core.config import OpenHandsConfig  # noqa: E402
 from openhands.core.config.mcp_config import MCPStdioServerConfig  # noqa: E402
 from openhands.events import EventStream  # noqa: E402
@@ -73,12 +76,5 @@ client = Client(
     plugins=[JupyterRequirement(), VSCodeRequirement()],
     env_vars={"GREETING": 'hi "there"'},
 )
-for line in sys.stdin:
-    method, *arguments = json.loads(line)
-    try:
-        value = getattr(client, method)(*arguments)
-        answer = {"value": plain(asyncio.run(value) if inspect.iscoroutine(value) else value)}
-    except Exception as error:
-        answer = {"raised": type(error).__name__, "text": str(error)}
-    print(json.dumps(answer), file=answers, flush=True)
+lines.answer_lines(lambda name: getattr(client, name), plain)
 client.close()

@@ -1,4 +1,4 @@
-/** The client of OpenHands 0.62, as published, in a process of its own. */
+/** Published clients of OpenHands in Python, each in a process of its own. */
 import { spawn } from 'node:child_process';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -7,27 +7,31 @@ import { fileURLToPath } from 'node:url';
 
 const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
 /** Where `scripts/setup --tests` installs it. */
-const python = join(cache, 'workcell/openhands-client/bin/python');
-const driver = fileURLToPath(new URL('drive.py', import.meta.url));
+const python = join(cache, 'workcell/openhands-clients/bin/python');
 
-/** An observation as the client's own classes hold it, written out again by them. */
-interface Seen {
-  readonly class: string;
-  readonly content: string;
-  readonly extras: Record<string, unknown>;
-  readonly text: string;
-}
-
-export interface OpenHandsClient extends AsyncDisposable {
+export interface PythonClient extends AsyncDisposable {
   /** Calls a method of the client; what it raises is an error with the name of its class. */
   call(method: string, ...args: unknown[]): Promise<unknown>;
-  act(action: string, args: Record<string, unknown>, timeout?: number): Promise<Seen>;
 }
 
-export function startClient(url: string, key: string, directory: string): OpenHandsClient {
-  const child = spawn(python, ['-W', 'ignore', driver, url, key, directory], {
+export interface PythonClientOptions {
+  /** The script that makes the client, next to its test. */
+  readonly script: URL;
+  readonly url: string;
+  readonly key: string;
+  readonly directory: string;
+}
+
+export function startPythonClient({ script, url, key, directory }: PythonClientOptions): PythonClient {
+  const child = spawn(python, ['-W', 'ignore', fileURLToPath(script), url, key, directory], {
     stdio: ['pipe', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH ?? '', HOME: directory, LOG_LEVEL: 'ERROR', PYTHONDONTWRITEBYTECODE: '1' },
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: directory,
+      PYTHONPATH: fileURLToPath(new URL('.', import.meta.url)),
+      PYTHONDONTWRITEBYTECODE: '1',
+      LOG_LEVEL: 'ERROR',
+    },
   });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -61,10 +65,6 @@ export function startClient(url: string, key: string, directory: string): OpenHa
 
   return {
     call,
-    async act(action, args, timeout) {
-      const event = { action, args, ...(timeout !== undefined && { timeout }) };
-      return (await call('act', event)) as Seen;
-    },
     async [Symbol.asyncDispose]() {
       child.stdin.end();
       await closed;

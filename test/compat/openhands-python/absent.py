@@ -1,6 +1,6 @@
-"""Stands in for packages that OpenHands imports and that its client of a server never uses: models, clouds, documents.
+"""Stands in for packages that OpenHands imports and that its clients of a server never use: models, clouds, documents.
 
-The client's own packages, and all that it sends and reads with, are real.
+The clients' own modules, and all that they send and read with, are real.
 """
 import importlib.abc
 import importlib.machinery
@@ -9,14 +9,6 @@ import sys
 import types
 
 from pydantic_core import core_schema
-
-ABSENT = {
-    "PyPDF2", "aiohttp", "binaryornot", "boto3", "botocore", "docker", "docx", "fastapi", "google", "litellm",
-    "openai", "openhands_aci", "pptx", "pylatexenc", "rapidfuzz", "tree_sitter_language_pack",
-}
-# Packages whose __init__ imports every place that a runtime can be in.
-BARE = ("openhands.runtime", "openhands.runtime.impl")
-
 
 class Thing(Exception):
     """A class, an exception or a function of an absent package, whichever the importer takes it for."""
@@ -40,9 +32,12 @@ class AbsentModule(types.ModuleType):
         return thing
 
 
-class AbsentPackages(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+class AbsentModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    def __init__(self, names):
+        self.names = names
+
     def find_spec(self, name, path, target=None):
-        if name.split(".")[0] in ABSENT:
+        if any(name == absent or name.startswith(absent + ".") for absent in self.names):
             return importlib.machinery.ModuleSpec(name, self, is_package=True)
         return None
 
@@ -53,9 +48,11 @@ class AbsentPackages(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         pass
 
 
-sys.meta_path.append(AbsentPackages())
-[root] = importlib.util.find_spec("openhands").submodule_search_locations
-for name in BARE:
-    package = types.ModuleType(name)
-    package.__path__ = [root + name.removeprefix("openhands").replace(".", "/")]
-    sys.modules[name] = package
+def stand_in(absent, bare):
+    """For modules that are absent, and for packages of which only single modules are wanted: their __init__ is skipped."""
+    sys.meta_path.insert(0, AbsentModules(absent))
+    [root] = importlib.util.find_spec("openhands").submodule_search_locations
+    for name in bare:
+        package = types.ModuleType(name)
+        package.__path__ = [root + name.removeprefix("openhands").replace(".", "/")]
+        sys.modules[name] = package
