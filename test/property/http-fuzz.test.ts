@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { actionNames } from '../../src/protocol/index.js';
 import { authorized, serve, type TestServer, token } from '../executor/server/serve.js';
 
@@ -184,6 +185,19 @@ describe('addresses and headers', () => {
       `POST /v1/actions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
     );
     await once(socket, 'close');
+  });
+
+  test('an answer may take longer than a request', async () => {
+    await using impatient = await serve({ limits: { requestMs: 100 } });
+    const terminal = new WebSocket(`ws://127.0.0.1:${impatient.port}/v1/terminals`, { headers: authorized });
+    await once(terminal, 'open');
+    terminal.send(JSON.stringify({ type: 'open', argv: ['sh', '-c', 'sleep 0.4; echo late'] }));
+    let printed = '';
+    terminal.on('message', (data: Buffer, isBinary) => {
+      if (isBinary) printed += data.toString();
+    });
+    const [code] = await once(terminal, 'close');
+    expect({ printed, code }).toEqual({ printed: 'late\r\n', code: 1000 });
   });
 
   test('requests beyond the rate are refused with rate-limited', async () => {

@@ -1,8 +1,6 @@
 /** The HTTP application of a server: limits, checks and routes, without a port. */
-import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
 import websocket from '@fastify/websocket';
-import { type FastifyInstance, fastify } from 'fastify';
+import { type FastifyInstance, type FastifyRequest, fastify } from 'fastify';
 import { WorkcellError } from '../../protocol/index.js';
 import { instanceHeader } from '../http/wire.js';
 import type { Access } from './access.js';
@@ -70,8 +68,18 @@ export async function createApp(
     if (!rate.take()) throw new WorkcellError('rate-limited', 'Too many requests at once; wait a moment.');
     done();
   });
-  app.addHook('preParsing', (request, _reply, payload, done) => {
-    if (request.routeOptions.config.streams !== true) limitTime(payload, request.raw, limits.requestMs);
+  // A body that trickles in is not waited for; the answer may take as long as it likes.
+  const incoming = new WeakMap<FastifyRequest, NodeJS.Timeout>();
+  app.addHook('preParsing', (request, _reply, _payload, done) => {
+    if (request.routeOptions.config.streams !== true) {
+      const timer = setTimeout(() => request.raw.destroy(), limits.requestMs);
+      request.raw.once('close', () => clearTimeout(timer));
+      incoming.set(request, timer);
+    }
+    done();
+  });
+  app.addHook('preValidation', (request, _reply, done) => {
+    clearTimeout(incoming.get(request));
     done();
   });
   app.addHook('onResponse', (_request, reply, done) => {
@@ -97,14 +105,6 @@ export async function createApp(
     await app.register(async (scope) => extend(scope, { executor: () => context.executor(), id, workspace }));
   }
   return app;
-}
-
-/** A body that trickles in is not waited for. */
-function limitTime(payload: Readable, request: IncomingMessage, limitMs: number): void {
-  if (payload.readableEnded) return;
-  const timer = setTimeout(() => request.destroy(), limitMs);
-  payload.once('close', () => clearTimeout(timer));
-  payload.once('end', () => clearTimeout(timer));
 }
 
 function checkInstance(expected: string | string[] | undefined, actual: string): void {
