@@ -1,4 +1,5 @@
-import type { Duplex, Readable, Writable } from 'node:stream';
+import type { Duplex, Writable } from 'node:stream';
+import type { ProgramOutput } from './program-output.js';
 
 /** Where the cell's files are: the directory `root` outside is what a process inside sees at `mount`. */
 export interface FileTree {
@@ -32,8 +33,8 @@ export interface LaunchedProcess {
   /** As seen from inside. */
   readonly pid: number;
   readonly stdin: Writable;
-  readonly stdout: Readable;
-  readonly stderr: Readable;
+  readonly stdout: ProgramOutput;
+  readonly stderr: ProgramOutput;
   /** Settles when the process itself is gone; its children may still hold the pipes. */
   readonly exited: Promise<ExitStatus>;
 }

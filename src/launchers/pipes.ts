@@ -5,16 +5,17 @@
 import { closeSync, constants, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import { makeFifo } from './fifo.js';
+import { type ProgramOutput, readProgramOutput } from './program-output.js';
 import { makeFleeting, removeFile } from './scratch.js';
 
 export interface Pipes {
   /** The ends for the program: standard input, output and error. */
   readonly inner: readonly [number, number, number];
   readonly stdin: Writable;
-  readonly stdout: Readable;
-  readonly stderr: Readable;
+  readonly stdout: ProgramOutput;
+  readonly stderr: ProgramOutput;
   /** To be called when the program has its ends, or has failed to start. */
   closeInner(): void;
   /** Gives up this side too. */
@@ -34,8 +35,8 @@ export async function openPipes(): Promise<Pipes> {
   }
   const [input, output, errors] = opened as [Ends, Ends, Ends];
   const stdin = new Socket({ fd: input.outer, readable: false, writable: true });
-  const stdout = new Socket({ fd: output.outer, readable: true, writable: false });
-  const stderr = new Socket({ fd: errors.outer, readable: true, writable: false });
+  const stdout = readProgramOutput(output.outer);
+  const stderr = readProgramOutput(errors.outer);
   const inner = [input.inner, output.inner, errors.inner] as const;
   return {
     inner,

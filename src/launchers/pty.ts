@@ -8,6 +8,7 @@ import { ReadStream } from 'node:tty';
 import { WorkcellError } from '../protocol/index.js';
 import { forgetDescriptor, hideDescriptor } from './inheritance.js';
 import type { ExitStatus, LaunchedPty, PtyOptions } from './launcher.js';
+import { readingThrough } from './program-output.js';
 import { spawnFailure, spawnObstacle } from './spawn-failure.js';
 import { spawnOn } from './spawn-on.js';
 
@@ -78,7 +79,10 @@ export function attachMaster(
   exited: Promise<ExitStatus>,
 ): LaunchedPty & Referenced {
   const forget = hideDescriptor(master);
-  const socket = new ReadStream(master);
+  const socket: ReadStream = new ReadStream(
+    master,
+    readingThrough((piece) => socket.push(Buffer.from(piece))),
+  );
   let closed = false;
   let onData = (_chunk: Buffer): void => {};
   let onEnd = (): void => {};

@@ -145,7 +145,7 @@ export class StartedProcess implements Followed, Source {
   #listen(stream: ProcessStream): void {
     const readable = this.#launched[stream];
     const spool = this.spools[stream];
-    readable.on('data', (chunk: Buffer) => {
+    readable.lend((chunk) => {
       spool.append(chunk);
       this.receivedBytes += chunk.length;
       if (this.receivedBytes > (this.#limits.outputLimitBytes ?? Number.POSITIVE_INFINITY)) {

@@ -7,7 +7,7 @@ import { removeFile } from '../scratch.js';
 import { Attempt } from './attempt.js';
 import type { RequestEvents, RunningCell } from './cell.js';
 import { exchangeInside } from './layout.js';
-import { openPipe, type Pipe } from './pipes.js';
+import { openInput, openOutput, type Pipe } from './pipes.js';
 import { type CellProcesses, startVariable } from './processes.js';
 import { pumpedPty } from './pumped-pty.js';
 import { pipedRequest, resizeRequest, type Start, scriptRequest, terminalRequest } from './relay.js';
@@ -30,12 +30,10 @@ export class Starter {
 
   async spawn(argv: readonly string[], options: SpawnOptions): Promise<LaunchedProcess> {
     const start = this.#next(argv, options);
-    const pipe = (name: string, direction: 'in' | 'out') =>
-      openPipe(this.#exchange, `${start.number}.${name}`, direction);
     const [stdin, stdout, stderr] = await Promise.all([
-      pipe('in', 'in'),
-      pipe('out', 'out'),
-      pipe('err', 'out'),
+      openInput(this.#exchange, `${start.number}.in`),
+      openOutput(this.#exchange, `${start.number}.out`),
+      openOutput(this.#exchange, `${start.number}.err`),
     ]);
     const pipes = [stdin, stdout, stderr];
     const source = pipedRequest(start, {
@@ -97,9 +95,10 @@ export class Starter {
 
   async #openPumped(argv: readonly string[], options: PtyOptions): Promise<LaunchedPty> {
     const start = this.#next(argv, options);
-    const pipe = (name: string, direction: 'in' | 'out') =>
-      openPipe(this.#exchange, `${start.number}.${name}`, direction);
-    const [input, output] = await Promise.all([pipe('in', 'in'), pipe('out', 'out')]);
+    const [input, output] = await Promise.all([
+      openInput(this.#exchange, `${start.number}.in`),
+      openOutput(this.#exchange, `${start.number}.out`),
+    ]);
     const file = `${start.number}.tty`;
     const { request, onTerminal } = scriptRequest(
       start,
