@@ -48,7 +48,8 @@ export interface LaunchedPty {
   onData(listener: (chunk: Buffer) => void): void;
   /** Called when the last holder of the terminal is gone and nothing more can arrive. */
   onEnd(listener: () => void): void;
-  write(data: string | Buffer): void;
+  /** Settles, never fails, when the terminal has taken it, which takes as long as the program takes to read. */
+  write(data: string | Buffer): Promise<void>;
   resize(columns: number, rows: number): void;
   /** Stops and restarts reading, so that a slow consumer holds the program back. */
   pause(): void;

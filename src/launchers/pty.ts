@@ -7,6 +7,7 @@ import { createRequire } from 'node:module';
 import { ReadStream } from 'node:tty';
 import { WorkcellError } from '../protocol/index.js';
 import { forgetDescriptor, hideDescriptor } from './inheritance.js';
+import { Keyboard } from './keyboard.js';
 import type { ExitStatus, LaunchedPty, PtyOptions } from './launcher.js';
 import { readingThrough } from './program-output.js';
 import { spawnFailure, spawnObstacle } from './spawn-failure.js';
@@ -88,13 +89,18 @@ export function attachMaster(
   let onEnd = (): void => {};
 
   socket.pause();
-  socket.on('data', (chunk) => onData(chunk));
+  const keyboard = new Keyboard(master, () => !socket.destroyed);
+  socket.on('data', (chunk) => {
+    onData(chunk);
+    keyboard.tryNow();
+  });
   // The stream takes a hang-up for the end although a terminal gives up what it holds in small pieces.
   socket.once('end', () => drain(master, onData));
   // Reading from a terminal that nobody holds any more fails; that is its end.
   socket.on('error', () => {});
   socket.once('close', () => {
     closed = true;
+    keyboard.giveUp();
     forget();
     onEnd();
   });
@@ -116,9 +122,7 @@ export function attachMaster(
       onEnd = listener;
       if (closed) listener();
     },
-    write(data) {
-      if (!socket.destroyed && socket.writable) socket.write(data);
-    },
+    write: (data) => keyboard.type(data),
     resize(columns, rows) {
       if (!socket.destroyed) loadNative().resize(master, columns, rows);
     },

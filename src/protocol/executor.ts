@@ -58,7 +58,8 @@ export interface Terminal {
   /** Raw bytes as the program writes them; ends when the program does. Read by one reader. */
   readonly output: AsyncIterable<Uint8Array>;
   readonly exited: Promise<{ exitCode: number | null; signal: string | null }>;
-  write(data: string | Uint8Array): void;
+  /** Settles, never fails, when the program's terminal has taken it: whoever waits cannot type faster than is read. */
+  write(data: string | Uint8Array): Promise<void>;
   resize(columns: number, rows: number): void;
   close(): Promise<void>;
 }

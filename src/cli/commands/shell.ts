@@ -54,7 +54,7 @@ async function shell(options: ShellCommandOptions): Promise<void> {
 
 /** Joins two terminals until the program on the far one ends. */
 async function connect(terminal: Terminal, stdin: NodeJS.ReadStream, stdout: NodeJS.WriteStream) {
-  const onInput = (data: Buffer) => terminal.write(data);
+  const onInput = (data: Buffer) => void terminal.write(data);
   const onResize = () => terminal.resize(stdout.columns, stdout.rows);
   const onHangUp = () => void terminal.close();
   stdin.setRawMode(true);

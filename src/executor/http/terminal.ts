@@ -68,10 +68,11 @@ export async function openTerminal(link: Link, options: TerminalOptions): Promis
       id,
       output,
       exited: exit.promise,
-      write(data) {
-        if (socket.readyState === WebSocket.OPEN)
-          socket.send(Buffer.from(data as string), { binary: true }, () => {});
-      },
+      write: (data) =>
+        new Promise((taken) => {
+          if (socket.readyState !== WebSocket.OPEN) taken();
+          else socket.send(Buffer.from(data as string), { binary: true }, () => taken());
+        }),
       resize(columns, rows) {
         if (socket.readyState === WebSocket.OPEN) send({ type: 'resize', columns, rows });
       },

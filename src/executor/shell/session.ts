@@ -25,6 +25,8 @@ import { Victims } from './victims.js';
 const idleBytes = 65_536;
 /** Undoes raw mode, which a program left behind: without it Ctrl-C and line ends would not work. */
 const restoreTerminal = '\\command stty sane </dev/tty 2>/dev/null;';
+/** So much may have been typed ahead of a program that does not read. */
+const mostUntaken = 65_536;
 /** How long a command that was told to stop may take before it, and then the shell, is killed. */
 const graceMs = 100;
 
@@ -71,6 +73,8 @@ export class Session {
   #environmentVersion = 0;
   #idle: Buffer[] = [];
   #rawTerminal = false;
+  /** How many characters were typed that the terminal has not taken. */
+  #untaken = 0;
   #sinceForgotten = 0;
   #notice: string | undefined;
   /** How the shell before this one ended. */
@@ -185,11 +189,25 @@ export class Session {
         { details: { session: this.name } },
       );
     }
-    if (action.input && running.end === undefined) this.#shell?.pty.write(toKeystrokes(action.command));
+    if (action.input && running.end === undefined) this.#type(toKeystrokes(action.command));
     if (running.waiter === undefined) return this.#wait(running, action, context);
     // Somebody else is waiting for the command and gets what it answers.
     if (action.input) return this.#describe(running, action, { text: '', truncated: false }, true);
     throw this.#busy();
+  }
+
+  #type(keystrokes: string): void {
+    if (this.#untaken > mostUntaken) {
+      throw new WorkcellError(
+        'invalid-action',
+        `The program in session "${this.name}" has not read ${this.#untaken} characters that were typed before. Wait until it does, or end it.`,
+        { details: { session: this.name } },
+      );
+    }
+    this.#untaken += keystrokes.length;
+    void this.#shell?.pty.write(keystrokes).then(() => {
+      this.#untaken -= keystrokes.length;
+    });
   }
 
   /** Waits for the end of the running command, or for the first of the caller's limits. */

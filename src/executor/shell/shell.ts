@@ -93,7 +93,7 @@ export async function startShell(
   /** An empty line makes bash show its prompt again, and so enter the loop; what the terminal echoes is not output. */
   function comeBack() {
     returning = true;
-    pty.write('\n');
+    void pty.write('\n');
   }
 
   function handleReport(report: Report) {

@@ -16,9 +16,11 @@ export function pumpedPty(parts: {
   /** What is typed after a new size must find it. */
   let resized = Promise.resolve();
   let resizing = 0;
-  const type = (data: string | Buffer) => {
-    if (input.writable) input.write(data);
-  };
+  const type = (data: string | Buffer) =>
+    new Promise<void>((taken) => {
+      if (input.writable) input.write(data, () => taken());
+      else taken();
+    });
   const ended = new Promise<void>((resolve) => {
     output.once('close', () => {
       input.destroy();
@@ -42,10 +44,7 @@ export function pumpedPty(parts: {
       onEnd = listener;
       if (output.closed) listener();
     },
-    write(data) {
-      if (resizing === 0) type(data);
-      else void resized.then(() => type(data));
-    },
+    write: (data) => (resizing === 0 ? type(data) : resized.then(() => type(data))),
     resize(columns, rows) {
       if (output.destroyed) return;
       resizing++;

@@ -108,6 +108,21 @@ export const inputBehaviours: Behaviours = {
     expect((await say(runtime, 'C-c', /^/)).exitCode).toBe(130);
   },
 
+  'input.unread': async ({ runtime }) => {
+    await sh(runtime, 'mkfifo gate');
+    const deaf = 'stty raw -echo; echo deaf; read -r word < gate; head -c 200001 | wc -c; stty sane';
+    await begin(runtime, deaf, /deaf/);
+    await runtime.run('a'.repeat(200_000), { input: true, noChangeTimeoutMs: 150 });
+    expect(await sh(runtime, 'echo free', { session: 'other' })).toBe('free\n');
+    await sh(runtime, 'echo go > gate', { session: 'other' });
+    const result = await runtime.run('', { timeoutMs: 20_000 });
+    expect(result).toMatchObject({
+      output: expect.stringMatching(/^200001\s*$/),
+      exitCode: 0,
+      endedBy: 'exit',
+    });
+  },
+
   'input.later-output': async ({ runtime }) => {
     await sh(runtime, 'mkfifo gate');
     const first = await begin(runtime, 'echo early; read -r word < gate; echo "late $word"', /early/);

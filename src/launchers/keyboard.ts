@@ -1,0 +1,65 @@
+/**
+ * Types into a terminal. Node's own stream writes to a terminal in a loop that nothing interrupts until all is taken,
+ * so a program that does not read would stop this whole process.
+ */
+import { writeSync } from 'node:fs';
+
+/** There is no event for room in a terminal: it is looked for again after the first time, then ever less often. */
+const firstRetryMs = 1;
+const longestRetryMs = 100;
+
+export class Keyboard {
+  readonly #descriptor: number;
+  readonly #isOpen: () => boolean;
+  readonly #waiting: { data: Buffer; taken(): void }[] = [];
+  #retryMs = firstRetryMs;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `isOpen` tells whether the descriptor is still that of the terminal; a closed one may be another's. */
+  constructor(descriptor: number, isOpen: () => boolean) {
+    this.#descriptor = descriptor;
+    this.#isOpen = isOpen;
+  }
+
+  /** Settles, never fails, when the terminal has all of it or takes nothing any more. */
+  type(data: string | Buffer): Promise<void> {
+    return new Promise((taken) => {
+      this.#waiting.push({ data: Buffer.from(data as string), taken });
+      if (this.#waiting.length === 1) this.tryNow();
+    });
+  }
+
+  /** To be called when there might be room: a program that prints often does so because it has read. */
+  tryNow(): void {
+    clearTimeout(this.#timer);
+    if (!this.#isOpen()) this.giveUp();
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      const length = this.#write(next.data);
+      if (length === undefined) return;
+      if (length < next.data.length) next.data = next.data.subarray(length);
+      else this.#waiting.shift()?.taken();
+    }
+  }
+
+  /** What the terminal has not taken is dropped. */
+  giveUp(): void {
+    clearTimeout(this.#timer);
+    for (const { taken } of this.#waiting.splice(0)) taken();
+  }
+
+  /** How much was taken; undefined when that is nothing. */
+  #write(data: Buffer): number | undefined {
+    try {
+      const length = writeSync(this.#descriptor, data);
+      this.#retryMs = firstRetryMs;
+      return length;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') this.giveUp();
+      else {
+        this.#timer = setTimeout(() => this.tryNow(), this.#retryMs).unref();
+        this.#retryMs = Math.min(longestRetryMs, this.#retryMs * 2);
+      }
+      return undefined;
+    }
+  }
+}
