@@ -1,5 +1,6 @@
 /** Pages as clients of OpenHands V0 know them. */
 import type { Observation } from '../../protocol/index.js';
+import { axTree } from './axtree.js';
 import { browsing, summaries } from './messages.js';
 import type { ObservationEvent } from './observations.js';
 
@@ -8,7 +9,7 @@ type Page = Omit<Observation<'browse'>, 'observation'>;
 export function browseObservation(
   page: Page,
   action: 'browse' | 'browse_interactive',
-  withProperties: boolean,
+  withTree: boolean,
 ): ObservationEvent {
   const { url, error, pages, screenshot, marked, elements } = page;
   return {
@@ -25,9 +26,8 @@ export function browseObservation(
       open_pages_urls: pages.map((open) => open.url),
       active_page_index: pages.findIndex((open) => open.active),
       dom_object: {},
-      // The tree is in the content, as text; clients that build that text themselves get nothing to build it from.
-      axtree_object: {},
-      extra_element_properties: withProperties ? elementProperties(elements) : {},
+      axtree_object: withTree ? axTree(page.tree) : {},
+      extra_element_properties: withTree ? elementProperties(elements) : {},
       last_browser_action: page.lastAction,
       last_browser_action_error: error ?? '',
       focused_element_bid: page.focused ?? '',

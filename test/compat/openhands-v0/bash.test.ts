@@ -50,6 +50,13 @@ describe('commands that end', () => {
     }
   });
 
+  test('each observation is that of its own command, however fast they follow each other', async () => {
+    for (let number = 0; number < 60; number++) {
+      const { content, extras } = await server.run(number % 2 ? `echo ${number}` : `(exit ${number})`);
+      expect([content, extras.metadata.exit_code]).toEqual(number % 2 ? [`${number}`, 0] : ['', number]);
+    }
+  });
+
   test('variables, functions, directory and options stay', async () => {
     await server.run('mkdir -p sub && cd sub && export COLOUR=blue && greet() { echo "hi $1"; }');
     const { content, extras } = await server.run('greet $COLOUR');

@@ -22,6 +22,13 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
+interface Node {
+  nodeId: string;
+  name: { value: string };
+  childIds: string[];
+  browsergym_id?: string;
+}
+
 const picture = expect.stringMatching(/^data:image\/png;base64,iVBOR/);
 
 describe('browse', () => {
@@ -40,7 +47,7 @@ describe('browse', () => {
         open_pages_urls: [address],
         active_page_index: 0,
         dom_object: {},
-        axtree_object: {},
+        axtree_object: { nodes: expect.arrayContaining([]) },
         last_browser_action: `goto("${address}")`,
         last_browser_action_error: '',
         focused_element_bid: '',
@@ -50,6 +57,25 @@ describe('browse', () => {
     expect(page.content).toContain(address);
     expect(page.content).toContain('# Shop');
     expect(Object.values(page.extras.extra_element_properties as object)).toHaveLength(3);
+    const { nodes } = page.extras.axtree_object as { nodes: Node[] };
+    const [root] = nodes;
+    expect(root).toMatchObject({ role: { value: 'RootWebArea' }, name: { value: 'Shop' } });
+    const link = nodes.find(({ name }) => name.value === 'get it');
+    expect(link).toMatchObject({ role: { value: 'link' }, browsergym_id: expect.any(String) });
+    expect(page.extras.extra_element_properties).toHaveProperty([link?.browsergym_id ?? '']);
+    // Every node but the first belongs to one other.
+    expect(nodes.flatMap(({ childIds }) => childIds).sort()).toEqual(
+      nodes
+        .slice(1)
+        .map(({ nodeId }) => nodeId)
+        .sort(),
+    );
+  });
+
+  test('gives the tree as an object only to who asks', async () => {
+    const page = await server.act('browse', { url: address });
+    expect(page.extras).toMatchObject({ axtree_object: {}, extra_element_properties: {} });
+    expect(page.extras.axtree_object).toEqual({});
   });
 
   test('interactive actions answer with the tree, failed ones say why', async () => {

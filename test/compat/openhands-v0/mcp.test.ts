@@ -1,4 +1,7 @@
 /** The MCP proxy, as the Python client uses it: servers posted as a list, their tools over SSE. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
@@ -26,9 +29,13 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-async function update(...names: string[]) {
+async function update(...servers: (string | object)[]) {
   const body = JSON.stringify(
-    names.map((name) => ({ name, command: 'node', args: [everything, 'stdio'], env: {} })),
+    servers.map((given) =>
+      typeof given === 'string'
+        ? { name: given, command: 'node', args: [everything, 'stdio'], env: {} }
+        : given,
+    ),
   );
   const answer = await fetch(`${url}/update_mcp_server`, {
     method: 'POST',
@@ -72,4 +79,18 @@ test('several servers put their names before those of their tools, and a later l
     content: [{ text: 'Echo: hi' }],
   });
   await client.close();
+});
+
+test('a server starts once for all who call its tools', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'openhands-mcp-'));
+  const starts = join(directory, 'starts');
+  const command = `echo started >> ${starts}; exec node ${everything} stdio`;
+  await update({ name: 'counted', command: 'sh', args: ['-c', command], env: {} });
+  for (let call = 0; call < 3; call++) {
+    const client = await connect('/mcp/sse');
+    await client.callTool({ name: 'echo', arguments: { message: 'hi' } });
+    await client.close();
+  }
+  expect(readFileSync(starts, 'utf8')).toBe('started\n');
+  rmSync(directory, { recursive: true });
 });
