@@ -120,7 +120,7 @@ function commentsOf(action: string, part: 'input' | 'output'): Map<string, strin
   if (source === undefined) throw new Error(`No file of the protocol or a plugin has ${marker}.`);
   const [before = '', own = ''] = source.split(marker);
   const [body = ''] = own.split('\n});');
-  const [input = '', output = ''] = body.split(/\n {2}output: /);
+  const [input = '', output = ''] = body.split(/\n {2}(?:output: |get output\(\))/);
   return new Map([
     ...fieldComments(sharedShapes(before)),
     ...fieldComments(part === 'input' ? input : output),

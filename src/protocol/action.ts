@@ -26,7 +26,8 @@ export interface PluginActions {}
 
 /**
  * Declares an action. The input is strict, because callers are told about unknown keys; the output is not,
- * because an executor may be newer than the caller that reads it.
+ * because an executor may be newer than the caller that reads it. Where they are getters, they are not built before
+ * somebody sends the action: all of them together take longer than the rest of a start.
  */
 export function defineAction<
   const Name extends string,
@@ -36,12 +37,20 @@ export function defineAction<
   name: Name,
   definition: { summary: string; readOnly?: boolean; forOwner?: boolean; input: Input; output: Output },
 ): ActionDefinition<Name, Input, Output> {
+  let input: unknown;
+  let output: unknown;
   return {
     name,
     summary: definition.summary,
     readOnly: definition.readOnly ?? false,
     forOwner: definition.forOwner ?? false,
-    input: z.strictObject({ action: z.literal(name), ...definition.input }),
-    output: z.object({ observation: z.literal(name), ...definition.output }),
+    get input() {
+      input ??= z.strictObject({ action: z.literal(name), ...definition.input });
+      return input;
+    },
+    get output() {
+      output ??= z.object({ observation: z.literal(name), ...definition.output });
+      return output;
+    },
   } as ActionDefinition<Name, Input, Output>;
 }

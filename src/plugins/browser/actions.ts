@@ -93,21 +93,25 @@ const output = {
 
 export const browse = defineAction('browse', {
   summary: 'Opens an address, or a file of the cell, in the browser and tells what is to be seen.',
-  input: {
-    /** An http or https address, or the path of a picture, PDF, sound or film in the cell. */
-    url: z.string().min(1).max(most.urlLength),
-    ...input,
+  get input() {
+    return {
+      /** An http or https address, or the path of a picture, PDF, sound or film in the cell. */
+      url: z.string().min(1).max(most.urlLength),
+      ...input,
+    };
   },
   output,
 });
 
 export const browseInteractive = defineAction('browse_interactive', {
   summary: 'Does something in the browser: calls of the BrowserGym language, or steps as a list.',
-  input: {
-    /** Calls such as `click('12')`, one on each line. */
-    code: z.string().min(1).max(1_048_576).optional(),
-    steps: z.array(stepSchema).min(1).max(mostSteps).optional(),
-    ...input,
+  get input() {
+    return {
+      /** Calls such as `click('12')`, one on each line. */
+      code: z.string().min(1).max(1_048_576).optional(),
+      steps: z.array(stepSchema).min(1).max(mostSteps).optional(),
+      ...input,
+    };
   },
   output,
 });
@@ -116,14 +120,18 @@ export const openCdp = defineAction('open_cdp', {
   summary:
     'Opens a WebSocket on the loopback of the executor that speaks the DevTools protocol with the browser.',
   forOwner: true,
-  input: {
-    /** The SHA-256 of a token, which stays with the one who asks: nothing that is recorded or sent holds it. The token is the path. */
-    tokenHash: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits'),
+  get input() {
+    return {
+      /** The SHA-256 of a token, which stays with the one who asks: nothing that is recorded or sent holds it. The token is the path. */
+      tokenHash: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits'),
+    };
   },
-  output: {
-    port: z.int().min(1).max(65_535),
-    /** Which process listens. */
-    process: z.string().max(100),
+  get output() {
+    return {
+      port: z.int().min(1).max(65_535),
+      /** Which process listens. */
+      process: z.string().max(100),
+    };
   },
 });
 

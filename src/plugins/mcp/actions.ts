@@ -35,10 +35,12 @@ const serverInfoSchema = z.object({
 
 const connectMcp = defineAction('connect_mcp', {
   summary: 'Connects MCP servers: programs started in the cell, or servers reached from inside it.',
-  input: {
-    /** By name, as in the `mcpServers` of common configuration files. One that is connected already is replaced. */
-    servers: z.record(nameSchema, serverSchema),
-    timeoutMs: timeoutSchema.default(30_000),
+  get input() {
+    return {
+      /** By name, as in the `mcpServers` of common configuration files. One that is connected already is replaced. */
+      servers: z.record(nameSchema, serverSchema),
+      timeoutMs: timeoutSchema.default(30_000),
+    };
   },
   output: { servers: z.array(serverInfoSchema) },
 });
@@ -68,21 +70,25 @@ const listMcpTools = defineAction('list_mcp_tools', {
 
 export const callToolMcp = defineAction('call_tool_mcp', {
   summary: 'Calls a tool of a connected MCP server.',
-  input: {
-    name: z.string().min(1).max(256),
-    arguments: z.record(z.string(), z.unknown()).default({}),
-    /** Needed when several servers have a tool of that name. */
-    server: nameSchema.optional(),
-    timeoutMs: timeoutSchema.default(60_000),
+  get input() {
+    return {
+      name: z.string().min(1).max(256),
+      arguments: z.record(z.string(), z.unknown()).default({}),
+      /** Needed when several servers have a tool of that name. */
+      server: nameSchema.optional(),
+      timeoutMs: timeoutSchema.default(60_000),
+    };
   },
-  output: {
-    server: z.string(),
-    name: z.string(),
-    /** Text, images, audio and resources, as MCP has them. */
-    content: z.array(z.looseObject({ type: z.string() })),
-    structuredContent: z.record(z.string(), z.unknown()).optional(),
-    /** True when the tool itself says that it failed. */
-    isError: z.boolean(),
+  get output() {
+    return {
+      server: z.string(),
+      name: z.string(),
+      /** Text, images, audio and resources, as MCP has them. */
+      content: z.array(z.looseObject({ type: z.string() })),
+      structuredContent: z.record(z.string(), z.unknown()).optional(),
+      /** True when the tool itself says that it failed. */
+      isError: z.boolean(),
+    };
   },
 });
 

@@ -8,46 +8,52 @@ const nameSchema = z.string().regex(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, d
 
 const installTools = defineAction('install_tools', {
   summary: 'Puts the tools of a module into the cell; their state stays there between calls.',
-  input: {
-    language: z.enum(['javascript', 'python']),
-    /** The whole module. In JavaScript it exports `open(arguments)`, which gives the tools by name; in Python every public function is one. */
-    source: z.string().max(33_554_432),
-    /** What the tools are made with, if they are. Any JSON. */
-    arguments: z.unknown().optional(),
-    tools: z
-      .array(
-        z.strictObject({
-          name: nameSchema,
-          /** JSON Schema that the arguments of calls must fit; without one they are not checked here. */
-          parameters: z.record(z.string(), z.unknown()).optional(),
-          timeoutMs: timeoutSchema.optional(),
-        }),
-      )
-      .min(1)
-      .max(256),
+  get input() {
+    return {
+      language: z.enum(['javascript', 'python']),
+      /** The whole module. In JavaScript it exports `open(arguments)`, which gives the tools by name; in Python every public function is one. */
+      source: z.string().max(33_554_432),
+      /** What the tools are made with, if they are. Any JSON. */
+      arguments: z.unknown().optional(),
+      tools: z
+        .array(
+          z.strictObject({
+            name: nameSchema,
+            /** JSON Schema that the arguments of calls must fit; without one they are not checked here. */
+            parameters: z.record(z.string(), z.unknown()).optional(),
+            timeoutMs: timeoutSchema.optional(),
+          }),
+        )
+        .min(1)
+        .max(256),
+    };
   },
   output: { tools: z.array(z.string()) },
 });
 
 const callTool = defineAction('call_tool', {
   summary: 'Calls a tool that was put into the cell.',
-  input: {
-    tool: nameSchema,
-    /** By name. */
-    arguments: z.record(z.string(), z.unknown()).default({}),
-    /** Gives the call up after this time. Default: that of the tool, else two minutes. */
-    timeoutMs: timeoutSchema.optional(),
+  get input() {
+    return {
+      tool: nameSchema,
+      /** By name. */
+      arguments: z.record(z.string(), z.unknown()).default({}),
+      /** Gives the call up after this time. Default: that of the tool, else two minutes. */
+      timeoutMs: timeoutSchema.optional(),
+    };
   },
-  output: {
-    tool: z.string(),
-    /** Any JSON. */
-    result: z.unknown(),
-    /** What the call printed, and only this call. */
-    stdout: z.string(),
-    stderr: z.string(),
-    /** True when the middle of what it printed was left out. */
-    truncated: z.boolean(),
-    durationMs: z.number(),
+  get output() {
+    return {
+      tool: z.string(),
+      /** Any JSON. */
+      result: z.unknown(),
+      /** What the call printed, and only this call. */
+      stdout: z.string(),
+      stderr: z.string(),
+      /** True when the middle of what it printed was left out. */
+      truncated: z.boolean(),
+      durationMs: z.number(),
+    };
   },
 });
 

@@ -4,17 +4,21 @@ import { defineAction } from '../../protocol/action.js';
 const openVscode = defineAction('open_vscode', {
   summary: 'Starts the editor, where it does not run, and lets in whoever knows a token.',
   forOwner: true,
-  input: {
-    /** The SHA-256 of the token, which stays with the one who asks: nothing that is recorded or sent holds it. */
-    tokenHash: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits'),
+  get input() {
+    return {
+      /** The SHA-256 of the token, which stays with the one who asks: nothing that is recorded or sent holds it. */
+      tokenHash: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits'),
+    };
   },
-  output: {
-    /** On the loopback of the executor. */
-    port: z.int().min(1).max(65_535),
-    /** The workspace, as the editor names it. */
-    folder: z.string().max(4096),
-    /** Which process listens. */
-    process: z.string().max(100),
+  get output() {
+    return {
+      /** On the loopback of the executor. */
+      port: z.int().min(1).max(65_535),
+      /** The workspace, as the editor names it. */
+      folder: z.string().max(4096),
+      /** Which process listens. */
+      process: z.string().max(100),
+    };
   },
 });
 

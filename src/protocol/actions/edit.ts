@@ -23,21 +23,25 @@ export type EditStep = z.infer<typeof editStepSchema>;
 /** Give `oldText` + `newText`, `insertLine` + `newText`, `edits`, or `undo`. */
 export const edit = defineAction('edit', {
   summary: 'Changes a text file exactly: replace, insert, several changes at once, or undo the last one.',
-  input: {
-    path: pathSchema,
-    ...replacement,
-    /** Several steps, applied in order, all or nothing. */
-    edits: z.array(editStepSchema).min(1).max(1000).optional(),
-    /** Takes back the last edit of this file. */
-    undo: z.boolean().optional(),
+  get input() {
+    return {
+      path: pathSchema,
+      ...replacement,
+      /** Several steps, applied in order, all or nothing. */
+      edits: z.array(editStepSchema).min(1).max(1000).optional(),
+      /** Takes back the last edit of this file. */
+      undo: z.boolean().optional(),
+    };
   },
-  output: {
-    path: z.string(),
-    /** Unified diff of the change. */
-    diff: z.string(),
-    /** The changed region with line numbers. */
-    snippet: z.string(),
-    /** How many places changed. */
-    changes: z.int(),
+  get output() {
+    return {
+      path: z.string(),
+      /** Unified diff of the change. */
+      diff: z.string(),
+      /** The changed region with line numbers. */
+      snippet: z.string(),
+      /** How many places changed. */
+      changes: z.int(),
+    };
   },
 });

@@ -25,15 +25,17 @@ export const stats = defineAction('stats', {
   summary: 'Tells what the cell uses: processor time, memory, disk, processes, uptime and idle time.',
   readOnly: true,
   input: {},
-  output: {
-    /** Processor time used by the processes that are alive. */
-    cpuMs: z.number(),
-    memoryBytes: z.int(),
-    diskUsedBytes: z.int(),
-    diskFreeBytes: z.int(),
-    processes: z.int(),
-    uptimeMs: z.number(),
-    /** Since the last action ended; 0 while one runs. */
-    idleMs: z.number(),
+  get output() {
+    return {
+      /** Processor time used by the processes that are alive. */
+      cpuMs: z.number(),
+      memoryBytes: z.int(),
+      diskUsedBytes: z.int(),
+      diskFreeBytes: z.int(),
+      processes: z.int(),
+      uptimeMs: z.number(),
+      /** Since the last action ended; 0 while one runs. */
+      idleMs: z.number(),
+    };
   },
 });

@@ -24,40 +24,46 @@ export type FileEntry = z.infer<typeof fileEntrySchema>;
 export const read = defineAction('read', {
   summary: 'Reads a file: text with an optional line range, anything else as base64 with its media type.',
   readOnly: true,
-  input: {
-    path: pathSchema,
-    /** First line, counted from 1. */
-    startLine: z.int().positive().optional(),
-    /** Last line, included. */
-    endLine: z.int().positive().optional(),
-    /** Default: text when the content is text, base64 when it is not. */
-    encoding: encodingSchema.optional(),
-    /** Larger results are refused with `file-too-large`. */
-    maxBytes: z.int().positive().max(67_108_864).default(10_485_760),
+  get input() {
+    return {
+      path: pathSchema,
+      /** First line, counted from 1. */
+      startLine: z.int().positive().optional(),
+      /** Last line, included. */
+      endLine: z.int().positive().optional(),
+      /** Default: text when the content is text, base64 when it is not. */
+      encoding: encodingSchema.optional(),
+      /** Larger results are refused with `file-too-large`. */
+      maxBytes: z.int().positive().max(67_108_864).default(10_485_760),
+    };
   },
-  output: {
-    path: z.string(),
-    content: z.string(),
-    encoding: encodingSchema,
-    mediaType: z.string(),
-    /** Size of the whole file. */
-    sizeBytes: z.int(),
-    /** Text only. */
-    totalLines: z.int().optional(),
-    startLine: z.int().optional(),
-    endLine: z.int().optional(),
+  get output() {
+    return {
+      path: z.string(),
+      content: z.string(),
+      encoding: encodingSchema,
+      mediaType: z.string(),
+      /** Size of the whole file. */
+      sizeBytes: z.int(),
+      /** Text only. */
+      totalLines: z.int().optional(),
+      startLine: z.int().optional(),
+      endLine: z.int().optional(),
+    };
   },
 });
 
 export const write = defineAction('write', {
   summary: 'Writes a file whole, or appends to it; parent directories are made.',
-  input: {
-    path: pathSchema,
-    content: z.string(),
-    encoding: encodingSchema.default('utf8'),
-    /** Permission bits; default: kept for an existing file, 0644 for a new one. */
-    mode: modeSchema.optional(),
-    append: z.boolean().optional(),
+  get input() {
+    return {
+      path: pathSchema,
+      content: z.string(),
+      encoding: encodingSchema.default('utf8'),
+      /** Permission bits; default: kept for an existing file, 0644 for a new one. */
+      mode: modeSchema.optional(),
+      append: z.boolean().optional(),
+    };
   },
   output: { path: z.string(), sizeBytes: z.int(), created: z.boolean() },
 });
@@ -65,10 +71,12 @@ export const write = defineAction('write', {
 export const list = defineAction('list', {
   summary: 'Lists a directory, sorted by name; deeper levels on request.',
   readOnly: true,
-  input: {
-    path: pathSchema.default('.'),
-    depth: z.int().min(1).max(64).default(1),
-    limit: z.int().positive().max(100_000).default(10_000),
+  get input() {
+    return {
+      path: pathSchema.default('.'),
+      depth: z.int().min(1).max(64).default(1),
+      limit: z.int().positive().max(100_000).default(10_000),
+    };
   },
   output: { path: z.string(), entries: z.array(fileEntrySchema), truncated: z.boolean() },
 });
@@ -88,11 +96,13 @@ export const makeDir = defineAction('make_dir', {
 
 export const remove = defineAction('remove', {
   summary: 'Removes a file, a link or a directory.',
-  input: {
-    path: pathSchema,
-    recursive: z.boolean().optional(),
-    /** Succeeds also when nothing is there. */
-    force: z.boolean().optional(),
+  get input() {
+    return {
+      path: pathSchema,
+      recursive: z.boolean().optional(),
+      /** Succeeds also when nothing is there. */
+      force: z.boolean().optional(),
+    };
   },
   output: { path: z.string(), removed: z.boolean() },
 });
@@ -119,9 +129,11 @@ export const copy = defineAction('copy', {
 export const watch = defineAction('watch', {
   summary: 'Reports changes below a path as progress until it is cancelled.',
   readOnly: true,
-  input: {
-    path: pathSchema.default('.'),
-    recursive: z.boolean().default(true),
+  get input() {
+    return {
+      path: pathSchema.default('.'),
+      recursive: z.boolean().default(true),
+    };
   },
   output: { path: z.string(), changes: z.int() },
 });

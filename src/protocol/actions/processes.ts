@@ -24,35 +24,39 @@ export type ProcessInfo = z.infer<typeof processSchema>;
 
 export const startProcess = defineAction('start_process', {
   summary: 'Starts a plain process, without a terminal, that goes on in the background.',
-  input: {
-    /** Program and arguments, started without a shell. Give this or `command`. */
-    argv: z
-      .array(z.string().refine((word) => !word.includes('\0'), 'must not contain a NUL character'))
-      .min(1)
-      .optional(),
-    /** Shell source for `bash -c`. */
-    command: z.string().optional(),
-    cwd: pathSchema.optional(),
-    env: environmentSchema.optional(),
-    /** Bytes for standard input, which is then closed. */
-    stdin: z.string().optional(),
-    encoding: encodingSchema.default('utf8'),
-    /** Leaves standard input open for `write_process`. */
-    keepStdin: z.boolean().optional(),
-    timeoutMs: timeoutSchema.optional(),
-    outputLimitBytes: z.int().positive().optional(),
+  get input() {
+    return {
+      /** Program and arguments, started without a shell. Give this or `command`. */
+      argv: z
+        .array(z.string().refine((word) => !word.includes('\0'), 'must not contain a NUL character'))
+        .min(1)
+        .optional(),
+      /** Shell source for `bash -c`. */
+      command: z.string().optional(),
+      cwd: pathSchema.optional(),
+      env: environmentSchema.optional(),
+      /** Bytes for standard input, which is then closed. */
+      stdin: z.string().optional(),
+      encoding: encodingSchema.default('utf8'),
+      /** Leaves standard input open for `write_process`. */
+      keepStdin: z.boolean().optional(),
+      timeoutMs: timeoutSchema.optional(),
+      outputLimitBytes: z.int().positive().optional(),
+    };
   },
   output: { id: z.string(), pid: z.int() },
 });
 
 export const writeProcess = defineAction('write_process', {
   summary: 'Writes to the standard input of a process.',
-  input: {
-    id: idSchema,
-    data: z.string(),
-    encoding: encodingSchema.default('utf8'),
-    /** Closes standard input afterwards. */
-    end: z.boolean().optional(),
+  get input() {
+    return {
+      id: idSchema,
+      data: z.string(),
+      encoding: encodingSchema.default('utf8'),
+      /** Closes standard input afterwards. */
+      end: z.boolean().optional(),
+    };
   },
   output: { id: z.string() },
 });
@@ -73,12 +77,14 @@ export const getProcess = defineAction('get_process', {
 
 export const signalProcess = defineAction('signal_process', {
   summary: 'Sends a signal to a process and all it started.',
-  input: {
-    id: idSchema,
-    signal: z
-      .string()
-      .regex(/^SIG[A-Z0-9]+$/)
-      .default('SIGTERM'),
+  get input() {
+    return {
+      id: idSchema,
+      signal: z
+        .string()
+        .regex(/^SIG[A-Z0-9]+$/)
+        .default('SIGTERM'),
+    };
   },
   output: { id: z.string(), signal: z.string() },
 });
@@ -86,27 +92,31 @@ export const signalProcess = defineAction('signal_process', {
 export const waitProcess = defineAction('wait_process', {
   summary: 'Waits for the end of a process, passing its output on as it comes, and gives the result.',
   readOnly: true,
-  input: {
-    id: idSchema,
-    /** Stops waiting after this time, with `timed-out`; the process goes on. */
-    timeoutMs: timeoutSchema.optional(),
-    encoding: encodingSchema.default('utf8'),
-    maxOutputBytes: z.int().min(256).max(67_108_864).default(16_777_216),
-    /** Byte positions from which output is passed on as progress, to resume after a lost connection. */
-    stdoutFrom: z.int().nonnegative().default(0),
-    stderrFrom: z.int().nonnegative().default(0),
+  get input() {
+    return {
+      id: idSchema,
+      /** Stops waiting after this time, with `timed-out`; the process goes on. */
+      timeoutMs: timeoutSchema.optional(),
+      encoding: encodingSchema.default('utf8'),
+      maxOutputBytes: z.int().min(256).max(67_108_864).default(16_777_216),
+      /** Byte positions from which output is passed on as progress, to resume after a lost connection. */
+      stdoutFrom: z.int().nonnegative().default(0),
+      stderrFrom: z.int().nonnegative().default(0),
+    };
   },
-  output: {
-    id: z.string(),
-    stdout: z.string(),
-    stderr: z.string(),
-    encoding: encodingSchema,
-    exitCode: z.int().nullable(),
-    signal: z.string().nullable(),
-    endedBy: endedBySchema,
-    durationMs: z.number(),
-    truncated: z.boolean(),
-    /** Leads to the whole output, through `read_output`. */
-    outputId: z.string(),
+  get output() {
+    return {
+      id: z.string(),
+      stdout: z.string(),
+      stderr: z.string(),
+      encoding: encodingSchema,
+      exitCode: z.int().nullable(),
+      signal: z.string().nullable(),
+      endedBy: endedBySchema,
+      durationMs: z.number(),
+      truncated: z.boolean(),
+      /** Leads to the whole output, through `read_output`. */
+      outputId: z.string(),
+    };
   },
 });

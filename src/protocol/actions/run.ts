@@ -8,70 +8,78 @@ const sessionSchema = z.string().min(1).max(128);
 
 export const run = defineAction('run', {
   summary: 'Runs a command in a persistent shell session, or talks to the one that is still running there.',
-  input: {
-    /** Shell source. Empty: what the running command printed since. With `input`: text or a key such as `C-c`. */
-    command: z.string().refine((command) => !command.includes('\0'), 'must not contain a NUL character'),
-    session: sessionSchema.default(defaultSession),
-    /** Working directory of this one command; the session returns to its own afterwards. */
-    cwd: pathSchema.optional(),
-    /** Variables of this one command. */
-    env: environmentSchema.optional(),
-    /** Sends `command` to the running command's terminal instead of starting a new one. */
-    input: z.boolean().optional(),
-    /** Ends the command and all it started after this time. */
-    timeoutMs: timeoutSchema.optional(),
-    /** Returns, leaving the command alive, when it printed nothing for this time. */
-    noChangeTimeoutMs: timeoutSchema.optional(),
-    /** Returns after this time, leaving the command alive, however much it prints; `endedBy` is `no-change` then, too. */
-    handBackMs: timeoutSchema.optional(),
-    /** How much of the output the observation itself carries: its head and its tail. */
-    maxOutputBytes: z.int().min(256).max(16_777_216).default(65_536),
-    /** Ends the command once it has printed more than this. */
-    outputLimitBytes: z.int().positive().optional(),
+  get input() {
+    return {
+      /** Shell source. Empty: what the running command printed since. With `input`: text or a key such as `C-c`. */
+      command: z.string().refine((command) => !command.includes('\0'), 'must not contain a NUL character'),
+      session: sessionSchema.default(defaultSession),
+      /** Working directory of this one command; the session returns to its own afterwards. */
+      cwd: pathSchema.optional(),
+      /** Variables of this one command. */
+      env: environmentSchema.optional(),
+      /** Sends `command` to the running command's terminal instead of starting a new one. */
+      input: z.boolean().optional(),
+      /** Ends the command and all it started after this time. */
+      timeoutMs: timeoutSchema.optional(),
+      /** Returns, leaving the command alive, when it printed nothing for this time. */
+      noChangeTimeoutMs: timeoutSchema.optional(),
+      /** Returns after this time, leaving the command alive, however much it prints; `endedBy` is `no-change` then, too. */
+      handBackMs: timeoutSchema.optional(),
+      /** How much of the output the observation itself carries: its head and its tail. */
+      maxOutputBytes: z.int().min(256).max(16_777_216).default(65_536),
+      /** Ends the command once it has printed more than this. */
+      outputLimitBytes: z.int().positive().optional(),
+    };
   },
-  output: {
-    command: z.string(),
-    /** What a person would see on the terminal: no escape sequences, progress bars folded. */
-    output: z.string(),
-    /** Null while the command still runs or when it ended without one. */
-    exitCode: z.int().nullable(),
-    signal: z.string().nullable(),
-    endedBy: endedBySchema,
-    cwd: z.string(),
-    durationMs: z.number(),
-    session: z.string(),
-    /** True when `output` has only the head and the tail; `outputId` leads to the whole. */
-    truncated: z.boolean(),
-    outputId: z.string().optional(),
-    /** Process id, inside the cell, of the session's shell. */
-    pid: z.int().optional(),
-    /** Something the caller must know about the session, such as that its shell had to be replaced. */
-    notice: z.string().optional(),
+  get output() {
+    return {
+      command: z.string(),
+      /** What a person would see on the terminal: no escape sequences, progress bars folded. */
+      output: z.string(),
+      /** Null while the command still runs or when it ended without one. */
+      exitCode: z.int().nullable(),
+      signal: z.string().nullable(),
+      endedBy: endedBySchema,
+      cwd: z.string(),
+      durationMs: z.number(),
+      session: z.string(),
+      /** True when `output` has only the head and the tail; `outputId` leads to the whole. */
+      truncated: z.boolean(),
+      outputId: z.string().optional(),
+      /** Process id, inside the cell, of the session's shell. */
+      pid: z.int().optional(),
+      /** Something the caller must know about the session, such as that its shell had to be replaced. */
+      notice: z.string().optional(),
+    };
   },
 });
 
 export const readOutput = defineAction('read_output', {
   summary: 'Reads kept output of a command or process, from a byte position.',
   readOnly: true,
-  input: {
-    outputId: z.string(),
-    stream: z.enum(['terminal', 'stdout', 'stderr']).optional(),
-    /** Byte position to start at. */
-    from: z.int().nonnegative().default(0),
-    limitBytes: z.int().positive().max(16_777_216).default(1_048_576),
-    encoding: encodingSchema.default('utf8'),
+  get input() {
+    return {
+      outputId: z.string(),
+      stream: z.enum(['terminal', 'stdout', 'stderr']).optional(),
+      /** Byte position to start at. */
+      from: z.int().nonnegative().default(0),
+      limitBytes: z.int().positive().max(16_777_216).default(1_048_576),
+      encoding: encodingSchema.default('utf8'),
+    };
   },
-  output: {
-    outputId: z.string(),
-    data: z.string(),
-    encoding: encodingSchema,
-    /** Position of the first byte of `data`; later than asked when the middle of a very long output was dropped. */
-    from: z.int(),
-    /** Where the next call continues. */
-    next: z.int(),
-    totalBytes: z.int(),
-    /** True when the command ended and nothing follows `next`. */
-    complete: z.boolean(),
+  get output() {
+    return {
+      outputId: z.string(),
+      data: z.string(),
+      encoding: encodingSchema,
+      /** Position of the first byte of `data`; later than asked when the middle of a very long output was dropped. */
+      from: z.int(),
+      /** Where the next call continues. */
+      next: z.int(),
+      totalBytes: z.int(),
+      /** True when the command ended and nothing follows `next`. */
+      complete: z.boolean(),
+    };
   },
 });
 
@@ -79,16 +87,18 @@ export const listSessions = defineAction('list_sessions', {
   summary: 'Lists the shell sessions.',
   readOnly: true,
   input: {},
-  output: {
-    sessions: z.array(
-      z.object({
-        session: z.string(),
-        cwd: z.string(),
-        /** The command that is still running, if any. */
-        running: z.string().nullable(),
-        pid: z.int().optional(),
-      }),
-    ),
+  get output() {
+    return {
+      sessions: z.array(
+        z.object({
+          session: z.string(),
+          cwd: z.string(),
+          /** The command that is still running, if any. */
+          running: z.string().nullable(),
+          pid: z.int().optional(),
+        }),
+      ),
+    };
   },
 });
 

@@ -7,19 +7,23 @@ const limitSchema = z.int().positive().max(100_000);
 export const glob = defineAction('glob', {
   summary: 'Finds files by pattern; ignored and hidden files are left out unless asked for.',
   readOnly: true,
-  input: {
-    /** `*`, `**`, `?`, `[a-z]`, `{a,b}`; a pattern without a slash matches the file name at any depth. */
-    pattern: z.string().min(1).max(4096),
-    path: pathSchema.default('.'),
-    hidden: z.boolean().optional(),
-    /** Looks at files that `.gitignore` and `.ignore` files exclude, too. */
-    ignored: z.boolean().optional(),
-    limit: limitSchema.default(1000),
+  get input() {
+    return {
+      /** `*`, `**`, `?`, `[a-z]`, `{a,b}`; a pattern without a slash matches the file name at any depth. */
+      pattern: z.string().min(1).max(4096),
+      path: pathSchema.default('.'),
+      hidden: z.boolean().optional(),
+      /** Looks at files that `.gitignore` and `.ignore` files exclude, too. */
+      ignored: z.boolean().optional(),
+      limit: limitSchema.default(1000),
+    };
   },
-  output: {
-    /** Relative to the workspace where they are in it, sorted. */
-    paths: z.array(z.string()),
-    truncated: z.boolean(),
+  get output() {
+    return {
+      /** Relative to the workspace where they are in it, sorted. */
+      paths: z.array(z.string()),
+      truncated: z.boolean(),
+    };
   },
 });
 
@@ -37,22 +41,26 @@ export type GrepMatch = z.infer<typeof grepMatchSchema>;
 export const grep = defineAction('grep', {
   summary: 'Searches file contents with a regular expression.',
   readOnly: true,
-  input: {
-    pattern: z.string().min(1).max(4096),
-    path: pathSchema.default('.'),
-    /** Only files whose path matches. */
-    glob: z.string().min(1).max(4096).optional(),
-    ignoreCase: z.boolean().optional(),
-    /** Takes the pattern as plain text. */
-    literal: z.boolean().optional(),
-    /** Lines to show before and after each match. */
-    context: z.int().nonnegative().max(100).default(0),
-    hidden: z.boolean().optional(),
-    ignored: z.boolean().optional(),
-    limit: limitSchema.default(1000),
+  get input() {
+    return {
+      pattern: z.string().min(1).max(4096),
+      path: pathSchema.default('.'),
+      /** Only files whose path matches. */
+      glob: z.string().min(1).max(4096).optional(),
+      ignoreCase: z.boolean().optional(),
+      /** Takes the pattern as plain text. */
+      literal: z.boolean().optional(),
+      /** Lines to show before and after each match. */
+      context: z.int().nonnegative().max(100).default(0),
+      hidden: z.boolean().optional(),
+      ignored: z.boolean().optional(),
+      limit: limitSchema.default(1000),
+    };
   },
-  output: {
-    matches: z.array(grepMatchSchema),
-    truncated: z.boolean(),
+  get output() {
+    return {
+      matches: z.array(grepMatchSchema),
+      truncated: z.boolean(),
+    };
   },
 });
