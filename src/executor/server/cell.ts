@@ -13,6 +13,7 @@ import { pluginSpecSchema } from '../../protocol/config.js';
 import { errorSchema } from '../../protocol/error-body.js';
 import { WorkcellError } from '../../protocol/errors.js';
 import { createExecutor } from '../executor.js';
+import { spareShell } from '../shell/spare.js';
 import { serveExecutor } from './server.js';
 import { shutDownOn } from './shutdown.js';
 import { keepHeapSmall } from './small-heap.js';
@@ -61,20 +62,18 @@ export async function serveCell(file: string): Promise<void> {
     const settings = settingsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
     const { id, socketPath, workspace, user, env, keepAlive } = settings;
     const environment = hostEnvironment(env);
-    let taken = false;
-    const createLauncher = () => {
-      if (!taken) {
+    const plugins = await loadPlugins(settings.plugins);
+    let isFirst = true;
+    const create = () => {
+      if (isFirst) {
         // Who may come here is settled by the directories above it, on both sides.
         chmodSync(socketPath, 0o666);
         if (user.uid !== 0) takeUser(user);
       }
-      taken = true;
-      return createUidLauncher({ ...settings, ...user, environment, alone: true });
-    };
-    const plugins = await loadPlugins(settings.plugins);
-    const create = () => {
-      const launcher = createLauncher();
-      return withPlugins(createExecutor(launcher), launcher, plugins);
+      const launcher = createUidLauncher({ ...settings, ...user, environment, alone: true });
+      const spare = isFirst ? spareShell(launcher) : undefined;
+      isFirst = false;
+      return withPlugins(createExecutor(launcher, { spare }), launcher, plugins);
     };
     const server = await serveExecutor(create, {
       id,

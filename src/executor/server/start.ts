@@ -5,6 +5,7 @@ import { withPlugins } from '../../plugins/host.js';
 import type { LoadedPlugin } from '../../plugins/load.js';
 import type { Isolation } from '../../protocol/index.js';
 import { createExecutor } from '../executor.js';
+import { spareShell } from '../shell/spare.js';
 import type { ServeOptions } from './options.js';
 import { type ExecutorServer, serveExecutor } from './server.js';
 
@@ -19,7 +20,12 @@ export interface StartOptions extends Omit<ServeOptions, 'isolation'> {
 
 export async function startServer(options: StartOptions): Promise<ExecutorServer> {
   const { environment, runAs, plugins = [], ...rest } = options;
-  const create = (launcher: Launcher) => withPlugins(createExecutor(launcher), launcher, plugins);
+  let isFirst = true;
+  const create = (launcher: Launcher) => {
+    const spare = isFirst ? spareShell(launcher) : undefined;
+    isFirst = false;
+    return withPlugins(createExecutor(launcher, { spare }), launcher, plugins);
+  };
   const place = { workspace: options.workspace, environment };
   if (runAs === undefined) {
     return serveExecutor(() => create(createHostLauncher(place)), {

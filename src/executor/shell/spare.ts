@@ -2,6 +2,11 @@
 import type { Launcher } from '../../launchers/launcher.js';
 import { type Shell, type ShellEvents, shellSize, startShell } from './shell.js';
 
+/** Most cells are for running commands, so theirs starts while the caller is still being told that it may ask. */
+export function spareShell(launcher: Launcher): SpareShell {
+  return new SpareShell(launcher, { cwd: launcher.files.workspace, environment: launcher.environment });
+}
+
 export class SpareShell {
   readonly #started: Promise<Shell | undefined>;
   #events: ShellEvents | undefined;
