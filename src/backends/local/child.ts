@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { ChildSettings } from '../../executor/server/main.js';
+import type { ChildSettings } from '../../executor/server/local.js';
 import { errorSchema, WorkcellError } from '../../protocol/index.js';
 
 const keptLines = 20;
@@ -106,13 +106,11 @@ export function quoteLog(lines: readonly string[]): string {
   return lines.length === 0 ? '' : ` Its last lines:\n${lines.join('\n')}`;
 }
 
-/** The server beside this file: as it was built, or as source under a loader. */
+/** The program of a cell: in one file, which loads several times as fast, or as source under a loader. */
 function entry(): string[] {
   const isSource = import.meta.url.endsWith('.ts');
-  const main = fileURLToPath(
-    new URL(`../../executor/server/main.${isSource ? 'ts' : 'js'}`, import.meta.url),
-  );
-  return isSource ? ['--import', import.meta.resolve('tsx'), main] : [main];
+  const main = fileURLToPath(new URL(`../../cli/cell-main.${isSource ? 'ts' : 'cjs'}`, import.meta.url));
+  return [...(isSource ? ['--import', import.meta.resolve('tsx')] : []), main, 'local'];
 }
 
 function eachLine(stream: Readable, deliver: (line: string) => void): void {

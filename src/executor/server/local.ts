@@ -31,33 +31,35 @@ const settingsSchema = z.strictObject({
 
 export type ChildSettings = z.infer<typeof settingsSchema>;
 
-const text = readFileSync(settingsDescriptor, 'utf8');
-closeSync(settingsDescriptor);
-// A starter that went away before it said what to serve wants nothing any more.
-if (text === '') process.exit(0);
+export async function serveLocal(): Promise<void> {
+  const text = readFileSync(settingsDescriptor, 'utf8');
+  closeSync(settingsDescriptor);
+  // A starter that went away before it said what to serve wants nothing any more.
+  if (text === '') process.exit(0);
 
-keepHeapSmall();
-try {
-  const { socketPath, keepAlive, temporary, env, plugins, ...settings } = settingsSchema.parse(
-    JSON.parse(text),
-  );
-  // Commands keep the directory for temporary files that they would have without us.
-  const environment = hostEnvironment(env);
-  process.env.TMPDIR = temporary;
-  const server = await startServer({
-    ...settings,
-    environment,
-    plugins: await loadPlugins(plugins),
-    listen: { path: socketPath },
-    log: (level, message, fields) =>
-      process.stderr.write(`${level}: ${message} ${JSON.stringify(fields ?? {})}\n`),
-  });
-  shutDownOn(server, { input: keepAlive ? undefined : process.stdin, commands: 'end' });
-  say({ ready: true });
-} catch (error) {
-  const message = error instanceof Error ? error.message : String(error);
-  say({ error: WorkcellError.isInstance(error) ? error.toJSON() : { code: 'internal', message } });
-  process.exit(1);
+  keepHeapSmall();
+  try {
+    const { socketPath, keepAlive, temporary, env, plugins, ...settings } = settingsSchema.parse(
+      JSON.parse(text),
+    );
+    // Commands keep the directory for temporary files that they would have without us.
+    const environment = hostEnvironment(env);
+    process.env.TMPDIR = temporary;
+    const server = await startServer({
+      ...settings,
+      environment,
+      plugins: await loadPlugins(plugins),
+      listen: { path: socketPath },
+      log: (level, message, fields) =>
+        process.stderr.write(`${level}: ${message} ${JSON.stringify(fields ?? {})}\n`),
+    });
+    shutDownOn(server, { input: keepAlive ? undefined : process.stdin, commands: 'end' });
+    say({ ready: true });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    say({ error: WorkcellError.isInstance(error) ? error.toJSON() : { code: 'internal', message } });
+    process.exit(1);
+  }
 }
 
 function say(line: object): void {
