@@ -143,10 +143,10 @@ describe('what of this machine a cell sees', () => {
     });
     try {
       const script =
-        'echo made > /rw/made; echo no > /ro/no; echo over > /over/over; cat /over/file /over/over; ls /named';
+        'echo made > /rw/made; echo no > /ro/no; echo over > /over/over; cat /over/file /over/over; touch /named/mine; stat -c %u /named/mine; chown 0 /named/mine';
       const { output: seen } = await runtime.run(script);
       expect(seen).toContain('Read-only file system');
-      expect(seen).toContain('host\nover\n');
+      expect(seen).toMatch(/host\nover\n1000\n.*Operation not permitted/);
       expect(readdirSync(host).sort()).toEqual(['file', 'made']);
       expect(statSync(join(host, 'made')).uid).toBe(1000);
     } finally {
@@ -190,6 +190,21 @@ describe('what of this machine a cell sees', () => {
     expect(seen).not.toContain('WORKCELL_CELL');
     expect(seen.match(/Permission denied|not permitted|No such file|Read-only/g)).toHaveLength(6);
     expect(seen).toContain('uid=1000');
+  });
+
+  test('further networks', async () => {
+    const network = await client.createNetwork({ Name: `test-${randomBytes(4).toString('hex')}` });
+    try {
+      const { Name: name } = await network.inspect();
+      await using runtime = await createRuntime({ ...cell, network: 'bridge', networks: [name] });
+      expect((await runtime.run("cut -d: -f1 -s /proc/net/dev | tr -d ' ' | sort")).output).toBe(
+        'eth0\neth1\nlo\n',
+      );
+      const error = await refusal(createRuntime({ ...cell, networks: [name] }), 'invalid-config');
+      expect(error.message).toContain(name);
+    } finally {
+      await network.remove();
+    }
   });
 
   test('published ports, on loopback; one that is taken is refused', async () => {

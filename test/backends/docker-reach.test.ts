@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import Docker from 'dockerode';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ownLabels } from '../../src/backends/docker/labels.js';
+import { dockerBuilder, pruneImages } from '../../src/images/index.js';
 import { createRuntime } from '../../src/index.js';
 import { eventually, refusal } from '../contract/given.js';
 import { dockerEngine, images } from '../engines/docker.js';
@@ -61,9 +62,21 @@ describe('an image', () => {
     expect((await runtime.run('echo here')).output).toBe('here\n');
   });
 
-  test('for another platform is refused', async () => {
-    const error = await refusal(createRuntime({ ...cell, platform: 'linux/s390x' }), 'invalid-config');
+  test.each(['linux/s390x', 'nonsense'])('for another platform is refused: %s', async (platform) => {
+    const error = await refusal(createRuntime({ ...cell, platform }), 'invalid-config');
     expect(error.message).toContain(images.bare);
+  });
+
+  test('in which the executor cannot be started is told with what was logged, and that is told as it comes', async () => {
+    const lines: string[] = [];
+    const onLog = (line: string) => lines.push(line);
+    const broken = await withSetpriv('echo out of order >&2; exit 3');
+    const error = await refusal(createRuntime({ ...cell, image: broken, onLog }), 'backend-unavailable');
+    expect(error.message).toMatch(/ended with code 3.*\nout of order$/);
+    expect(lines).toEqual(['out of order']);
+    const noisy = await withSetpriv('echo "begins" >&2; exec setpriv.own "$@"');
+    await using _runtime = await createRuntime({ ...cell, image: noisy, onLog });
+    expect(lines).toEqual(['out of order', 'begins', 'begins']);
   });
 });
 
@@ -93,6 +106,23 @@ test('what the owner left who was killed is removed by the next one', async () =
   await eventually(isGone, 'the container is gone');
   await eventually(() => !existsSync(home), 'its directory is gone');
 });
+
+/** The smallest image, with this in the place of the program that starts the executor. */
+async function withSetpriv(source: string): Promise<string> {
+  const repository = `setpriv-test-${randomBytes(4).toString('hex')}`;
+  onTestFinished(() => pruneImages({ engine, repository }).then(() => {}));
+  const extraDeps = `
+    mv /usr/bin/setpriv /usr/bin/setpriv.own
+    printf '#!/bin/sh\\n%s\\n' '${source}' >/usr/bin/setpriv
+    chmod 755 /usr/bin/setpriv`;
+  const { name } = await dockerBuilder({ engine }).build({
+    base: images.bare,
+    extraDeps,
+    executor: false,
+    repository,
+  });
+  return name;
+}
 
 /** Starts a cell in a process of its own, as this user, with nothing else in its environment. */
 async function startAs(

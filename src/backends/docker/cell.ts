@@ -14,7 +14,7 @@ import { createHalt, type Halt } from './halt.js';
 import { furnish, type Home, makeHome, removeHome, writeSettings, writeState } from './home.js';
 import { ownLabels } from './labels.js';
 import type { DockerOptions } from './options.js';
-import { readVolume } from './volumes.js';
+import { findNewVolumes, readVolume } from './volumes.js';
 import { openWire, type Wire } from './wire.js';
 
 export interface StartOptions {
@@ -45,6 +45,7 @@ export async function startContainer(
       workspace,
       ...home,
       bundle,
+      newVolumes: await findNewVolumes(engine.docker, options.volumes),
       isLocal: engine.host.startsWith('unix:'),
       plugins: builtinSpecs(plugins),
     };
@@ -110,8 +111,14 @@ export function openBundle(engine: Engine): Promise<ExecutorBundle> {
 
 /** Refuses what can be told without an engine: options that do not go together, and volumes that are not there. */
 export function checkOptions(options: DockerOptions): void {
-  const { network, ports, pool, name, keepAlive, onLog, volumes } = options;
+  const { network, networks, ports, pool, name, keepAlive, onLog, volumes } = options;
   for (const volume of volumes) readVolume(volume);
+  if (['none', 'host'].includes(network) && networks.length > 0) {
+    throw new WorkcellError(
+      'invalid-config',
+      `A cell with network: "${network}" cannot be connected to others (${networks.join(', ')}). Name one of them as network.`,
+    );
+  }
   if (network === 'none' && ports.length > 0) {
     throw new WorkcellError(
       'invalid-config',

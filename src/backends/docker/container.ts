@@ -34,6 +34,13 @@ function isGvisorName(ociRuntime: string | undefined): boolean {
 /** Leaves the executor the two capabilities, and what it starts no way to any. */
 const keepOnlyOwn = ['setpriv', '--inh-caps=+setuid,+setgid', '--', 'setpriv', '--bounding-set=-all', '--'];
 
+/** Gives the user of the commands what the engine makes for root alone, before the right to do so is let go of. */
+function handOver(paths: readonly string[], { uid, gid }: ContainerParts['user']): string[] {
+  const source =
+    'owner=$1; shift; while [ "$1" != -- ]; do chown "$owner" "$1"; shift; done; shift; exec "$@"';
+  return paths.length === 0 ? [] : ['bash', '-c', source, 'bash', `${uid}:${gid}`, ...paths, '--'];
+}
+
 export interface ContainerParts {
   readonly id: string;
   readonly options: DockerOptions;
@@ -45,6 +52,8 @@ export interface ContainerParts {
   readonly wire: string;
   readonly nothing: string;
   readonly overlays: string;
+  /** Where volumes are mounted that are made with the cell. */
+  readonly newVolumes: readonly string[];
   readonly bundle: ExecutorBundle;
   /** The engine runs on this machine. */
   readonly isLocal: boolean;
@@ -67,7 +76,8 @@ export function cellSettings({ id, options, user, plugins }: ContainerParts): Ce
 }
 
 export function describeContainer(parts: ContainerParts): ContainerCreateOptions {
-  const { id, options, user, workspace } = parts;
+  const { id, options, user, workspace, newVolumes } = parts;
+  const isRoot = user.uid === 0;
   const { keepAlive, network, ports } = options;
   const limits = withDefaults(options.limits);
   const size = `,size=${limits.diskBytes},nr_inodes=${inodes(limits.diskBytes)}`;
@@ -80,7 +90,7 @@ export function describeContainer(parts: ContainerParts): ContainerCreateOptions
     Labels: { ...options.labels, ...parts.labels },
     User: '0:0',
     WorkingDir: '/',
-    Entrypoint: [...(user.uid === 0 ? [] : keepOnlyOwn), ...program],
+    Entrypoint: [...(isRoot ? [] : [...handOver(newVolumes, user), ...keepOnlyOwn]), ...program],
     Cmd: [],
     AttachStdin: !keepAlive,
     AttachStdout: true,
@@ -95,7 +105,7 @@ export function describeContainer(parts: ContainerParts): ContainerCreateOptions
       ReadonlyRootfs: !options.writableSystem,
       CapDrop: ['ALL'],
       // To become the user that commands run as, which cannot be undone for those.
-      CapAdd: user.uid === 0 ? [] : ['SETUID', 'SETGID', 'SETPCAP'],
+      CapAdd: isRoot ? [] : ['SETUID', 'SETGID', 'SETPCAP', ...(newVolumes.length > 0 ? ['CHOWN'] : [])],
       SecurityOpt: ['no-new-privileges', `seccomp=${seccompProfile()}`],
       NetworkMode: network,
       PortBindings: Object.fromEntries(

@@ -117,7 +117,7 @@ const causes: readonly Cause[] = [
     explain: ({ name }) => `A container named "${name}" exists already. Remove it, or choose another name.`,
   },
   {
-    pattern: /platform|exec format error/i,
+    pattern: /platform|exec format error|unknown operating system or architecture/i,
     code: 'invalid-config',
     explain: ({ image, platform }, reason) =>
       `The image "${image}" cannot run on ${platform ?? 'this platform'} here: ${reason}. Name an image for it, or leave platform out.`,

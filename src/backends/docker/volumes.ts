@@ -2,7 +2,9 @@
 import { chmodSync, chownSync, mkdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type Docker from 'dockerode';
 import type { MountSettings } from 'dockerode';
+import { isGone } from '../../engines/docker.js';
 import { WorkcellError } from '../../protocol/index.js';
 
 interface Volume {
@@ -45,6 +47,20 @@ export function toMount(volume: string, upper: string): MountSettings {
   const { kind, source, target, readOnly } = readVolume(volume);
   if (kind === 'overlay') return overlay(source, target, upper);
   return { Type: kind === 'named' ? 'volume' : 'bind', Source: source, Target: target, ReadOnly: readOnly };
+}
+
+/** Where volumes are mounted that the engine does not have yet, and makes for this cell. */
+export async function findNewVolumes(docker: Docker, volumes: readonly string[]): Promise<string[]> {
+  const named = volumes.map(readVolume).filter(({ kind, readOnly }) => kind === 'named' && !readOnly);
+  const isNew = await Promise.all(
+    named.map(({ source }) =>
+      docker
+        .getVolume(source)
+        .inspect()
+        .then(() => false, isGone),
+    ),
+  );
+  return named.filter((_, index) => isNew[index]).map(({ target }) => target);
 }
 
 function overlay(source: string, target: string, upper: string): MountSettings {
