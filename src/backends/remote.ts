@@ -1,4 +1,5 @@
 /** Works in a cell whose server was started elsewhere. It belongs to somebody else, so closing does not stop it. */
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { Place } from '../executor/http/connect.js';
@@ -19,7 +20,7 @@ export default defineBackend({
     ca: z.string().min(1).optional(),
     /** The server has its workspace already, so none can be named here. */
     workspace: z.undefined('is chosen where the server is started').optional(),
-    /** What becomes of shells and processes at close. */
+    /** What becomes of the shells and processes that this client started, at close. Those of others stay. */
     onClose: z.enum(['end', 'leave']).default('end'),
   },
 
@@ -37,6 +38,7 @@ export default defineBackend({
     const secret = token ?? (tokenFile === undefined ? undefined : readSecret(tokenFile, 'token'));
     const { executor, info } = await connectExecutor(placeOf(url, ca), {
       token: secret,
+      client: randomUUID(),
       signal,
       actions: actionsWith(plugins),
     });

@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createRuntime } from '../../src/index.js';
 import { loadPlugins } from '../../src/plugins/load.js';
 import { protocolVersion } from '../../src/protocol/index.js';
-import { refusal } from '../contract/given.js';
+import { eventually, refusal } from '../contract/given.js';
 import { contractSuite } from '../contract/suite.js';
 import { serve, type TestServer, token } from '../executor/server/serve.js';
 
@@ -191,6 +191,33 @@ test('closing ends what runs and leaves the server', async () => {
   await using second = await createRuntime({ backend: 'remote', url: served.url, token });
   expect((await second.run('echo "${gone-nothing}"; cat note')).output).toBe('nothing\nx');
   expect(existsSync(join(served.workspace, 'note'))).toBe(true);
+});
+
+test('closing ends what this client started, and nothing of others', async () => {
+  await using served = await serve();
+  const open = () => createRuntime({ backend: 'remote', url: served.url, token });
+  const first = await open();
+  await first.run('mkfifo gate');
+  const surviving = first.run('touch began; read answer < gate; echo "$answer"', { session: 'shared' });
+  const kept = await first.processes.start(['sleep', '1000']);
+  await eventually(() => existsSync(join(served.workspace, 'began')));
+
+  const second = await open();
+  await refusal(second.run('echo second', { session: 'shared' }), 'session-busy');
+  await second.run('true', { session: 'own' });
+  const ended = await second.processes.start(['sleep', '1000']);
+  const terminal = await second.terminals.open({ argv: ['sleep', '1000'] });
+  await second.close();
+  await terminal.exited;
+
+  const { sessions } = await first.execute({ action: 'list_sessions' });
+  expect(sessions.map(({ session }) => session)).not.toContain('own');
+  const { processes } = await first.execute({ action: 'list_processes' });
+  const running = processes.filter(({ running }) => running).map(({ id }) => id);
+  expect([running.includes(kept.id), running.includes(ended.id)]).toEqual([true, false]);
+  await first.run('echo survived > gate');
+  expect((await surviving).output).toBe('survived\n');
+  await first.close();
 });
 
 const info = {

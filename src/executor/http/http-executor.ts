@@ -72,11 +72,13 @@ export class HttpExecutor implements Executor {
   readonly actions: ActionTable;
   readonly #link: Link;
   readonly #limitBytes: number;
+  readonly #client: string | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(link: Link, options: HttpExecutorOptions) {
     this.#link = link;
     this.actions = options.actions ?? coreActions;
+    this.#client = options.client;
     this.#limitBytes = options.maxObservationBytes ?? maxObservationBytes;
   }
 
@@ -99,7 +101,8 @@ export class HttpExecutor implements Executor {
       const following = this.#follow<Name>(key, action, context);
       return await (cancelled === undefined ? following : Promise.race([following, cancelled.late]));
     } catch (error) {
-      if (this.#closing !== undefined && !isRefusal(error)) this.#checkOpen();
+      const refused = isRefusal(error) && (error.code !== 'cancelled' || signal?.aborted);
+      if (!refused) this.#checkOpen();
       throw error;
     } finally {
       cancelled?.release();
@@ -133,11 +136,15 @@ export class HttpExecutor implements Executor {
     return (await this.readiness()).capabilities;
   }
 
-  /** Ends everything in the cell and lets go of the server. */
+  /** Ends everything in the cell, or what this client started where it shares the cell, and lets go of the server. */
   close(): Promise<void> {
     this.#closing ??= (async () => {
       // A server that is gone has nothing left that could be ended from here.
-      await this.#link.request({ method: 'POST', path: '/v1/close', answerMs: closeMs }).catch(() => {});
+      const request =
+        this.#client === undefined
+          ? ({ method: 'POST', path: '/v1/close' } as const)
+          : ({ method: 'DELETE', path: `/v1/clients/${this.#client}` } as const);
+      await this.#link.request({ ...request, answerMs: closeMs }).catch(() => {});
       await this.#link.close(closeMs);
     })();
     return this.#closing;
@@ -254,6 +261,6 @@ function parseProgress(value: unknown): Progress {
 }
 
 /** Whether the cell itself gave this error, rather than the way to it. */
-function isRefusal(error: unknown): boolean {
+function isRefusal(error: unknown): error is WorkcellError {
   return WorkcellError.isInstance(error) && error.code !== 'runtime-disconnected';
 }

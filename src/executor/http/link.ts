@@ -6,7 +6,7 @@ import { protocolVersion, WorkcellError } from '../../protocol/index.js';
 import { readText } from './body.js';
 import { type Connect, type Place, waysTo } from './connect.js';
 import { disconnected, errorFrom, isAbsent, isTlsTrouble } from './failures.js';
-import { heartbeatMs, infoSchema, instanceHeader, type ServerInfo } from './wire.js';
+import { clientHeader, heartbeatMs, infoSchema, instanceHeader, type ServerInfo } from './wire.js';
 
 const defaultSilenceMs = 4 * heartbeatMs;
 
@@ -23,6 +23,8 @@ const errorBytes = 1024 * 1024;
 
 export interface LinkOptions {
   readonly token?: string | undefined;
+  /** Names this client to a server that it shares with others. */
+  readonly client?: string | undefined;
   /** Resolves with the reason when the server is known to be gone. */
   readonly gone?: Promise<string> | undefined;
   /** A connection that shows no sign of life for so long while an answer is due is taken for dead. */
@@ -58,6 +60,7 @@ export class Link {
 
   readonly #pool: Pool;
   readonly #token: string | undefined;
+  readonly #client: string | undefined;
   readonly #isLocal: boolean;
   readonly #halted: () => Promise<void> | undefined;
   readonly #watched: Promise<void> | undefined;
@@ -73,6 +76,7 @@ export class Link {
     this.connect = connect;
     this.#isLocal = isLocal;
     this.#token = options.token;
+    this.#client = options.client;
     this.#halted = options.halted ?? (() => undefined);
     const { silenceMs = defaultSilenceMs } = options;
     this.lost = new Promise((resolve) => {
@@ -99,6 +103,7 @@ export class Link {
   headers(): Record<string, string> {
     return {
       ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
+      ...(this.#client !== undefined && { [clientHeader]: this.#client }),
       ...(this.#instance !== undefined && { [instanceHeader]: this.#instance }),
     };
   }

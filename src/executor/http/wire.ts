@@ -8,6 +8,9 @@ export const instanceHeader = 'workcell-instance';
 /** Names a request: repeated with the same key, it does not run again. */
 export const keyHeader = 'idempotency-key';
 
+/** Names a client of a server that it shares with others, so that it can end what it started, and only that. */
+export const clientHeader = 'workcell-client';
+
 /** Progress and outcome as lines of JSON. */
 export const linesType = 'application/x-ndjson';
 

@@ -2,6 +2,7 @@
 import type { Executor } from '../../protocol/index.js';
 import type { ServerInfo } from '../http/wire.js';
 import type { Calls } from './calls.js';
+import type { Clients } from './clients.js';
 import type { EventLog } from './event-log.js';
 import type { Log, ServerLimits } from './options.js';
 
@@ -13,6 +14,7 @@ export interface ServerContext {
   readonly info: ServerInfo;
   readonly limits: ServerLimits;
   readonly calls: Calls;
+  readonly clients: Clients;
   readonly events: EventLog;
   readonly counters: Counters;
   readonly log: Log;

@@ -33,6 +33,7 @@ export const routes: readonly RouteEntry[] = [
       'Idempotency-Key': 'header: Names the request. Repeated with the same key it does not run again',
       'Workcell-Instance':
         'header: The start of the server, from an earlier answer: another one, which knows no keys of before, refuses',
+      'Workcell-Client': 'header: Names the client, where several share the server',
       from,
       progress: '0 leaves progress out of the lines',
     },
@@ -51,6 +52,12 @@ export const routes: readonly RouteEntry[] = [
     path: '/v1/actions/{key}',
     summary: 'Cancels an action; one that has not come yet is refused when it does.',
     answers: { 204: { description: 'It is being ended.' } },
+  },
+  {
+    method: 'delete',
+    path: '/v1/clients/{client}',
+    summary: 'Ends all that requests with the header "Workcell-Client: {client}" started, and nothing else.',
+    answers: { 204: { description: 'It is gone.' } },
   },
   {
     method: 'get',

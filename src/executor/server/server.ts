@@ -8,6 +8,7 @@ import { type Executor, protocolVersion, WorkcellError } from '../../protocol/in
 import { createAccess, isLoopback } from './access.js';
 import { createApp } from './app.js';
 import { Calls } from './calls.js';
+import { Clients } from './clients.js';
 import type { ServerContext } from './context.js';
 import { EventLog } from './event-log.js';
 import { defaultLimits, type ListenAddress, type ServeOptions } from './options.js';
@@ -82,10 +83,12 @@ function createContext(
     current ??= typeof source === 'function' ? source() : source;
     return current;
   };
+  const clients = new Clients(executor);
   const context: ServerContext = {
     executor,
     async closeExecutor() {
       const closed = executor();
+      clients.clear();
       // From here on requests meet a fresh one, so that none of them gets between the two.
       if (typeof source === 'function') current = undefined;
       await closed.close();
@@ -100,6 +103,7 @@ function createContext(
     },
     limits,
     calls: new Calls(limits, log),
+    clients,
     events: new EventLog(id),
     counters: {
       startedAt: performance.now(),

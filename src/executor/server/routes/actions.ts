@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { type Action, describeIssues, parseAction, WorkcellError } from '../../../protocol/index.js';
-import { framesType, keyHeader, keySchema, linesType } from '../../http/wire.js';
+import { clientHeader, framesType, keyHeader, keySchema, linesType } from '../../http/wire.js';
 import { answerLines, answerWhole } from '../answer.js';
 import type { Call } from '../call.js';
 import type { ServerContext } from '../context.js';
@@ -38,6 +38,11 @@ export function actionRoutes(app: FastifyInstance, context: ServerContext): void
     calls.cancel(keyOf(request));
     return reply.code(204).send();
   });
+
+  app.delete('/v1/clients/:key', async (request, reply) => {
+    await context.clients.end(keyOf(request));
+    return reply.code(204).send();
+  });
 }
 
 function start(
@@ -45,7 +50,8 @@ function start(
   request: FastifyRequest,
   options: { withProgress: boolean; framed: boolean },
 ): Call {
-  const { calls, events, counters } = context;
+  const { calls, clients, events, counters } = context;
+  const client = clientOf(request);
   const action = parseAction(request.body, context.executor().actions);
   const given = request.headers[keyHeader];
   const key = given === undefined ? randomUUID() : parse(keySchema, given);
@@ -53,14 +59,25 @@ function start(
   const call = calls.start(
     key,
     request.bodyHash,
-    (execution) => {
+    async (execution) => {
       cause = events.action(action);
       counters.actions.set(action.action, (counters.actions.get(action.action) ?? 0) + 1);
-      return context.executor().execute(action as Action, execution);
+      clients.starts(client, action);
+      const observation = await context.executor().execute(action as Action, execution);
+      await clients.ended(client, action, observation);
+      return observation;
     },
     options,
   );
-  if (cause !== 0) void call.done.then((outcome) => events.outcome(cause, action.action, outcome));
+  if (cause === 0) return call;
+  const left = clients.begin(client, () => {
+    call.cancel();
+    return call.done;
+  });
+  void call.done.then((outcome) => {
+    left();
+    events.outcome(cause, action.action, outcome);
+  });
   return call;
 }
 
@@ -70,6 +87,12 @@ function wantsLines(request: FastifyRequest): boolean {
 
 function wantsFrames({ headers }: FastifyRequest): boolean {
   return headers.accept?.includes(framesType) ?? false;
+}
+
+/** The client that a request names, where it shares the server with others. */
+export function clientOf(request: FastifyRequest): string | undefined {
+  const given = request.headers[clientHeader];
+  return given === undefined ? undefined : parse(keySchema, given);
 }
 
 function keyOf(request: FastifyRequest): string {

@@ -4,18 +4,23 @@ import { type Terminal, WorkcellError } from '../../../protocol/index.js';
 import { type TerminalReply, type TerminalRequest, terminalRequestSchema } from '../../http/wire.js';
 import type { ServerContext } from '../context.js';
 import { toWorkcellError } from '../errors.js';
-import { parse } from './actions.js';
+import { clientOf, parse } from './actions.js';
 
 const pingMs = 30_000;
 
 /** The terminal lives as long as its socket: what runs on it is ended with the connection. */
 export function terminalRoutes(app: FastifyInstance, context: ServerContext): void {
-  app.get('/v1/terminals', { websocket: true }, (socket) => {
+  app.get('/v1/terminals', { websocket: true }, (socket, request) => {
     context.counters.terminals++;
     const session = new TerminalSession(socket, context);
+    const left = context.clients.begin(clientOf(request), () => {
+      socket.close(1001);
+      return session.end();
+    });
     socket.on('message', (data, isBinary) => session.receive(data, isBinary));
     socket.on('close', () => {
       context.counters.terminals--;
+      left();
       void session.end();
     });
   });
