@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
@@ -80,6 +80,42 @@ describe('a server that cannot be used', () => {
     await refusal(open(fake.url), 'version-mismatch');
     await using other = await pretend({});
     await refusal(open(other.url), 'internal');
+  });
+
+  test('it is a web site, leads elsewhere, or speaks no HTTP, and is not asked again', async () => {
+    let asked = 0;
+    const answers: ((socket: Socket) => void)[] = [
+      (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n<html></html>'),
+      (socket) => socket.end('HTTP/1.1 302 Found\r\nLocation: /login\r\nContent-Length: 0\r\n\r\n'),
+      (socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'),
+    ];
+    for (const answer of answers) {
+      asked = 0;
+      const server = createTcpServer((socket) => {
+        asked++;
+        socket.on('error', () => {}).once('data', () => answer(socket));
+      }).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      const error = await refusal(open(`http://127.0.0.1:${port}`), 'version-mismatch');
+      expect(error.message).toContain('not a Workcell executor');
+      expect(asked).toBe(1);
+      server.close();
+    }
+  });
+
+  test('it takes the connection and says nothing', async () => {
+    const sockets: Socket[] = [];
+    const server = createTcpServer((socket) => sockets.push(socket.on('error', () => {}))).listen(
+      0,
+      '127.0.0.1',
+    );
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const error = await refusal(open(`http://127.0.0.1:${port}`), 'runtime-disconnected');
+    expect(error.message).toContain('did not say what it is within 10 s');
+    for (const socket of sockets) socket.destroy();
+    server.close();
   });
 
   test('it is not ready, and says why', async () => {
@@ -170,6 +206,7 @@ describe('over TLS', () => {
       'runtime-disconnected',
     );
     expect(error.message).toContain('cannot be trusted');
+    expect(error.message).not.toContain('\n');
   });
 });
 

@@ -21,9 +21,31 @@ export function isTlsTrouble(error: unknown): boolean {
   return tlsCodes.test(networkCode(error));
 }
 
+/** True when what answers speaks something else than HTTP, so that trying again is of no use. */
+export function isForeign(error: unknown): boolean {
+  return error instanceof Error && error.name === 'HTTPParserError';
+}
+
+export function notAnExecutor(where: string, cause?: unknown): WorkcellError {
+  return new WorkcellError(
+    'version-mismatch',
+    `What answers at ${where} is not a Workcell executor. Check the address and port; a server is started with: workcell executor --listen tcp:127.0.0.1:8700 --token-file <file>`,
+    { details: { server: where }, cause },
+  );
+}
+
+export function silent(where: string, limitMs: number, cause: unknown): WorkcellError {
+  return new WorkcellError(
+    'runtime-disconnected',
+    `The server at ${where} did not say what it is within ${limitMs / 1000} s. Check that it is a Workcell executor, and that it is not stopped or overloaded.`,
+    { details: { server: where, limitMs }, cause },
+  );
+}
+
 export function disconnected(where: string, error: unknown): WorkcellError {
   const code = networkCode(error);
-  const reason = error instanceof Error ? error.message : String(error);
+  // What OpenSSL says ends in a line break.
+  const reason = (error instanceof Error ? error.message : String(error)).trim();
   const details = { server: where, reason: code || reason };
   const message = (text: string) => `The server at ${where} ${text}`;
   const make = (text: string) =>

@@ -5,7 +5,15 @@ import { Pool } from 'undici';
 import { protocolVersion, WorkcellError } from '../../protocol/index.js';
 import { readText } from './body.js';
 import { type Connect, type Place, waysTo } from './connect.js';
-import { disconnected, errorFrom, isAbsent, isTlsTrouble } from './failures.js';
+import {
+  disconnected,
+  errorFrom,
+  isAbsent,
+  isForeign,
+  isTlsTrouble,
+  notAnExecutor,
+  silent,
+} from './failures.js';
 import { clientHeader, heartbeatMs, infoSchema, instanceHeader, type ServerInfo } from './wire.js';
 
 const defaultSilenceMs = 4 * heartbeatMs;
@@ -15,6 +23,9 @@ const retryMs = 10_000;
 const triesWhenAbsent = 3;
 const firstDelayMs = 25;
 const longestDelayMs = 1000;
+
+/** In which a server must have said what it is. */
+const greetMs = 10_000;
 
 /** A server that cannot be reached any more is soon known to be gone, and why, where somebody watches it. */
 const farewellMs = 3000;
@@ -110,16 +121,20 @@ export class Link {
 
   /** Meets the server: checks that both speak the same version. */
   async greet(signal?: AbortSignal): Promise<ServerInfo> {
+    const late = AbortSignal.timeout(greetMs);
+    const either = signal === undefined ? late : AbortSignal.any([signal, late]);
     const info = await this.retrying(async () => {
-      const answer = await this.request({ method: 'GET', path: '/v1/info', signal });
-      return infoSchema.safeParse(JSON.parse(await readText(answer.body, errorBytes)));
-    }, signal);
-    if (info.data === undefined) {
-      throw new WorkcellError(
-        'version-mismatch',
-        `The server at ${this.where} does not describe itself as an executor.`,
-      );
-    }
+      const { status, body } = await this.request({ method: 'GET', path: '/v1/info', signal: either });
+      return readInfo(status, await readText(body, errorBytes));
+    }, either).catch(async (error: unknown) => {
+      if (!late.aborted || signal?.aborted || !isCancelled(error)) throw error;
+      const halted = this.#halted();
+      if (halted === undefined) throw silent(this.where, greetMs, error);
+      await halted;
+      return undefined;
+    });
+    if (info === undefined) return this.greet(signal);
+    if (info.data === undefined) throw notAnExecutor(this.where);
     if (info.data.protocolVersion !== protocolVersion) {
       throw new WorkcellError(
         'version-mismatch',
@@ -178,6 +193,7 @@ export class Link {
         }
         if (failures++ === 0) since = performance.now();
         const patience = isAbsent(error) ? (this.#isLocal ? 1 : triesWhenAbsent) : Number.POSITIVE_INFINITY;
+        if (this.#instance === undefined && isForeign(error)) throw notAnExecutor(this.where, error);
         if (failures >= patience || isTlsTrouble(error) || performance.now() - since > retryMs) {
           await this.#farewell();
           const failure = WorkcellError.isInstance(error) ? error : disconnected(this.where, error);
@@ -227,4 +243,17 @@ export class Link {
     if (aborted) throw reason;
     if (this.#closed) throw new WorkcellError('runtime-closed', 'The cell was closed; start a new one.');
   }
+}
+
+/** What a server says of itself; a page, or the way to another place, is nothing of that kind. */
+function readInfo(status: number, text: string): ReturnType<typeof infoSchema.safeParse> {
+  try {
+    return infoSchema.safeParse(status === 200 ? JSON.parse(text) : undefined);
+  } catch {
+    return infoSchema.safeParse(undefined);
+  }
+}
+
+function isCancelled(error: unknown): boolean {
+  return WorkcellError.isInstance(error) && error.code === 'cancelled';
 }
