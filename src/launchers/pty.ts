@@ -51,12 +51,13 @@ export async function spawnPty(
         env: { ...options.env, PWD: options.cwd },
       },
     );
-    return attachMaster(master, pid, exited);
+    const pty = attachMaster(master, pid, exited);
+    // Some programs close their files before they end. The terminal must not hang up on them then, which kills.
+    void pty.exited.then(() => closeEnd(slave));
+    return pty;
   } catch (error) {
-    closeEnd(master);
+    for (const end of [master, slave]) closeEnd(end);
     throw spawnFailure(argv, options, error as NodeJS.ErrnoException);
-  } finally {
-    closeEnd(slave);
   }
 }
 

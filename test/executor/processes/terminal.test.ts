@@ -134,6 +134,16 @@ describe('terminal', () => {
     await until(() => openDescriptors() <= before + 1);
   });
 
+  test('a program that closes its files before it ends is not hung up on', async () => {
+    const cell = openCell();
+    for (let round = 0; round < 40; round++) {
+      const terminal = await openTerminal(cell, { argv: ['head', '-n1'] });
+      void terminal.write('a line\n');
+      expect(await terminal.exited).toEqual({ exitCode: 0, signal: null });
+      expect(await textOf(terminal)).toBe('a line\r\na line\r\n');
+    }
+  });
+
   test('programs on terminals hold no other terminal', async () => {
     const cell = openCell();
     await open(cell, { argv: ['sleep', '1000'] });
