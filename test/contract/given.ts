@@ -72,6 +72,12 @@ export async function say(
   return follow(runtime, first, expected, session);
 }
 
+/** Sends input that makes the running command end, and waits until it has. */
+export async function finish(runtime: Runtime, input: string, session?: string): Promise<Observation<'run'>> {
+  const options = { timeoutMs: 20_000, ...(session === undefined ? {} : { session }) };
+  return runtime.run(input, { input: true, ...options });
+}
+
 async function follow(
   runtime: Runtime,
   first: Observation<'run'>,

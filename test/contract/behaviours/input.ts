@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type Behaviours, begin, fixture, refusal, say, sh } from '../given.js';
+import { type Behaviours, begin, finish, fixture, refusal, say, sh } from '../given.js';
 
 export const inputBehaviours: Behaviours = {
   'input.line': async ({ runtime }) => {
@@ -30,7 +30,7 @@ export const inputBehaviours: Behaviours = {
     await begin(runtime, 'python3 -q', />>> /);
     await say(runtime, 'x = 6 * 7', />>> /);
     expect((await say(runtime, 'print("x is", x)', /x is 42/)).endedBy).toBe('no-change');
-    expect(await say(runtime, 'raise SystemExit(3)', /^/)).toMatchObject({ exitCode: 3, endedBy: 'exit' });
+    expect(await finish(runtime, 'raise SystemExit(3)')).toMatchObject({ exitCode: 3, endedBy: 'exit' });
     expect(await sh(runtime, 'echo back')).toBe('back\n');
   },
 
@@ -38,29 +38,29 @@ export const inputBehaviours: Behaviours = {
     await begin(runtime, 'node -i', /^>/m);
     await say(runtime, 'const x = 6 * 7', /undefined/);
     await say(runtime, 'console.log("x is", x)', /x is 42/);
-    expect(await say(runtime, '.exit', /^/)).toMatchObject({ exitCode: 0, endedBy: 'exit' });
+    expect(await finish(runtime, '.exit')).toMatchObject({ exitCode: 0, endedBy: 'exit' });
   },
 
   'input.nested-shell': async ({ runtime }) => {
     await begin(runtime, "PS1='inner> ' bash --norc", /inner> /);
     await say(runtime, 'echo $((20 + 3))', /\b23\b/);
-    expect(await say(runtime, 'exit 4', /^/)).toMatchObject({ exitCode: 4, endedBy: 'exit' });
+    expect(await finish(runtime, 'exit 4')).toMatchObject({ exitCode: 4, endedBy: 'exit' });
     expect(await sh(runtime, 'echo outer')).toBe('outer\n');
   },
 
   'input.interrupt': async ({ runtime }) => {
     await begin(runtime, 'echo waiting; sleep 1000; echo not reached', /waiting/);
-    const result = await say(runtime, 'C-c', /^/);
+    const result = await finish(runtime, 'C-c');
     expect(result).toMatchObject({ exitCode: 130, endedBy: 'exit' });
     expect(result.output).not.toContain('not reached');
     await begin(runtime, 'echo looping; while :; do :; done', /looping/);
-    expect(await say(runtime, 'C-c', /^/)).toMatchObject({ exitCode: 130, endedBy: 'exit' });
+    expect(await finish(runtime, 'C-c')).toMatchObject({ exitCode: 130, endedBy: 'exit' });
     expect(await sh(runtime, 'echo free')).toBe('free\n');
   },
 
   'input.suspend': async ({ runtime }) => {
     await begin(runtime, 'bash -c "echo waiting; exec sleep 1000"', /waiting/);
-    expect(await say(runtime, 'C-z', /^/)).toMatchObject({ endedBy: 'exit' });
+    expect(await finish(runtime, 'C-z')).toMatchObject({ endedBy: 'exit' });
     expect(await sh(runtime, 'jobs')).toMatch(/Stopped/i);
     await sh(runtime, 'kill -9 %1; wait %1 2>/dev/null; true');
     expect(await sh(runtime, 'echo free')).toBe('free\n');
@@ -69,13 +69,13 @@ export const inputBehaviours: Behaviours = {
   'input.end': async ({ runtime }) => {
     await begin(runtime, 'echo reading; cat', /reading/);
     await say(runtime, 'a line', /a line/);
-    expect(await say(runtime, 'C-d', /^/)).toMatchObject({ exitCode: 0, endedBy: 'exit' });
+    expect(await finish(runtime, 'C-d')).toMatchObject({ exitCode: 0, endedBy: 'exit' });
   },
 
   'input.pager': async ({ runtime }) => {
     await sh(runtime, 'seq 1 5000 > numbers.txt');
     await begin(runtime, 'less numbers.txt', /\b1\n2\n3\n/);
-    expect(await say(runtime, 'q', /^/)).toMatchObject({ exitCode: 0, endedBy: 'exit' });
+    expect(await finish(runtime, 'q')).toMatchObject({ exitCode: 0, endedBy: 'exit' });
     expect(await sh(runtime, 'echo free')).toBe('free\n');
   },
 
@@ -105,7 +105,7 @@ export const inputBehaviours: Behaviours = {
     await begin(runtime, 'read -r line; echo "got $line"', /^/);
     expect((await say(runtime, 'typed', /got typed/)).exitCode).toBe(0);
     await begin(runtime, 'echo waiting; sleep 1000', /waiting/);
-    expect((await say(runtime, 'C-c', /^/)).exitCode).toBe(130);
+    expect((await finish(runtime, 'C-c')).exitCode).toBe(130);
   },
 
   'input.unread': async ({ runtime }) => {

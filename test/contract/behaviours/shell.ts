@@ -4,8 +4,8 @@ import {
   begin,
   countProcesses,
   eventually,
+  finish,
   refusal,
-  say,
   sh,
   uniqueWord,
 } from '../given.js';
@@ -294,7 +294,7 @@ export const shellBehaviours: Behaviours = {
     const { sessions } = await runtime.execute({ action: 'list_sessions' });
     expect(sessions.find(({ session }) => session === 'idle')).toMatchObject({ cwd: '/', running: null });
     expect(sessions.find(({ session }) => session === 'working')?.running).toBe('echo started; cat');
-    await say(runtime, 'C-d', /^/, 'working');
+    await finish(runtime, 'C-d', 'working');
   },
 
   'shell.close-session': async ({ runtime }) => {
