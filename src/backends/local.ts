@@ -10,7 +10,7 @@ import type { ActionTable, Cell } from '../protocol/index.js';
 import { defineBackend } from './backend.js';
 import { attachLocal, listLocal } from './local/attach.js';
 import { quoteLog, type ServerProcess, startProcess } from './local/child.js';
-import { type Home, makeLastingHome, newToken, removeHome, writeState } from './local/home.js';
+import { type Home, keepHome, makeLastingHome, newToken, removeHome } from './local/home.js';
 import { markVariable, reap } from './local/reap.js';
 import { takeServer } from './local/warm.js';
 import { openWorkspace } from './workspace.js';
@@ -43,8 +43,8 @@ export default defineBackend({
   async start({ workspace: given, env, warm, keepAlive, onLog }, { id, signal, plugins = [] }) {
     // Before anything is started, so that nothing has to be undone when it does not exist.
     const named = given === undefined ? undefined : openWorkspace(given).path;
-    const { home, process: server } = keepAlive ? startLasting(id) : takeServer(warm);
     const token = newToken();
+    const { home, process: server } = keepAlive ? startLasting(id, token) : takeServer(warm);
     const workspace = named ?? makeWorkspace(home);
     if (onLog !== undefined) server.onLine(onLog);
     try {
@@ -61,7 +61,6 @@ export default defineBackend({
         },
         signal,
       );
-      if (keepAlive) writeState(home, { id, pid: server.pid, token, workspace });
       return await connect({ id, home, server, token, signal, actions: actionsWith(plugins) });
     } catch (error) {
       await server.end();
@@ -75,9 +74,11 @@ export default defineBackend({
   list: listLocal,
 });
 
-function startLasting(id: string): { home: Home; process: ServerProcess } {
-  const home = makeLastingHome(id);
-  return { home, process: startProcess(home.path, { keepAlive: true }) };
+/** The cell can be found before its server is told to begin, so that none ever runs that nobody can find. */
+function startLasting(id: string, token: string): { home: Home; process: ServerProcess } {
+  const made = makeLastingHome(id);
+  const server = startProcess(made.path, { keepAlive: true });
+  return { home: keepHome(made, { id, token, pid: server.pid }), process: server };
 }
 
 function makeWorkspace(home: Home): string {

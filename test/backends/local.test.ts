@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { openLastingHome } from '../../src/backends/local/home.js';
 import local from '../../src/backends/local.js';
 import { createRuntime, type Runtime } from '../../src/index.js';
 import { eventually, refusal, uniqueWord } from '../contract/given.js';
@@ -91,6 +92,44 @@ describe('the server of a local cell', () => {
     expect(countProcesses(word)).toBe(0);
   });
 
+  test('a server that does not answer is reported, and its cell is left alone', async () => {
+    const { child, said } = await startStarter({ keepAlive: true, word: uniqueWord() });
+    child.kill('SIGKILL');
+    process.kill(said.server, 'SIGSTOP');
+    const attach = () => Promise.resolve(local.attach?.(said.id, { id: said.id, onStatus: () => {} }));
+    expect((await refusal(attach(), 'runtime-disconnected')).message).toContain(`process ${said.server}`);
+    expect(existsSync(said.workspace)).toBe(true);
+    process.kill(said.server, 'SIGCONT');
+    await (await attach())?.stop();
+    expect(existsSync(said.workspace)).toBe(false);
+  });
+
+  test.each([
+    ['before its server is started', ''],
+    ['before its server can be found', 'startProcess(home.path, { keepAlive: true });'],
+    [
+      'before its server is told to begin',
+      "keepHome(home, { id, token: 't', pid: startProcess(home.path, { keepAlive: true }).pid });",
+    ],
+  ])('nothing is left of a starter that was killed %s', async (_when, more) => {
+    const id = randomBytes(8).toString('hex');
+    const program = `
+      import { keepHome, makeLastingHome } from './src/backends/local/home.ts';
+      import { startProcess } from './src/backends/local/child.ts';
+      const id = '${id}';
+      const home = makeLastingHome(id);
+      ${more}
+      process.kill(process.pid, 'SIGKILL');`;
+    await once(runProgram(program), 'exit');
+    const left = () => readdirSync(dirname(openLastingHome(id).path)).filter((name) => name.includes(id));
+    const swept = async () => {
+      await local.list?.();
+      return left();
+    };
+    // The server first has to come up to learn that nobody wants it.
+    await expect.poll(swept, { timeout: 50_000 }).toEqual([]);
+  });
+
   test('nothing is left when its start is cancelled', async () => {
     const before = homes();
     const stop = new AbortController();
@@ -141,12 +180,16 @@ async function startStarter(options: {
     while (!(await cell.executor.execute({ action: 'list_sessions' })).sessions.some(({ running }) => running));
     console.log(JSON.stringify({ id, workspace: cell.workspace, server }));
     setInterval(() => {}, 1000);`;
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program], {
+  const child = runProgram(program);
+  const [line] = await once(child.stdout, 'data');
+  return { child, said: JSON.parse(String(line)) };
+}
+
+function runProgram(program: string) {
+  return spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program], {
     cwd: new URL('../..', import.meta.url),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [line] = await once(child.stdout, 'data');
-  return { child, said: JSON.parse(String(line)) };
 }
 
 async function serverPid(runtime: Runtime, session = 'default'): Promise<number> {

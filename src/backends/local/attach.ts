@@ -3,7 +3,7 @@ import { connectExecutor } from '../../executor/http/http-executor.js';
 import { actionsWith } from '../../plugins/host.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
 import type { StartContext } from '../backend.js';
-import { isRunning, lastingIds, openLastingHome, readState, removeHome, type State } from './home.js';
+import { isRunning, lastingCells, openLastingHome, readState, removeHome, type State } from './home.js';
 import { reap } from './reap.js';
 
 /** How long a server may take to end in order. */
@@ -28,9 +28,17 @@ export async function attachLocal(id: string, { signal, plugins = [] }: StartCon
     { socketPath: home.socketPath },
     { token: state.token, signal, actions: actionsWith(plugins) },
   ).catch(async (error: unknown) => {
-    // A server that does not take connections on its own socket is dead, or as good as.
-    if (WorkcellError.isInstance(error) && error.code === 'runtime-disconnected') await clean();
-    throw error;
+    if (!WorkcellError.isInstance(error) || error.code !== 'runtime-disconnected') throw error;
+    if (!isRunning(state)) {
+      await clean();
+      throw error;
+    }
+    // It may be stopped or overloaded; what is in the cell is not ours to throw away.
+    throw new WorkcellError(
+      'runtime-disconnected',
+      `The server of the local cell "${id}" runs as process ${state.pid} and does not answer. Nothing was ended: try again, or end that process.`,
+      { details: { id, pid: state.pid }, cause: error },
+    );
   });
   let stopping: Promise<void> | undefined;
   return {
@@ -51,10 +59,7 @@ export async function attachLocal(id: string, { signal, plugins = [] }: StartCon
 }
 
 export async function listLocal(): Promise<{ id: string; status: string }[]> {
-  return lastingIds()
-    .map((id) => readState(id))
-    .filter((state) => state !== undefined)
-    .map((state) => ({ id: state.id, status: isRunning(state) ? 'running' : 'lost' }));
+  return lastingCells().map((state) => ({ id: state.id, status: isRunning(state) ? 'running' : 'lost' }));
 }
 
 /** It is not our child, so its end gives no event; it has nothing left to do and is gone within moments. */

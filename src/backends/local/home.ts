@@ -1,11 +1,13 @@
 /** The directory of one local cell: its socket, its temporary files, its log, and what is needed to find it again. */
 import { randomBytes } from 'node:crypto';
 import {
+  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -13,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readProcess } from '../../launchers/process-table.js';
-import { makeScratch } from '../../launchers/scratch.js';
+import { isAbandoned, makeScratch, ownedPrefix } from '../../launchers/scratch.js';
 import { WorkcellError } from '../../protocol/index.js';
 
 const stateSchema = z.object({
@@ -22,7 +24,6 @@ const stateSchema = z.object({
   /** Tells the server from a later process with the same id. */
   startTicks: z.number(),
   token: z.string(),
-  workspace: z.string(),
 });
 
 export type State = z.infer<typeof stateSchema>;
@@ -38,11 +39,25 @@ export function makeHome(): Home {
   return furnish(realpathSync(makeScratch('local')));
 }
 
-/** A home that stays when this process ends, and is found again by id. */
+/**
+ * A home that stays when this process ends. Until `keepHome` gives it the name by which it is found, it carries that of
+ * this process: should this process be killed before, the next one removes it.
+ */
 export function makeLastingHome(id: string): Home {
-  const path = join(ensureRuntimeDirectory(), id);
+  const directory = ensureRuntimeDirectory();
+  sweep(directory);
+  const path = join(directory, `${ownedPrefix()}${id}`);
   mkdirSync(path, { mode: 0o700 });
   return furnish(path);
+}
+
+/** From here on the cell is found by its id. */
+export function keepHome(home: Home, state: Omit<State, 'startTicks'>): Home {
+  const startTicks = readProcess(state.pid)?.startTicks ?? 0;
+  writeFileSync(join(home.path, 'state.json'), JSON.stringify({ ...state, startTicks }), { mode: 0o600 });
+  const kept = openLastingHome(state.id);
+  renameSync(home.path, kept.path);
+  return kept;
 }
 
 export function openLastingHome(id: string): Home {
@@ -57,11 +72,6 @@ export function newToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-export function writeState(home: Home, state: Omit<State, 'startTicks'>): void {
-  const startTicks = readProcess(state.pid)?.startTicks ?? 0;
-  writeFileSync(join(home.path, 'state.json'), JSON.stringify({ ...state, startTicks }), { mode: 0o600 });
-}
-
 /** What is known of a lasting cell; undefined when there is no such one. */
 export function readState(id: string): State | undefined {
   if (!/^[\w-]{1,64}$/.test(id)) return undefined;
@@ -73,14 +83,42 @@ export function readState(id: string): State | undefined {
 }
 
 export function isRunning({ pid, startTicks }: State): boolean {
-  return readProcess(pid)?.startTicks === startTicks;
+  // Without a proc file system there is only the id to go by.
+  return startTicks === 0 ? canSignal(pid) : readProcess(pid)?.startTicks === startTicks;
 }
 
-export function lastingIds(): string[] {
+/** The cells that can be found, without those that ended in order or never began. */
+export function lastingCells(): State[] {
+  const directory = runtimeDirectory();
+  sweep(directory);
+  return namesIn(directory)
+    .map(readState)
+    .filter((state) => state !== undefined);
+}
+
+/** Removes what a starter that was killed, or a server that ended in order, could not remove itself. */
+function sweep(directory: string): void {
+  for (const name of namesIn(directory)) {
+    const state = readState(name);
+    const home = homeAt(join(directory, name));
+    const over = state !== undefined && !isRunning(state) && !existsSync(home.socketPath);
+    if (over || isAbandoned(name)) removeHome(home);
+  }
+}
+
+function namesIn(directory: string): string[] {
   try {
-    return readdirSync(runtimeDirectory());
+    return readdirSync(directory);
   } catch {
     return [];
+  }
+}
+
+function canSignal(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
   }
 }
 
