@@ -113,3 +113,11 @@ test('leaves out what it is told to, whether git follows it or not', async () =>
   const patch = await (await archive('clone', '&exclude=kept&exclude=logs')).text();
   expect([...patch.matchAll(/^diff --git a\/(\S+)/gm)].map(([, name]) => name)).toEqual(['build']);
 });
+
+test('odd patterns leave nothing out, or are refused, and reach no other files', async () => {
+  write('clone/kept', 'changed\n');
+  const statuses = ['\0', ':(top)*', '../../*', '/etc', '{', '[', '**', '*'].map(
+    async (pattern) => (await archive('clone', `&exclude=${encodeURIComponent(pattern)}`)).status,
+  );
+  expect(await Promise.all(statuses)).toEqual([422, 200, 400, 400, 200, 200, 200, 200]);
+});

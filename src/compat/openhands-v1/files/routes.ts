@@ -23,7 +23,7 @@ const archiveQuery = fileQuery.extend({
   use_default_excludes: flagSchema.default(true),
   exclude: z
     .union([z.string().transform((pattern) => [pattern]), z.array(z.string())])
-    .pipe(z.array(z.string().min(1).max(256)).max(100))
+    .pipe(z.array(pathSchema.max(256)).max(100))
     .default([]),
 });
 const homeQuery = z.object({ include_hidden: flagSchema.optional() });
