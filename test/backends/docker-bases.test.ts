@@ -1,4 +1,4 @@
-/** Bases other than Debian and Ubuntu: systems like Fedora and Alpine, made of Debian's packages, without a registry. */
+/** Bases other than Debian and Ubuntu: systems like Fedora and Alpine, made of Debian's packages; and where bases come from. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
@@ -21,12 +21,14 @@ import { createRuntime } from '../../src/index.js';
 import { start } from '../cli/workcell.js';
 import { refusal } from '../contract/given.js';
 import { dockerEngine } from '../engines/docker.js';
+import { serveImage } from '../engines/registry.js';
 import { makeWheel } from '../images/wheel.js';
 
 const run = promisify(execFile);
-const { host: engine } = await dockerEngine();
+const testEngine = await dockerEngine();
+const { host: engine } = testEngine;
 const own = `bases-${randomBytes(4).toString('hex')}`;
-const imported: string[] = [];
+const imported = new Set<string>();
 
 afterAll(async () => {
   await pruneImages({ engine, repository: own });
@@ -52,13 +54,15 @@ describe('a base like Fedora', () => {
     expect(stdout).toMatch(/^ID=fedora-like\n(?:.*\n)*\/dev\/pts\/\d+\n.*No such file or directory\n$/);
   });
 
-  test('gets packages by dnf, named or in a command of one’s own', async () => {
+  test('gets packages by dnf in a command of one’s own, and an executor', async () => {
+    const spec = { base: image, extraDeps: 'dnf install -y tally', repository: own };
+    const { name } = await dockerBuilder({ engine }).build(spec);
+    expect(await docker('run', '--rm', '--entrypoint=rpm', name, '-q', 'tally')).toBe('tally-1-1.noarch');
+    expect(await docker('run', '--rm', name, 'executor', '--help')).toContain('--listen');
+  });
+
+  test('gets packages by dnf that are named', async () => {
     const builder = dockerBuilder({ engine });
-    const extra = await builder.build({ base: image, extraDeps: 'dnf install -y tally', repository: own });
-    expect(await docker('run', '--rm', '--entrypoint=rpm', extra.name, '-q', 'tally')).toBe(
-      'tally-1-1.noarch',
-    );
-    expect(await docker('run', '--rm', extra.name, 'executor', '--help')).toContain('--listen');
     const packages = { base: image, systemPackages: ['tally'], executor: false, repository: own };
     const { name } = await builder.build(packages);
     await using runtime = await createRuntime({ ...cell, image: name });
@@ -130,13 +134,35 @@ describe('a base like Alpine', () => {
   });
 });
 
+test('an image that the engine does not have is pulled, and what it says meanwhile is told', async () => {
+  const image = await importAlpine(['bash', 'setpriv']);
+  const { name, stop } = await serveImage(testEngine, image);
+  try {
+    await docker('rmi', image);
+    const messages: string[] = [];
+    await using runtime = await createRuntime({
+      backend: 'docker',
+      config: false,
+      engine,
+      image: name,
+      onStatus: ({ status, message }) => void (status === 'BUILDING_RUNTIME' && messages.push(message)),
+    });
+    expect((await runtime.run('hello')).output).toBe('hello from musl\n');
+    expect(messages).toContainEqual(expect.stringMatching(/: Pull complete$/));
+    expect(messages.at(-1)).toContain('Downloaded newer image');
+  } finally {
+    await stop();
+    await docker('rmi', '--force', name);
+  }
+});
+
 async function docker(...words: string[]): Promise<string> {
   return (await run('docker', ['--host', engine, ...words])).stdout.trim();
 }
 
 async function importArchive(archive: string, image: string): Promise<void> {
   await docker('import', '--change', 'CMD ["sh"]', archive, image);
-  imported.push(image);
+  imported.add(image);
 }
 
 /** Busybox and musl, a program that is linked to it, and what else is asked for. */
