@@ -1,4 +1,7 @@
+export { type AttachRuntimeOptions, attachRuntime } from './attach-runtime.js';
+export type { CellInfo } from './backends/backend.js';
 export type { BackendConfig, BackendName } from './backends/index.js';
+export { type ListCellsOptions, listCells } from './cells.js';
 export type { CreateRuntimeOptions } from './create-runtime.js';
 export { createRuntime } from './create-runtime.js';
 export { type DriveOptions, driveRuntime, type RuntimeDriver } from './events/drive.js';

@@ -27,38 +27,74 @@ export interface Probe {
   readonly advice: readonly string[];
 }
 
+/** A cell that was started with `keepAlive`, as far as its backend can tell. */
+export interface CellInfo {
+  readonly id: string;
+  readonly backend: string;
+  /** `stopped` starts again when attached to; `lost` is dead, or out of reach. */
+  readonly status: 'running' | 'paused' | 'stopped' | 'lost';
+  readonly startedAt?: Date | undefined;
+  /** Of the machine that the place is on. */
+  readonly workspace?: string | undefined;
+  readonly isolation?: IsolationTier | undefined;
+  /** Those that it was started with. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  /** The process that works in it now; others cannot attach. */
+  readonly heldBy?: number | undefined;
+}
+
 export interface Backend<Shape extends z.ZodRawShape = z.ZodRawShape> {
   readonly type: string;
   readonly options: z.ZodObject<Shape, z.core.$strict>;
+  /** Those of its options that say where its cells are. */
+  readonly place: readonly string[];
   probe(): Promise<Probe>;
   start(options: unknown, context: StartContext): Promise<Cell>;
-  attach?(id: string, context: StartContext): Promise<Cell>;
-  list?(): Promise<{ id: string; status: string }[]>;
+  attach?(id: string, place: unknown, context: StartContext): Promise<Cell>;
+  list?(place: unknown): Promise<CellInfo[]>;
 }
+
+/** What `attach` and `list` get of a backend's options. */
+type Place<Shape extends z.ZodRawShape> = Partial<z.output<z.ZodObject<Shape>>>;
 
 /** Declares a backend. Options are strict and are checked here, once, for all of them. */
 export function defineBackend<Shape extends z.ZodRawShape>(definition: {
   type: string;
   options: Shape;
+  /** Those of the options that say where its cells are. Default: none. */
+  place?: readonly (keyof Shape & string)[];
   probe(): Promise<Probe>;
   start(options: z.output<z.ZodObject<Shape>>, context: StartContext): Promise<Cell>;
-  attach?(id: string, context: StartContext): Promise<Cell>;
-  list?(): Promise<{ id: string; status: string }[]>;
+  attach?(id: string, place: Place<Shape>, context: StartContext): Promise<Cell>;
+  list?(place: Place<Shape>): Promise<CellInfo[]>;
 }): Backend<Shape> {
+  const { type, place = [], attach, list } = definition;
   const schema = z.strictObject(definition.options);
+  const placeSchema = z.strictObject(
+    Object.fromEntries(Object.entries(definition.options).filter(([key]) => place.includes(key))),
+  );
+  const checkPlace = (given: unknown) => check(type, placeSchema, given) as Place<Shape>;
   return {
     ...definition,
     options: schema,
-    start(options, context) {
-      const result = schema.safeParse(options);
-      if (!result.success) {
-        throw new WorkcellError(
-          'invalid-config',
-          `The options of backend "${definition.type}" do not fit: ${describeIssues(result.error)}. Accepted: ${Object.keys(definition.options).join(', ')}.`,
-          { details: { backend: definition.type } },
-        );
-      }
-      return definition.start(result.data as z.output<z.ZodObject<Shape>>, context);
+    place,
+    async start(options, context) {
+      return definition.start(check(type, schema, options) as z.output<z.ZodObject<Shape>>, context);
     },
+    ...(attach !== undefined && {
+      attach: async (id, given, context) => attach(id, checkPlace(given), context),
+    }),
+    ...(list !== undefined && { list: async (given) => list(checkPlace(given)) }),
   };
+}
+
+function check(type: string, schema: z.ZodObject, given: unknown): unknown {
+  const result = schema.safeParse(given);
+  if (result.success) return result.data;
+  const accepted = Object.keys(schema.shape);
+  throw new WorkcellError(
+    'invalid-config',
+    `The options of backend "${type}" do not fit: ${describeIssues(result.error)}. Accepted: ${accepted.length === 0 ? 'none' : accepted.join(', ')}.`,
+    { details: { backend: type } },
+  );
 }

@@ -26,6 +26,7 @@ export default defineBackend({
   },
 
   start: startDocker,
-  attach: attachContainer,
-  list: listContainers,
+  place: ['engine'],
+  attach: (id, place, context) => attachContainer('docker', id, place, context),
+  list: (place) => listContainers('docker', place),
 });

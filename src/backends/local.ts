@@ -1,6 +1,5 @@
 /** Runs the executor as a server process of its own on this machine, reached over a Unix socket. No isolation. */
 import { mkdirSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
 import { z } from 'zod';
 import { connectExecutor } from '../executor/http/http-executor.js';
 import { actionsWith } from '../plugins/host.js';
@@ -8,6 +7,7 @@ import { pluginSpecs } from '../plugins/load.js';
 import { environmentSchema } from '../protocol/actions/common.js';
 import type { ActionTable, Cell } from '../protocol/index.js';
 import { defineBackend } from './backend.js';
+import { claimCell, releaseCell } from './claim.js';
 import { attachLocal, listLocal } from './local/attach.js';
 import { quoteLog, type ServerProcess, startProcess } from './local/child.js';
 import { type Home, keepHome, makeLastingHome, newToken, removeHome } from './local/home.js';
@@ -44,7 +44,7 @@ export default defineBackend({
     // Before anything is started, so that nothing has to be undone when it does not exist.
     const named = given === undefined ? undefined : openWorkspace(given).path;
     const token = newToken();
-    const { home, process: server } = keepAlive ? startLasting(id, token) : takeServer(warm);
+    const { home, process: server } = keepAlive ? startLasting(id, token, named) : takeServer(warm);
     const workspace = named ?? makeWorkspace(home);
     if (onLog !== undefined) server.onLine(onLog);
     try {
@@ -61,7 +61,7 @@ export default defineBackend({
         },
         signal,
       );
-      return await connect({ id, home, server, token, signal, actions: actionsWith(plugins) });
+      return await connect({ id, home, server, token, keepAlive, signal, actions: actionsWith(plugins) });
     } catch (error) {
       await server.end();
       await reap(id);
@@ -75,16 +75,20 @@ export default defineBackend({
 });
 
 /** The cell can be found before its server is told to begin, so that none ever runs that nobody can find. */
-function startLasting(id: string, token: string): { home: Home; process: ServerProcess } {
+function startLasting(
+  id: string,
+  token: string,
+  workspace: string | undefined,
+): { home: Home; process: ServerProcess } {
   const made = makeLastingHome(id);
   const server = startProcess(made.path, { keepAlive: true });
-  return { home: keepHome(made, { id, token, pid: server.pid }), process: server };
+  claimCell(id, made.path);
+  return { home: keepHome(made, { id, token, pid: server.pid, workspace }), process: server };
 }
 
 function makeWorkspace(home: Home): string {
-  const path = join(home.path, 'workspace');
-  mkdirSync(path, { mode: 0o700 });
-  return realpathSync(path);
+  mkdirSync(home.workspace, { mode: 0o700 });
+  return realpathSync(home.workspace);
 }
 
 async function connect(parts: {
@@ -92,10 +96,11 @@ async function connect(parts: {
   home: Home;
   server: ServerProcess;
   token: string;
+  keepAlive: boolean;
   signal: AbortSignal | undefined;
   actions: ActionTable;
 }): Promise<Cell> {
-  const { id, home, server, token, signal, actions } = parts;
+  const { id, home, server, token, keepAlive, signal, actions } = parts;
   const gone = server.exited.then(
     (how) => `The server of the cell ended: ${how}.${quoteLog(server.lastLines)}`,
   );
@@ -130,5 +135,11 @@ async function connect(parts: {
       })();
       return stopping;
     },
+    ...(keepAlive && {
+      detach() {
+        stopping ??= executor.disconnect().then(() => releaseCell(home.path));
+        return stopping;
+      },
+    }),
   };
 }

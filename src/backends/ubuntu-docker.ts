@@ -5,6 +5,7 @@ import { pythonHome } from '../images/install.js';
 import { type Cell, WorkcellError } from '../protocol/index.js';
 import { defineBackend, type StartContext } from './backend.js';
 import { attachContainer, listContainers } from './docker/attach.js';
+import { backendLabel } from './docker/labels.js';
 import { dockerOptions } from './docker/options.js';
 import { startDocker } from './docker/start.js';
 import docker from './docker.js';
@@ -33,8 +34,9 @@ export default defineBackend({
   options,
   probe: () => docker.probe(),
   start,
-  attach: async (id, context) => ({ ...(await attachContainer(id, context)), backend: 'ubuntu-docker' }),
-  list: listContainers,
+  place: ['engine'],
+  attach: (id, place, context) => attachContainer('ubuntu-docker', id, place, context),
+  list: (place) => listContainers('ubuntu-docker', place),
 });
 
 /** Images that were seen to have no Python. */
@@ -83,7 +85,10 @@ async function startWith(
 ): Promise<Cell | undefined> {
   const { systemPackages, pythonPackages, pythonVersion, pythonPath, buildNetwork, ...own } = given;
   const image = await prepareImage(given, [...systemPackages, ...further], context);
-  const cell = await startDocker({ ...own, image }, context);
+  const cell = await startDocker(
+    { ...own, image, labels: { ...own.labels, [backendLabel]: 'ubuntu-docker' } },
+    context,
+  );
   try {
     const installed = pythonPackages.length > 0 ? `${pythonHome}/bin/python3` : 'python3';
     const python = await findPython(cell.executor, pythonPath ?? installed);

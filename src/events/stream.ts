@@ -20,6 +20,8 @@ type Unstamped<Event> = Event extends WorkcellEvent
 export interface StreamOptions {
   /** Default: memory. */
   readonly store?: StoreAccess | undefined;
+  /** The runtime had events before, and those to come follow them. Nothing may be appended until `open` has resolved. */
+  readonly continues?: boolean | undefined;
   /** What failed when events cannot be kept. Without it such a failure fails what waits for an event to be kept. */
   readonly onLost?: ((error: unknown) => void) | undefined;
 }
@@ -29,6 +31,7 @@ export class EventStream implements AsyncIterable<WorkcellEvent> {
   readonly #wake = new Set<() => void>();
   readonly #recent = new Recent();
   readonly #onLost: ((error: unknown) => void) | undefined;
+  readonly #continues: boolean;
   #access: StoreAccess | undefined;
   #memory: MemoryStore | undefined;
   #shared: SharedStore | undefined;
@@ -38,10 +41,11 @@ export class EventStream implements AsyncIterable<WorkcellEvent> {
   #cutting = false;
   #closing: Promise<void> | undefined;
 
-  constructor(runtimeId: string, { store, onLost }: StreamOptions = {}) {
+  constructor(runtimeId: string, { store, onLost, continues = false }: StreamOptions = {}) {
     this.#runtimeId = runtimeId;
     this.#access = store;
     this.#onLost = onLost;
+    this.#continues = continues;
     if (store === undefined) this.#memory = new MemoryStore();
   }
 
@@ -144,6 +148,7 @@ export class EventStream implements AsyncIterable<WorkcellEvent> {
   async #open(access: StoreAccess): Promise<void> {
     try {
       const shared = await access.acquire();
+      if (this.#continues) this.#last = await shared.store.last(this.#runtimeId);
       for (const event of this.#recent.events) shared.writer.add(event);
       this.#shared = shared;
     } catch (error) {

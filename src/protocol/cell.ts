@@ -33,6 +33,8 @@ export interface Cell {
   poolStats?(): PoolStats;
   /** Ends everything and leaves nothing behind. Succeeds when called twice. */
   stop(): Promise<void>;
+  /** Lets go of a cell that is kept alive and leaves it as it is, so that its backend can attach to it again. */
+  detach?(): Promise<void>;
   pause?(): Promise<void>;
   resume?(): Promise<void>;
 }

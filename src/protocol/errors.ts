@@ -78,6 +78,8 @@ export const errorTable = {
     69,
     'The isolation that can be enforced is below the demanded minimum.',
   ),
+  'cell-not-found': row(404, false, 66, 'There is no such cell, or it was not started to be found again.'),
+  'cell-in-use': row(409, true, 75, 'Another process works in the cell.'),
   'image-missing': row(404, false, 66, 'The engine does not have the image, and cannot get it.'),
   'port-taken': row(409, true, 73, 'A port that was asked for is taken already.'),
   'image-unsuitable': row(422, false, 65, 'The image lacks what a cell needs.'),

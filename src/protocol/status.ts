@@ -10,6 +10,7 @@ export const runtimeStatuses = [
   'ERROR',
   'ERROR_RUNTIME_DISCONNECTED',
   'STOPPED',
+  'DETACHED',
   'EVENTS_NOT_STORED',
 ] as const;
 

@@ -305,23 +305,63 @@ export class Runtime implements AsyncDisposable {
     return { ...observation, ...(pool !== undefined && { pool }) };
   }
 
+  /** Halts everything in the cell until `resume`, where the backend can. What is asked for meanwhile waits. */
+  async pause(): Promise<void> {
+    this.#open();
+    await this.#able('pause')();
+  }
+
+  async resume(): Promise<void> {
+    this.#open();
+    await this.#able('resume')();
+  }
+
   /** Ends everything in the cell and leaves nothing behind. Succeeds when called twice. */
   close(): Promise<void> {
-    this.#closing ??= (async () => {
-      try {
-        await this.ports.closeAll();
-        await this.#parts.cell.stop();
-      } finally {
-        this.#setStatus({ status: 'STOPPED', level: 'info', message: `Cell ${this.id} was stopped.` });
-        await this.#parts.events.close();
-        this.#parts.release?.();
-      }
-    })();
+    const message = `Cell ${this.id} was stopped.`;
+    this.#closing ??= this.#leave(() => this.#parts.cell.stop(), {
+      status: 'STOPPED',
+      level: 'info',
+      message,
+    });
+    return this.#closing;
+  }
+
+  /**
+   * Lets go of a cell that was started with `keepAlive` and leaves everything in it as it is: `attachRuntime` goes on with
+   * it, by the id of this runtime. Closing afterwards does nothing.
+   */
+  async detach(): Promise<void> {
+    const detach = this.#able('detach');
+    const message = `Cell ${this.id} goes on by itself.`;
+    this.#closing ??= this.#leave(detach, { status: 'DETACHED', level: 'info', message });
     return this.#closing;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  #able(what: 'pause' | 'resume' | 'detach'): () => Promise<void> {
+    const { cell } = this.#parts;
+    if (cell[what] !== undefined) return cell[what].bind(cell);
+    const advice = what === 'detach' ? ' Start it with keepAlive, on a backend that has it.' : '';
+    throw new WorkcellError(
+      'capability-unsupported',
+      `This cell of backend "${this.backend}" cannot ${what}.${advice}`,
+      { details: { backend: this.backend, capability: what } },
+    );
+  }
+
+  async #leave(letGo: () => Promise<void>, last: StatusUpdate): Promise<void> {
+    try {
+      await this.ports.closeAll();
+      await letGo();
+    } finally {
+      this.#setStatus(last);
+      await this.#parts.events.close();
+      this.#parts.release?.();
+    }
   }
 
   /** What is no action on the wire is judged and recorded like one. */

@@ -63,8 +63,10 @@ describe('the server of a local cell', () => {
     const { child, said } = await startStarter({ keepAlive: true, word });
     child.kill('SIGKILL');
     await once(child, 'exit');
-    expect(await local.list?.()).toContainEqual({ id: said.id, status: 'running' });
-    const cell = await local.attach?.(said.id, { id: said.id, onStatus: () => {} });
+    expect(await local.list?.({})).toContainEqual(
+      expect.objectContaining({ id: said.id, status: 'running' }),
+    );
+    const cell = await local.attach?.(said.id, {}, { id: said.id, onStatus: () => {} });
     if (cell === undefined) throw new Error('attach is missing');
     expect(cell.workspace).toBe(said.workspace);
     const { sessions } = await cell.executor.execute<'list_sessions'>({ action: 'list_sessions' });
@@ -77,16 +79,20 @@ describe('the server of a local cell', () => {
     expect(isAlive(said.server)).toBe(false);
     expect(countProcesses(word)).toBe(0);
     expect(existsSync(home)).toBe(false);
-    await refusal(Promise.resolve(local.attach?.(said.id, { id: said.id, onStatus: () => {} })), 'not-found');
+    await refusal(
+      Promise.resolve(local.attach?.(said.id, {}, { id: said.id, onStatus: () => {} })),
+      'cell-not-found',
+    );
   });
 
   test('killed while nobody was there, it is found to be lost and cleaned up', async () => {
     const word = uniqueWord();
     const { child, said } = await startStarter({ keepAlive: true, word });
     child.kill('SIGKILL');
+    await once(child, 'exit');
     process.kill(said.server, 'SIGKILL');
     await eventually(() => !isAlive(said.server));
-    const attached = Promise.resolve(local.attach?.(said.id, { id: said.id, onStatus: () => {} }));
+    const attached = Promise.resolve(local.attach?.(said.id, {}, { id: said.id, onStatus: () => {} }));
     await refusal(attached, 'runtime-disconnected');
     expect(existsSync(dirname(said.workspace))).toBe(false);
     expect(countProcesses(word)).toBe(0);
@@ -95,8 +101,9 @@ describe('the server of a local cell', () => {
   test('a server that does not answer is reported, and its cell is left alone', async () => {
     const { child, said } = await startStarter({ keepAlive: true, word: uniqueWord() });
     child.kill('SIGKILL');
+    await once(child, 'exit');
     process.kill(said.server, 'SIGSTOP');
-    const attach = () => Promise.resolve(local.attach?.(said.id, { id: said.id, onStatus: () => {} }));
+    const attach = () => Promise.resolve(local.attach?.(said.id, {}, { id: said.id, onStatus: () => {} }));
     expect((await refusal(attach(), 'runtime-disconnected')).message).toContain(`process ${said.server}`);
     expect(existsSync(said.workspace)).toBe(true);
     process.kill(said.server, 'SIGCONT');
@@ -123,7 +130,7 @@ describe('the server of a local cell', () => {
     await once(runProgram(program), 'exit');
     const left = () => readdirSync(dirname(openLastingHome(id).path)).filter((name) => name.includes(id));
     const swept = async () => {
-      await local.list?.();
+      await local.list?.({});
       return left();
     };
     // The server first has to come up to learn that nobody wants it.

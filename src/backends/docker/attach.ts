@@ -3,27 +3,54 @@ import type { Container, ContainerInfo } from 'dockerode';
 import { type Engine, engineTrouble, openEngine } from '../../engines/docker.js';
 import { actionsWith } from '../../plugins/host.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
-import type { StartContext } from '../backend.js';
+import type { CellInfo, StartContext } from '../backend.js';
+import { claimCell, holderOf, releaseCell } from '../claim.js';
 import { makeCell, openBundle, removeContainer } from './cell.js';
+import { workspaceInside } from './container.js';
 import { awaitGreeting } from './greeting.js';
 import { createHalt } from './halt.js';
-import { homeAt, readState, removeHome } from './home.js';
-import { homeOf, idLabel, isKept, isOrphan } from './labels.js';
+import { type Home, homeAt, readState, removeHome } from './home.js';
+import { backendOf, givenLabels, homeOf, idLabel, isKept, isOrphan } from './labels.js';
 import { openWire } from './wire.js';
 
+/** Where the cells are. */
+interface DockerPlace {
+  readonly engine?: string | undefined;
+}
+
 /** Connects to a cell that was started with keepAlive, and starts its container again if that has ended. */
-export async function attachContainer(id: string, { signal, plugins = [] }: StartContext): Promise<Cell> {
-  const engine = await openEngine();
-  const found = (await listOwn(engine)).find(({ Labels }) => Labels[idLabel] === id && isKept(Labels));
+export async function attachContainer(
+  backend: string,
+  id: string,
+  { engine: host }: DockerPlace,
+  context: StartContext,
+): Promise<Cell> {
+  const engine = await openEngine(host);
+  const found = (await listKept(engine, backend)).find(({ Labels }) => Labels[idLabel] === id);
   const home = homeAt(homeOf(found?.Labels ?? {}) ?? '');
   const state = found === undefined ? undefined : readState(home);
   if (found === undefined || state === undefined) {
     throw new WorkcellError(
-      'not-found',
-      `There is no docker cell "${id}" on this machine. Cells can be attached to when they were started with keepAlive.`,
+      'cell-not-found',
+      `There is no ${backend} cell "${id}" on this machine. Cells can be attached to when they were started with keepAlive.`,
       { details: { id, engine: engine.host } },
     );
   }
+  claimCell(id, home.path);
+  try {
+    return { ...(await connect(engine, found, home, context)), backend, isolation: state.isolation };
+  } catch (error) {
+    releaseCell(home.path);
+    throw error;
+  }
+}
+
+async function connect(
+  engine: Engine,
+  found: ContainerInfo,
+  home: Home,
+  { id, signal, plugins = [] }: StartContext,
+): Promise<Omit<Cell, 'isolation'>> {
   const container = engine.docker.getContainer(found.Id);
   await wake(engine, container, found, signal);
   const halt = createHalt(container);
@@ -35,7 +62,7 @@ export async function attachContainer(id: string, { signal, plugins = [] }: Star
     signal,
     actions: actionsWith(plugins),
   });
-  return { ...makeCell({ id, container, home, wire, halt }), isolation: state.isolation };
+  return makeCell({ id, container, home, wire, halt, kept: true });
 }
 
 async function wake(
@@ -49,15 +76,22 @@ async function wake(
     await awaitGreeting(engine, container, { keepAlive: true }, signal);
 }
 
-export async function listContainers(): Promise<{ id: string; status: string }[]> {
-  const engine = await openEngine();
-  const all = await listOwn(engine);
-  return all
-    .filter(({ Labels }) => isKept(Labels))
-    .map(({ Labels, State }) => ({
-      id: Labels[idLabel] ?? '',
-      status: State === 'exited' ? 'stopped' : State,
-    }));
+export async function listContainers(backend: string, { engine: host }: DockerPlace): Promise<CellInfo[]> {
+  const kept = await listKept(await openEngine(host), backend);
+  return kept.map(({ Labels: labels, State: state, Created: created, Mounts: mounts }) => {
+    const home = homeAt(homeOf(labels) ?? '');
+    const kept = readState(home);
+    return {
+      id: labels[idLabel] ?? '',
+      backend,
+      status: kept === undefined ? 'lost' : state === 'running' || state === 'paused' ? state : 'stopped',
+      startedAt: new Date(created * 1000),
+      workspace: mounts.find(({ Destination }) => Destination === workspaceInside)?.Source,
+      isolation: kept?.isolation.tier,
+      labels: givenLabels(labels),
+      heldBy: holderOf(home.path),
+    };
+  });
 }
 
 const reaped = new Set<string>();
@@ -77,6 +111,11 @@ export async function reap(engine: Engine): Promise<void> {
   } catch {
     // The next process tries again.
   }
+}
+
+async function listKept(engine: Engine, backend: string): Promise<ContainerInfo[]> {
+  const all = await listOwn(engine);
+  return all.filter(({ Labels }) => isKept(Labels) && backendOf(Labels) === backend);
 }
 
 async function listOwn(engine: Engine): Promise<ContainerInfo[]> {

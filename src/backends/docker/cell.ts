@@ -6,6 +6,7 @@ import { dockerBuilder } from '../../images/docker/service.js';
 import { actionsWith } from '../../plugins/host.js';
 import { builtinSpecs, type LoadedPlugin } from '../../plugins/load.js';
 import { type Cell, type PublishedPort, WorkcellError } from '../../protocol/index.js';
+import { claimCell, releaseCell } from '../claim.js';
 import { type ContainerParts, cellSettings, describeContainer } from './container.js';
 import { explainStart } from './diagnosis.js';
 import { readIsolation } from './facts.js';
@@ -67,9 +68,12 @@ export async function startContainer(
       actions: actionsWith(plugins),
     });
     const isolation = readIsolation(options, user.uid, greeting.kernel);
-    if (keepAlive) writeState(home, { isolation });
+    if (keepAlive) {
+      writeState(home, { isolation });
+      claimCell(id, home.path);
+    }
     const ports = options.ports.length === 0 ? [] : await publishedPorts(container);
-    return { ...makeCell({ id, container, home, wire, halt, gone }), isolation, ports };
+    return { ...makeCell({ id, container, home, wire, halt, gone, kept: keepAlive }), isolation, ports };
   } catch (error) {
     await removeContainer(container);
     removeHome(home);
@@ -157,8 +161,9 @@ export function makeCell(parts: {
   wire: Wire;
   halt: Halt;
   gone?: Promise<string> | undefined;
+  kept: boolean;
 }): Omit<Cell, 'isolation'> {
-  const { id, container, home, wire, halt, gone } = parts;
+  const { id, container, home, wire, halt, gone, kept } = parts;
   const { executor, info } = wire;
   const { pause, resume } = halt;
   let stopping: Promise<void> | undefined;
@@ -182,6 +187,15 @@ export function makeCell(parts: {
       })();
       return stopping;
     },
+    ...(kept && {
+      detach() {
+        stopping ??= executor.disconnect().then(() => {
+          wire.close();
+          releaseCell(home.path);
+        });
+        return stopping;
+      },
+    }),
     pause,
     resume,
   };

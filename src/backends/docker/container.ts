@@ -10,7 +10,7 @@ import { toMount } from './volumes.js';
 
 /** Only root enters it. */
 const privateInside = '/run/workcell';
-const workspaceInside = '/workspace';
+export const workspaceInside = '/workspace';
 const homeInside = '/home/workcell';
 
 /** Where the executor listens, in a directory that this side sees too where it can. */

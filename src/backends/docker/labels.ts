@@ -8,6 +8,9 @@ const ownerLabel = 'workcell.owner';
 const machineLabel = 'workcell.machine';
 const keepLabel = 'workcell.keep-alive';
 const homeLabel = 'workcell.home';
+/** The backend, where that is another than docker. */
+export const backendLabel = 'workcell.backend';
+const ownNames = [idLabel, ownerLabel, machineLabel, keepLabel, homeLabel, backendLabel];
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -32,6 +35,15 @@ export function isOrphan(labels: Labels): boolean {
 
 export function isKept(labels: Labels): boolean {
   return labels[keepLabel] === 'true';
+}
+
+export function backendOf(labels: Labels): string {
+  return labels[backendLabel] ?? 'docker';
+}
+
+/** Those that were asked for. */
+export function givenLabels(labels: Labels): Record<string, string> {
+  return Object.fromEntries(Object.entries(labels).filter(([name]) => !ownNames.includes(name)));
 }
 
 export function homeOf(labels: Labels): string | undefined {

@@ -2,23 +2,37 @@
 import { connectExecutor } from '../../executor/http/http-executor.js';
 import { actionsWith } from '../../plugins/host.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
-import type { StartContext } from '../backend.js';
-import { isRunning, lastingCells, openLastingHome, readState, removeHome, type State } from './home.js';
+import type { CellInfo, StartContext } from '../backend.js';
+import { claimCell, holderOf, releaseCell } from '../claim.js';
+import {
+  isRunning,
+  keptSince,
+  lastingCells,
+  openLastingHome,
+  readState,
+  removeHome,
+  type State,
+} from './home.js';
 import { reap } from './reap.js';
 
 /** How long a server may take to end in order. */
 const patienceMs = 5000;
 
-export async function attachLocal(id: string, { signal, plugins = [] }: StartContext): Promise<Cell> {
+export async function attachLocal(
+  id: string,
+  _place: object,
+  { signal, plugins = [] }: StartContext,
+): Promise<Cell> {
   const state = readState(id);
   if (state === undefined) {
     throw new WorkcellError(
-      'not-found',
+      'cell-not-found',
       `There is no local cell "${id}". Cells can be attached to when they were started with keepAlive.`,
       { details: { id } },
     );
   }
   const home = openLastingHome(id);
+  claimCell(id, home.path);
   const clean = async () => {
     await end(state);
     await reap(id);
@@ -28,11 +42,11 @@ export async function attachLocal(id: string, { signal, plugins = [] }: StartCon
     { socketPath: home.socketPath },
     { token: state.token, signal, actions: actionsWith(plugins) },
   ).catch(async (error: unknown) => {
-    if (!WorkcellError.isInstance(error) || error.code !== 'runtime-disconnected') throw error;
-    if (!isRunning(state)) {
-      await clean();
-      throw error;
-    }
+    const silent = WorkcellError.isInstance(error) && error.code === 'runtime-disconnected';
+    const runs = isRunning(state);
+    if (silent && !runs) await clean();
+    else releaseCell(home.path);
+    if (!silent || !runs) throw error;
     // It may be stopped or overloaded; what is in the cell is not ours to throw away.
     throw new WorkcellError(
       'runtime-disconnected',
@@ -55,11 +69,26 @@ export async function attachLocal(id: string, { signal, plugins = [] }: StartCon
       })();
       return stopping;
     },
+    detach() {
+      stopping ??= executor.disconnect().then(() => releaseCell(home.path));
+      return stopping;
+    },
   };
 }
 
-export async function listLocal(): Promise<{ id: string; status: string }[]> {
-  return lastingCells().map((state) => ({ id: state.id, status: isRunning(state) ? 'running' : 'lost' }));
+export async function listLocal(): Promise<CellInfo[]> {
+  return lastingCells().map((state) => {
+    const { path, workspace } = openLastingHome(state.id);
+    return {
+      id: state.id,
+      backend: 'local',
+      status: isRunning(state) ? 'running' : 'lost',
+      startedAt: keptSince(state.id),
+      workspace: state.workspace ?? workspace,
+      isolation: 'none',
+      heldBy: holderOf(path),
+    };
+  });
 }
 
 /** It is not our child, so its end gives no event; it has nothing left to do and is gone within moments. */

@@ -9,6 +9,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,6 +25,8 @@ const stateSchema = z.object({
   /** Tells the server from a later process with the same id. */
   startTicks: z.number(),
   token: z.string(),
+  /** Unless it is the one in the home. */
+  workspace: z.string().optional(),
 });
 
 export type State = z.infer<typeof stateSchema>;
@@ -32,6 +35,7 @@ export interface Home {
   readonly path: string;
   readonly socketPath: string;
   readonly temporary: string;
+  readonly workspace: string;
 }
 
 /** A home that goes with this process. */
@@ -82,6 +86,10 @@ export function readState(id: string): State | undefined {
   }
 }
 
+export function keptSince(id: string): Date | undefined {
+  return statSync(join(runtimeDirectory(), id, 'state.json'), { throwIfNoEntry: false })?.mtime;
+}
+
 export function isRunning({ pid, startTicks }: State): boolean {
   // Without a proc file system there is only the id to go by.
   return startTicks === 0 ? canSignal(pid) : readProcess(pid)?.startTicks === startTicks;
@@ -130,7 +138,12 @@ function furnish(path: string): Home {
 
 /** Names are short because the path of a socket may have only about a hundred characters. */
 function homeAt(path: string): Home {
-  return { path, socketPath: join(path, 's'), temporary: join(path, 't') };
+  return {
+    path,
+    socketPath: join(path, 's'),
+    temporary: join(path, 't'),
+    workspace: join(path, 'workspace'),
+  };
 }
 
 function runtimeDirectory(): string {

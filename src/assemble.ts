@@ -1,0 +1,122 @@
+/** What starting a cell and attaching to one have in common: settings, plugins, events, and the demands on isolation. */
+import { dirname } from 'node:path';
+import { type LoadedConfig, loadConfig } from './config/load.js';
+import { type StoreAccess, type StoreOptions, storeAccess } from './events/open.js';
+import type { EventStream } from './events/stream.js';
+import { type LoadedPlugin, loadPlugins } from './plugins/load.js';
+import type { Plugin } from './plugins/plugin.js';
+import type { PluginSpec } from './protocol/config.js';
+import {
+  type Cell,
+  type IsolationTier,
+  isAtLeast,
+  type StatusUpdate,
+  WorkcellError,
+} from './protocol/index.js';
+import type { RunDefaults, Runtime } from './runtime/runtime.js';
+import type {
+  Analyzer,
+  AuditLogOptions,
+  AuditStoreOptions,
+  Policy,
+  SecretOptions,
+  Secrets,
+} from './security/index.js';
+import type { RuntimePolicy } from './security/trusted.js';
+
+export interface CommonOptions {
+  /** The configuration file; `false` ignores `workcell.toml` and `WORKCELL_*`. Default: the nearest file upwards. */
+  config?: string | false | undefined;
+  /** Told of each change in the life of the runtime. */
+  onStatus?: ((update: StatusUpdate) => void) | undefined;
+  /** Gives up starting. */
+  signal?: AbortSignal | undefined;
+  /** The start fails when less than this is enforced. */
+  minIsolation?: IsolationTier | undefined;
+  /** Decides which actions run. With `guards` and without a policy: the policy with its defaults. */
+  policy?: RuntimePolicy | Policy | undefined;
+  /** Who judges the risk of actions. With a policy and without guards: `rules()`. */
+  guards?: readonly Analyzer[] | undefined;
+  /** Values that nothing which leaves the cell shows, and that chosen commands get as variables. */
+  secrets?: Readonly<Record<string, SecretOptions>> | Secrets | undefined;
+  /** Which plugins the executor has: those of this package by name, packages, files, or plugins themselves. Default: all of this package but `agent-skills`. */
+  plugins?: readonly (PluginSpec | Plugin)[] | undefined;
+  /** Keeps a hash-chained record of each decision and its effect in this file, or in a store. */
+  audit?: AuditLogOptions | AuditStoreOptions | undefined;
+  /** Where events are kept and for how long. */
+  events?: StoreOptions | undefined;
+}
+
+export type Report = (update: StatusUpdate) => void;
+
+/** The configuration, below the options that have a place in it. */
+export function readSettings(
+  { config: file, minIsolation, events }: CommonOptions,
+  own: { backend?: string | undefined; workspace?: string | undefined } = {},
+): Promise<LoadedConfig> {
+  return loadConfig({
+    cwd: process.cwd(),
+    env: process.env,
+    file,
+    overrides: {
+      ...own,
+      min_isolation: minIsolation,
+      'events.store': events?.store,
+      'events.durability': events?.durability,
+      'events.retention_days': events?.retentionDays,
+      'events.max_bytes': events?.maxBytes,
+    },
+  });
+}
+
+export function readPlugins({ plugins }: CommonOptions, config: LoadedConfig): Promise<LoadedPlugin[]> {
+  return loadPlugins(plugins ?? config.values.plugins, baseOf('plugins', config));
+}
+
+/** Where what a setting names is looked for: beside the file that it stands in. */
+function baseOf(key: string, { sources, file }: LoadedConfig): string {
+  return file !== undefined && sources[key] === file ? dirname(file) : process.cwd();
+}
+
+export function storeOf(config: LoadedConfig): StoreAccess | undefined {
+  const { store, durability, retention_days: retentionDays, max_bytes: maxBytes } = config.values.events;
+  return storeAccess({ store, durability, retentionDays, maxBytes });
+}
+
+/** A store that was asked for must be there. Without it a runtime goes on in memory, and says so. */
+export function onLostOf(config: LoadedConfig, report: Report): ((error: unknown) => void) | undefined {
+  if (config.values.events.store !== undefined) return undefined;
+  return (error) => report({ status: 'EVENTS_NOT_STORED', level: 'error', message: reasonOf(error) });
+}
+
+export function checkIsolation({ backend, isolation }: Cell, minimum: IsolationTier | undefined): void {
+  if (minimum === undefined || isAtLeast(isolation.tier, minimum)) return;
+  throw new WorkcellError(
+    'isolation-too-weak',
+    `Backend "${backend}" enforces "${isolation.tier}" here and "${minimum}" is demanded. Choose another backend, or run workcell doctor.`,
+    { details: { tier: isolation.tier, minIsolation: minimum } },
+  );
+}
+
+export function takeActions(runtime: Runtime, events: EventStream, report: Report): void {
+  events.takeActions(
+    (action, source) => runtime.events.add(action, source),
+    (error) => {
+      const message = `Actions of other processes are no longer taken: ${reasonOf(error)}`;
+      report({ status: 'EVENTS_NOT_STORED', level: 'error', message });
+    },
+  );
+}
+
+export function runDefaults(config: LoadedConfig): RunDefaults {
+  const { timeout, no_change_timeout: noChangeTimeout } = config.values.sandbox;
+  return { timeoutMs: toMs(timeout), noChangeTimeoutMs: toMs(noChangeTimeout) };
+}
+
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function toMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : Math.ceil(seconds * 1000);
+}
