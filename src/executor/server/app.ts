@@ -15,6 +15,7 @@ import { fileRoutes } from './routes/files.js';
 import { portRoutes } from './routes/ports.js';
 import { statusRoutes } from './routes/status.js';
 import { terminalRoutes } from './routes/terminals.js';
+import { checkUpgrades } from './sockets.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -94,6 +95,7 @@ export async function createApp(
   });
   acceptJson(app, limits);
   await app.register(websocket, { options: { maxPayload: longestFrame } });
+  checkUpgrades(app);
   actionRoutes(app, context);
   fileRoutes(app, context);
   terminalRoutes(app, context);

@@ -29,6 +29,11 @@ export class EventLog {
     return this.#closed;
   }
 
+  /** Id of the newest event. */
+  get last(): number {
+    return this.#last;
+  }
+
   /** Records an action and gives the id of its event. */
   action(action: { action: string }): number {
     // A large action is rare; asking for its size costs as much as sending it again.

@@ -103,9 +103,11 @@ export const routes: readonly RouteEntry[] = [
   {
     method: 'get',
     path: '/v1/events',
-    summary: 'What goes through this server, as server-sent events.',
+    summary:
+      'What goes through this server, as server-sent events, or as text frames of a WebSocket. Where some were dropped, or the cursor is of another start of the server, there is a gap.',
     query: {
-      since: 'Cursor: the id of the last event seen',
+      since:
+        'Cursor: the id of the last event seen; with "<instance>:" before it, it holds for that start only',
       'Last-Event-ID': 'header: The same, from a browser',
     },
     answers: { 200: { description: 'Events as they come.', types: { 'text/event-stream': 'Event' } } },
