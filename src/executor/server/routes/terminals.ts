@@ -4,9 +4,8 @@ import { type Terminal, WorkcellError } from '../../../protocol/index.js';
 import { type TerminalReply, type TerminalRequest, terminalRequestSchema } from '../../http/wire.js';
 import type { ServerContext } from '../context.js';
 import { toWorkcellError } from '../errors.js';
+import { watchPeer } from '../sockets.js';
 import { clientOf, parse } from './actions.js';
-
-const pingMs = 30_000;
 
 /** The terminal lives as long as its socket: what runs on it is ended with the connection. */
 export function terminalRoutes(app: FastifyInstance, context: ServerContext): void {
@@ -29,24 +28,18 @@ export function terminalRoutes(app: FastifyInstance, context: ServerContext): vo
 class TerminalSession {
   readonly #socket: WebSocket;
   readonly #context: ServerContext;
-  readonly #ping: NodeJS.Timeout;
   #opening: Promise<Terminal> | undefined;
   #terminal: Terminal | undefined;
-  #answered = true;
 
   constructor(socket: WebSocket, context: ServerContext) {
     this.#socket = socket;
     this.#context = context;
-    socket.on('pong', () => {
-      this.#answered = true;
-    });
-    this.#ping = setInterval(() => this.#checkPeer(), pingMs);
-    this.#ping.unref();
+    watchPeer(socket);
   }
 
   receive(data: RawData, isBinary: boolean): void {
     try {
-      if (isBinary) this.#terminal?.write(data as Buffer);
+      if (isBinary) this.#use((terminal) => terminal.write(data as Buffer));
       else this.#obey(parse(terminalRequestSchema, parseJson(data)));
     } catch (error) {
       this.#fail(error);
@@ -54,7 +47,6 @@ class TerminalSession {
   }
 
   async end(): Promise<void> {
-    clearInterval(this.#ping);
     try {
       await (await this.#opening)?.close();
     } catch {
@@ -64,12 +56,26 @@ class TerminalSession {
 
   #obey(request: TerminalRequest): void {
     if (request.type === 'close') this.#socket.close(1000);
-    else if (request.type === 'resize') this.#terminal?.resize(request.columns, request.rows);
+    else if (request.type === 'resize')
+      this.#use((terminal) => terminal.resize(request.columns, request.rows));
     else if (this.#opening === undefined) {
       const { type: _type, ...options } = request;
       this.#opening = this.#context.executor().openTerminal(options);
+      // What came with the request waits for the terminal; the rest of it stays on the wire until then.
+      this.#socket.pause();
+      const opened = () => this.#socket.resume();
+      this.#opening.then(opened, opened);
       this.#opening.then((terminal) => this.#serve(terminal)).catch((error: unknown) => this.#fail(error));
     }
+  }
+
+  /** In the order in which frames came, also while the terminal is being opened. */
+  #use(work: (terminal: Terminal) => void): void {
+    if (this.#opening === undefined)
+      throw new WorkcellError('invalid-action', 'A terminal socket begins with {"type":"open"}.');
+    if (this.#terminal !== undefined) work(this.#terminal);
+    // A terminal that cannot be opened is reported where it is opened.
+    else this.#opening.then(work).catch(() => {});
   }
 
   async #serve(terminal: Terminal): Promise<void> {
@@ -95,12 +101,6 @@ class TerminalSession {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     this.#tell({ type: 'error', error: toWorkcellError(thrown, this.#context.log).toJSON() });
     this.#socket.close(1011);
-  }
-
-  #checkPeer(): void {
-    if (this.#answered) this.#socket.ping();
-    else this.#socket.terminate();
-    this.#answered = false;
   }
 }
 
