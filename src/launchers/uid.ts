@@ -40,6 +40,11 @@ export function takeUser({ uid, gid }: User): void {
   process.seteuid?.(uid);
 }
 
+/** Takes the first user again, for good: nothing of the other one may be under way any more. */
+export function resumeRoot(): void {
+  process.seteuid?.(0);
+}
+
 /** A launcher whose processes have this user and group, no others, and no way to gain more. */
 export function createUidLauncher(
   options: {

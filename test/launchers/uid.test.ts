@@ -1,7 +1,7 @@
 /** Commands under another user than the server. Needs root, as the server does. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -41,6 +41,21 @@ describe.runIf(process.getuid?.() === 0)('a server that runs commands as another
     await runtime?.close();
     child?.kill('SIGTERM');
     rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('its socket goes with it, though only the first user may remove it', async () => {
+    const socketPath = join(folder, 'socket');
+    const argv = ['executor', '--listen', `unix:${socketPath}`, '--workspace', runtime.workspace];
+    const server = spawn(
+      process.execPath,
+      ['--import', 'tsx', 'src/cli/main.ts', ...argv, '--run-as', `${uid}:${gid}`],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    await once(server.stdout as NodeJS.ReadableStream, 'data');
+    expect(existsSync(socketPath)).toBe(true);
+    server.kill('SIGTERM');
+    expect(await once(server, 'exit')).toEqual([0, null]);
+    expect(existsSync(socketPath)).toBe(false);
   });
 
   const output = async (command: string) => (await runtime.run(command, { timeoutMs: 20_000 })).output.trim();

@@ -76,10 +76,11 @@ async function serve(options: ExecutorCommandOptions): Promise<void> {
     plugins: await loadPlugins(options.plugin),
     log,
   });
+  // Whoever reads that it listens may end it at once.
+  shutDownOn(server, { commands: options.onShutdown });
   const { address } = server;
   const place = 'path' in address ? `unix:${address.path}` : `http://${address.host}:${address.port}`;
   process.stdout.write(`listening on ${place}\n`);
-  shutDownOn(server, { commands: options.onShutdown });
   // The process ends through its signals, never by this command coming to an end.
   await new Promise(() => {});
 }

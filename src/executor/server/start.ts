@@ -1,4 +1,5 @@
 /** Starts an executor on this machine together with its server: what `workcell executor` and backend `local` run. */
+import { statSync, unlinkSync } from 'node:fs';
 import { createHostLauncher } from '../../launchers/host.js';
 import type { Launcher } from '../../launchers/launcher.js';
 import { withPlugins } from '../../plugins/host.js';
@@ -6,7 +7,7 @@ import type { LoadedPlugin } from '../../plugins/load.js';
 import type { Isolation } from '../../protocol/index.js';
 import { createExecutor } from '../executor.js';
 import { spareShell } from '../shell/spare.js';
-import type { ServeOptions } from './options.js';
+import type { ListenAddress, ServeOptions } from './options.js';
 import { type ExecutorServer, serveExecutor } from './server.js';
 
 export interface StartOptions extends Omit<ServeOptions, 'isolation'> {
@@ -33,9 +34,9 @@ export async function startServer(options: StartOptions): Promise<ExecutorServer
       isolation: hostIsolation,
     });
   }
-  const { createUidLauncher, takeUser, uidIsolation } = await import('../../launchers/uid.js');
+  const { createUidLauncher, resumeRoot, takeUser, uidIsolation } = await import('../../launchers/uid.js');
   let taken = false;
-  return serveExecutor(
+  const server = await serveExecutor(
     () => {
       // The socket is bound by then, as the user that started the server; all that follows belongs to the other one.
       if (!taken) takeUser(runAs);
@@ -44,6 +45,29 @@ export async function startServer(options: StartOptions): Promise<ExecutorServer
     },
     { ...rest, isolation: uidIsolation(runAs) },
   );
+  const removeSocket = socketRemoval(options.listen);
+  let closing: Promise<void> | undefined;
+  return {
+    ...server,
+    close(commands) {
+      closing ??= server.close(commands).then(() => {
+        resumeRoot();
+        removeSocket();
+      });
+      return closing;
+    },
+  };
+}
+
+/** The other user may not remove a socket from the directory of the one that bound it. */
+function socketRemoval(listen: ListenAddress): () => void {
+  if (!('path' in listen)) return () => {};
+  const { path } = listen;
+  const inode = () => statSync(path, { throwIfNoEntry: false })?.ino;
+  const ours = inode();
+  return () => {
+    if (ours !== undefined && inode() === ours) unlinkSync(path);
+  };
 }
 
 const hostIsolation: Isolation = {
