@@ -6,6 +6,8 @@ export interface CellOptions {
   workspace?: string;
   minIsolation?: string;
   config?: string;
+  keepAlive?: true;
+  attach?: string;
   verbose?: true;
 }
 
@@ -15,7 +17,9 @@ export function withCellOptions(command: Command): Command {
     command
       .option('-b, --backend <name>', 'where the cell runs (default: the safest that can start here)')
       .option('-w, --workspace <directory>', 'directory to work in (default: a temporary one)')
-      .option('--min-isolation <tier>', 'refuse to start with less isolation than this, such as container'),
+      .option('--min-isolation <tier>', 'refuse to start with less isolation than this, such as container')
+      .option('--keep-alive', 'leave the cell running at the end and tell its id')
+      .option('--attach <id>', 'go on in a cell that was kept alive, and leave it running'),
   ).option('-v, --verbose', 'log what happens to standard error');
 }
 

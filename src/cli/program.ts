@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { actionCommand } from './commands/action.js';
 import { auditCommand } from './commands/audit.js';
 import { camelServerCommand } from './commands/camel-server.js';
+import { cellsCommand } from './commands/cells.js';
 import { codeCommand } from './commands/code.js';
 import { configCommand } from './commands/config.js';
 import { doctorCommand } from './commands/doctor.js';
@@ -27,6 +28,7 @@ Examples:
   $ workcell run 'python3 -c "print(6*7)"'   one command, in a fresh cell
   $ workcell run --workspace . npm test      a command in this directory
   $ workcell shell --workspace .             a terminal in this directory
+  $ workcell run --attach 3f9a pwd           in a cell that was kept alive
   $ workcell doctor                          what isolation this machine gives
 
 Settings come from workcell.toml, then WORKCELL_* variables, then options;
@@ -50,6 +52,7 @@ export function createProgram(): Command {
     codeCommand(),
     vscodeCommand(),
     actionCommand(),
+    cellsCommand(),
     pluginsCommand(),
     toolsCommand(),
     doctorCommand(),

@@ -1,18 +1,30 @@
-/** Starts a runtime for a command, with its log and with progress on a terminal. */
-import type { CreateRuntimeOptions, Runtime, StatusUpdate } from '../index.js';
+/** Gives a command its runtime, in a fresh cell or in one that was kept, with its log and with progress on a terminal. */
+import type { CellPlace } from '../cells.js';
+import type {
+  AttachRuntimeOptions,
+  BackendName,
+  CreateRuntimeOptions,
+  Runtime,
+  StatusUpdate,
+} from '../index.js';
 import { createLog, type Log } from './log.js';
 import type { CellOptions } from './options.js';
 import { Progress } from './progress.js';
+
+interface Started {
+  readonly runtime: Runtime;
+  readonly log: Log;
+  /** Ends the cell, or lets go of one that is kept. */
+  end(): Promise<void>;
+}
 
 export async function startRuntime(
   options: CellOptions,
   signal: AbortSignal,
   trusted: Pick<CreateRuntimeOptions, 'policy' | 'guards'> = {},
-): Promise<{ runtime: Runtime; log: Log }> {
-  const { createRuntime } = await import('../create-runtime.js');
+): Promise<Started> {
   const { loadConfig } = await import('../config/load.js');
-  const { givenBackendOptions } = await import('./backend-options.js');
-  const { config: file, backend, workspace, minIsolation, verbose } = options;
+  const { config: file, verbose } = options;
   const { values } = await loadConfig({ cwd: process.cwd(), env: process.env, file });
   const log = createLog(verbose ? 'debug' : values.log.level);
   const progress = new Progress();
@@ -22,19 +34,68 @@ export async function startRuntime(
     progress.show(update.message);
   };
   try {
-    const runtime = await createRuntime({
-      ...(await givenBackendOptions(backend, options as Record<string, unknown>)),
-      // The configuration checks what was typed, and says what is accepted.
-      backend,
-      minIsolation,
-      workspace,
-      config: file,
-      onStatus,
-      signal,
-      ...trusted,
-    } as CreateRuntimeOptions);
-    return { runtime, log };
+    const common = { config: file, onStatus, signal, ...trusted };
+    const runtime = await (options.attach === undefined ? create : attach)(options, common);
+    return { runtime, log, end: () => end(runtime, options) };
   } finally {
     progress.end();
   }
+}
+
+type Common = Pick<CreateRuntimeOptions, 'config' | 'onStatus' | 'signal' | 'policy' | 'guards'>;
+
+async function create(options: CellOptions, common: Common): Promise<Runtime> {
+  const { createRuntime } = await import('../create-runtime.js');
+  const { givenBackendOptions } = await import('./backend-options.js');
+  const { backend, workspace, minIsolation, keepAlive } = options;
+  return createRuntime({
+    ...(await givenBackendOptions(backend, options as Record<string, unknown>)),
+    // The configuration checks what was typed, and says what is accepted.
+    backend,
+    minIsolation,
+    workspace,
+    ...(keepAlive && { keepAlive }),
+    ...common,
+  } as CreateRuntimeOptions);
+}
+
+async function attach(options: CellOptions, common: Common): Promise<Runtime> {
+  const { attachRuntime } = await import('../attach-runtime.js');
+  const { findCell } = await import('./find-cell.js');
+  const { attach: named = '', minIsolation, config } = options;
+  await refuseShape(options);
+  const place = { config, ...placeGiven(options) };
+  const { id, backend } = await findCell(named, place);
+  return attachRuntime(id, { ...common, ...place, backend, minIsolation } as AttachRuntimeOptions);
+}
+
+/** What a cell is like was settled when it was started. */
+async function refuseShape(options: CellOptions): Promise<void> {
+  const { givenBackendOptions } = await import('./backend-options.js');
+  const given = await givenBackendOptions(options.backend, options as Record<string, unknown>);
+  const names = [...(options.workspace === undefined ? [] : ['workspace']), ...Object.keys(given)];
+  const name = names.find((option) => option !== 'engine' && option !== 'keepAlive');
+  if (name === undefined) return;
+  const { WorkcellError } = await import('../protocol/errors.js');
+  throw new WorkcellError(
+    'invalid-config',
+    `The option ${name} holds for a cell that is started, and --attach goes on in one. Leave out either.`,
+    { details: { option: name } },
+  );
+}
+
+/** What was typed of where the cell is. */
+export function placeGiven({ backend, engine }: CellOptions & { engine?: string }): CellPlace {
+  return { backend: backend as BackendName | undefined, engine };
+}
+
+/** A cell that is kept is left as it is. */
+async function end(runtime: Runtime, { keepAlive, attach: attached }: CellOptions): Promise<void> {
+  if (!keepAlive && attached === undefined) return runtime.close();
+  await runtime.detach();
+  if (!keepAlive) return;
+  const { id } = runtime;
+  process.stderr.write(
+    `workcell: cell ${id} goes on. Work in it with --attach ${id}; end it with: workcell cells stop ${id}\n`,
+  );
 }

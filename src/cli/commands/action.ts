@@ -25,7 +25,7 @@ export function actionCommand(): Command {
 async function action(name: string | undefined, fields: string, options: CellOptions): Promise<void> {
   const { startRuntime } = await import('../start.js');
   using interrupts = watchInterrupts();
-  const { runtime } = await startRuntime(options, interrupts.signal);
+  const { runtime, end } = await startRuntime(options, interrupts.signal);
   try {
     if (name === undefined) {
       process.stdout.write(describe(runtime.actions));
@@ -35,7 +35,7 @@ async function action(name: string | undefined, fields: string, options: CellOpt
     const observation = await runtime.execute(given, { signal: interrupts.signal });
     process.stdout.write(`${JSON.stringify(observation)}\n`);
   } finally {
-    await runtime.close();
+    await end();
   }
 }
 

@@ -55,7 +55,7 @@ async function serve(first: string | undefined, more: string[], options: CamelSe
     }),
   );
   const tools = lists.flat();
-  const { runtime } = await startRuntime(options, interrupts.signal);
+  const { runtime, end } = await startRuntime(options, interrupts.signal);
   try {
     // Of several with one name the first answers.
     runtime.add(tools.filter(({ name }, index) => tools.findIndex((tool) => tool.name === name) === index));
@@ -75,7 +75,7 @@ async function serve(first: string | undefined, more: string[], options: CamelSe
     });
     await app.close();
   } finally {
-    await runtime.close();
+    await end();
   }
   const exitCode = interrupts.exitCode();
   process.exitCode = exitCode === 143 ? 0 : exitCode;

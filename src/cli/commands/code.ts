@@ -43,7 +43,7 @@ async function code(given: string, options: CodeCommandOptions): Promise<void> {
   const { textOf } = await import('../../plugins/jupyter/text.js');
   const source = given === '-' ? await text(process.stdin) : given;
   using interrupts = watchInterrupts();
-  const { runtime, log } = await startRuntime(options, interrupts.signal);
+  const { runtime, log, end } = await startRuntime(options, interrupts.signal);
   const output = options.json ? undefined : openOutput(() => interrupts.abort(141));
   let observation: Observation<'run_code'>;
   try {
@@ -58,7 +58,7 @@ async function code(given: string, options: CodeCommandOptions): Promise<void> {
     if (rest.length > 0) await output?.write({ text: textOf(rest) });
   } finally {
     output?.end();
-    await runtime.close();
+    await end();
   }
   const { endedBy, status, durationMs, notice } = observation;
   log('info', 'The code ended.', { endedBy, status, durationMs });

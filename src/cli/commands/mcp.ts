@@ -42,13 +42,13 @@ export function mcpCommand(): Command {
 async function serve(options: McpCommandOptions): Promise<void> {
   const { startRuntime } = await import('../start.js');
   using interrupts = watchInterrupts();
-  const { runtime } = await startRuntime(options, interrupts.signal);
+  const { runtime, end } = await startRuntime(options, interrupts.signal);
   try {
     await addTools(runtime, options.entry);
     if (options.http === undefined) await serveStdio(runtime, options, interrupts.signal);
     else await serveHttp(runtime, options, interrupts.signal);
   } finally {
-    await runtime.close();
+    await end();
   }
   const exitCode = interrupts.exitCode();
   process.exitCode = exitCode === 143 ? 0 : exitCode;

@@ -59,9 +59,9 @@ async function serve(options: AgentServerOptions): Promise<void> {
   // Taken out of the environment before anything that could pass it on to commands is started.
   const keys = takeSessionKeys(process.env, options.sessionApiKeyFile);
   using interrupts = watchInterrupts();
-  const { runtime, log } = await startRuntime(options, interrupts.signal);
+  const { runtime, log, end } = await startRuntime(options, interrupts.signal);
   try {
-    const server = await serveOpenHandsV1(executorOf(runtime), {
+    const server = await serveOpenHandsV1(executorOf(runtime, end), {
       listen: { host: options.host, port: options.port },
       sessionApiKeys: keys.keys,
       allowRemote: keys.given,
@@ -82,13 +82,13 @@ async function serve(options: AgentServerOptions): Promise<void> {
       await server.close();
     }
   } finally {
-    await runtime.close();
+    await end();
   }
   process.exitCode = interrupts.exitCode() === 143 ? 0 : interrupts.exitCode();
 }
 
 /** Through the runtime every action takes the way of policy and record. */
-function executorOf(runtime: Runtime): Executor {
+function executorOf(runtime: Runtime, end: () => Promise<void>): Executor {
   return {
     actions: runtime.actions,
     // A checked action is also one that a caller may write.
@@ -96,7 +96,7 @@ function executorOf(runtime: Runtime): Executor {
     upload: (path, content, options) => runtime.files.upload(content, path, options),
     download: (path, options) => runtime.files.download(path, options),
     openTerminal: (options) => runtime.terminals.open(options),
-    close: () => runtime.close(),
+    close: end,
   };
 }
 

@@ -26,12 +26,12 @@ export function pluginsCommand(): Command {
 async function printPlugins(options: PluginsCommandOptions): Promise<void> {
   const { startRuntime } = await import('../start.js');
   using interrupts = watchInterrupts();
-  const { runtime } = await startRuntime(options, interrupts.signal);
+  const { runtime, end } = await startRuntime(options, interrupts.signal);
   try {
     const plugins = (await runtime.capabilities()).filter(({ plugin }) => plugin !== undefined);
     process.stdout.write(options.json ? `${JSON.stringify(plugins)}\n` : describe(plugins));
   } finally {
-    await runtime.close();
+    await end();
   }
 }
 

@@ -26,6 +26,8 @@ Exit code: that of the command; 128+n after signal n; 124 after a timeout;
 Examples:
   $ workcell run 'make && make test'
   $ workcell run --workspace . --timeout 60 npm test
+  $ workcell run --backend local --keep-alive 'cd /tmp; export A=1'
+  $ workcell run --attach 3f9a 'pwd; echo $A'
   $ workcell run --guard rules --confirm 'rm -rf build'
   $ workcell run --backend cli --json 'uname -a' | jq -r .output`;
 
@@ -59,7 +61,7 @@ async function run(words: string[], options: RunCommandOptions): Promise<void> {
   const { exitCodeOf } = await import('../exit-code.js');
   const { startRuntime } = await import('../start.js');
   using interrupts = watchInterrupts();
-  const { runtime, log } = await startRuntime(options, interrupts.signal, await judge(options));
+  const { runtime, log, end } = await startRuntime(options, interrupts.signal, await judge(options));
   const output = options.json ? undefined : openOutput(() => interrupts.abort(141));
   let observation: Observation<'run'>;
   try {
@@ -78,12 +80,15 @@ async function run(words: string[], options: RunCommandOptions): Promise<void> {
     observation = await running;
   } finally {
     output?.end();
-    await runtime.close();
+    await end();
   }
   const { endedBy, exitCode, durationMs, notice } = observation;
   log('info', 'The command ended.', { endedBy, exitCode, durationMs });
   if (notice !== undefined) log('warn', notice);
-  if (options.json) process.stdout.write(`${JSON.stringify(observation)}\n`);
+  if (options.json) {
+    const kept = options.keepAlive && { cell: runtime.id };
+    process.stdout.write(`${JSON.stringify({ ...observation, ...kept })}\n`);
+  }
   explain(observation);
   process.exitCode = (endedBy === 'cancelled' ? interrupts.exitCode() : undefined) ?? exitCodeOf(observation);
 }

@@ -15,7 +15,8 @@ exit code is passed through.
 
 Examples:
   $ workcell shell
-  $ workcell shell --backend cli --workspace .`;
+  $ workcell shell --backend cli --workspace .
+  $ workcell shell --attach 3f9a`;
 
 /** `workcell shell`: this terminal, inside a cell. */
 export function shellCommand(): Command {
@@ -36,7 +37,7 @@ async function shell(options: ShellCommandOptions): Promise<void> {
   }
   const { startRuntime } = await import('../start.js');
   using interrupts = watchInterrupts();
-  const { runtime } = await startRuntime(options, interrupts.signal);
+  const { runtime, end } = await startRuntime(options, interrupts.signal);
   try {
     const terminal = await runtime.terminals.open({
       cwd: options.cwd,
@@ -48,7 +49,7 @@ async function shell(options: ShellCommandOptions): Promise<void> {
     process.exitCode =
       interrupts.exitCode() ?? exitCode ?? 128 + (signal === null ? 0 : signalNumber(signal));
   } finally {
-    await runtime.close();
+    await end();
   }
 }
 

@@ -74,13 +74,13 @@ async function callTool(
   const { startRuntime } = await import('../start.js');
   const tools = await load(options);
   using interrupts = watchInterrupts();
-  const { runtime } = await startRuntime(options, interrupts.signal);
+  const { runtime, end } = await startRuntime(options, interrupts.signal);
   try {
     runtime.add(tools, undefined, { redirectStdout: ({ text }) => process.stderr.write(plainText(text)) });
     const { result } = await runtime.callTool(name, input, { signal: interrupts.signal });
     process.stdout.write(`${JSON.stringify(result)}\n`);
   } finally {
-    await runtime.close();
+    await end();
   }
 }
 

@@ -20,7 +20,7 @@ export function vscodeCommand(): Command {
 async function vscode(options: CellOptions): Promise<void> {
   const { startRuntime } = await import('../start.js');
   using interrupts = watchInterrupts();
-  const { runtime } = await startRuntime(options, interrupts.signal);
+  const { runtime, end } = await startRuntime(options, interrupts.signal);
   try {
     process.stdout.write(`${await runtime.vscode.url()}\n`);
     if (!interrupts.signal.aborted) {
@@ -31,6 +31,6 @@ async function vscode(options: CellOptions): Promise<void> {
     }
     process.exitCode = interrupts.exitCode();
   } finally {
-    await runtime.close();
+    await end();
   }
 }
