@@ -41,6 +41,8 @@ export default defineBackend({
       client: randomUUID(),
       signal,
       actions: actionsWith(plugins),
+    }).catch((error: unknown) => {
+      throw isUnauthorized(error) ? wrongToken(url, secret) : error;
     });
     try {
       await checkReady(executor, url);
@@ -74,6 +76,18 @@ async function checkReady(executor: HttpExecutor, url: string): Promise<void> {
   throw new WorkcellError('backend-unavailable', `The server at ${url} is not ready. ${reasons.join(' ')}`, {
     details: { url, capabilities },
   });
+}
+
+function isUnauthorized(error: unknown): boolean {
+  return WorkcellError.isInstance(error) && error.code === 'unauthorized';
+}
+
+function wrongToken(url: string, given: string | undefined): WorkcellError {
+  return new WorkcellError(
+    'unauthorized',
+    `The server at ${url} ${given === undefined ? 'wants a token' : 'does not take this token'}. Give the one that it was started with (tokenFile, or --token-file <file>).`,
+    { details: { url } },
+  );
 }
 
 function readSecret(file: string, what: string): string {

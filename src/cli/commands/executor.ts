@@ -1,8 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { ListenAddress } from '../../executor/server/options.js';
 import { collect, collectVariable } from '../options.js';
+import { type LimitOptions, limitsFrom, withLimitOptions } from './executor-limits.js';
 
-interface ExecutorCommandOptions {
+interface ExecutorCommandOptions extends LimitOptions {
   listen: ListenAddress;
   tokenFile?: string;
   tokenFd?: number;
@@ -28,7 +29,7 @@ Examples:
 
 /** `workcell executor`: commands and files of this machine, behind HTTP. */
 export function executorCommand(): Command {
-  return new Command('executor')
+  const command = new Command('executor')
     .description('Serve the executor of this machine over HTTP')
     .requiredOption('--listen <address>', 'tcp:<host>:<port> or unix:<path>', parseAddress)
     .option('--token-file <file>', 'file that holds the token clients must send')
@@ -48,9 +49,8 @@ export function executorCommand(): Command {
       new Option('--on-shutdown <what>', 'what becomes of commands when the server ends')
         .choices(['end', 'detach'])
         .default('end'),
-    )
-    .addHelpText('after', notes)
-    .action(serve);
+    );
+  return withLimitOptions(command).addHelpText('after', notes).action(serve);
 }
 
 async function serve(options: ExecutorCommandOptions): Promise<void> {
@@ -74,6 +74,7 @@ async function serve(options: ExecutorCommandOptions): Promise<void> {
     origins: options.origin,
     runAs: options.runAs,
     plugins: await loadPlugins(options.plugin),
+    limits: limitsFrom(options),
     log,
   });
   // Whoever reads that it listens may end it at once.

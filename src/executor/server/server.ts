@@ -124,7 +124,7 @@ function checkExposure({ listen: address, token, allowRemote }: ServeOptions): v
   if (token === undefined) {
     throw new WorkcellError(
       'invalid-config',
-      `Listening on ${address.host}:${address.port} needs a token, because every user of this machine can connect. Give one, or listen on a Unix socket.`,
+      `Listening on ${address.host}:${address.port} needs a token, because every user of this machine can connect. Give one (--token-file <file>), or listen on a Unix socket (--listen unix:<path>).`,
     );
   }
   if (token.length < 16) {
@@ -133,7 +133,7 @@ function checkExposure({ listen: address, token, allowRemote }: ServeOptions): v
   if (isLoopback(address.host) || allowRemote) return;
   throw new WorkcellError(
     'invalid-config',
-    `${address.host} is not a loopback address, so others could reach this server. Allow that explicitly, or listen on 127.0.0.1.`,
+    `${address.host} is not a loopback address, so others could reach this server. Allow that (--allow-remote), or listen on 127.0.0.1.`,
     { details: { host: address.host } },
   );
 }

@@ -25,7 +25,9 @@ function read(file: string | undefined, descriptor: number | undefined): string 
   } catch (cause) {
     const place = file === undefined ? `descriptor ${descriptor}` : file;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new WorkcellError('invalid-config', `The token cannot be read from ${place}: ${reason}.`, {
+    const missing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
+    const advice = missing ? ` Make one with: (umask 077; openssl rand -hex 32 > ${place})` : '';
+    throw new WorkcellError('invalid-config', `The token cannot be read from ${place}: ${reason}.${advice}`, {
       cause,
     });
   }
