@@ -2,10 +2,11 @@
  * Who works in a cell that is kept alive: one process at a time, so that there is one policy and one record of what
  * happens in it. A file in the directory of the cell has the name of that process and stops counting when it is gone.
  */
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAbandoned, ownedPrefix } from '../launchers/scratch.js';
 import { WorkcellError } from '../protocol/index.js';
+import { canSignal } from './local/home.js';
 
 const prefix = 'held-';
 
@@ -20,7 +21,7 @@ export function claimCell(id: string, home: string): void {
   }
   // Each writes first and looks then, so of two that come at once at most one gets it.
   for (const claim of claimsOf(home).filter((name) => name !== own)) {
-    if (isAbandoned(claim.slice(prefix.length))) rmSync(join(home, claim), { force: true });
+    if (isStale(claim)) rmSync(join(home, claim), { force: true });
     else {
       releaseCell(home);
       throw inUse(id, holder(claim));
@@ -34,7 +35,7 @@ export function releaseCell(home: string): void {
 
 /** The process that has it. */
 export function holderOf(home: string): number | undefined {
-  const claim = claimsOf(home).find((name) => !isAbandoned(name.slice(prefix.length)));
+  const claim = claimsOf(home).find((name) => !isStale(name));
   return claim === undefined ? undefined : holder(claim);
 }
 
@@ -44,6 +45,11 @@ function claimsOf(home: string): string[] {
   } catch {
     return [];
   }
+}
+
+function isStale(claim: string): boolean {
+  // Without a proc file system there is only the id to go by.
+  return isAbandoned(claim.slice(prefix.length)) || (!existsSync('/proc/self') && !canSignal(holder(claim)));
 }
 
 function holder(claim: string): number {

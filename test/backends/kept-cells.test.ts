@@ -30,6 +30,12 @@ const kinds = {
     tier: 'container',
     labels: { 'test.kept': label },
   },
+  'ubuntu-docker': {
+    options: { backend: 'ubuntu-docker', engine, image: images.tools },
+    place: { engine },
+    tier: 'container',
+    labels: {},
+  },
 } as const;
 
 const opened: Runtime[] = [];
@@ -149,7 +155,8 @@ describe.each(Object.entries(kinds))(
 
 test('a docker cell is paused, found paused, and goes on when attached to', async () => {
   const { options, place } = kinds.docker;
-  const first = await create({ ...options, config: false, keepAlive: true });
+  const ports = [{ container: 8000 }];
+  const first = await create({ ...options, network: 'bridge', ports, config: false, keepAlive: true });
   const { id } = first;
   await first.pause();
   const waiting = first.run('echo waited');
@@ -161,6 +168,7 @@ test('a docker cell is paused, found paused, and goes on when attached to', asyn
   expect(info?.status).toBe('paused');
   const second = await attach(id, { ...place, config: false });
   expect(await sh(second, 'echo goes on')).toBe('goes on\n');
+  expect(second.ports.published).toEqual(first.ports.published);
   await second.close();
 });
 

@@ -5,7 +5,7 @@ import { actionsWith } from '../../plugins/host.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
 import type { CellInfo, StartContext } from '../backend.js';
 import { claimCell, holderOf, releaseCell } from '../claim.js';
-import { makeCell, openBundle, removeContainer } from './cell.js';
+import { makeCell, openBundle, publishedPorts, removeContainer } from './cell.js';
 import { workspaceInside } from './container.js';
 import { awaitGreeting } from './greeting.js';
 import { createHalt } from './halt.js';
@@ -62,7 +62,8 @@ async function connect(
     signal,
     actions: actionsWith(plugins),
   });
-  return makeCell({ id, container, home, wire, halt, kept: true });
+  const cell = makeCell({ id, container, home, wire, halt, kept: true });
+  return { ...cell, ports: await publishedPorts(container) };
 }
 
 async function wake(

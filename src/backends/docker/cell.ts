@@ -201,7 +201,7 @@ export function makeCell(parts: {
   };
 }
 
-async function publishedPorts(container: Docker.Container): Promise<PublishedPort[]> {
+export async function publishedPorts(container: Docker.Container): Promise<PublishedPort[]> {
   const { NetworkSettings } = await container.inspect();
   return Object.entries(NetworkSettings.Ports ?? {}).flatMap(([inside, outside]) =>
     (outside ?? []).map(({ HostPort }) => ({

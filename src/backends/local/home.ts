@@ -122,7 +122,7 @@ function namesIn(directory: string): string[] {
   }
 }
 
-function canSignal(pid: number): boolean {
+export function canSignal(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch {
