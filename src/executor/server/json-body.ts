@@ -5,7 +5,7 @@ import { WorkcellError } from '../../protocol/index.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Tells two JSON bodies apart. */
+    /** Tells two JSON bodies apart, whatever blanks they are written with. */
     bodyHash: string;
   }
 }
@@ -29,11 +29,17 @@ export function acceptJson(app: FastifyInstance, limits: { bodyBytes: number; js
           );
           return;
         }
-        request.bodyHash = createHash('sha256').update(body).digest('base64');
-        parse(request, body.toString('utf8'), done);
+        parse(request, body.toString('utf8'), (error: Error | null, value?: unknown) => {
+          if (error === null) request.bodyHash = hashOf(value);
+          done(error, value);
+        });
       },
     );
   }
+}
+
+function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64');
 }
 
 const quote = 0x22;

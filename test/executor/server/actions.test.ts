@@ -83,6 +83,33 @@ describe('keys', () => {
     });
   });
 
+  test('the same action written with other blanks is the same request', async () => {
+    const send = (payload: string) =>
+      served.server.app.inject({
+        method: 'POST',
+        url: '/v1/actions',
+        headers: { ...authorized, 'content-type': 'application/json', 'idempotency-key': 'blanks' },
+        payload,
+      });
+    const first = await send('{"action":"write","path":"blanks","content":"x","append":true}');
+    const again = await send('{ "action": "write",\n  "path": "blanks", "content": "x", "append": true }');
+    expect(again.body).toBe(first.body);
+    expect(readFileSync(join(served.workspace, 'blanks'), 'utf8')).toBe('x');
+  });
+
+  test('what was begun in frames does not go on in lines', async () => {
+    const key = randomUUID();
+    const frames = { accept: 'application/vnd.workcell.frames' };
+    const { body } = await post(
+      { action: 'run', command: 'echo hi', session: randomUUID() },
+      { ...frames, 'idempotency-key': key },
+    );
+    const resumed = await get(`/v1/actions/${key}`, lines);
+    expect([resumed.statusCode, resumed.json().error.code]).toEqual([400, 'invalid-action']);
+    expect((await get(`/v1/actions/${key}`, frames)).body).toBe(body);
+    expect((await get(`/v1/actions/${key}`)).json()).toMatchObject({ output: 'hi\n' });
+  });
+
   test('a key that is not one is refused with invalid-action', async () => {
     for (const key of ['', 'a b', 'x'.repeat(200), '../..']) {
       const answer = await post({ action: 'list_sessions' }, { 'idempotency-key': key });

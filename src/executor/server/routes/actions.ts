@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { type Action, describeIssues, parseAction, WorkcellError } from '../../../protocol/index.js';
+import { type Action, parseAction, WorkcellError } from '../../../protocol/index.js';
 import { clientHeader, framesType, keyHeader, keySchema, linesType } from '../../http/wire.js';
 import { answerLines, answerWhole } from '../answer.js';
 import type { Call } from '../call.js';
 import type { ServerContext } from '../context.js';
+import { parse } from '../parse.js';
 
 const position = z.coerce.number().int().nonnegative().default(0);
 const startQuery = z.object({ from: position, progress: z.enum(['0', '1']).default('1') });
@@ -21,6 +22,7 @@ export function actionRoutes(app: FastifyInstance, context: ServerContext): void
       withProgress: asLines && progress === '1',
       framed: wantsFrames(request),
     });
+    checkForm(call, request);
     if (asLines) await answerLines(call, reply, { from, heartbeatMs: limits.heartbeatMs });
     else await answerWhole(call, reply);
     return reply;
@@ -29,6 +31,7 @@ export function actionRoutes(app: FastifyInstance, context: ServerContext): void
   app.get('/v1/actions/:key', async (request, reply) => {
     const { from } = parse(resumeQuery, request.query);
     const call = calls.find(keyOf(request));
+    checkForm(call, request);
     if (wantsLines(request)) await answerLines(call, reply, { from, heartbeatMs: limits.heartbeatMs });
     else await answerWhole(call, reply);
     return reply;
@@ -85,6 +88,15 @@ function wantsLines(request: FastifyRequest): boolean {
   return wantsFrames(request) || (request.headers.accept?.includes(linesType) ?? false);
 }
 
+/** Positions count the bytes of one form, so what was begun in frames cannot go on in lines. */
+function checkForm(call: Call, request: FastifyRequest): void {
+  if (!call.framed || wantsFrames(request) || !wantsLines(request)) return;
+  throw new WorkcellError(
+    'invalid-action',
+    `The action "${call.key}" was begun with "Accept: ${framesType}"; go on with that, or ask for application/json to get its outcome alone.`,
+  );
+}
+
 function wantsFrames({ headers }: FastifyRequest): boolean {
   return headers.accept?.includes(framesType) ?? false;
 }
@@ -97,11 +109,4 @@ export function clientOf(request: FastifyRequest): string | undefined {
 
 function keyOf(request: FastifyRequest): string {
   return parse(keySchema, (request.params as { key?: string }).key);
-}
-
-/** Checks a part of a request that is not an action. */
-export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  throw new WorkcellError('invalid-action', `The request does not fit: ${describeIssues(result.error)}.`);
 }

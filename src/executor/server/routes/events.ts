@@ -4,8 +4,8 @@ import { z } from 'zod';
 import type { ServerContext } from '../context.js';
 import type { EventLog, LoggedEvent } from '../event-log.js';
 import { Outgoing } from '../outgoing.js';
+import { parse } from '../parse.js';
 import { watchPeer } from '../sockets.js';
-import { parse } from './actions.js';
 
 /** The id of an event; with the start of the server before it, it is not taken for one of another start. */
 const cursorSchema = z

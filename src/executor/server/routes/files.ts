@@ -7,8 +7,8 @@ import type { ServerContext } from '../context.js';
 import { errorBody } from '../errors.js';
 import { incomingBytes } from '../incoming.js';
 import { Outgoing } from '../outgoing.js';
+import { parse } from '../parse.js';
 import { parseRange } from '../range.js';
-import { parse } from './actions.js';
 
 const place = { path: pathSchema, format: z.enum(['tar', 'zip']).optional() };
 const offset = z.coerce.number().int().nonnegative().optional();

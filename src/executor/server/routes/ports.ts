@@ -5,7 +5,7 @@ import { createWebSocketStream } from 'ws';
 import { z } from 'zod';
 import { WorkcellError } from '../../../protocol/index.js';
 import type { ServerContext } from '../context.js';
-import { parse } from './actions.js';
+import { parse } from '../parse.js';
 
 const parameters = z.object({ port: z.coerce.number().int().min(1).max(65_535) });
 

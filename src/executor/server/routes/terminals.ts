@@ -4,8 +4,9 @@ import { type Terminal, WorkcellError } from '../../../protocol/index.js';
 import { type TerminalReply, type TerminalRequest, terminalRequestSchema } from '../../http/wire.js';
 import type { ServerContext } from '../context.js';
 import { toWorkcellError } from '../errors.js';
+import { parse } from '../parse.js';
 import { watchPeer } from '../sockets.js';
-import { clientOf, parse } from './actions.js';
+import { clientOf } from './actions.js';
 
 /** The terminal lives as long as its socket: what runs on it is ended with the connection. */
 export function terminalRoutes(app: FastifyInstance, context: ServerContext): void {
