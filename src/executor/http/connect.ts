@@ -1,5 +1,5 @@
 /** Ways to a server: each gives a new stream of bytes that leads there. */
-import { connect as connectPlain } from 'node:net';
+import { connect as connectPlain, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import { WorkcellError } from '../../protocol/index.js';
@@ -31,10 +31,7 @@ export function waysTo(place: Place): { connect: Connect; origin: string; isLoca
     const options = { host, port: Number(url.port || 443), ca: place.ca, ALPNProtocols: ['http/1.1'] };
     return {
       connect: () =>
-        opened(
-          connectTls({ ...options, ...(/^[\d.:]+$/.test(host) ? {} : { servername: host }) }),
-          'secureConnect',
-        ),
+        opened(connectTls({ ...options, ...(isIP(host) === 0 && { servername: host }) }), 'secureConnect'),
       origin: url.origin,
       isLocal: false,
     };

@@ -51,6 +51,14 @@ export function createAccess(
   };
 }
 
+/** Two hosts in one request are a way past whoever looks at the other one. */
+export function checkOneHost(rawHeaders: readonly string[]): void {
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2)
+    if (rawHeaders[index]?.length === 4 && rawHeaders[index]?.toLowerCase() === 'host') hosts++;
+  if (hosts > 1) throw new WorkcellError('invalid-action', 'The request names more than one Host.');
+}
+
 /** True for addresses and names that lead to this machine itself. */
 export function isLoopback(host: string): boolean {
   if (host === 'localhost' || host === '::1') return true;

@@ -3,9 +3,9 @@ import websocket from '@fastify/websocket';
 import { type FastifyInstance, type FastifyRequest, fastify } from 'fastify';
 import { WorkcellError } from '../../protocol/index.js';
 import { instanceHeader } from '../http/wire.js';
-import type { Access } from './access.js';
+import { type Access, checkOneHost } from './access.js';
 import type { ServerContext } from './context.js';
-import { errorBody, sendError } from './errors.js';
+import { errorBody, refuse, sendError } from './errors.js';
 import { acceptJson } from './json-body.js';
 import type { ServeOptions } from './options.js';
 import { Rate } from './rate.js';
@@ -43,26 +43,33 @@ export async function createApp(
       // A whole request may take long when it is an upload; what comes in is watched piece by piece instead.
       requestTimeout: 0,
       connectionsCheckingInterval: Math.min(5000, limits.requestMs),
+      // One without is refused with the others that are not for this server, in the form of all failures.
+      requireHostHeader: false,
     },
     routerOptions: { maxParamLength: 256 },
     // No route has a schema of the framework's kind, whose compilers take long to load.
     schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } },
     clientErrorHandler: (error, socket) => {
       if (!socket.writable) return void socket.destroy();
-      const status =
-        error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request';
-      const code = error.code === 'HPE_HEADER_OVERFLOW' ? 'request-too-large' : 'invalid-action';
-      const body = errorBody(new WorkcellError(code, 'The request is not HTTP that this server can read.'));
-      socket.end(
-        `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-      );
+      const overflow = error.code === 'HPE_HEADER_OVERFLOW';
+      const status = overflow ? '431 Request Header Fields Too Large' : '400 Bad Request';
+      const code = overflow ? 'request-too-large' : 'invalid-action';
+      refuse(socket, status, new WorkcellError(code, 'The request is not HTTP that this server can read.'));
     },
     frameworkErrors: (error, _request, reply) => sendError(reply, error, log),
+  });
+  app.server.on('checkExpectation', (request, response) => {
+    const message = `This server cannot do what the header "Expect: ${request.headers.expect}" asks.`;
+    const error = new WorkcellError('invalid-action', message);
+    response
+      .writeHead(417, { 'content-type': 'application/json', connection: 'close' })
+      .end(errorBody(error));
   });
   const rate = new Rate(limits.requestsPerSecond, limits.burst);
 
   app.addHook('onRequest', (request, reply, done) => {
     void reply.header(instanceHeader, info.instance);
+    checkOneHost(request.raw.rawHeaders);
     access.checkSource(request.headers);
     if (request.routeOptions.config.open !== true) access.checkToken(request.headers);
     checkInstance(request.headers[instanceHeader], info.instance);

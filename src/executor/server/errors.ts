@@ -1,4 +1,5 @@
 /** The one form in which failures leave the server: `{ error: { code, message, details } }`. */
+import type { Writable } from 'node:stream';
 import type { FastifyError, FastifyReply } from 'fastify';
 import { type ErrorCode, errorTable, WorkcellError } from '../../protocol/index.js';
 import type { Log } from './options.js';
@@ -25,6 +26,14 @@ export function sendError(reply: FastifyReply, thrown: unknown, log: Log): void 
     .code(errorTable[error.code].status)
     .type('application/json; charset=utf-8')
     .send(errorBody(error));
+}
+
+/** Answers on a connection that no request can be read from any more, and ends it. */
+export function refuse(socket: Writable, status: string, error: WorkcellError): void {
+  const body = errorBody(error);
+  socket.end(
+    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
 }
 
 export function errorBody(error: WorkcellError): string {

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { WebSocket } from 'ws';
 import { WorkcellError } from '../../protocol/index.js';
-import { errorBody } from './errors.js';
+import { refuse } from './errors.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -32,12 +32,8 @@ export function checkUpgrades(app: FastifyInstance): void {
     done();
   });
   app.websocketServer.on('wsClientError', (cause, socket) => {
-    const body = errorBody(
-      new WorkcellError('invalid-action', `The request does not begin a WebSocket: ${cause.message}.`),
-    );
-    socket.end(
-      `HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    );
+    const message = `The request does not begin a WebSocket: ${cause.message}.`;
+    refuse(socket, '400 Bad Request', new WorkcellError('invalid-action', message));
   });
 }
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { eventually } from '../../contract/given.js';
@@ -107,6 +107,26 @@ describe('whoever comes the wrong way is told so', () => {
   ])('%s', async (_what, path, headers, status) => {
     const answer = await ask(path, headers);
     expect(answer).toMatchObject({ status, error: { message: expect.stringContaining(' ') } });
+  });
+
+  test.each([
+    ['no Host', 'GET /v1/info HTTP/1.1\r\n\r\n', 403],
+    ['two Hosts', 'GET /v1/info HTTP/1.1\r\nHost: localhost\r\nHost: elsewhere\r\n\r\n', 400],
+    ['an expectation', 'GET /v1/info HTTP/1.1\r\nHost: localhost\r\nExpect: tea\r\n\r\n', 417],
+    ['no HTTP', 'nonsense\r\n\r\n', 400],
+  ])('%s', async (_what, text, status) => {
+    const socket = connect(served.port, '127.0.0.1');
+    socket.write(text);
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (piece) => {
+      answer += piece;
+      if (answer.includes('}}')) socket.destroy();
+    });
+    await once(socket, 'close');
+    expect(answer).toContain(`HTTP/1.1 ${status} `);
+    expect(JSON.parse(/\{.*\}/.exec(answer)?.[0] ?? '')).toMatchObject({
+      error: { code: expect.any(String) },
+    });
   });
 
   test('a plain request to a port connects to nothing', async () => {
