@@ -3,11 +3,13 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chownSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import Docker from 'dockerode';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { socketInside } from '../../src/backends/docker/container.js';
 import { drainPools, fillPools } from '../../src/backends/docker/pool.js';
 import docker from '../../src/backends/docker.js';
 import { createRuntime } from '../../src/index.js';
@@ -165,6 +167,23 @@ describe('what of this machine a cell sees', () => {
     expect((await runtime.run('id -u; touch made')).output).toBe('4321\n');
     await runtime.close();
     for (const name of ['written', 'made']) expect(statSync(join(workspace, name)).uid).toBe(4321);
+    rmSync(workspace, { recursive: true });
+  });
+
+  test('a workspace of root: the way to the executor cannot be led elsewhere', async () => {
+    const workspace = mkdtempSync(join(tmpdir(), 'docker-workspace-'));
+    let led = 0;
+    const elsewhere = createServer(() => led++).listen(join(workspace, 'elsewhere'));
+    await once(elsewhere, 'listening');
+    const runtime = await createRuntime({ ...cell, workspace });
+    const opened = await runtime.terminals.open({ argv: ['true'] });
+    await opened.close();
+    await runtime.run(`rm ${socketInside} && ln -s ${join(workspace, 'elsewhere')} ${socketInside}`);
+    // A terminal has a connection of its own.
+    await refusal(runtime.terminals.open({ argv: ['true'] }), 'runtime-disconnected');
+    expect(led).toBe(0);
+    await runtime.close();
+    elsewhere.close();
     rmSync(workspace, { recursive: true });
   });
 

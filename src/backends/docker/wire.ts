@@ -7,6 +7,7 @@ import { connectExecutor, type HttpExecutor } from '../../executor/http/http-exe
 import { openTunnel } from '../../executor/http/tunnel.js';
 import type { ServerInfo } from '../../executor/http/wire.js';
 import type { ExecutorBundle } from '../../images/bundle/bundle.js';
+import { connectToSocket } from '../../launchers/sockets.js';
 import type { ActionTable } from '../../protocol/index.js';
 import { socketInside } from './container.js';
 
@@ -34,7 +35,9 @@ export async function openWire(container: Container, options: WireOptions): Prom
   const socketPath = join(options.directory, 's');
   // A kernel of its own, or an engine on another machine, keeps sockets to itself.
   if (existsSync(socketPath)) {
-    return { ...(await connectExecutor({ socketPath }, { gone, halted, signal, actions })), close: () => {} };
+    // Commands that are root, as the executor is, could put a link in its place that leads to a socket of this machine.
+    const connect = () => connectToSocket(socketPath);
+    return { ...(await connectExecutor({ connect }, { gone, halted, signal, actions })), close: () => {} };
   }
   const { connect, close } = openTunnel(
     await runInside(container, [...options.bundle.command(), 'relay', socketInside]),
