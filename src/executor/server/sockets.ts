@@ -44,7 +44,8 @@ export function watchPeer(socket: WebSocket): void {
     answered = true;
   });
   const timer = setInterval(() => {
-    if (answered) socket.ping();
+    // What a socket at rest was answered is still to be read; if its peer is gone, what is sent there tells.
+    if (answered || socket.isPaused) socket.ping();
     else socket.terminate();
     answered = false;
   }, pingMs);

@@ -8,6 +8,9 @@ import { parse } from '../parse.js';
 import { watchPeer } from '../sockets.js';
 import { clientOf } from './actions.js';
 
+/** So much may be typed ahead of a program that does not read. */
+const mostUntaken = 256 * 1024;
+
 /** The terminal lives as long as its socket: what runs on it is ended with the connection. */
 export function terminalRoutes(app: FastifyInstance, context: ServerContext): void {
   app.get('/v1/terminals', { websocket: true }, (socket, request) => {
@@ -31,6 +34,8 @@ class TerminalSession {
   readonly #context: ServerContext;
   #opening: Promise<Terminal> | undefined;
   #terminal: Terminal | undefined;
+  /** How much was typed that the terminal has not taken. */
+  #untaken = 0;
 
   constructor(socket: WebSocket, context: ServerContext) {
     this.#socket = socket;
@@ -40,7 +45,7 @@ class TerminalSession {
 
   receive(data: RawData, isBinary: boolean): void {
     try {
-      if (isBinary) this.#use((terminal) => terminal.write(data as Buffer));
+      if (isBinary) this.#use((terminal) => this.#type(terminal, data as Buffer));
       else this.#obey(parse(terminalRequestSchema, parseJson(data)));
     } catch (error) {
       this.#fail(error);
@@ -77,6 +82,16 @@ class TerminalSession {
     if (this.#terminal !== undefined) work(this.#terminal);
     // A terminal that cannot be opened is reported where it is opened.
     else this.#opening.then(work).catch(() => {});
+  }
+
+  /** A program that does not read holds the client back. */
+  #type(terminal: Terminal, data: Buffer): void {
+    this.#untaken += data.length;
+    if (this.#untaken > mostUntaken) this.#socket.pause();
+    void terminal.write(data).then(() => {
+      this.#untaken -= data.length;
+      if (this.#socket.isPaused && this.#untaken <= mostUntaken) this.#socket.resume();
+    });
   }
 
   async #serve(terminal: Terminal): Promise<void> {
