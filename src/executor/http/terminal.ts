@@ -1,11 +1,11 @@
 /** A live terminal over a WebSocket: binary frames are bytes, text frames are everything else. */
-import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
 import { errorSchema, type Terminal, type TerminalOptions, WorkcellError } from '../../protocol/index.js';
 import { ReaderQueue } from '../reader-queue.js';
 import { deferred } from './deferred.js';
-import { disconnected, errorFrom, toError } from './failures.js';
+import { toError } from './failures.js';
 import type { Link } from './link.js';
+import { openSocket } from './socket.js';
 import { type TerminalReply, type TerminalRequest, terminalReplySchema } from './wire.js';
 
 const openMs = 30_000;
@@ -14,13 +14,7 @@ const longestFrame = 4 * 1024 * 1024;
 type Exit = { exitCode: number | null; signal: string | null };
 
 export async function openTerminal(link: Link, options: TerminalOptions): Promise<Terminal> {
-  const stream = await link.retrying(() => link.connect());
-  const socket = new WebSocket(`${link.origin.replace(/^http/, 'ws')}/v1/terminals`, {
-    createConnection: (() => stream) as unknown as () => Duplex & import('node:net').Socket,
-    headers: link.headers(),
-    maxPayload: longestFrame,
-    perMessageDeflate: false,
-  });
+  const { socket, failed } = await openSocket(link, '/v1/terminals', { maxPayload: longestFrame });
   const output = new ReaderQueue(socket);
   const send = (request: TerminalRequest) => socket.send(JSON.stringify(request), () => {});
   const exit = deferred<Exit>();
@@ -37,17 +31,6 @@ export async function openTerminal(link: Link, options: TerminalOptions): Promis
   }, openMs);
 
   socket.on('open', () => send({ type: 'open', ...options } as TerminalRequest));
-  socket.on('unexpected-response', (_request, response) => {
-    response.setEncoding('utf8');
-    let body = '';
-    response.on('data', (chunk: string) => {
-      if (body.length < 65_536) body += chunk;
-    });
-    response.on('end', () => {
-      fail(errorFrom(response.statusCode ?? 500, body));
-      socket.terminate();
-    });
-  });
   socket.on('message', (data: Buffer, isBinary) => {
     if (isBinary) return output.push(data);
     const reply = parseReply(data);
@@ -58,8 +41,7 @@ export async function openTerminal(link: Link, options: TerminalOptions): Promis
         toError(errorSchema.catch({ code: 'internal', message: 'The terminal failed.' }).parse(reply.error)),
       );
   });
-  socket.on('error', (error) => fail(disconnected(link.where, error)));
-  socket.on('close', () => fail(disconnected(link.where, new Error('the connection was closed'))));
+  failed.catch(fail);
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
 
   try {

@@ -14,6 +14,7 @@ import { errorSchema } from '../../protocol/error-body.js';
 import { WorkcellError } from '../../protocol/errors.js';
 import { createExecutor } from '../executor.js';
 import { spareShell } from '../shell/spare.js';
+import { logToStandardError } from './log.js';
 import { serveExecutor } from './server.js';
 import { shutDownOn } from './shutdown.js';
 import { keepHeapSmall } from './small-heap.js';
@@ -80,8 +81,7 @@ export async function serveCell(file: string): Promise<void> {
       workspace,
       isolation: uidIsolation(user),
       listen: { path: socketPath },
-      log: (level, message, fields) =>
-        process.stderr.write(`${level}: ${message} ${JSON.stringify(fields ?? {})}\n`),
+      log: logToStandardError,
     });
     shutDownOn(server, { input: keepAlive ? undefined : process.stdin, commands: 'end' });
     say({ ready: true, kernel });

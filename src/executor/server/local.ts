@@ -9,6 +9,7 @@ import { loadPlugins } from '../../plugins/load.js';
 import { environmentSchema } from '../../protocol/actions/common.js';
 import { pluginSpecSchema } from '../../protocol/config.js';
 import { WorkcellError } from '../../protocol/errors.js';
+import { logToStandardError } from './log.js';
 import { shutDownOn } from './shutdown.js';
 import { keepHeapSmall } from './small-heap.js';
 import { startServer } from './start.js';
@@ -50,8 +51,7 @@ export async function serveLocal(): Promise<void> {
       environment,
       plugins: await loadPlugins(plugins),
       listen: { path: socketPath },
-      log: (level, message, fields) =>
-        process.stderr.write(`${level}: ${message} ${JSON.stringify(fields ?? {})}\n`),
+      log: logToStandardError,
     });
     shutDownOn(server, { input: keepAlive ? undefined : process.stdin, commands: 'end' });
     say({ ready: true });
