@@ -60,3 +60,19 @@ test('limits are set by flags, and a wrong token is told apart', async () => {
   server.child.kill('SIGTERM');
   expect((await server.ended).exitCode).toBe(0);
 });
+
+test('two commands at once have each a session of their own', async () => {
+  const server = start(listen('tcp:127.0.0.1:0', '--token-file', tokenFile));
+  await server.printed('listening on');
+  const url = /http:\S+/.exec(server.text())?.[0] ?? '';
+  const place = ['--backend', 'remote', '--url', url, '--token-file', tokenFile];
+  const waits = start(['run', ...place, 'mkfifo gate; echo waiting; cat gate']);
+  await waits.printed('waiting');
+  const busy = await workcell(['run', ...place, 'echo never']);
+  expect(busy).toMatchObject({ exitCode: 75, stderr: expect.stringContaining('default') });
+  await workcell(['run', ...place, '--session', 'another', 'echo from another > gate']);
+  expect(await waits.ended).toMatchObject({ exitCode: 0 });
+  expect(waits.text()).toContain('from another');
+  server.child.kill('SIGTERM');
+  await server.ended;
+});

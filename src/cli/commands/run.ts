@@ -5,6 +5,7 @@ import { type CellOptions, collectVariable, parseSeconds, withCellOptions } from
 import { openOutput } from '../output.js';
 
 interface RunCommandOptions extends CellOptions {
+  session?: string;
   cwd?: string;
   env?: Record<string, string>;
   timeout?: number;
@@ -35,6 +36,10 @@ Examples:
 export function runCommand(): Command {
   return withCellOptions(new Command('run').description('Run one command in a fresh cell'))
     .argument('<command...>', 'shell source, or a program and its arguments')
+    .option(
+      '--session <name>',
+      'the shell to run it in, where others may use the cell too (default: default)',
+    )
     .option('--cwd <directory>', 'working directory inside the cell (default: the workspace)')
     .option('-e, --env <NAME=value>', 'set a variable of the command; may be repeated', collectVariable)
     .option('-t, --timeout <seconds>', 'end the command and all it started after this time', parseSeconds)
@@ -65,7 +70,9 @@ async function run(words: string[], options: RunCommandOptions): Promise<void> {
   const output = options.json ? undefined : openOutput(() => interrupts.abort(141));
   let observation: Observation<'run'>;
   try {
+    const { session } = options;
     const running = runtime.run(toShellSource(words), {
+      session,
       cwd: options.cwd,
       env: options.env,
       timeoutMs: options.timeout,
@@ -76,7 +83,7 @@ async function run(words: string[], options: RunCommandOptions): Promise<void> {
         : { maxOutputBytes: 256, onOutput: output.write }),
       signal: interrupts.signal,
     });
-    interrupts.forward(() => runtime.run('C-c', { input: true }));
+    interrupts.forward(() => runtime.run('C-c', { input: true, session }));
     observation = await running;
   } finally {
     output?.end();
