@@ -1,7 +1,7 @@
 /** Examples assert what they show and end with an error code when it does not hold. */
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { checkout, filesBelow } from './source.js';
+import { checkout, filesBelow } from '../house/source.js';
 
 test.each(filesBelow('examples', '.ts'))('%s runs', (file) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', file], {
