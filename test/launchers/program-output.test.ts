@@ -65,14 +65,14 @@ test('what came before there was a borrower comes first', async () => {
 
 test('pieces that are lent lie in one place', async () => {
   const output = await printer()('a');
-  const places = new Set<ArrayBufferLike>();
+  const uses = new Map<ArrayBufferLike, number>();
   let pieces = 0;
-  output.lend(({ buffer: place, length: size }) => {
+  output.lend(({ buffer: place }) => {
     pieces++;
-    if (size > 4096) places.add(place);
+    uses.set(place, (uses.get(place) ?? 0) + 1);
   });
   await once(output, 'end');
-  expect(pieces).toBeGreaterThan(10);
-  // One more for what arrived before anybody listened.
-  expect(places.size).toBeLessThanOrEqual(2);
+  expect(pieces).toBeGreaterThan(20);
+  // Some arrived before anybody listened, and had to be kept.
+  expect(Math.max(...uses.values())).toBeGreaterThan(pieces - 10);
 });
