@@ -4,9 +4,9 @@
  */
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { canSignal } from '../launchers/process-table.js';
 import { isAbandoned, ownedPrefix } from '../launchers/scratch.js';
 import { WorkcellError } from '../protocol/index.js';
-import { canSignal } from './local/home.js';
 
 const prefix = 'held-';
 

@@ -92,3 +92,12 @@ function runPs(): string {
     return '';
   }
 }
+
+/** Whether there is a process with this id, where no proc file system tells which one it is. */
+export function canSignal(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -13,7 +13,7 @@ import { z } from 'zod';
 import type { CellSettings } from '../../executor/server/cell.js';
 import { makeScratch, removeTree } from '../../launchers/scratch.js';
 import { isolationSchema } from '../../protocol/index.js';
-import { openLastingHome } from '../local/home.js';
+import { ensureKeptDirectory } from '../kept-cells.js';
 import { openWorkspace } from '../workspace.js';
 import { settingsName } from './container.js';
 import type { DockerOptions } from './options.js';
@@ -36,7 +36,7 @@ export interface User {
 const anybody: User = { uid: 1000, gid: 1000 };
 
 export function makeHome(id: string, keepAlive: boolean): Home {
-  const home = homeAt(keepAlive ? openLastingHome(id).path : realpathSync(makeScratch('docker')));
+  const home = homeAt(keepAlive ? join(ensureKeptDirectory(), id) : realpathSync(makeScratch('docker')));
   // The container names it, so it has from the beginning the name by which it stays.
   if (keepAlive) mkdirSync(home.path, { mode: 0o700 });
   mkdirSync(home.wire);

@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto';
 import {
   existsSync,
-  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -12,12 +11,11 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readProcess } from '../../launchers/process-table.js';
+import { canSignal, readProcess } from '../../launchers/process-table.js';
 import { isAbandoned, makeScratch, ownedPrefix } from '../../launchers/scratch.js';
-import { WorkcellError } from '../../protocol/index.js';
+import { ensureKeptDirectory, keptDirectory } from '../kept-cells.js';
 
 const stateSchema = z.object({
   id: z.string(),
@@ -48,7 +46,7 @@ export function makeHome(): Home {
  * this process: should this process be killed before, the next one removes it.
  */
 export function makeLastingHome(id: string): Home {
-  const directory = ensureRuntimeDirectory();
+  const directory = ensureKeptDirectory();
   sweep(directory);
   const path = join(directory, `${ownedPrefix()}${id}`);
   mkdirSync(path, { mode: 0o700 });
@@ -65,7 +63,7 @@ export function keepHome(home: Home, state: Omit<State, 'startTicks'>): Home {
 }
 
 export function openLastingHome(id: string): Home {
-  return homeAt(join(ensureRuntimeDirectory(), id));
+  return homeAt(join(ensureKeptDirectory(), id));
 }
 
 export function removeHome({ path }: Home): void {
@@ -80,14 +78,14 @@ export function newToken(): string {
 export function readState(id: string): State | undefined {
   if (!/^[\w-]{1,64}$/.test(id)) return undefined;
   try {
-    return stateSchema.parse(JSON.parse(readFileSync(join(runtimeDirectory(), id, 'state.json'), 'utf8')));
+    return stateSchema.parse(JSON.parse(readFileSync(join(keptDirectory(), id, 'state.json'), 'utf8')));
   } catch {
     return undefined;
   }
 }
 
 export function keptSince(id: string): Date | undefined {
-  return statSync(join(runtimeDirectory(), id, 'state.json'), { throwIfNoEntry: false })?.mtime;
+  return statSync(join(keptDirectory(), id, 'state.json'), { throwIfNoEntry: false })?.mtime;
 }
 
 export function isRunning({ pid, startTicks }: State): boolean {
@@ -97,7 +95,7 @@ export function isRunning({ pid, startTicks }: State): boolean {
 
 /** The cells that can be found, without those that ended in order or never began. */
 export function lastingCells(): State[] {
-  const directory = runtimeDirectory();
+  const directory = keptDirectory();
   sweep(directory);
   return namesIn(directory)
     .map(readState)
@@ -122,14 +120,6 @@ function namesIn(directory: string): string[] {
   }
 }
 
-export function canSignal(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
-
 function furnish(path: string): Home {
   const home = homeAt(path);
   mkdirSync(home.temporary, { mode: 0o700 });
@@ -144,24 +134,4 @@ function homeAt(path: string): Home {
     temporary: join(path, 't'),
     workspace: join(path, 'workspace'),
   };
-}
-
-function runtimeDirectory(): string {
-  const { XDG_RUNTIME_DIR: own } = process.env;
-  return own !== undefined && own !== ''
-    ? join(own, 'workcell')
-    : join(tmpdir(), `workcell-${process.getuid?.() ?? 0}`);
-}
-
-/** In a directory that others may write to, the name could have been taken by somebody else. */
-function ensureRuntimeDirectory(): string {
-  const path = runtimeDirectory();
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  const { uid, mode } = lstatSync(path);
-  if (lstatSync(path).isDirectory() && uid === process.getuid?.() && (mode & 0o077) === 0) return path;
-  throw new WorkcellError(
-    'backend-unavailable',
-    `${path} is not a directory of this user alone, so cells cannot be kept there. Remove it, or set XDG_RUNTIME_DIR.`,
-    { details: { path } },
-  );
 }
