@@ -11,9 +11,9 @@ import { loadPlugins } from '../../plugins/load.js';
 import { environmentSchema } from '../../protocol/actions/common.js';
 import { pluginSpecSchema } from '../../protocol/config.js';
 import { errorSchema } from '../../protocol/error-body.js';
-import { WorkcellError } from '../../protocol/errors.js';
 import { createExecutor } from '../executor.js';
 import { spareShell } from '../shell/spare.js';
+import { startError } from './errors.js';
 import { logToStandardError } from './log.js';
 import { serveExecutor } from './server.js';
 import { shutDownOn } from './shutdown.js';
@@ -86,8 +86,7 @@ export async function serveCell(file: string): Promise<void> {
     shutDownOn(server, { input: keepAlive ? undefined : process.stdin, commands: 'end' });
     say({ ready: true, kernel });
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    say({ error: WorkcellError.isInstance(error) ? error.toJSON() : { code: 'internal', message } });
+    say({ error: startError(error) });
     process.exitCode = 1;
   }
 }

@@ -40,6 +40,12 @@ export function errorBody(error: WorkcellError): string {
   return JSON.stringify({ error: error.toJSON() });
 }
 
+/** Why a server did not start, for the process that started it. */
+export function startError(thrown: unknown): ReturnType<WorkcellError['toJSON']> {
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return (WorkcellError.isInstance(thrown) ? thrown : new WorkcellError('internal', message)).toJSON();
+}
+
 function codeOf(status: number): ErrorCode {
   if (status === 401) return 'unauthorized';
   if (status === 404) return 'not-found';

@@ -8,7 +8,7 @@ import { hostEnvironment } from '../../launchers/host-environment.js';
 import { loadPlugins } from '../../plugins/load.js';
 import { environmentSchema } from '../../protocol/actions/common.js';
 import { pluginSpecSchema } from '../../protocol/config.js';
-import { WorkcellError } from '../../protocol/errors.js';
+import { startError } from './errors.js';
 import { logToStandardError } from './log.js';
 import { shutDownOn } from './shutdown.js';
 import { keepHeapSmall } from './small-heap.js';
@@ -56,8 +56,7 @@ export async function serveLocal(): Promise<void> {
     shutDownOn(server, { input: keepAlive ? undefined : process.stdin, commands: 'end' });
     say({ ready: true });
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    say({ error: WorkcellError.isInstance(error) ? error.toJSON() : { code: 'internal', message } });
+    say({ error: startError(error) });
     process.exit(1);
   }
 }
