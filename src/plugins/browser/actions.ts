@@ -1,6 +1,6 @@
 /** The actions of the browser, and what comes back from a look at a page. */
 import { z } from 'zod';
-import { timeoutSchema } from '../../protocol/actions/common.js';
+import { timeoutSchema, tokenHashSchema } from '../../protocol/actions/common.js';
 import { defineAction } from '../../protocol/index.js';
 import { mostSteps, stepSchema } from './steps.js';
 
@@ -123,7 +123,7 @@ export const openCdp = defineAction('open_cdp', {
   get input() {
     return {
       /** The SHA-256 of a token, which stays with the one who asks: nothing that is recorded or sent holds it. The token is the path. */
-      tokenHash: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits'),
+      tokenHash: tokenHashSchema,
     };
   },
   get output() {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineAction } from '../../protocol/action.js';
+import { tokenHashSchema } from '../../protocol/actions/common.js';
 
 const openVscode = defineAction('open_vscode', {
   summary: 'Starts the editor, where it does not run, and lets in whoever knows a token.',
@@ -7,7 +8,7 @@ const openVscode = defineAction('open_vscode', {
   get input() {
     return {
       /** The SHA-256 of the token, which stays with the one who asks: nothing that is recorded or sent holds it. */
-      tokenHash: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits'),
+      tokenHash: tokenHashSchema,
     };
   },
   get output() {

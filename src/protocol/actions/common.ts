@@ -37,3 +37,5 @@ export const endedBySchema = z.enum([
 
 export type EndedBy = z.infer<typeof endedBySchema>;
 export type Encoding = z.infer<typeof encodingSchema>;
+
+export const tokenHashSchema = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits');
