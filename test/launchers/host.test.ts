@@ -1,25 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findProgram } from '../../src/launchers/find-program.js';
-import { createHostLauncher } from '../../src/launchers/host.js';
 import type { CellProcess, Launcher } from '../../src/launchers/launcher.js';
 import { parsePs, readProcessTable, withDescendants } from '../../src/launchers/process-table.js';
 import { contentOf, fixture, isAlive } from '../executor/processes/cell.js';
-
-function open(): { launcher: Launcher; workspace: string; env: Record<string, string> } {
-  const workspace = mkdtempSync(join(tmpdir(), 'workcell-test-'));
-  const env = { PATH: process.env.PATH ?? '/usr/bin:/bin' };
-  const launcher = createHostLauncher({ workspace, environment: env });
-  onTestFinished(async () => {
-    await launcher.close();
-    rmSync(workspace, { recursive: true, force: true });
-  });
-  return { launcher, workspace, env };
-}
+import { openHost } from './open-host.js';
 
 async function outputOf(launcher: Launcher, argv: string[], env: Record<string, string>): Promise<string> {
   const launched = await launcher.spawn(argv, { cwd: launcher.files.workspace, env });
@@ -30,7 +18,7 @@ async function outputOf(launcher: Launcher, argv: string[], env: Record<string, 
 
 describe('starting', () => {
   test('a missing directory, a file as directory and a missing program are told apart', async () => {
-    const { launcher, workspace, env } = open();
+    const { launcher, workspace, env } = openHost();
     writeFileSync(join(workspace, 'file'), '');
     const spawn = (argv: string[], cwd: string) => launcher.spawn(argv, { cwd, env });
     await expect(spawn(['true'], join(workspace, 'none'))).rejects.toMatchObject({ code: 'not-found' });
@@ -44,7 +32,7 @@ describe('starting', () => {
   });
 
   test('a script whose interpreter is missing is told as such', async () => {
-    const { launcher, workspace, env } = open();
+    const { launcher, workspace, env } = openHost();
     const script = join(workspace, 'script');
     writeFileSync(script, '#!/no/such/interpreter\n', { mode: 0o755 });
     await expect(launcher.spawn([script], { cwd: workspace, env })).rejects.toMatchObject({
@@ -54,12 +42,12 @@ describe('starting', () => {
   });
 
   test('a program can open its own output again by name', async () => {
-    const { launcher, env } = open();
+    const { launcher, env } = openHost();
     expect(await outputOf(launcher, ['bash', '-c', 'echo again > /dev/stdout'], env)).toBe('again\n');
   });
 
   test('a shell does not run start-up files', async () => {
-    const { launcher, workspace, env } = open();
+    const { launcher, workspace, env } = openHost();
     writeFileSync(join(workspace, '.bashrc'), 'echo start-up\n');
     expect(await outputOf(launcher, ['bash', '-c', 'echo only this'], { ...env, HOME: workspace })).toBe(
       'only this\n',
@@ -69,7 +57,7 @@ describe('starting', () => {
 
 describe('ending', () => {
   test('closing kills what left its parent, its session and its name, and leaves nothing behind', async () => {
-    const { launcher, workspace, env } = open();
+    const { launcher, workspace, env } = openHost();
     const file = join(workspace, 'daemon');
     const launched = await launcher.spawn([fixture('proc-daemon.sh'), file, '0'], { cwd: workspace, env });
     await launched.exited;
@@ -84,7 +72,7 @@ describe('ending', () => {
   });
 
   test('closing catches up with processes that go on starting others', async () => {
-    const { launcher, workspace, env } = open();
+    const { launcher, workspace, env } = openHost();
     const script =
       'f() { trap "" TERM; while :; do (setsid sleep 1000 &) ; done; }; f & f & touch ready; wait';
     await launcher.spawn(['bash', '-c', script], { cwd: workspace, env });
@@ -94,7 +82,7 @@ describe('ending', () => {
   });
 
   test('two cells do not see each other', async () => {
-    const [one, two] = [open(), open()];
+    const [one, two] = [openHost(), openHost()];
     const first = await one.launcher.spawn(['sleep', '1000'], { cwd: one.workspace, env: one.env });
     const second = await two.launcher.spawn(['sleep', '1000'], { cwd: two.workspace, env: two.env });
     expect(one.launcher.processes().map((entry) => entry.pid)).toEqual([first.pid]);
@@ -104,7 +92,7 @@ describe('ending', () => {
   });
 
   test('what cleared its environment is still found once it has been seen', async () => {
-    const { launcher, workspace, env } = open();
+    const { launcher, workspace, env } = openHost();
     const script = '(env -i setsid /bin/bash -c "echo \\$\\$ > pid; exec sleep 1000" &); read; exit';
     const launched = await launcher.spawn(
       ['bash', '-c', `${script.replace('(', '{ ').replace('&)', '& }')}`],
@@ -145,7 +133,7 @@ describe('process table', () => {
 
 describe('finding a program', () => {
   test('names are looked for in the path, others from the working directory', () => {
-    const { workspace } = open();
+    const { workspace } = openHost();
     mkdirSync(join(workspace, 'bin'));
     mkdirSync(join(workspace, 'bin/folder'));
     writeFileSync(join(workspace, 'bin/tool'), '', { mode: 0o755 });

@@ -1,21 +1,12 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { expect, onTestFinished, test } from 'vitest';
-import { createHostLauncher } from '../../src/launchers/host.js';
+import { expect, test } from 'vitest';
+import { openHost } from './open-host.js';
 
 const length = 2_000_000;
 
 function printer() {
-  const workspace = mkdtempSync(join(tmpdir(), 'workcell-test-'));
-  const env = { PATH: process.env.PATH ?? '/usr/bin:/bin' };
-  const launcher = createHostLauncher({ workspace, environment: env });
-  onTestFinished(async () => {
-    await launcher.close();
-    rmSync(workspace, { recursive: true, force: true });
-  });
+  const { launcher, workspace, env } = openHost();
   return async (letter: string) => {
     const script = `head -c ${length} /dev/zero | tr '\\0' ${letter}`;
     const { stdout, stderr } = await launcher.spawn(['sh', '-c', script], { cwd: workspace, env });
