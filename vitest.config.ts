@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 /** Tests that start real places or take their time; `npm run test:unit` leaves these out. */
-const contract = ['test/backends/**/*.test.ts'];
+const contract = ['test/backends/*.test.ts', 'test/backends/{docker,ubuntu-docker}/**/*.test.ts'];
 const property = ['test/property/**/*.test.ts'];
 const abuse = ['test/abuse/**/*.test.ts'];
 /** Those that start the command line, servers or bubblewrap. */
@@ -9,19 +9,20 @@ const system = [
   'test/adapters/**/*.test.ts',
   'test/cli/**/*.test.ts',
   'test/compat/**/*.test.ts',
-  'test/images/**/*.test.ts',
+  'test/backends/images/**/*.test.ts',
   'test/examples/**/*.test.ts',
-  'test/executor/{files/hostile,server/terminals}.test.ts',
-  'test/events/{crash,drive,postgres,runtime}.test.ts',
-  'test/security/pending-restart.test.ts',
-  'test/launchers/bubblewrap/**/*.test.ts',
-  'test/launchers/seccomp/{kernel,programs}.test.ts',
-  'test/launchers/uid.test.ts',
+  'test/cell/executor/files/hostile.test.ts',
+  'test/cell/server/terminals.test.ts',
+  'test/runtime/events/{crash,drive,postgres,runtime}.test.ts',
+  'test/runtime/security/pending-restart.test.ts',
+  'test/cell/launchers/bubblewrap/**/*.test.ts',
+  'test/cell/launchers/seccomp/{kernel,programs}.test.ts',
+  'test/cell/launchers/uid.test.ts',
   'test/engines/**/*.test.ts',
-  'test/plugins/**/*.test.ts',
-  'test/tools/python-tools.test.ts',
-  'test/server/**/*.test.ts',
-  'test/runtime/**/*.test.ts',
+  'test/cell/plugins/**/*.test.ts',
+  'test/runtime/tools/python-tools.test.ts',
+  'test/runtime/*.test.ts',
+  'test/runtime/{git,microagents}/**/*.test.ts',
 ];
 const house = ['test/house/**/*.test.ts'];
 

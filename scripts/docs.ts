@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { builtinPlugins } from '../src/plugins/builtin.js';
+import { builtinPlugins } from '../src/cell/plugins/builtin.js';
 import { type ActionTable, actions, errorTable } from '../src/protocol/index.js';
 
 const plugins = await Promise.all(Object.values(builtinPlugins).map(async (load) => (await load()).default));
@@ -105,7 +105,10 @@ function fieldTable(
 }
 
 /** Where actions are declared: in the protocol, and in the folder of each plugin. */
-const sources = ['src/protocol/actions', ...Object.keys(builtinPlugins).map((name) => `src/plugins/${name}`)]
+const sources = [
+  'src/protocol/actions',
+  ...Object.keys(builtinPlugins).map((name) => `src/cell/plugins/${name}`),
+]
   .map((folder) => new URL(`../${folder}/`, import.meta.url))
   .flatMap((folder) =>
     readdirSync(folder)

@@ -1,10 +1,8 @@
 /** What starting a cell and attaching to one have in common: settings, plugins, events, and the demands on isolation. */
 import { dirname } from 'node:path';
+import { type LoadedPlugin, loadPlugins } from './cell/plugins/load.js';
+import type { Plugin } from './cell/plugins/plugin.js';
 import { type LoadedConfig, loadConfig } from './config/load.js';
-import { type StoreAccess, type StoreOptions, storeAccess } from './events/open.js';
-import type { EventStream } from './events/stream.js';
-import { type LoadedPlugin, loadPlugins } from './plugins/load.js';
-import type { Plugin } from './plugins/plugin.js';
 import type { PluginSpec } from './protocol/config.js';
 import {
   type Cell,
@@ -13,6 +11,8 @@ import {
   type StatusUpdate,
   WorkcellError,
 } from './protocol/index.js';
+import { type StoreAccess, type StoreOptions, storeAccess } from './runtime/events/open.js';
+import type { EventStream } from './runtime/events/stream.js';
 import type { RunDefaults, Runtime } from './runtime/runtime.js';
 import type {
   Analyzer,
@@ -21,8 +21,8 @@ import type {
   Policy,
   SecretOptions,
   Secrets,
-} from './security/index.js';
-import type { RuntimePolicy } from './security/trusted.js';
+} from './runtime/security/index.js';
+import type { RuntimePolicy } from './runtime/security/trusted.js';
 
 export interface CommonOptions {
   /** The configuration file; `false` ignores `workcell.toml` and `WORKCELL_*`. Default: the nearest file upwards. */

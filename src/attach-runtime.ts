@@ -10,10 +10,10 @@ import {
 } from './assemble.js';
 import { type CellPlace, keeper, listCells, placeOf } from './cells.js';
 import type { LoadedConfig } from './config/load.js';
-import { EventStream } from './events/stream.js';
 import { type Cell, type StatusUpdate, WorkcellError } from './protocol/index.js';
+import { EventStream } from './runtime/events/stream.js';
 import { Runtime } from './runtime/runtime.js';
-import { createTrusted } from './security/trusted.js';
+import { createTrusted } from './runtime/security/trusted.js';
 
 export interface AttachRuntimeOptions extends CommonOptions, CellPlace {}
 

@@ -15,11 +15,11 @@ import { type BackendConfig, backendNames, loadBackend } from './backends/index.
 import { keeper } from './cells.js';
 import { chooseBackend } from './config/choose-backend.js';
 import type { LoadedConfig } from './config/load.js';
-import type { StoreAccess } from './events/open.js';
-import { EventStream } from './events/stream.js';
 import { type StatusUpdate, WorkcellError } from './protocol/index.js';
+import type { StoreAccess } from './runtime/events/open.js';
+import { EventStream } from './runtime/events/stream.js';
 import { Runtime } from './runtime/runtime.js';
-import { createTrusted } from './security/trusted.js';
+import { createTrusted } from './runtime/security/trusted.js';
 
 /** A backend with its options; with none named, the configuration names it or the safest one here is chosen. */
 export type CreateRuntimeOptions = (BackendConfig | { backend?: undefined; workspace?: string | undefined }) &

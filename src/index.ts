@@ -1,13 +1,10 @@
 export { type AttachRuntimeOptions, attachRuntime } from './attach-runtime.js';
 export type { CellInfo } from './backends/backend.js';
 export type { BackendConfig, BackendName } from './backends/index.js';
+export type { CodeOutput } from './cell/plugins/jupyter/actions.js';
 export { type ListCellsOptions, listCells } from './cells.js';
 export type { CreateRuntimeOptions } from './create-runtime.js';
 export { createRuntime } from './create-runtime.js';
-export { type DriveOptions, driveRuntime, type RuntimeDriver } from './events/drive.js';
-export { openEventStore } from './events/open.js';
-export type { EventFilter, EventStore, StoredRuntime } from './events/store.js';
-export type { CodeOutput } from './plugins/jupyter/actions.js';
 export type {
   Action,
   ActionInput,
@@ -29,6 +26,9 @@ export type {
   WorkcellEvent,
 } from './protocol/index.js';
 export { WorkcellError } from './protocol/index.js';
+export { type DriveOptions, driveRuntime, type RuntimeDriver } from './runtime/events/drive.js';
+export { openEventStore } from './runtime/events/open.js';
+export type { EventFilter, EventStore, StoredRuntime } from './runtime/events/store.js';
 export type { GitBlameLine } from './runtime/git/blame.js';
 export type { GitBranch } from './runtime/git/branches.js';
 export type { GitChange } from './runtime/git/changes.js';
@@ -48,9 +48,9 @@ export type {
   ToolContext,
   ToolDefinition,
   ToolRuntime,
-} from './tools/function-tool.js';
-export { tool } from './tools/function-tool.js';
-export { loadTools } from './tools/load-tools.js';
-export type { OpenaiTool } from './tools/openai.js';
-export { openaiTool } from './tools/openai.js';
-export { agentSkills, pythonTools } from './tools/python/python-tools.js';
+} from './runtime/tools/function-tool.js';
+export { tool } from './runtime/tools/function-tool.js';
+export { loadTools } from './runtime/tools/load-tools.js';
+export type { OpenaiTool } from './runtime/tools/openai.js';
+export { openaiTool } from './runtime/tools/openai.js';
+export { agentSkills, pythonTools } from './runtime/tools/python/python-tools.js';

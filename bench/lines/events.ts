@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { storeAccess } from '../../src/events/open.js';
-import { EventStream } from '../../src/events/stream.js';
 import type { WorkcellEvent } from '../../src/protocol/index.js';
+import { storeAccess } from '../../src/runtime/events/open.js';
+import { EventStream } from '../../src/runtime/events/stream.js';
 import { defineLine } from '../line.js';
 import { interleave } from '../measure.js';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { executorBundle } from '../../src/images/index.js';
+import { executorBundle } from '../../src/backends/images/index.js';
 import { rawSpawn } from '../floors.js';
 import { defineLine } from '../line.js';
 import { interleave } from '../measure.js';

@@ -1,5 +1,5 @@
-import { openEngine } from '../../src/engines/docker.js';
-import { dockerBuilder } from '../../src/images/index.js';
+import { openEngine } from '../../src/backends/engines/docker.js';
+import { dockerBuilder } from '../../src/backends/images/index.js';
 import { images, startDockerEngine } from '../../test/engines/docker.js';
 import { defineLine } from '../line.js';
 import { interleave } from '../measure.js';

@@ -1,9 +1,9 @@
-import { storeAccess } from '../../src/events/open.js';
-import { EventStream } from '../../src/events/stream.js';
 import type { Cell, Executor } from '../../src/protocol/index.js';
+import { storeAccess } from '../../src/runtime/events/open.js';
+import { EventStream } from '../../src/runtime/events/stream.js';
 import { Runtime } from '../../src/runtime/runtime.js';
-import { rules } from '../../src/security/index.js';
-import { createTrusted } from '../../src/security/trusted.js';
+import { rules } from '../../src/runtime/security/index.js';
+import { createTrusted } from '../../src/runtime/security/trusted.js';
 import { defineLine } from '../line.js';
 import { interleave } from '../measure.js';
 

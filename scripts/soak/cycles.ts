@@ -2,8 +2,8 @@
 import { readdirSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { ownedPrefix } from '../../src/cell/launchers/scratch.js';
 import { createRuntime, type Runtime } from '../../src/index.js';
-import { ownedPrefix } from '../../src/launchers/scratch.js';
 import { count, type Scope } from './count.js';
 import { type Report, rowsOf, settle, tellProgress } from './report.js';
 

@@ -4,8 +4,8 @@
  */
 // Loaded before the word goes out, so that the moment of the kill falls among the cells and not before them.
 import '../../src/backends/sandbox.js';
+import { ownedPrefix } from '../../src/cell/launchers/scratch.js';
 import { createRuntime } from '../../src/index.js';
-import { ownedPrefix } from '../../src/launchers/scratch.js';
 
 const once = process.argv[2] === 'once';
 

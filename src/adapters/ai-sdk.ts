@@ -2,8 +2,8 @@
 import { posix } from 'node:path';
 import { ReadableStream, WritableStream } from 'node:stream/web';
 import { type Runtime, WorkcellError } from '../index.js';
-import { type AgentTool, type AgentToolOptions, agentTools } from '../tools/agent-tools.js';
-import { exitCodeOf } from '../tools/exit-code.js';
+import { type AgentTool, type AgentToolOptions, agentTools } from '../runtime/tools/agent-tools.js';
+import { exitCodeOf } from '../runtime/tools/exit-code.js';
 
 type Output = Awaited<ReturnType<AgentTool['call']>>;
 

@@ -1,8 +1,8 @@
 /** A runtime for the Claude Agent SDK, which takes tools as MCP servers; this one lives in the same process. */
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { createMcpServer } from '../compat/mcp/server.js';
 import type { Runtime } from '../index.js';
-import { createMcpServer } from '../server/mcp/server.js';
-import type { AgentToolOptions } from '../tools/agent-tools.js';
+import type { AgentToolOptions } from '../runtime/tools/agent-tools.js';
 
 export interface ClaudeMcpServer {
   readonly type: 'sdk';

@@ -1,7 +1,7 @@
 /** Tools for agents of LangChain and LangGraph. */
 import { type DynamicStructuredTool, tool } from '@langchain/core/tools';
 import type { Runtime } from '../index.js';
-import { type AgentTool, type AgentToolOptions, agentTools, answer } from '../tools/agent-tools.js';
+import { type AgentTool, type AgentToolOptions, agentTools, answer } from '../runtime/tools/agent-tools.js';
 
 /** What `createAgent`, `bindTools` and a `ToolNode` take: the registered tools, and the runtime's actions. */
 export function langchainTools(runtime: Runtime, options: AgentToolOptions = {}): DynamicStructuredTool[] {

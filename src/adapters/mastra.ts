@@ -1,6 +1,8 @@
 /** A runtime as the sandbox of a Mastra workspace. Its types are met by shape, so it need not be there. */
+
+import { quote } from '../base/shell-quote.js';
 import type { Runtime } from '../index.js';
-import { exitCodeOf } from '../tools/exit-code.js';
+import { exitCodeOf } from '../runtime/tools/exit-code.js';
 
 interface CommandOptions {
   /** In milliseconds. */
@@ -84,10 +86,6 @@ export class WorkcellMastraSandbox {
   ): Promise<void> {
     for (const { path, content, mode } of files) await this.#runtime.write(path, content, { mode });
   }
-}
-
-function quote(word: string): string {
-  return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 function defined(env: CommandOptions['env'] = {}): Record<string, string> {

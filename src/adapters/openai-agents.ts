@@ -7,7 +7,7 @@ import {
   agentTools,
   answer,
   parseArguments,
-} from '../tools/agent-tools.js';
+} from '../runtime/tools/agent-tools.js';
 
 /** What an `Agent` takes as `tools`: those that are registered with the runtime, and its actions. */
 export function openaiAgentsTools(runtime: Runtime, options: AgentToolOptions = {}): FunctionTool[] {

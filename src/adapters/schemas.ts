@@ -6,8 +6,8 @@ import {
   agentTools,
   answer,
   parseArguments,
-} from '../tools/agent-tools.js';
-import { type OpenaiTool, openaiTool } from '../tools/openai.js';
+} from '../runtime/tools/agent-tools.js';
+import { type OpenaiTool, openaiTool } from '../runtime/tools/openai.js';
 
 export interface AnthropicTool {
   readonly name: string;

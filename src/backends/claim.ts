@@ -4,8 +4,8 @@
  */
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { canSignal } from '../launchers/process-table.js';
-import { isAbandoned, ownedPrefix } from '../launchers/scratch.js';
+import { canSignal } from '../cell/launchers/process-table.js';
+import { isAbandoned, ownedPrefix } from '../cell/launchers/scratch.js';
 import { WorkcellError } from '../protocol/index.js';
 
 const prefix = 'held-';

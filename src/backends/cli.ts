@@ -1,9 +1,9 @@
 /** Runs everything in this process and on this machine, without isolation. File verbs stay in the workspace. */
 import { z } from 'zod';
-import { createExecutor } from '../executor/executor.js';
-import { createHostLauncher } from '../launchers/host.js';
-import { hostEnvironment } from '../launchers/host-environment.js';
-import { withPlugins } from '../plugins/host.js';
+import { createExecutor } from '../cell/executor/executor.js';
+import { createHostLauncher } from '../cell/launchers/host.js';
+import { hostEnvironment } from '../cell/launchers/host-environment.js';
+import { withPlugins } from '../cell/plugins/host.js';
 import { environmentSchema } from '../protocol/actions/common.js';
 import type { Isolation } from '../protocol/index.js';
 import { defineBackend } from './backend.js';

@@ -1,9 +1,10 @@
 /** Runs everything in a container of a Docker Engine. The executor is inside, as another user than the commands. */
-import { engineTrouble, openEngine } from '../engines/docker.js';
+
 import { defineBackend, type Probe } from './backend.js';
 import { attachContainer, listContainers } from './docker/attach.js';
 import { dockerOptions } from './docker/options.js';
 import { startDocker } from './docker/start.js';
+import { engineTrouble, openEngine } from './engines/docker.js';
 
 export default defineBackend({
   type: 'docker',

@@ -1,11 +1,11 @@
 /** Runs the executor as a server process of its own on this machine, reached over a Unix socket. No isolation. */
 import { mkdirSync, realpathSync } from 'node:fs';
 import { z } from 'zod';
-import { connectExecutor } from '../executor/http/http-executor.js';
-import { actionsWith } from '../plugins/host.js';
-import { pluginSpecs } from '../plugins/load.js';
+import { actionsWith } from '../cell/plugins/host.js';
+import { pluginSpecs } from '../cell/plugins/load.js';
 import { environmentSchema } from '../protocol/actions/common.js';
 import type { ActionTable, Cell } from '../protocol/index.js';
+import { connectExecutor } from '../runtime/client/http-executor.js';
 import { defineBackend } from './backend.js';
 import { claimCell, releaseCell } from './claim.js';
 import { attachLocal, listLocal } from './local/attach.js';

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import type { Place } from '../executor/http/connect.js';
-import { connectExecutor, type HttpExecutor } from '../executor/http/http-executor.js';
-import { actionsWith } from '../plugins/host.js';
+import { actionsWith } from '../cell/plugins/host.js';
 import { WorkcellError } from '../protocol/index.js';
+import type { Place } from '../runtime/client/connect.js';
+import { connectExecutor, type HttpExecutor } from '../runtime/client/http-executor.js';
 import { defineBackend } from './backend.js';
 
 export default defineBackend({

@@ -1,6 +1,6 @@
 /** Runs everything in namespaces of its own on this machine, with bubblewrap. The executor is in this process. */
-import { explain, findObstacle } from '../launchers/bubblewrap/obstacles.js';
-import { withPlugins } from '../plugins/host.js';
+import { explain, findObstacle } from '../cell/launchers/bubblewrap/obstacles.js';
+import { withPlugins } from '../cell/plugins/host.js';
 import { WorkcellError } from '../protocol/index.js';
 import { defineBackend, type Probe } from './backend.js';
 import { startSandbox } from './sandbox/cell.js';

@@ -1,7 +1,5 @@
 /** The docker backend for work with Python: packages kept in an image, Python found or installed and preset. */
 import { z } from 'zod';
-import { dockerBuilder } from '../images/docker/service.js';
-import { pythonHome } from '../images/install.js';
 import { type Cell, WorkcellError } from '../protocol/index.js';
 import { defineBackend, type StartContext } from './backend.js';
 import { attachContainer, listContainers } from './docker/attach.js';
@@ -9,6 +7,8 @@ import { backendLabel } from './docker/labels.js';
 import { dockerOptions } from './docker/options.js';
 import { startDocker } from './docker/start.js';
 import docker from './docker.js';
+import { dockerBuilder } from './images/docker/service.js';
+import { pythonHome } from './images/install.js';
 import { checkVersion, findPython, presetPython } from './ubuntu-docker/python.js';
 import { isDemand } from './ubuntu-docker/version.js';
 

@@ -1,7 +1,7 @@
 /** The directory an agent works in: one that was given, or a temporary one that goes with the cell. */
 import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { discardTree, makeScratch } from '../launchers/scratch.js';
+import { discardTree, makeScratch } from '../cell/launchers/scratch.js';
 import { WorkcellError } from '../protocol/index.js';
 
 export interface Workspace {

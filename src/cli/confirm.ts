@@ -1,6 +1,6 @@
 /** Asks the person at the terminal whether an action may run. */
 import { createInterface } from 'node:readline/promises';
-import type { ConfirmationRequest, PolicyOptions } from '../security/index.js';
+import type { ConfirmationRequest, PolicyOptions } from '../runtime/security/index.js';
 import { plainText } from './sanitize.js';
 
 /** The policy of `--guard` and `--confirm`: with somebody to ask, whatever is not harmless is a question. */

@@ -1,8 +1,8 @@
 /** The events of a runtime as its owner sees them: to read, and to drive the runtime by. */
 
-import type { EventFilter } from '../events/store.js';
-import type { EventStream } from '../events/stream.js';
 import type { ActionInput, EventSource, WorkcellEvent } from '../protocol/index.js';
+import type { EventFilter } from './events/store.js';
+import type { EventStream } from './events/stream.js';
 import type { Origin } from './pipeline.js';
 
 type Perform = (action: ActionInput, origin: Origin) => Promise<unknown>;

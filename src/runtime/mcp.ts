@@ -1,8 +1,8 @@
 /** MCP servers of a runtime: they run in the cell or are reached from it, and their tools can be handed to an agent. */
-import type { McpTool } from '../plugins/mcp/actions.js';
+import type { McpTool } from '../cell/plugins/mcp/actions.js';
 import { type ActionInput, type Observation, WorkcellError } from '../protocol/index.js';
-import type { FunctionTool } from '../tools/function-tool.js';
 import type { Call } from './call.js';
+import type { FunctionTool } from './tools/function-tool.js';
 
 type Servers = Extract<ActionInput, { action: 'connect_mcp' }>['servers'];
 type CallOptions = Omit<
@@ -55,7 +55,7 @@ export class RuntimeMcp {
 
   /** Every tool of every server, for an agent. Where two have the same name, the server's comes before it. */
   async tools(): Promise<FunctionTool[]> {
-    const { tool } = await import('../tools/function-tool.js');
+    const { tool } = await import('./tools/function-tool.js');
     const { tools } = await this.#call.execute({ action: 'list_mcp_tools' });
     return tools.map((given) => {
       const { server, name, description = '', inputSchema, annotations } = given;

@@ -2,7 +2,7 @@
  * The way of every action: validate → record → judge → record → execute → mask → record → answer. An action runs once
  * it and the decision about it are kept, and is answered once its outcome is.
  */
-import type { EventStream } from '../events/stream.js';
+
 import {
   type Action,
   type ActionInput,
@@ -18,9 +18,10 @@ import {
   type Terminal,
   WorkcellError,
 } from '../protocol/index.js';
-import type { JudgedAction } from '../security/analyzers/analyzer.js';
-import type { Effect } from '../security/trusted.js';
+import type { EventStream } from './events/stream.js';
 import { withMarks } from './progress-marks.js';
+import type { JudgedAction } from './security/analyzers/analyzer.js';
+import type { Effect } from './security/trusted.js';
 
 /** Judges an action before it runs. It refuses by throwing, and gives each decision to `record` first. */
 type Guard = (action: JudgedAction, context: GuardContext) => Promise<void>;

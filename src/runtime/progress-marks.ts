@@ -1,6 +1,7 @@
 /** Marks in the stream that a long action is at work, seldom enough to cost nothing. */
-import type { EventStream } from '../events/stream.js';
+
 import type { ExecuteContext, Progress } from '../protocol/index.js';
+import type { EventStream } from './events/stream.js';
 
 /** Less often than this nobody is told. */
 const restMs = 1000;

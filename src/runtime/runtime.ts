@@ -1,5 +1,4 @@
-import type { EventStream } from '../events/stream.js';
-import type { BrowserStep } from '../plugins/browser/actions.js';
+import type { BrowserStep } from '../cell/plugins/browser/actions.js';
 import {
   type ActionInput,
   type ActionName,
@@ -18,10 +17,9 @@ import {
   type TerminalOptions,
   WorkcellError,
 } from '../protocol/index.js';
-import type { FunctionTool, ToolContext } from '../tools/function-tool.js';
-import { type AddOptions, ToolRegistry } from '../tools/registry.js';
 import { RuntimeBrowser } from './browser.js';
 import { type Call, type DisplayListener, type OutputListener, type SecretInput, toContext } from './call.js';
+import type { EventStream } from './events/stream.js';
 import { RuntimeEvents } from './events.js';
 import { Files } from './files.js';
 import { RuntimeGit } from './git/git.js';
@@ -39,6 +37,8 @@ import {
 import { RuntimePorts } from './ports.js';
 import { RuntimeProcesses } from './processes.js';
 import { execPythonFile, type PythonFileOptions } from './python.js';
+import type { FunctionTool, ToolContext } from './tools/function-tool.js';
+import { type AddOptions, ToolRegistry } from './tools/registry.js';
 import { RuntimeVscode } from './vscode.js';
 
 type Options<Name extends ActionName, Keys extends string = never> = Omit<

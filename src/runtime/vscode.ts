@@ -1,5 +1,5 @@
-import { makeOwnerToken } from '../plugins/owner-tokens.js';
-import { thisProcess } from '../plugins/this-process.js';
+import { makeOwnerToken } from '../cell/plugins/owner-tokens.js';
+import { thisProcess } from '../cell/plugins/this-process.js';
 import type { Call } from './call.js';
 import type { ForwardedPort, RuntimePorts } from './ports.js';
 

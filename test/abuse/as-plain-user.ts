@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Verdict } from '../../src/abuse/index.js';
+import type { Verdict } from '../../src/testing/abuse/index.js';
 
 /** A user that owns nothing and that no other program runs as. */
 const nobody = 65_534;

@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest';
-import { abuseCases, runCase, type Verdict } from '../../src/abuse/index.js';
+import { abuseCases, runCase, type Verdict } from '../../src/testing/abuse/index.js';
 import { dockerEngine, images } from '../engines/docker.js';
 import { expectHeld } from './expect-held.js';
 import { expectOnPage } from './scorecard.js';

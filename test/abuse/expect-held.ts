@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Verdict } from '../../src/abuse/index.js';
+import type { Verdict } from '../../src/testing/abuse/index.js';
 
 /** What is not claimed is declared by the case, with its reason, for cells whose own report says so. */
 export function expectHeld(verdict: Verdict | undefined): void {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { abuseCases, runCase, type Verdict } from '../../src/abuse/index.js';
+import { abuseCases, runCase, type Verdict } from '../../src/testing/abuse/index.js';
 import { attackAsPlainUser } from './as-plain-user.js';
 import { expectHeld } from './expect-held.js';
 import { expectOnPage } from './scorecard.js';

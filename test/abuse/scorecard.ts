@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import { abuseCases, type Verdict } from '../../src/abuse/index.js';
+import { abuseCases, type Verdict } from '../../src/testing/abuse/index.js';
 
 const titles = ['sandbox, root', 'sandbox, plain user', 'docker', 'docker, gVisor'] as const;
 

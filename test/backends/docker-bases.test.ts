@@ -16,13 +16,13 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { dockerBuilder, pruneImages } from '../../src/images/index.js';
+import { dockerBuilder, pruneImages } from '../../src/backends/images/index.js';
 import { createRuntime } from '../../src/index.js';
 import { start } from '../cli/workcell.js';
 import { refusal } from '../contract/given.js';
 import { dockerEngine } from '../engines/docker.js';
 import { serveImage } from '../engines/registry.js';
-import { makeWheel } from '../images/wheel.js';
+import { makeWheel } from './images/wheel.js';
 
 const run = promisify(execFile);
 const testEngine = await dockerEngine();

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import Docker from 'dockerode';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ownLabels } from '../../src/backends/docker/labels.js';
-import { dockerBuilder, pruneImages } from '../../src/images/index.js';
+import { dockerBuilder, pruneImages } from '../../src/backends/images/index.js';
 import { createRuntime } from '../../src/index.js';
 import { eventually, refusal } from '../contract/given.js';
 import { dockerEngine, images } from '../engines/docker.js';

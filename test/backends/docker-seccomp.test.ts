@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { seccompProfile } from '../../src/backends/docker/seccomp/profile.js';
-import { errnos } from '../../src/launchers/seccomp/policy.js';
-import { syscalls } from '../../src/launchers/seccomp/syscalls.js';
+import { errnos } from '../../src/cell/launchers/seccomp/policy.js';
+import { syscalls } from '../../src/cell/launchers/seccomp/syscalls.js';
+import { allowed, type Probe, refused } from '../cell/launchers/seccomp/probes.js';
 import { dockerEngine, images } from '../engines/docker.js';
-import { allowed, type Probe, refused } from '../launchers/seccomp/probes.js';
 
 interface ProfileRule {
   names: string[];
@@ -94,7 +94,7 @@ describe('in the kernel', () => {
 async function outcomes(probes: readonly Probe[], filter: string): Promise<string[]> {
   const { host } = await dockerEngine();
   const options = ['--cap-add=ALL', '--cap-drop=SYS_RESOURCE', '--security-opt=no-new-privileges'];
-  const script = readFileSync(new URL('../launchers/seccomp/probe.py', import.meta.url), 'utf8');
+  const script = readFileSync(new URL('../cell/launchers/seccomp/probe.py', import.meta.url), 'utf8');
   const running = promisify(execFile)('docker', [
     ...['--host', host, 'run', '--rm', '--interactive', ...options, `--security-opt=seccomp=${filter}`],
     ...[images.tools, 'python3', '-c', script],

@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { loadPlugins } from '../../src/cell/plugins/load.js';
 import { createRuntime } from '../../src/index.js';
-import { loadPlugins } from '../../src/plugins/load.js';
 import { protocolVersion } from '../../src/protocol/index.js';
+import { serve, type TestServer, token } from '../cell/server/serve.js';
 import { eventually, refusal } from '../contract/given.js';
 import { contractSuite } from '../contract/suite.js';
-import { serve, type TestServer, token } from '../executor/server/serve.js';
 
 for (const over of ['tcp', 'unix'] as const) {
   describe(`over ${over}`, () => {

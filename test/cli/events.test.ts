@@ -1,7 +1,7 @@
 /** The record of what happened, and questions before it does, from the command line. */
 import { expect, test } from 'vitest';
 import { createRuntime } from '../../src/index.js';
-import { rules } from '../../src/security/index.js';
+import { rules } from '../../src/runtime/security/index.js';
 import { start, startOnTerminal, withDirectory, workcell } from './workcell.js';
 
 const local = ['--backend', 'cli'];

@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { workcell } from './workcell.js';
 
-const kit = fileURLToPath(new URL('../tools/fixtures/kit.ts', import.meta.url));
-const python = fileURLToPath(new URL('../tools/fixtures/tools.py', import.meta.url));
+const kit = fileURLToPath(new URL('../runtime/tools/fixtures/kit.ts', import.meta.url));
+const python = fileURLToPath(new URL('../runtime/tools/fixtures/tools.py', import.meta.url));
 
 describe('workcell tools', () => {
   test('list names the tools, or gives their schemas', async () => {

@@ -1,11 +1,11 @@
 /** The public surface: every name that an entry point exports, and what loading it costs. */
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import * as images from '../../src/images/index.js';
+import * as images from '../../src/backends/images/index.js';
+import * as plugins from '../../src/cell/plugins/index.js';
 import * as root from '../../src/index.js';
-import * as plugins from '../../src/plugins/index.js';
 import * as protocol from '../../src/protocol/index.js';
-import * as security from '../../src/security/index.js';
+import * as security from '../../src/runtime/security/index.js';
 import { checkout, filesBelow, readText } from './source.js';
 
 const surface = {
@@ -147,7 +147,7 @@ const surface = {
     ],
   },
   './images': {
-    file: 'src/images/index.ts',
+    file: 'src/backends/images/index.ts',
     module: images as Record<string, unknown>,
     values: ['bundleMount', 'dockerBuilder', 'executorBundle', 'listImages', 'pruneImages', 'remoteBuilder'],
     types: [
@@ -166,13 +166,13 @@ const surface = {
     ],
   },
   './plugins': {
-    file: 'src/plugins/index.ts',
+    file: 'src/cell/plugins/index.ts',
     module: plugins as Record<string, unknown>,
     values: ['defineAction', 'definePlugin'],
     types: ['KeptOutput', 'Plugin', 'PluginCell', 'PluginInstance', 'Requirement'],
   },
   './security': {
-    file: 'src/security/index.ts',
+    file: 'src/runtime/security/index.ts',
     module: security as Record<string, unknown>,
     values: [
       'LlmGuardRuntime',
@@ -240,8 +240,8 @@ test('package.json has exactly these entry points, the toolkits and the adapters
 
 test.each(toolkits)('workcell%s exports the one function that makes it', async (entry) => {
   const name = entry.split('/').at(-1);
-  expect(exports[entry]?.default).toBe(`./dist/tools/toolkits/${name}.js`);
-  expect(readText(`src/tools/toolkits/${name}.ts`)).toContain(`export function ${name}Toolkit(`);
+  expect(exports[entry]?.default).toBe(`./dist/runtime/tools/toolkits/${name}.js`);
+  expect(readText(`src/runtime/tools/toolkits/${name}.ts`)).toContain(`export function ${name}Toolkit(`);
 });
 
 test('every adapter has its entry point, its page section and its test', () => {
@@ -268,7 +268,9 @@ test('importing the root loads two small libraries, a few files of our own, and 
   const packages = new Set(loaded.map((url) => url.match(/\/node_modules\/((?:@[^/]+\/)?[^/]+)\//)?.[1]));
   packages.delete(undefined);
   expect([...packages].sort()).toEqual(['smol-toml', 'zod']);
-  const own = loaded.map((url) => url.match(/\/src\/(executor|launchers|cli)\//)?.[1]).filter(Boolean);
+  const own = loaded
+    .map((url) => url.match(/\/src\/(cell\/(?:executor|launchers|server)|cli)\//)?.[1])
+    .filter(Boolean);
   expect(own).toEqual([]);
   expect(loaded.some((url) => url.endsWith('/src/runtime/runtime.ts'))).toBe(true);
 });

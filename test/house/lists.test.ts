@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { pages } from '../../scripts/docs.js';
 import { backends } from '../../src/backends/index.js';
-import { handlers } from '../../src/executor/handlers/index.js';
+import { handlers } from '../../src/cell/executor/handlers/index.js';
 import { actionNames, actions, errorCodes } from '../../src/protocol/index.js';
 import { checkout, filesBelow, readText } from './source.js';
 

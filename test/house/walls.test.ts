@@ -1,69 +1,66 @@
-/** Which folder may import which: one table. `src/` files at the top go by their own name. */
+/** Which part of `src/` may import which: one table. A file belongs to the part with the longest name that fits it. */
 import { dirname, join, normalize, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { filesBelow, importsOf, readText } from './source.js';
 
 const walls: Record<string, readonly string[]> = {
+  base: [],
   protocol: [],
-  git: [],
-  events: ['protocol'],
-  security: ['protocol', 'events'],
-  launchers: ['protocol'],
-  plugins: ['protocol', 'launchers'],
-  executor: ['protocol', 'launchers', 'plugins'],
-  engines: ['protocol'],
-  images: ['protocol', 'launchers', 'executor', 'engines'],
-  tools: ['protocol', 'plugins', 'git', 'executor'],
-  runtime: ['protocol', 'events', 'security', 'plugins', 'tools', 'git'],
-  backends: ['protocol', 'events', 'launchers', 'executor', 'engines', 'images', 'plugins'],
-  config: ['protocol', 'backends'],
-  'assemble.ts': ['protocol', 'events', 'runtime', 'config', 'security', 'plugins'],
-  'cells.ts': ['protocol', 'backends', 'config', 'assemble.ts'],
-  'attach-runtime.ts': ['protocol', 'events', 'runtime', 'config', 'security', 'assemble.ts', 'cells.ts'],
-  'create-runtime.ts': [
+  // What may run in or beside untrusted code.
+  'cell/launchers': ['base', 'protocol'],
+  'cell/plugins': ['base', 'protocol', 'cell/launchers'],
+  'cell/executor': ['base', 'protocol', 'cell/launchers', 'cell/plugins'],
+  'cell/server': ['base', 'protocol', 'cell/launchers', 'cell/plugins', 'cell/executor'],
+  // The trusted side.
+  'runtime/client': ['base', 'protocol'],
+  'runtime/events': ['base', 'protocol'],
+  'runtime/security': ['base', 'protocol', 'runtime/events'],
+  'runtime/tools': ['base', 'protocol', 'cell/plugins', 'cell/executor'],
+  runtime: ['base', 'protocol', 'runtime/events', 'runtime/security', 'runtime/tools', 'cell/plugins'],
+  // Where cells run.
+  'backends/engines': ['base', 'protocol'],
+  'backends/images': ['base', 'protocol', 'cell/launchers', 'cell/server', 'backends/engines'],
+  backends: [
+    'base',
     'protocol',
-    'events',
-    'runtime',
-    'backends',
-    'config',
-    'security',
-    'assemble.ts',
-    'cells.ts',
+    'cell',
+    'runtime/client',
+    'runtime/events',
+    'backends/engines',
+    'backends/images',
   ],
+  config: ['base', 'protocol', 'backends'],
+  'assemble.ts': ['protocol', 'runtime', 'config', 'cell/plugins'],
+  'cells.ts': ['protocol', 'backends', 'config', 'assemble.ts'],
+  'attach-runtime.ts': ['protocol', 'runtime', 'config', 'assemble.ts', 'cells.ts'],
+  'create-runtime.ts': ['protocol', 'runtime', 'backends', 'config', 'assemble.ts', 'cells.ts'],
   'index.ts': [
     'protocol',
-    'events',
     'runtime',
     'backends',
     'config',
     'create-runtime.ts',
     'attach-runtime.ts',
     'cells.ts',
-    'plugins',
-    'tools',
+    'cell/plugins',
   ],
-  abuse: ['protocol', 'index.ts'],
-  compat: ['protocol', 'launchers', 'plugins', 'executor', 'runtime'],
-  server: ['protocol', 'executor', 'tools', 'index.ts'],
-  adapters: ['protocol', 'tools', 'server', 'index.ts'],
+  // Ways in.
+  testing: ['protocol', 'index.ts'],
+  compat: ['base', 'protocol', 'cell', 'runtime', 'index.ts'],
+  adapters: ['base', 'protocol', 'runtime/tools', 'compat/mcp', 'index.ts'],
   cli: [
-    'events',
-    'server',
-    'abuse',
-    'compat',
+    'base',
     'protocol',
-    'launchers',
-    'executor',
-    'engines',
-    'images',
+    'cell',
+    'runtime',
     'backends',
     'config',
+    'testing',
+    'compat',
     'create-runtime.ts',
     'attach-runtime.ts',
     'cells.ts',
     'index.ts',
-    'plugins',
-    'security',
   ],
 };
 
@@ -71,19 +68,18 @@ const longestFile = 500;
 
 const files = filesBelow('src', '.ts');
 
-test('every folder of src stands in the table of walls', () => {
-  const folders = new Set(files.map(folderOf));
-  expect([...folders].filter((folder) => !(folder in walls))).toEqual([]);
+test('every file of src belongs to a part in the table', () => {
+  expect(files.filter((file) => partOf(file) === undefined)).toEqual([]);
 });
 
 test('no file imports across a wall', () => {
   const crossings = files.flatMap((file) => {
-    const from = folderOf(file);
+    const from = partOf(file) ?? '';
     const reached = importsOf(readText(file))
       .filter((name) => name.startsWith('.') && !name.endsWith('/package.json'))
       .map((name) => normalize(join(dirname(file), name)).replace(/\.js$/, '.ts'));
     return reached
-      .filter((path) => folderOf(path) !== from && !walls[from]?.includes(folderOf(path)))
+      .filter((path) => partOf(path) !== from && !walls[from]?.some((part) => isWithin(path, part)))
       .map((path) => `${file} imports ${path}`);
   });
   expect(crossings).toEqual([]);
@@ -91,7 +87,7 @@ test('no file imports across a wall', () => {
 
 test('protocol needs nothing but zod, so that it also works in a browser', () => {
   const outside = files
-    .filter((file) => folderOf(file) === 'protocol')
+    .filter((file) => partOf(file) === 'protocol')
     .flatMap((file) => importsOf(readText(file)).map((name) => `${file} imports ${name}`))
     .filter((line) => !/ imports (zod$|\.)/.test(line));
   expect(outside).toEqual([]);
@@ -128,7 +124,13 @@ test('the import reader sees every form of import', () => {
   ]);
 });
 
-function folderOf(path: string): string {
-  const [first = ''] = relative('src', path).split('/');
-  return first;
+function partOf(path: string): string | undefined {
+  return Object.keys(walls)
+    .filter((part) => isWithin(path, part))
+    .sort((a, b) => b.length - a.length)[0];
+}
+
+function isWithin(path: string, part: string): boolean {
+  const within = relative('src', path);
+  return within === part || within.startsWith(`${part}/`);
 }

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type ExecutorProcess, startExecutorProcess } from '../../bench/lines/http/server.js';
-import { connectExecutor, type HttpExecutor } from '../../src/executor/http/http-executor.js';
 import { type Action, parseAction } from '../../src/protocol/index.js';
-import { startProxy } from '../executor/http/proxy.js';
+import { connectExecutor, type HttpExecutor } from '../../src/runtime/client/http-executor.js';
+import { startProxy } from '../runtime/client/proxy.js';
 
 /** Stands between programs and the time of day, which is then as far off as a file says. */
 const library = readdirSync('/usr/lib')

@@ -2,11 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { connectExecutor, type HttpExecutor } from '../../src/executor/http/http-executor.js';
 import { type Action, type Progress, parseAction } from '../../src/protocol/index.js';
+import { connectExecutor, type HttpExecutor } from '../../src/runtime/client/http-executor.js';
+import { serve, token } from '../cell/server/serve.js';
 import { collect, eventually } from '../contract/given.js';
-import { startProxy } from '../executor/http/proxy.js';
-import { serve, token } from '../executor/server/serve.js';
+import { startProxy } from '../runtime/client/proxy.js';
 
 const run = (command: string, rest: object = {}) =>
   parseAction({ action: 'run', command, timeoutMs: 60_000, ...rest }) as Action<'run'>;

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { actionNames } from '../../src/protocol/index.js';
-import { authorized, serve, type TestServer, token } from '../executor/server/serve.js';
+import { authorized, serve, type TestServer, token } from '../cell/server/serve.js';
 
 let served: TestServer;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { EventStream } from '../../src/events/stream.js';
+import { EventStream } from '../../src/runtime/events/stream.js';
 import { withMarks } from '../../src/runtime/progress-marks.js';
 
 afterEach(() => vi.useRealTimers());

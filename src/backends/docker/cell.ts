@@ -1,12 +1,12 @@
 /** Starts one container with an executor in it, and ends it. */
 import type Docker from 'dockerode';
-import { type Engine, isGone, openEngine, reachEngine, refusalOf } from '../../engines/docker.js';
-import { type ExecutorBundle, executorBundle } from '../../images/bundle/bundle.js';
-import { dockerBuilder } from '../../images/docker/service.js';
-import { actionsWith } from '../../plugins/host.js';
-import { builtinSpecs, type LoadedPlugin } from '../../plugins/load.js';
+import { actionsWith } from '../../cell/plugins/host.js';
+import { builtinSpecs, type LoadedPlugin } from '../../cell/plugins/load.js';
 import { type Cell, type PublishedPort, WorkcellError } from '../../protocol/index.js';
 import { claimCell, releaseCell } from '../claim.js';
+import { type Engine, isGone, openEngine, reachEngine, refusalOf } from '../engines/docker.js';
+import { type ExecutorBundle, executorBundle } from '../images/bundle/bundle.js';
+import { dockerBuilder } from '../images/docker/service.js';
 import { type ContainerParts, cellSettings, describeContainer } from './container.js';
 import { explainStart } from './diagnosis.js';
 import { readIsolation } from './facts.js';

@@ -1,9 +1,9 @@
 /** What the engine is asked for: a container with as little as an executor and its commands need. */
 import type { ContainerCreateOptions, MountSettings } from 'dockerode';
-import type { CellSettings } from '../../executor/server/cell.js';
-import { bundleMount, type ExecutorBundle } from '../../images/bundle/bundle.js';
-import { processorList } from '../../launchers/limits/processors.js';
+import { processorList } from '../../cell/launchers/limits/processors.js';
+import type { CellSettings } from '../../cell/server/cell.js';
 import type { PluginSpec } from '../../protocol/config.js';
+import { bundleMount, type ExecutorBundle } from '../images/bundle/bundle.js';
 import { type DockerOptions, withDefaults } from './options.js';
 import { seccompProfile } from './seccomp/profile.js';
 import { toMount } from './volumes.js';

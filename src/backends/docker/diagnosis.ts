@@ -1,8 +1,8 @@
 /** Why a container could not be made or started, in our words, with what to do. */
 
-import { type Engine, engineTrouble, refusalOf } from '../../engines/docker.js';
-import { checkSuitable } from '../../images/docker/check.js';
 import { WorkcellError } from '../../protocol/index.js';
+import { type Engine, engineTrouble, refusalOf } from '../engines/docker.js';
+import { checkSuitable } from '../images/docker/check.js';
 import type { DockerOptions } from './options.js';
 
 export async function explainStart(

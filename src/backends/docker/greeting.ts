@@ -1,9 +1,9 @@
 /** Starts a container and waits until its executor says that it listens, or that it cannot. */
 import type { Duplex } from 'node:stream';
 import type { Container } from 'dockerode';
-import type { Engine } from '../../engines/docker.js';
-import { greetingSchema, type KernelReport } from '../../executor/server/cell.js';
+import { greetingSchema, type KernelReport } from '../../cell/server/cell.js';
 import { WorkcellError } from '../../protocol/index.js';
+import type { Engine } from '../engines/docker.js';
 import { watchOoms } from './ooms.js';
 import type { DockerOptions } from './options.js';
 import { split } from './wire.js';

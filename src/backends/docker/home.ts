@@ -10,8 +10,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { CellSettings } from '../../executor/server/cell.js';
-import { makeScratch, removeTree } from '../../launchers/scratch.js';
+import { makeScratch, removeTree } from '../../cell/launchers/scratch.js';
+import type { CellSettings } from '../../cell/server/cell.js';
 import { isolationSchema } from '../../protocol/index.js';
 import { ensureKeptDirectory } from '../kept-cells.js';
 import { openWorkspace } from '../workspace.js';

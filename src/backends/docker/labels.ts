@@ -1,7 +1,7 @@
 /** How a container is known to be ours, and whose. */
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { isAbandoned, ownedPrefix } from '../../launchers/scratch.js';
+import { isAbandoned, ownedPrefix } from '../../cell/launchers/scratch.js';
 
 export const idLabel = 'workcell.id';
 const ownerLabel = 'workcell.owner';

@@ -1,6 +1,6 @@
 /** Which containers the kernel killed a process of for want of memory. A container that is removed cannot be asked. */
 import type { Readable } from 'node:stream';
-import type { Engine } from '../../engines/docker.js';
+import type { Engine } from '../engines/docker.js';
 import { idLabel } from './labels.js';
 
 const seen = new Map<Engine, Set<string>>();

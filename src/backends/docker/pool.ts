@@ -1,6 +1,6 @@
 /** Containers that were started before anybody asked. */
 import { randomBytes } from 'node:crypto';
-import { builtinSpecs, type LoadedPlugin, loadPlugins } from '../../plugins/load.js';
+import { builtinSpecs, type LoadedPlugin, loadPlugins } from '../../cell/plugins/load.js';
 import type { PluginSpec } from '../../protocol/config.js';
 import type { Cell } from '../../protocol/index.js';
 import { createPool } from '../pool.js';

@@ -1,7 +1,8 @@
 /** Starts a cell, or takes one that waits. */
-import { openEngine } from '../../engines/docker.js';
+
 import { type Cell, WorkcellError } from '../../protocol/index.js';
 import type { StartContext } from '../backend.js';
+import { openEngine } from '../engines/docker.js';
 import { reap } from './attach.js';
 import { checkOptions, startContainer } from './cell.js';
 import type { DockerOptions } from './options.js';

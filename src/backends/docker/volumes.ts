@@ -4,8 +4,8 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type Docker from 'dockerode';
 import type { MountSettings } from 'dockerode';
-import { isGone } from '../../engines/docker.js';
 import { WorkcellError } from '../../protocol/index.js';
+import { isGone } from '../engines/docker.js';
 
 interface Volume {
   readonly kind: 'named' | 'bind' | 'overlay';

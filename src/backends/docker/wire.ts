@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Duplex, PassThrough } from 'node:stream';
 import type { Container } from 'dockerode';
-import { connectExecutor, type HttpExecutor } from '../../executor/http/http-executor.js';
-import { openTunnel } from '../../executor/http/tunnel.js';
-import type { ServerInfo } from '../../executor/http/wire.js';
-import type { ExecutorBundle } from '../../images/bundle/bundle.js';
-import { connectToSocket } from '../../launchers/sockets.js';
+import { connectToSocket } from '../../cell/launchers/sockets.js';
 import type { ActionTable } from '../../protocol/index.js';
+import type { ServerInfo } from '../../protocol/wire.js';
+import { connectExecutor, type HttpExecutor } from '../../runtime/client/http-executor.js';
+import { openTunnel } from '../../runtime/client/tunnel.js';
+import type { ExecutorBundle } from '../images/bundle/bundle.js';
 import { socketInside } from './container.js';
 
 export interface Wire {

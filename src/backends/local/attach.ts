@@ -1,7 +1,8 @@
 /** Finds cells again that outlived the process that started them. */
-import { connectExecutor } from '../../executor/http/http-executor.js';
-import { actionsWith } from '../../plugins/host.js';
+
+import { actionsWith } from '../../cell/plugins/host.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
+import { connectExecutor } from '../../runtime/client/http-executor.js';
 import type { CellInfo, StartContext } from '../backend.js';
 import { claimCell, holderOf, releaseCell } from '../claim.js';
 import {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { ChildSettings } from '../../executor/server/local.js';
+import type { ChildSettings } from '../../cell/server/local.js';
 import { errorSchema, WorkcellError } from '../../protocol/index.js';
 
 const keptLines = 20;

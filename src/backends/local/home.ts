@@ -13,8 +13,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { canSignal, readProcess } from '../../launchers/process-table.js';
-import { isAbandoned, makeScratch, ownedPrefix } from '../../launchers/scratch.js';
+import { canSignal, readProcess } from '../../cell/launchers/process-table.js';
+import { isAbandoned, makeScratch, ownedPrefix } from '../../cell/launchers/scratch.js';
 import { ensureKeptDirectory, keptDirectory } from '../kept-cells.js';
 
 const stateSchema = z.object({

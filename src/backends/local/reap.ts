@@ -1,6 +1,6 @@
 /** Ends what a killed server left behind: its commands carry a mark in their environment. */
 import { readFileSync } from 'node:fs';
-import { listPids } from '../../launchers/process-table.js';
+import { listPids } from '../../cell/launchers/process-table.js';
 
 /** Each process of a cell carries this variable with the id of the cell. */
 export const markVariable = 'WORKCELL_LOCAL';

@@ -1,12 +1,15 @@
 /** Starts one sandbox: its workspace, its processes and the executor that works in it. */
 import { realpathSync } from 'node:fs';
-import { createExecutor } from '../../executor/executor.js';
-import { SpareShell } from '../../executor/shell/spare.js';
-import { readIsolation } from '../../launchers/bubblewrap/facts.js';
-import { type BubblewrapLauncher, createBubblewrapLauncher } from '../../launchers/bubblewrap/launcher.js';
-import { cellEnvironment, workspaceInside } from '../../launchers/bubblewrap/layout.js';
-import { explain, findBubblewrap, findObstacle } from '../../launchers/bubblewrap/obstacles.js';
-import type { CellExecutor } from '../../plugins/cell.js';
+import { createExecutor } from '../../cell/executor/executor.js';
+import { SpareShell } from '../../cell/executor/shell/spare.js';
+import { readIsolation } from '../../cell/launchers/bubblewrap/facts.js';
+import {
+  type BubblewrapLauncher,
+  createBubblewrapLauncher,
+} from '../../cell/launchers/bubblewrap/launcher.js';
+import { cellEnvironment, workspaceInside } from '../../cell/launchers/bubblewrap/layout.js';
+import { explain, findBubblewrap, findObstacle } from '../../cell/launchers/bubblewrap/obstacles.js';
+import type { CellExecutor } from '../../cell/plugins/cell.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
 import { openWorkspace } from '../workspace.js';
 import { type SandboxOptions, withDefaults } from './options.js';

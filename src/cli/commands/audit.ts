@@ -38,7 +38,7 @@ export function auditCommand(): Command {
 }
 
 async function verify(file: string, options: { json?: true }): Promise<void> {
-  const { verifyAudit, verifyAuditStore } = await import('../../security/audit/verify.js');
+  const { verifyAudit, verifyAuditStore } = await import('../../runtime/security/audit/verify.js');
   const result = isStore(file) ? await verifyAuditStore(file) : verifyAudit(file);
   if (!result.ok) process.exitCode = 65;
   if (options.json) {
@@ -55,7 +55,7 @@ async function verify(file: string, options: { json?: true }): Promise<void> {
 }
 
 async function print(file: string, { format }: { format: 'jsonl' | 'ocsf' }): Promise<void> {
-  const { exportAudit, exportAuditStore } = await import('../../security/audit/export.js');
+  const { exportAudit, exportAuditStore } = await import('../../runtime/security/audit/export.js');
   const lines = isStore(file) ? exportAuditStore(file, format) : exportAudit(file, format);
   for await (const line of lines) process.stdout.write(`${line}\n`);
 }

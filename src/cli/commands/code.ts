@@ -40,7 +40,7 @@ export function codeCommand(): Command {
 
 async function code(given: string, options: CodeCommandOptions): Promise<void> {
   const { startRuntime } = await import('../start.js');
-  const { textOf } = await import('../../plugins/jupyter/text.js');
+  const { textOf } = await import('../../cell/plugins/jupyter/text.js');
   const source = given === '-' ? await text(process.stdin) : given;
   using interrupts = watchInterrupts();
   const { runtime, log, end } = await startRuntime(options, interrupts.signal);

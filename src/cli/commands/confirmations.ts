@@ -1,6 +1,6 @@
 /** `workcell events --pending`, `--approve`, `--deny`: the questions that wait in a store, and their answers. */
 import { userInfo } from 'node:os';
-import { openConfirmations, type PendingRequest } from '../../security/index.js';
+import { openConfirmations, type PendingRequest } from '../../runtime/security/index.js';
 import { plainText } from '../sanitize.js';
 import { formatTable } from '../table.js';
 

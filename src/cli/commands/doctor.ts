@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Command } from 'commander';
-import type { Verdict } from '../../abuse/index.js';
 import type { Probe } from '../../backends/backend.js';
+import type { Verdict } from '../../testing/abuse/index.js';
 import { Progress } from '../progress.js';
 import { dim, formatTable, green } from '../table.js';
 
@@ -56,7 +56,7 @@ async function doctor(options: DoctorOptions): Promise<void> {
 }
 
 async function attack({ backend, image, ociRuntime, json }: DoctorOptions): Promise<void> {
-  const { abuseCases, runCase } = await import('../../abuse/index.js');
+  const { abuseCases, runCase } = await import('../../testing/abuse/index.js');
   const { createRuntime } = await import('../../create-runtime.js');
   // One start beforehand: a backend that cannot start, or isolates nothing, is one error and not seventy.
   const own = { ...(image !== undefined && { image }), ...(ociRuntime !== undefined && { ociRuntime }) };

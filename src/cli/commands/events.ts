@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { EventFilter, EventStore } from '../../events/store.js';
 import type { WorkcellEvent } from '../../protocol/index.js';
+import type { EventFilter, EventStore } from '../../runtime/events/store.js';
 import { watchInterrupts } from '../interrupts.js';
 import { withConfigOption } from '../options.js';
 import { plainText } from '../sanitize.js';
@@ -86,7 +86,7 @@ async function events(runtime: string | undefined, options: EventsOptions): Prom
 }
 
 async function openStore(options: EventsOptions): Promise<EventStore> {
-  const { openEventStore } = await import('../../events/open.js');
+  const { openEventStore } = await import('../../runtime/events/open.js');
   return openEventStore(await storeName(options));
 }
 
@@ -142,7 +142,7 @@ async function show(store: EventStore, runtimeId: string, options: EventsOptions
   const print = (event: WorkcellEvent) =>
     process.stdout.write(`${json ? JSON.stringify(event) : line(event)}\n`);
   if (follow) {
-    const { follow: followEvents } = await import('../../events/follow.js');
+    const { follow: followEvents } = await import('../../runtime/events/follow.js');
     using interrupts = watchInterrupts();
     const { signal } = interrupts;
     for await (const event of followEvents(store, runtimeId, { cursor: since, signal, ...filter }))

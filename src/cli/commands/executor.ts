@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { ListenAddress } from '../../executor/server/options.js';
+import type { ListenAddress } from '../../cell/server/options.js';
 import { collect, collectVariable } from '../options.js';
 import { type LimitOptions, limitsFrom, withLimitOptions } from './executor-limits.js';
 
@@ -55,12 +55,12 @@ export function executorCommand(): Command {
 
 async function serve(options: ExecutorCommandOptions): Promise<void> {
   const { openWorkspace } = await import('../../backends/workspace.js');
-  const { readToken } = await import('../../executor/server/token.js');
-  const { hostEnvironment } = await import('../../launchers/host-environment.js');
-  const { loadPlugins } = await import('../../plugins/load.js');
-  const { startServer } = await import('../../executor/server/start.js');
-  const { shutDownOn } = await import('../../executor/server/shutdown.js');
-  const { keepHeapSmall } = await import('../../executor/server/small-heap.js');
+  const { readToken } = await import('../../cell/server/token.js');
+  const { hostEnvironment } = await import('../../cell/launchers/host-environment.js');
+  const { loadPlugins } = await import('../../cell/plugins/load.js');
+  const { startServer } = await import('../../cell/server/start.js');
+  const { shutDownOn } = await import('../../cell/server/shutdown.js');
+  const { keepHeapSmall } = await import('../../cell/server/small-heap.js');
   const { createLog } = await import('../log.js');
   keepHeapSmall();
   const log = createLog('info');

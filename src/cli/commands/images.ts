@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
-import type { ImageBuilder, ImageProgress } from '../../images/index.js';
+import type { ImageBuilder, ImageProgress } from '../../backends/images/index.js';
 import { collect, collectVariable } from '../options.js';
 import { plainText } from '../sanitize.js';
 
@@ -96,9 +96,9 @@ async function build(options: BuildCommandOptions): Promise<void> {
 }
 
 async function chooseBuilder({ service, serviceKeyFile }: BuildCommandOptions): Promise<ImageBuilder> {
-  const { dockerBuilder, remoteBuilder } = await import('../../images/index.js');
+  const { dockerBuilder, remoteBuilder } = await import('../../backends/images/index.js');
   if (service === undefined) return dockerBuilder();
-  const { readToken } = await import('../../executor/server/token.js');
+  const { readToken } = await import('../../cell/server/token.js');
   const apiKey = readToken({ file: serviceKeyFile, descriptor: undefined });
   if (apiKey === undefined)
     throw new InvalidArgumentError('--service needs --service-key-file with the key of the service.');
@@ -111,7 +111,7 @@ function show({ stage, message }: ImageProgress): void {
 }
 
 async function list(options: { json?: true }): Promise<void> {
-  const { listImages } = await import('../../images/index.js');
+  const { listImages } = await import('../../backends/images/index.js');
   const images = await listImages();
   if (options.json) {
     process.stdout.write(`${JSON.stringify(images)}\n`);
@@ -131,7 +131,7 @@ async function list(options: { json?: true }): Promise<void> {
 }
 
 async function prune(options: { repository?: string; json?: true }): Promise<void> {
-  const { pruneImages } = await import('../../images/index.js');
+  const { pruneImages } = await import('../../backends/images/index.js');
   const pruned = await pruneImages({ repository: options.repository });
   if (options.json) {
     process.stdout.write(`${JSON.stringify(pruned)}\n`);

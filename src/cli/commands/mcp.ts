@@ -74,8 +74,8 @@ async function serveStdio(runtime: Runtime, options: McpCommandOptions, signal: 
 }
 
 async function serveHttp(runtime: Runtime, options: McpCommandOptions, signal: AbortSignal): Promise<void> {
-  const { serveMcpOverHttp } = await import('../../server/mcp/http.js');
-  const { readToken } = await import('../../executor/server/token.js');
+  const { serveMcpOverHttp } = await import('../../compat/mcp/http.js');
+  const { readToken } = await import('../../cell/server/token.js');
   const given = readToken({ file: options.tokenFile });
   const token = given ?? randomBytes(24).toString('base64url');
   const create = await serverMaker(runtime, options);
@@ -102,7 +102,7 @@ async function createServer(runtime: Runtime, options: McpCommandOptions) {
 }
 
 async function serverMaker(runtime: Runtime, options: McpCommandOptions) {
-  const { createMcpServer } = await import('../../server/mcp/server.js');
+  const { createMcpServer } = await import('../../compat/mcp/server.js');
   return () =>
     createMcpServer(runtime, {
       budgetBytes: options.outputBytes,

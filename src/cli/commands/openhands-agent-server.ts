@@ -50,7 +50,7 @@ async function serve(options: AgentServerOptions): Promise<void> {
   const { WorkcellError } = await import('../../protocol/index.js');
   if (options.checkBrowser)
     throw new WorkcellError('capability-unsupported', 'This server has no browser that could be checked.');
-  const { keepHeapSmall } = await import('../../executor/server/small-heap.js');
+  const { keepHeapSmall } = await import('../../cell/server/small-heap.js');
   const { takeSessionKeys } = await import('../../compat/openhands-v1/session-keys.js');
   const { serveOpenHandsV1 } = await import('../../compat/openhands-v1/serve.js');
   const { watchInterrupts } = await import('../interrupts.js');

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { JudgedAction, Risk } from '../../security/index.js';
+import type { JudgedAction, Risk } from '../../runtime/security/index.js';
 import type { Log } from '../log.js';
 import { collect } from '../options.js';
 
@@ -71,8 +71,8 @@ async function serve(port: number, options: OpenHandsServerOptions, command: Com
       'This server has no BrowserGym tasks to evaluate a browser with.',
     );
   const { serveOpenHands } = await import('../../compat/openhands-v0/serve.js');
-  const { keepHeapSmall } = await import('../../executor/server/small-heap.js');
-  const { hostEnvironment } = await import('../../launchers/host-environment.js');
+  const { keepHeapSmall } = await import('../../cell/server/small-heap.js');
+  const { hostEnvironment } = await import('../../cell/launchers/host-environment.js');
   const { watchInterrupts } = await import('../interrupts.js');
   const { createLog } = await import('../log.js');
   keepHeapSmall();
@@ -115,7 +115,7 @@ async function serve(port: number, options: OpenHandsServerOptions, command: Com
 /** The client says how risky it finds an action; that may make it stricter, never milder. */
 async function createJudge(workspace: string) {
   const { WorkcellError } = await import('../../protocol/index.js');
-  const { policy, rules } = await import('../../security/index.js');
+  const { policy, rules } = await import('../../runtime/security/index.js');
   const judging = policy({
     analyzers: [rules()],
     onRisk: { low: 'allow', medium: 'allow', high: 'deny', unknown: 'deny' },

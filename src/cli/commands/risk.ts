@@ -22,7 +22,7 @@ export function riskCommand(): Command {
 }
 
 async function printRisk(command: string, options: { json?: true; workspace?: string }): Promise<void> {
-  const { rules } = await import('../../security/analyzers/rules.js');
+  const { rules } = await import('../../runtime/security/analyzers/rules.js');
   const { risk, reasons } = rules().analyze({ action: 'run', command }, { workspace: options.workspace });
   if (options.json) {
     process.stdout.write(`${JSON.stringify({ risk, reasons })}\n`);

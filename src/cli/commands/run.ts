@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { quote } from '../../base/shell-quote.js';
 import type { Observation } from '../../index.js';
 import { watchInterrupts } from '../interrupts.js';
 import { type CellOptions, collectVariable, parseSeconds, withCellOptions } from '../options.js';
@@ -103,7 +104,7 @@ async function run(words: string[], options: RunCommandOptions): Promise<void> {
 /** Asking needs somebody who judges. */
 async function judge({ guard, confirm }: RunCommandOptions) {
   if (guard === undefined && confirm === undefined) return {};
-  const { rules } = await import('../../security/analyzers/rules.js');
+  const { rules } = await import('../../runtime/security/analyzers/rules.js');
   const { terminalPolicy } = await import('../confirm.js');
   return { guards: [rules()], policy: terminalPolicy(confirm === true) };
 }
@@ -112,9 +113,7 @@ async function judge({ guard, confirm }: RunCommandOptions) {
 function toShellSource(words: readonly string[]): string {
   const [only = '', ...others] = words;
   if (others.length === 0) return only;
-  return words
-    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
-    .join(' ');
+  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quote(word))).join(' ');
 }
 
 /** Says why, when a command did not end by itself. */

@@ -1,8 +1,8 @@
 /** CAMEL's tool-server protocol over tools that run elsewhere: one path for each tool, JSON within JSON. */
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
-import { createAccess } from '../../executor/server/access.js';
-import { acceptJson } from '../../executor/server/json-body.js';
-import { defaultLimits } from '../../executor/server/options.js';
+import { createAccess } from '../../cell/server/access.js';
+import { acceptJson } from '../../cell/server/json-body.js';
+import { defaultLimits } from '../../cell/server/options.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { namedArguments } from './arguments.js';
 

@@ -1,8 +1,8 @@
 /** The HTTP application of an OpenHands V0 server, without a port. */
 import { type FastifyInstance, fastify } from 'fastify';
-import { createAccess } from '../../executor/server/access.js';
-import { acceptJson } from '../../executor/server/json-body.js';
-import { defaultLimits } from '../../executor/server/options.js';
+import { createAccess } from '../../cell/server/access.js';
+import { acceptJson } from '../../cell/server/json-body.js';
+import { defaultLimits } from '../../cell/server/options.js';
 import type { Executor } from '../../protocol/index.js';
 import type { ActionServerOptions } from './action-server.js';
 import { HttpError, sendFailure } from './http-error.js';

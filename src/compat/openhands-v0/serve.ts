@@ -2,12 +2,12 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
-import { createExecutor } from '../../executor/executor.js';
-import { isLoopback } from '../../executor/server/access.js';
-import { createHostLauncher } from '../../launchers/host.js';
-import { createUidLauncher, takeUser, type User } from '../../launchers/uid.js';
-import { withPlugins } from '../../plugins/host.js';
-import { type LoadedPlugin, loadPlugins } from '../../plugins/load.js';
+import { createExecutor } from '../../cell/executor/executor.js';
+import { createHostLauncher } from '../../cell/launchers/host.js';
+import { createUidLauncher, takeUser, type User } from '../../cell/launchers/uid.js';
+import { withPlugins } from '../../cell/plugins/host.js';
+import { type LoadedPlugin, loadPlugins } from '../../cell/plugins/load.js';
+import { isLoopback } from '../../cell/server/access.js';
 import type { PluginSpec } from '../../protocol/config.js';
 import { type Executor, WorkcellError } from '../../protocol/index.js';
 import { shellSession } from './action-server.js';

@@ -1,7 +1,7 @@
 /** The user that a client wants commands to run as: found or made, with the working directory as its own. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import type { User } from '../../launchers/uid.js';
+import type { User } from '../../cell/launchers/uid.js';
 import { WorkcellError } from '../../protocol/index.js';
 
 export interface AskedUser {

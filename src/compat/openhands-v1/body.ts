@@ -1,6 +1,6 @@
 /** Reads bodies that are not parsed by the server: uploads, and the JSON of a GET request. */
 import type { IncomingMessage } from 'node:http';
-import { nestingOf } from '../../executor/server/json-body.js';
+import { nestingOf } from '../../cell/server/json-body.js';
 import { Refusal } from './errors.js';
 
 /** In which the next piece must arrive. */

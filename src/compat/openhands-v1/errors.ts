@@ -1,8 +1,8 @@
 /** How failures look to a client of this protocol: `{"detail": …}`. */
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
-import { toWorkcellError } from '../../executor/server/errors.js';
-import type { Log } from '../../executor/server/options.js';
+import { toWorkcellError } from '../../cell/server/errors.js';
+import type { Log } from '../../cell/server/options.js';
 import { type ErrorCode, errorTable, WorkcellError } from '../../protocol/index.js';
 
 /** A refusal in the words of this protocol. */

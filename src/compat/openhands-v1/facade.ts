@@ -1,7 +1,7 @@
 /** The workspace half of the OpenHands V1 agent-server, as routes on top of an executor. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import type { Log, ServerParts } from '../../executor/server/options.js';
+import type { Log, ServerParts } from '../../cell/server/options.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { Activity } from './activity.js';
 import { BashCommands } from './bash/commands.js';

@@ -1,6 +1,6 @@
 /** Starts a server that clients of the OpenHands V1 agent-server can use. */
-import type { ServeOptions } from '../../executor/server/options.js';
-import { type ExecutorServer, serveExecutor } from '../../executor/server/server.js';
+import type { ServeOptions } from '../../cell/server/options.js';
+import { type ExecutorServer, serveExecutor } from '../../cell/server/server.js';
 import type { Executor } from '../../protocol/index.js';
 import { type FacadeOptions, openHandsV1 } from './facade.js';
 import { keyHeader } from './keys.js';

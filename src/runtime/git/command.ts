@@ -7,7 +7,7 @@ import {
   type Settings,
   withoutUnwanted,
   workVariables,
-} from '../../git/settings.js';
+} from '../../base/git-settings.js';
 import { WorkcellError } from '../../protocol/index.js';
 import type { Call } from '../call.js';
 

@@ -1,6 +1,6 @@
 /** Hands a token to one git command. It is in no address, argument, variable, file or event. */
 
-import { transferVariables } from '../../git/settings.js';
+import { transferVariables } from '../../base/git-settings.js';
 import { WorkcellError } from '../../protocol/index.js';
 import type { Call } from '../call.js';
 import { fieldsOf, type Git, gitIn, inspect, output } from './command.js';

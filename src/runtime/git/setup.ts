@@ -1,5 +1,6 @@
 /** What a repository wants done before work begins: a script that is sourced once, and a check before each commit. */
 import { posix } from 'node:path';
+import { quote } from '../../base/shell-quote.js';
 import { type Observation, WorkcellError } from '../../protocol/index.js';
 import type { Call } from '../call.js';
 import { inspect, output, outputIfAny } from './command.js';
@@ -66,7 +67,7 @@ async function source(
 ): Promise<SetupResult['script']> {
   call.report?.({ status: 'SETTING_UP_WORKSPACE', level: 'info', message: `Sourcing ${path} in ${root}.` });
   // Sourcing needs no permission to execute; giving it would show as a change.
-  const command = `cd ${quoted(root)} && . ${quoted(`./${path}`)}`;
+  const command = `cd ${quote(root)} && . ${quote(`./${path}`)}`;
   return { path, result: await call.execute({ action: 'run', command, timeoutMs }, { signal }) };
 }
 
@@ -104,11 +105,11 @@ function hookSource(check: string): string {
 ${marker}
 kept="$(dirname "$0")/pre-commit.local"
 if [ -x "$kept" ]; then "$kept" "$@" || exit $?; fi
-if [ ! -r ${quoted(check)} ]; then
-  echo ${quoted(`${check} is gone; the commit goes on without it.`)} >&2
+if [ ! -r ${quote(check)} ]; then
+  echo ${quote(`${check} is gone; the commit goes on without it.`)} >&2
   exit 0
 fi
-. ${quoted(`./${check}`)}
+. ${quote(`./${check}`)}
 `;
 }
 
@@ -136,8 +137,4 @@ async function readIfAny(call: Call, path: string): Promise<string | undefined> 
 
 function isMissing(error: unknown): boolean {
   return WorkcellError.isInstance(error) && ['not-found', 'not-a-directory'].includes(error.code);
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { hostEnvironment } from '../../../src/cell/launchers/host-environment.js';
 import { serveOpenHands } from '../../../src/compat/openhands-v0/serve.js';
-import { hostEnvironment } from '../../../src/launchers/host-environment.js';
 
 const everything = fileURLToPath(
   import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'),

@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { hostEnvironment } from '../../../src/cell/launchers/host-environment.js';
 import { type OpenHandsServer, serveOpenHands } from '../../../src/compat/openhands-v0/serve.js';
-import { hostEnvironment } from '../../../src/launchers/host-environment.js';
 
 const run = promisify(execFile);
 

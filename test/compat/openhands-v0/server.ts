@@ -3,11 +3,11 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance, InjectOptions } from 'fastify';
+import { hostEnvironment } from '../../../src/cell/launchers/host-environment.js';
+import { loadPlugins } from '../../../src/cell/plugins/load.js';
 import { createOpenHandsApp, type OpenHandsOptions } from '../../../src/compat/openhands-v0/app.js';
 import type { CommandMetadata } from '../../../src/compat/openhands-v0/observations.js';
 import { createOpenHandsExecutor, openHandsPlugins } from '../../../src/compat/openhands-v0/serve.js';
-import { hostEnvironment } from '../../../src/launchers/host-environment.js';
-import { loadPlugins } from '../../../src/plugins/load.js';
 
 const plugins = await loadPlugins(openHandsPlugins({ agentSkills: true }));
 

@@ -1,8 +1,8 @@
 /** A server on a real port of this machine, with a cell without isolation behind it. */
 import { randomBytes } from 'node:crypto';
 import cli from '../../../src/backends/cli.js';
+import { loadPlugins } from '../../../src/cell/plugins/load.js';
 import { type OpenHandsV1Options, serveOpenHandsV1 } from '../../../src/compat/openhands-v1/serve.js';
-import { loadPlugins } from '../../../src/plugins/load.js';
 import type { Cell } from '../../../src/protocol/index.js';
 import { callOf } from '../../../src/runtime/call.js';
 import { RuntimePorts } from '../../../src/runtime/ports.js';

@@ -2,11 +2,11 @@
 import { expect } from 'vitest';
 import type { Runtime } from '../../../src/index.js';
 import { tool } from '../../../src/index.js';
-import { alike, useOf } from '../../tools/alike.js';
-import { hostile, tools } from '../../tools/fixtures/kit.js';
+import { alike, useOf } from '../../runtime/tools/alike.js';
+import { hostile, tools } from '../../runtime/tools/fixtures/kit.js';
 import { type Behaviours, eventually, refusal } from '../given.js';
 
-const file = new URL('../../tools/fixtures/kit.ts', import.meta.url);
+const file = new URL('../../runtime/tools/fixtures/kit.ts', import.meta.url);
 
 const withKit = (runtime: Runtime) => useOf(runtime.add([...tools, ...hostile], file).getTools());
 

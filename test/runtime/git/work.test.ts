@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { rules } from '../../../src/security/index.js';
+import { rules } from '../../../src/runtime/security/index.js';
 import { given, places, Repository } from './repository.js';
 
 describe.each([...places, 'local'] as const)('%s', (place) => {

@@ -1,6 +1,6 @@
 /** The policy on system calls as a profile that an engine takes: the same that a sandbox has, on top of an allow-list. */
-import { type Errno, errnos, type Rule, rules } from '../../../launchers/seccomp/policy.js';
-import type { SyscallName } from '../../../launchers/seccomp/syscalls.js';
+import { type Errno, errnos, type Rule, rules } from '../../../cell/launchers/seccomp/policy.js';
+import type { SyscallName } from '../../../cell/launchers/seccomp/syscalls.js';
 import { type Box, boxesOf } from './boxes.js';
 import { allowedNames } from './names.js';
 

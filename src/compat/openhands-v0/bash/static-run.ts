@@ -1,7 +1,7 @@
 /** A `run` with `is_static`: a shell of its own, which is gone afterwards. */
 import { randomUUID } from 'node:crypto';
 import { posix } from 'node:path';
-import { quote } from '../../../executor/shell/quote.js';
+import { quote } from '../../../base/shell-quote.js';
 import type { Executor } from '../../../protocol/index.js';
 import type { Arguments } from '../actions.js';
 import type { ObservationEvent } from '../observations.js';

@@ -1,5 +1,10 @@
 /** Whole files as text, in the encoding that they have. */
-import { decodeText, detectEncoding, encodeText, type TextEncoding } from '../../../executor/files/text.js';
+import {
+  decodeText,
+  detectEncoding,
+  encodeText,
+  type TextEncoding,
+} from '../../../cell/executor/files/text.js';
 import type { Executor } from '../../../protocol/index.js';
 import { perform } from '../perform.js';
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeScratch } from '../../../launchers/scratch.js';
+import { makeScratch } from '../../../cell/launchers/scratch.js';
 import { KeptText } from './kept-text.js';
 import { Clock, formatTimestamp } from './timestamps.js';
 

@@ -1,5 +1,5 @@
 /** What one command printed, on disk once it is long: as strings it would grow the heap far beyond what is kept. */
-import { Spool } from '../../../executor/output/spool.js';
+import { Spool } from '../../../cell/executor/output/spool.js';
 
 export type Stream = 'stdout' | 'stderr';
 

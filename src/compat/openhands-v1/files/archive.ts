@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { extract, type Pack, pack } from 'tar-stream';
-import { compileGlob } from '../../../executor/files/search/glob-pattern.js';
+import { compileGlob } from '../../../cell/executor/files/search/glob-pattern.js';
 import type { Executor } from '../../../protocol/index.js';
 import { callOf } from '../../../runtime/call.js';
 import { inspect } from '../../../runtime/git/command.js';

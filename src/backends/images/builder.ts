@@ -1,0 +1,209 @@
+/** Builds runtime images: which of them is there already, which part is made anew, and what they are called. */
+import { environmentSchema } from '../../protocol/actions/common.js';
+import { describeIssues, WorkcellError } from '../../protocol/index.js';
+import { type ExecutorBundle, executorBundle } from './bundle/bundle.js';
+import { type ContextFiles, filesBelow } from './context.js';
+import { type Base, lockDockerfile, sourceDockerfile } from './dockerfile.js';
+import { installSteps } from './install.js';
+import { type CheckedSpec, checkSpec, type ImageSpec } from './spec.js';
+import { imageTags, imageVersion } from './tags.js';
+
+export interface ImageProgress {
+  readonly stage: 'pull' | 'dependencies' | 'executor';
+  /** One line of what the engine says. */
+  readonly message: string;
+}
+
+export interface BuildOptions {
+  readonly onProgress?: ((progress: ImageProgress) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Variables for the commands that install, such as `HTTPS_PROXY` or `PIP_INDEX_URL`. They may hold secrets: neither the
+   * image nor its history keeps them, and what the commands print is masked.
+   */
+  readonly variables?: Readonly<Record<string, string>> | undefined;
+  /** The network of those commands, as the engine names it. Default: as the engine has it. */
+  readonly network?: string | undefined;
+  /** Builds anew what is there already. */
+  readonly force?: boolean | undefined;
+}
+
+export interface RuntimeImage {
+  /** What to start cells from. */
+  readonly name: string;
+  /** All names that it was given or found under. */
+  readonly tags: readonly string[];
+  /** What had to be built. */
+  readonly built: 'nothing' | 'executor' | 'all';
+}
+
+export interface ImageBuilder {
+  build(spec: ImageSpec, options?: BuildOptions): Promise<RuntimeImage>;
+  exists(image: string, options?: { signal?: AbortSignal | undefined }): Promise<boolean>;
+}
+
+/** A place that holds and builds images. */
+export interface ImageService {
+  /** The full name of a repository, where the place has them elsewhere. */
+  repositoryFor?(repository: string, signal: AbortSignal | undefined): Promise<string>;
+  /** Finds the image that others start from, and fetches it where that is needed. */
+  findBase(name: string, job: Pick<BuildJob, 'platform' | 'onProgress' | 'signal'>): Promise<FoundBase>;
+  exists(image: string, signal: AbortSignal | undefined): Promise<boolean>;
+  build(job: BuildJob): Promise<void>;
+}
+
+export interface FoundBase extends Base {
+  /** Changes when the image under this name does. */
+  readonly id: string;
+}
+
+export interface BuildJob {
+  readonly dockerfile: string;
+  readonly files: ContextFiles;
+  /** Given when everything succeeded. */
+  readonly tags: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly platform: string | undefined;
+  readonly variables: Readonly<Record<string, string>>;
+  readonly network: string | undefined;
+  readonly force: boolean;
+  /** Receives one line at a time. */
+  readonly onProgress: (message: string) => void;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** On every image that was built here: which part it is. */
+export const partLabel = 'workcell.image';
+export const baseLabel = 'workcell.image.base';
+
+export function createBuilder(service: ImageService): ImageBuilder {
+  const turns = new Map<string, Promise<unknown>>();
+  return {
+    exists: (image, options = {}) => service.exists(image, options.signal),
+    async build(given, options = {}) {
+      const { signal, onProgress } = options;
+      const checked = checkSpec(given);
+      checkVariables(options.variables);
+      if (signal?.aborted) throw cancelled();
+      const repository = await service.repositoryFor?.(checked.repository, signal);
+      const spec = repository === undefined ? checked : { ...checked, repository };
+      const base = await service.findBase(spec.base, {
+        platform: spec.platform,
+        onProgress: (message) => onProgress?.({ stage: 'pull', message }),
+        signal,
+      });
+      if (!spec.executor && installSteps(spec).length === 0)
+        return { name: spec.base, tags: [spec.base], built: 'nothing' };
+      const bundle = spec.executor ? await bundleFor(spec.platform) : undefined;
+      const tags = imageTags(spec, base.id, bundle);
+      // Who asks for the same again waits, and then finds it there.
+      const before = turns.get(tags.source);
+      const turn = (async () => {
+        await ended(before, signal);
+        return make(service, spec, base, bundle, options);
+      })();
+      turns.set(tags.source, turn);
+      try {
+        return await turn;
+      } finally {
+        if (turns.get(tags.source) === turn) turns.delete(tags.source);
+      }
+    },
+  };
+}
+
+function cancelled(): WorkcellError {
+  return new WorkcellError('cancelled', 'The build of the image was cancelled.');
+}
+
+/** Waits until an earlier build is over, however it ended, or the caller gives up. */
+function ended(before: Promise<unknown> | undefined, signal: AbortSignal | undefined): Promise<void> {
+  if (before === undefined) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(cancelled());
+    const goOn = () => {
+      signal?.removeEventListener('abort', giveUp);
+      resolve();
+    };
+    if (signal?.aborted) giveUp();
+    signal?.addEventListener('abort', giveUp, { once: true });
+    before.then(goOn, goOn);
+  });
+}
+
+/** Their names go into shell source. */
+function checkVariables(variables: BuildOptions['variables']): void {
+  const result = environmentSchema.safeParse(variables ?? {});
+  if (!result.success)
+    throw new WorkcellError('invalid-config', `The variables do not fit: ${describeIssues(result.error)}.`);
+}
+
+async function make(
+  service: ImageService,
+  spec: CheckedSpec,
+  base: FoundBase,
+  bundle: ExecutorBundle | undefined,
+  options: BuildOptions,
+): Promise<RuntimeImage> {
+  const { signal, force = false } = options;
+  const { lock, source, versioned } = imageTags(spec, base.id, bundle);
+  const tags = [...new Set([source, lock, versioned])];
+  if (!force && (await service.exists(source, signal))) return { name: source, tags, built: 'nothing' };
+  const build = (part: 'dependencies' | 'executor', job: Pick<BuildJob, 'dockerfile' | 'files' | 'tags'>) =>
+    service.build({
+      ...job,
+      labels: { [partLabel]: part, [baseLabel]: spec.base, 'workcell.image.version': imageVersion },
+      platform: spec.platform,
+      variables: options.variables ?? {},
+      network: options.network,
+      force,
+      onProgress: (message) => options.onProgress?.({ stage: part, message }),
+      signal,
+    });
+
+  const hasLock = lock !== source && !force && (await service.exists(lock, signal));
+  if (!hasLock) {
+    await build('dependencies', {
+      dockerfile: lockDockerfile(spec, base, bundle),
+      files: new Map(bundle === undefined ? [] : await nodeFiles(bundle)),
+      tags: bundle === undefined ? [lock, versioned] : [lock],
+    });
+  }
+  if (bundle !== undefined) {
+    await build('executor', {
+      dockerfile: sourceDockerfile({ reference: lock, user: base.user }, bundle),
+      files: new Map(await scriptFiles(bundle)),
+      tags: [source, versioned],
+    });
+  }
+  return { name: source, tags, built: hasLock ? 'executor' : 'all' };
+}
+
+async function nodeFiles({ directory }: ExecutorBundle): Promise<[string, string][]> {
+  return (await filesBelow(directory, '')).flatMap(([name, path]) =>
+    isNode(name) ? [[`node${name}`, path]] : [],
+  );
+}
+
+async function scriptFiles({ directory }: ExecutorBundle): Promise<[string, string][]> {
+  return (await filesBelow(directory, '')).flatMap(([name, path]) =>
+    isNode(name) ? [] : [[`executor${name}`, path]],
+  );
+}
+
+/** Node with its libraries, which changes less often than the rest. */
+function isNode(name: string): boolean {
+  return name === '/node' || name.startsWith('/lib/');
+}
+
+/** Node comes from this machine, so it fits machines of the same kind. */
+function bundleFor(platform: string | undefined): Promise<ExecutorBundle> {
+  const architectures: Readonly<Record<string, string>> = { amd64: 'x64', arm64: 'arm64', s390x: 's390x' };
+  const [, wanted = ''] = platform?.split('/') ?? [];
+  if (platform === undefined || architectures[wanted] === process.arch) return executorBundle();
+  throw new WorkcellError(
+    'capability-unsupported',
+    `An executor for ${platform} cannot be made here, because the Node of this machine is for ${process.arch}. Build on a machine of that kind, or leave the executor out.`,
+    { details: { platform, architecture: process.arch } },
+  );
+}

@@ -1,0 +1,97 @@
+/** The program of a cell in one file. The package carries it; from source it is bundled when first asked for. */
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { Plugin } from 'esbuild';
+import { WorkcellError } from '../../../protocol/index.js';
+
+/** Packages that do not work in one file. Where they are installed, they go along as they are. */
+export const wholePackages = ['playwright-core'];
+
+const isSource = import.meta.url.endsWith('.ts');
+
+/** Beside the command line that it is part of. */
+const builtFile = fileURLToPath(new URL('../../../cli/cell-main.cjs', import.meta.url));
+
+export async function executorScript(): Promise<Uint8Array> {
+  if (isSource) return bundleScript(fileURLToPath(new URL('../../../cli/cell-main.ts', import.meta.url)));
+  try {
+    return await readFile(builtFile);
+  } catch (cause) {
+    throw new WorkcellError(
+      'internal',
+      `The bundled executor is missing from the package: ${builtFile}. "npm run build" makes it.`,
+      { cause },
+    );
+  }
+}
+
+/** Bundles a program and all that it imports into one CommonJS file. The same sources give the same bytes. */
+async function bundleScript(entry: string): Promise<Uint8Array> {
+  // Needed to make the package, not to use it.
+  const { build } = await import('esbuild');
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    platform: 'node',
+    target: 'node20.19',
+    format: 'cjs',
+    minify: true,
+    legalComments: 'none',
+    logLevel: 'silent',
+    charset: 'ascii',
+    // Found beside the script: a native module, and packages that read files of their own.
+    external: ['@lydell/*', ...wholePackages],
+    define: { 'import.meta.url': 'scriptUrl' },
+    banner: { js: "const scriptUrl = require('node:url').pathToFileURL(__filename).href;" },
+    plugins: [
+      late,
+      {
+        name: 'source as the bundler needs it',
+        setup({ onLoad }) {
+          onLoad({ filter: /\/src\/.*\.ts$/ }, async ({ path }) => ({
+            loader: 'ts',
+            contents: forBundler(await readFile(path, 'utf8')),
+          }));
+        },
+      },
+    ],
+  });
+  const [script] = outputFiles;
+  if (script === undefined) throw new WorkcellError('internal', `Nothing was bundled from ${entry}.`);
+  return script.contents;
+}
+
+/** What libraries ask for as they load, and an executor on a socket seldom needs. */
+const seldomNeeded = /^((node:)?(https|http2|tls|dns)|duplexify)$/;
+
+const late: Plugin = {
+  name: 'what is seldom needed loads when it is used',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: seldomNeeded }, ({ path, kind, namespace, resolveDir }) =>
+      kind === 'require-call' && namespace === 'file'
+        ? { path, namespace: 'late', pluginData: resolveDir }
+        : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: 'late' }, ({ path, pluginData }) => ({
+      resolveDir: pluginData,
+      contents: `
+        const load = () => require(${JSON.stringify(path)});
+        module.exports = new Proxy(function () {}, {
+          get: (_, name) => load()[name],
+          construct: (_, words) => new (load())(...words),
+        });`,
+    }));
+  },
+};
+
+/**
+ * Source loads some modules late with a `require` of its own; the bundler follows only the common one. And of a library
+ * that is imported as one object, all has to be there and to be put into it at each start.
+ */
+function forBundler(source: string): string {
+  return source
+    .replace(/^const require = createRequire\(import\.meta\.url\);$/m, '')
+    .replaceAll('createRequire(import.meta.url)(', 'require(')
+    .replace(/^import \{ z \} from 'zod';$/m, "import * as z from 'zod';");
+}

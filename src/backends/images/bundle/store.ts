@@ -1,0 +1,92 @@
+/** Directories in the user's cache, each made once: whole or not at all, whoever else makes the same one. */
+import { constants } from 'node:fs';
+import { access, chmod, mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
+import { isAbandoned, ownedPrefix } from '../../../cell/launchers/scratch.js';
+import { WorkcellError } from '../../../protocol/index.js';
+
+/** Where what can be made again is kept: below `XDG_CACHE_HOME`, or `~/.cache`. */
+export function cacheDirectory(): string {
+  const given = process.env.XDG_CACHE_HOME ?? '';
+  return join(isAbsolute(given) ? given : join(homedir(), '.cache'), 'workcell');
+}
+
+/** A cell that is kept alive may go on for long with what is mounted into it. */
+const unusedMs = 30 * 24 * 60 * 60 * 1000;
+
+/** Makes the directory unless it exists. `make` fills a draft, which takes the name when it is complete. */
+export async function keep(path: string, make: (draft: string) => Promise<void>): Promise<void> {
+  const parent = dirname(path);
+  let draft: string;
+  try {
+    await mkdir(parent, { recursive: true, mode: 0o700 });
+    await checkOwner(parent);
+    if (await exists(path)) return;
+    await removeAbandoned(parent);
+    draft = await mkdtemp(join(parent, ownedPrefix()));
+  } catch (cause) {
+    throw new WorkcellError(
+      'backend-unavailable',
+      `Nothing can be kept in the cache ${parent}: ${(cause as Error).message}. Set XDG_CACHE_HOME to a directory of your own.`,
+      { cause },
+    );
+  }
+  try {
+    await make(draft);
+    await openToAll(draft);
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    if (!(await exists(path))) throw error;
+  }
+}
+
+/** Removes directories of this kind that nobody has opened for a month, such as those of versions of before. */
+export async function removeUnused(kind: string): Promise<void> {
+  const parent = cacheDirectory();
+  const names = (await readdir(parent)).filter((name) => name.startsWith(kind));
+  await Promise.all(
+    names.map(async (name) => {
+      const path = join(parent, name);
+      const { mtimeMs } = await stat(path);
+      if (Date.now() - mtimeMs > unusedMs) await rm(path, { recursive: true, force: true });
+    }),
+  );
+}
+
+/** Says that somebody uses a directory. */
+export async function touch(path: string): Promise<void> {
+  const now = new Date();
+  await utimes(path, now, now);
+}
+
+/** What is kept here is run, so nobody else may have put it here. */
+async function checkOwner(parent: string): Promise<void> {
+  const { uid, mode } = await stat(parent);
+  if (uid !== process.geteuid?.()) throw new Error('it belongs to another user');
+  if ((mode & 0o022) !== 0) throw new Error('other users may write to it');
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path, constants.R_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Another user may have to read it, inside the cell that it is mounted in; a mask of this process must not prevent that. */
+async function openToAll(directory: string): Promise<void> {
+  await chmod(directory, 0o755);
+  for (const entry of await readdir(directory, { withFileTypes: true, recursive: true })) {
+    const path = join(entry.parentPath, entry.name);
+    const executable = entry.isDirectory() || ((await stat(path)).mode & 0o100) !== 0;
+    await chmod(path, executable ? 0o755 : 0o644);
+  }
+}
+
+/** Drafts of makers that were killed. */
+async function removeAbandoned(parent: string): Promise<void> {
+  const names = (await readdir(parent)).filter(isAbandoned);
+  await Promise.all(names.map((name) => rm(join(parent, name), { recursive: true, force: true })));
+}

@@ -1,0 +1,46 @@
+/**
+ * The names of an image. The lock tag tells what was installed, the source tag adds which executor, so that each is made
+ * anew only when its part changed. The versioned tag is the one for people: the newest for a version and a base.
+ */
+import { createHash } from 'node:crypto';
+import { createRequire } from 'node:module';
+import type { ExecutorBundle } from './bundle/bundle.js';
+import { installSteps } from './install.js';
+import type { CheckedSpec } from './spec.js';
+
+export interface ImageTags {
+  readonly lock: string;
+  /** The same as `lock` for an image without an executor. */
+  readonly source: string;
+  readonly versioned: string;
+}
+
+const { version } = createRequire(import.meta.url)('../../../package.json') as { version: string };
+
+/** `baseId` is what the base is at the moment, so that a newer one under the same name is noticed. */
+export function imageTags(spec: CheckedSpec, baseId: string, bundle: ExecutorBundle | undefined): ImageTags {
+  const { repository, base, platform } = spec;
+  const parts = [baseId, platform ?? '', bundle?.nodeHash ?? '', installSteps(spec)];
+  const lock = `${repository}:wc_v${version}_${hash(parts)}`;
+  return {
+    lock,
+    source: bundle === undefined ? lock : `${lock}_${hash([bundle.hash])}`,
+    versioned: `${repository}:wc_v${version}_${slug([base, platform].filter(Boolean).join('_'))}`,
+  };
+}
+
+export { version as imageVersion };
+
+function hash(parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+}
+
+/** The end of a name tells more than its beginning. */
+function slug(base: string): string {
+  return base
+    .replaceAll('/', '_s_')
+    .replace(/[:@]/g, '_t_')
+    .toLowerCase()
+    .replace(/[^\w.-]/g, '_')
+    .slice(-96);
+}

@@ -1,0 +1,79 @@
+import { type ArchiveFormat, type Uploaded, WorkcellError } from '../../../../protocol/index.js';
+import { checkCancelled, errnoOf } from '../errors.js';
+import type { Tree } from '../tree.js';
+import { type ArchiveLimits, Budget, refused } from './limits.js';
+import { unpackTar } from './unpack-tar.js';
+import { unpackZip } from './unpack-zip.js';
+import { Unpacker } from './unpacker.js';
+
+export interface UnpackOptions {
+  readonly format: ArchiveFormat;
+  readonly limits: ArchiveLimits;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Unpacks an archive below a directory, which is made. On an error, members that were complete stay. */
+export async function unpack(
+  tree: Tree,
+  path: string,
+  content: AsyncIterable<Uint8Array>,
+  options: UnpackOptions,
+): Promise<Uploaded> {
+  using opened = tree.openDirectory(path, { create: true });
+  const budget = new Budget(options.limits);
+  const unpacker = new Unpacker(opened.directory, budget);
+  const source = new Source(content, budget, options.signal);
+  try {
+    if (options.format === 'zip') await unpackZip(source.chunks(), unpacker, budget);
+    else await unpackTar(source.chunks(), unpacker, budget);
+  } catch (error) {
+    throw source.failure ?? explain(error);
+  }
+  return { path: opened.path, files: unpacker.files, sizeBytes: unpacker.sizeBytes };
+}
+
+/** The incoming bytes. Remembers when they failed by themselves, which says nothing about the archive. */
+class Source {
+  failure: unknown;
+  readonly #content: AsyncIterable<Uint8Array>;
+  readonly #budget: Budget;
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(content: AsyncIterable<Uint8Array>, budget: Budget, signal: AbortSignal | undefined) {
+    this.#content = content;
+    this.#budget = budget;
+    this.#signal = signal;
+  }
+
+  async *chunks(): AsyncGenerator<Buffer> {
+    const iterator = this.#content[Symbol.asyncIterator]();
+    try {
+      for (let next = await this.#next(iterator); next !== undefined; next = await this.#next(iterator))
+        yield next;
+    } finally {
+      await iterator.return?.();
+    }
+  }
+
+  async #next(iterator: AsyncIterator<Uint8Array>): Promise<Buffer | undefined> {
+    try {
+      const { value, done } = await iterator.next();
+      checkCancelled(this.#signal);
+      if (done) return undefined;
+      this.#budget.packed(value.length);
+      return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+    } catch (error) {
+      this.failure = error;
+      throw error;
+    }
+  }
+}
+
+/** What is neither typed nor from the operating system comes from the library that reads the archive. */
+function explain(error: unknown): unknown {
+  if (WorkcellError.isInstance(error) || errnoOf(error)?.startsWith('E')) return error;
+  const why = error instanceof Error ? error.message : String(error);
+  return refused(`it cannot be read (${why})`, 'Check that it is complete and of the named format.', {
+    cause: error,
+  });
+}

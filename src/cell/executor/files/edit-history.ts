@@ -1,0 +1,68 @@
+/** Remembers what files were before they were edited, so that edits can be taken back. */
+import { createHash } from 'node:crypto';
+import { WorkcellError } from '../../../protocol/index.js';
+import { quote } from './errors.js';
+
+const editsPerFile = 10;
+const defaultLimitBytes = 64 * 1024 * 1024;
+
+interface Edit {
+  readonly path: string;
+  readonly before: Buffer;
+  /** Tells whether the file still is as the edit left it. */
+  readonly afterHash: string;
+}
+
+export class EditHistory {
+  /** Oldest first, over all files. */
+  readonly #edits: Edit[] = [];
+  readonly #limitBytes: number;
+  #bytes = 0;
+
+  constructor(limitBytes = defaultLimitBytes) {
+    this.#limitBytes = limitBytes;
+  }
+
+  record(path: string, before: Buffer, after: Buffer): void {
+    if (before.length > this.#limitBytes) return;
+    this.#edits.push({ path, before, afterHash: hash(after) });
+    this.#bytes += before.length;
+    const same = this.#edits.filter((edit) => edit.path === path);
+    if (same.length > editsPerFile && same[0] !== undefined) this.#drop(same[0]);
+    while (this.#bytes > this.#limitBytes && this.#edits[0] !== undefined) this.#drop(this.#edits[0]);
+  }
+
+  /** The content before the last edit of the file, whose content is `current`. `forget` it once it is restored. */
+  last(path: string, current: Buffer): { before: Buffer; forget: () => void } {
+    const edit = this.#edits.findLast((candidate) => candidate.path === path);
+    if (edit === undefined) {
+      throw nothing(path, 'it was not edited here, or its edits are no longer kept');
+    }
+    if (edit.afterHash !== hash(current)) {
+      throw nothing(
+        path,
+        'it was changed by something else since the last edit, and that change would be lost',
+      );
+    }
+    return { before: edit.before, forget: () => this.#drop(edit) };
+  }
+
+  #drop(edit: Edit): void {
+    const index = this.#edits.indexOf(edit);
+    if (index === -1) return;
+    this.#edits.splice(index, 1);
+    this.#bytes -= edit.before.length;
+  }
+}
+
+function nothing(path: string, why: string): WorkcellError {
+  return new WorkcellError(
+    'edit-nothing-to-undo',
+    `Cannot undo an edit of ${quote(path)}: ${why}. Read the file and edit it as wanted.`,
+    { details: { path } },
+  );
+}
+
+function hash(data: Buffer): string {
+  return createHash('sha256').update(data).digest('base64');
+}

@@ -1,0 +1,146 @@
+import { closeSync, constants } from 'node:fs';
+import type { GrepMatch } from '../../../../protocol/index.js';
+import { readWhole } from '../bytes.js';
+import { errnoOf, explained } from '../errors.js';
+import { Pace } from '../pace.js';
+import { compareNames } from '../paths.js';
+import type { Tree } from '../tree.js';
+import { type Candidate, candidates, type SearchOptions } from './candidates.js';
+import { Matcher } from './matcher.js';
+import type { LineMatch } from './matcher-source.js';
+import { type CompiledPattern, compilePattern } from './regex.js';
+
+export interface GrepOptions extends SearchOptions {
+  readonly pattern: string;
+  readonly ignoreCase?: boolean | undefined;
+  readonly literal?: boolean | undefined;
+  readonly context: number;
+  readonly limit: number;
+  readonly signal?: AbortSignal | undefined;
+  /** How long one batch of files may take to match. */
+  readonly matchTimeoutMs?: number | undefined;
+}
+
+export interface Grepped {
+  readonly matches: GrepMatch[];
+  readonly truncated: boolean;
+}
+
+/** A larger file is searched up to here, and the result says that it is not complete. */
+const maxFileBytes = 64 * 1024 * 1024;
+const batchBytes = 1024 * 1024;
+const batchFiles = 256;
+/** All texts of the result together. */
+const maxResultCharacters = 8 * 1024 * 1024;
+/** All batches together; what was found until then is given. */
+const maxMatchMs = 30_000;
+
+/**
+ * Searches file contents. The work is done here and not by a search program: such a program opens files by path,
+ * and with the rights of this process a directory swapped for a link would lead it out of the tree.
+ */
+export function grep(tree: Tree, options: GrepOptions): Promise<Grepped> {
+  return explained('search', options.path, async () => {
+    const pattern = compilePattern(options.pattern, options);
+    const search = new Search(options, pattern);
+    const pace = new Pace(options.signal);
+    try {
+      for (const candidate of candidates(tree, options)) {
+        await pace.step();
+        if (candidate !== undefined) await search.add(candidate);
+        if (search.truncated) break;
+      }
+      return await search.finish();
+    } finally {
+      search.close();
+    }
+  });
+}
+
+class Search {
+  /** True when nothing more is to be looked at. */
+  truncated = false;
+  readonly #options: GrepOptions;
+  readonly #pattern: CompiledPattern;
+  readonly #matcher: Matcher;
+  readonly #found: GrepMatch[] = [];
+  #skippedSome = false;
+  #characters = 0;
+  #matchMs = 0;
+  #batch: { path: string; content: Uint8Array<ArrayBuffer> }[] = [];
+  #batchedBytes = 0;
+
+  constructor(options: GrepOptions, pattern: CompiledPattern) {
+    this.#options = options;
+    this.#pattern = pattern;
+    this.#matcher = new Matcher(options.matchTimeoutMs);
+  }
+
+  async add(candidate: Candidate): Promise<void> {
+    const content = readCandidate(candidate);
+    if (content === undefined) return;
+    this.#skippedSome ||= content.length >= maxFileBytes;
+    this.#batch.push({ path: candidate.path, content });
+    this.#batchedBytes += content.length;
+    if (this.#batchedBytes >= batchBytes || this.#batch.length >= batchFiles) await this.#matchBatch();
+  }
+
+  async finish(): Promise<Grepped> {
+    if (!this.truncated) await this.#matchBatch();
+    this.#found.sort((a, b) => compareNames(a.path, b.path) || a.line - b.line);
+    return { matches: this.#found, truncated: this.truncated || this.#skippedSome };
+  }
+
+  close(): void {
+    this.#matcher.close();
+  }
+
+  async #matchBatch(): Promise<void> {
+    const batch = this.#batch;
+    if (batch.length === 0) return;
+    this.#batch = [];
+    this.#batchedBytes = 0;
+    const { limit, context, pattern, signal } = this.#options;
+    const request = {
+      ...this.#pattern,
+      context,
+      // One more than wanted tells whether there is more.
+      limit: limit - this.#found.length + 1,
+      contents: batch.map(({ content }) => content),
+    };
+    const startedAt = performance.now();
+    const { matches, isFull } = await this.#matcher.match(request, pattern, signal);
+    this.#matchMs += performance.now() - startedAt;
+    for (const [index, list] of matches.entries()) {
+      for (const match of list) this.#take(batch[index]?.path ?? '', match);
+    }
+    if (isFull || this.#matchMs > maxMatchMs) this.truncated = true;
+  }
+
+  #take(path: string, { line, text, before, after }: LineMatch): void {
+    const characters = [text, ...before, ...after].reduce((total, part) => total + part.length, 0);
+    if (this.#found.length >= this.#options.limit || this.#characters + characters > maxResultCharacters) {
+      this.truncated = true;
+    }
+    if (this.truncated) return;
+    this.#characters += characters;
+    const around = this.#options.context === 0 ? {} : { before: [...before], after: [...after] };
+    this.#found.push({ path, line, text, ...around });
+  }
+}
+
+/** Undefined for a file that vanished or may not be read: a search goes on without it. */
+function readCandidate({ directory, name }: Candidate): Uint8Array<ArrayBuffer> | undefined {
+  let fd: number | undefined;
+  try {
+    const opened = directory.openFile(name, constants.O_RDONLY);
+    fd = opened.fd;
+    // A copy with memory of its own can be handed to the thread that matches.
+    return new Uint8Array(readWhole(fd, opened.stats.size, maxFileBytes));
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}

@@ -1,0 +1,304 @@
+/** Starts bubblewrap with the relay in it, and talks to the relay. */
+import { writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { WorkcellError } from '../../../protocol/index.js';
+import type { ExitStatus } from '../launcher.js';
+import type { Referenced } from '../pty.js';
+import { removeFile } from '../scratch.js';
+import { bubblewrapArguments, type MountOptions } from './arguments.js';
+import { cellEnvironment } from './layout.js';
+import { familyOf } from './processes.js';
+import { parseReport, type ReportLine, relaySource, relayVariables } from './relay.js';
+import { descriptors, startWired, type Wire } from './wire.js';
+
+export interface CellOptions extends MountOptions {
+  /** Path of bubblewrap. */
+  readonly program: string;
+  /** Puts the cell's first process, which this side knows by this number, under the limits of the cell. */
+  enter(hostPid: number): Promise<void>;
+  /** What stands before the bubblewrap command, such as `taskset -c 0`. */
+  readonly prefix: readonly string[];
+  /** Shell statements inside, before anything else: resource limits. */
+  readonly setup: string;
+}
+
+/** What happens to one request. */
+export interface RequestEvents {
+  /** The process inside that will report the end. */
+  onSupervisor(pid: number): void;
+  onStart(pid: number, terminal: string | undefined): void;
+  onFail(reason: string): void;
+  onEnd(status: ExitStatus): void;
+  onPump?(pid: number): void;
+}
+
+export interface RunningCell extends Referenced {
+  /** Settles when the relay takes requests and all processes are under the limits. Requests may come before. */
+  readonly ready: Promise<void>;
+  /** The relay, as this side numbers it. */
+  readonly hostPid: number;
+  /** How it ended, in words. */
+  readonly exited: Promise<string>;
+  /** Processes inside that belong to the relay. */
+  readonly helpers: ReadonlySet<number>;
+  /** Number of the next request. */
+  next(): number;
+  /** Puts the request in the exchange directory and has the relay run it. */
+  send(number: number, source: string, events?: RequestEvents): void;
+  /** Ends every process of the cell; settles when all are gone. */
+  kill(): Promise<void>;
+}
+
+/** Settles when bubblewrap is being started. */
+export async function startCell(options: CellOptions): Promise<RunningCell> {
+  const relay = new Relay(options.exchange, options.enter);
+  await relay.start(commandLine(options));
+  return relay;
+}
+
+/**
+ * While the kernel moves the first process, bubblewrap and the relay go on, and may have started what was asked for
+ * early. That is Workcell's own code, which waits for commands; it is moved too before any are sent.
+ */
+async function enterAll(first: number, enter: CellOptions['enter']): Promise<void> {
+  const entered = new Set<number>();
+  for (let left = [first]; left.length > 0; ) {
+    for (const pid of left) entered.add(pid);
+    await Promise.all(left.map(enter));
+    left = [...familyOf(first)].filter((pid) => !entered.has(pid));
+  }
+}
+
+function commandLine(options: CellOptions): string[] {
+  return [
+    ...options.prefix,
+    options.program,
+    ...bubblewrapArguments(options, descriptors),
+    ...relayVariables.flatMap((name) => ['--setenv', name, cellEnvironment[name] as string]),
+    '--',
+    'bash',
+    '-c',
+    relaySource(options.setup),
+  ];
+}
+
+const dismissMs = 1000;
+
+/**
+ * The pipe of the reports can be opened through the process file system of the cell. Few lines on it are of no known
+ * request, such as the end of one that failed to start; many of them, or one without end, are somebody else's.
+ */
+const strayLines = 1000;
+const longestLine = 65_536;
+
+class Relay implements RunningCell {
+  hostPid = 0;
+  readonly exited: Promise<string>;
+  readonly helpers = new Set<number>();
+  #wire: Wire | undefined;
+  readonly #exchange: string;
+  readonly #requests = new Map<number, RequestEvents>();
+  readonly #supervisors = new Map<number, number>();
+  readonly #programs = new Set<number>();
+  /** Process ids of programs that exited, as opposed to being killed. */
+  readonly #exitedByThemselves = new Set<number>();
+  #count = 0;
+  #strays = 0;
+  #pending = '';
+  #complaint = '';
+  #ready = false;
+  #gone = false;
+
+  readonly ready: Promise<void>;
+  #onKnown = (_hostPid: number): void => {};
+  #onReady = (): void => {};
+  #onFailure = (_error: WorkcellError): void => {};
+  #onExit = (_how: string): void => {};
+
+  constructor(exchange: string, enter: CellOptions['enter']) {
+    this.#exchange = exchange;
+    const known = new Promise<number>((resolve) => {
+      this.#onKnown = resolve;
+    });
+    const started = new Promise<void>((resolve, reject) => {
+      this.#onReady = resolve;
+      this.#onFailure = reject;
+    });
+    this.ready = Promise.all([known.then((pid) => enterAll(pid, enter)), started]).then(
+      () => {},
+      async (error: unknown) => {
+        await this.kill();
+        throw error;
+      },
+    );
+    this.exited = new Promise((resolve) => {
+      this.#onExit = resolve;
+    });
+  }
+
+  async start(argv: readonly string[]): Promise<void> {
+    this.#wire = await startWired(argv, this.#exchange, (chunk) => this.#receive(chunk));
+    this.#wire.ended.then(
+      (how) => this.#ended(how),
+      (error: Error) => this.#ended(`it could not be started: ${error.message}`),
+    );
+  }
+
+  next(): number {
+    return ++this.#count;
+  }
+
+  send(number: number, source: string, events?: RequestEvents): void {
+    if (this.#gone) throw new WorkcellError('runtime-closed', 'The cell has ended; start a new one.');
+    writeFileSync(join(this.#exchange, String(number)), source, { mode: 0o600, flag: 'wx' });
+    if (events !== undefined) this.#requests.set(number, events);
+    this.#wire?.send(String(number));
+  }
+
+  async kill(): Promise<void> {
+    if (!this.#gone) {
+      // The end of the first process takes all others along, and bubblewrap goes when they are gone.
+      if (this.hostPid > 0) kill(this.hostPid);
+      else await this.#wire?.pid.then(kill, () => {});
+    }
+    await this.exited;
+  }
+
+  ref(): void {
+    this.#wire?.ref();
+  }
+
+  unref(): void {
+    this.#wire?.unref();
+  }
+
+  #receive(chunk: Buffer): void {
+    const lines = (this.#pending + chunk.toString('latin1')).split('\n');
+    this.#pending = lines.pop() ?? '';
+    for (const line of lines) {
+      const report = parseReport(line);
+      if (report !== undefined && this.#isExpected(report)) this.#handle(report);
+      else if (!this.#ready) this.#meet(line);
+      else this.#strays++;
+    }
+    if (this.#pending.length > longestLine || this.#strays > strayLines + this.#count) void this.kill();
+  }
+
+  /** A report may only be on what was asked for, and name each helper once. */
+  #isExpected(report: ReportLine): boolean {
+    if (report.kind === 'ready') return !this.#ready;
+    if (report.kind === 'job') return this.#programs.has(report.pid);
+    if (report.kind === 'supervisor' && this.#supervisors.has(report.number)) return false;
+    return this.#requests.has(report.number);
+  }
+
+  /** What comes before the relay is bubblewrap's: an object in JSON with the process it made, and complaints. */
+  #meet(line: string): void {
+    const match = /^ *"child-pid": (\d+)/.exec(line);
+    if (match !== null && this.hostPid === 0) {
+      this.hostPid = Number(match[1]);
+      this.#onKnown(this.hostPid);
+    } else if (!/^([{}]| +")/.test(line)) this.#complaint += `${line}\n`;
+  }
+
+  #handle(report: ReportLine): void {
+    switch (report.kind) {
+      case 'ready':
+        this.#ready = true;
+        this.#wire?.settle();
+        this.#onReady();
+        return;
+      case 'supervisor':
+        this.#supervisors.set(report.number, report.pid);
+        this.helpers.add(report.pid);
+        this.#requests.get(report.number)?.onSupervisor(report.pid);
+        return;
+      case 'job':
+        if (report.exited) this.#exitedByThemselves.add(report.pid);
+        else this.#exitedByThemselves.delete(report.pid);
+        return;
+      case 'pump':
+        this.helpers.add(report.pid);
+        this.#programs.add(report.pid);
+        this.#requests.get(report.number)?.onPump?.(report.pid);
+        return;
+      case 'start':
+        this.#discard(report.number);
+        this.#programs.add(report.pid);
+        this.#requests.get(report.number)?.onStart(report.pid, report.terminal);
+        return;
+      case 'fail':
+        this.#discard(report.number);
+        this.#requests.get(report.number)?.onFail(report.reason);
+        this.#forget(report.number);
+        return;
+      case 'end': {
+        // A pump passes on the status of its program, in which a signal looks like an exit of its own.
+        const pumped = this.helpers.has(report.pid);
+        this.#dismiss(report.pid);
+        this.#programs.delete(report.pid);
+        const exited = this.#exitedByThemselves.delete(report.pid) && !pumped;
+        this.#requests.get(report.number)?.onEnd(exitStatus(report.status, exited));
+        this.#forget(report.number);
+      }
+    }
+  }
+
+  #ended(how: string): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    if (!this.#ready) this.#onFailure(startFailure(this.#complaint.trim() || this.#pending.trim() || how));
+    for (const events of this.#requests.values()) {
+      events.onFail('gone');
+      events.onEnd({ exitCode: null, signal: 'SIGKILL' });
+    }
+    this.#requests.clear();
+    this.#onExit(how);
+  }
+
+  #forget(number: number): void {
+    this.#requests.delete(number);
+    const supervisor = this.#supervisors.get(number);
+    this.#supervisors.delete(number);
+    if (supervisor !== undefined) this.#dismiss(supervisor);
+  }
+
+  /** A helper that made its last report needs a moment to go, in which it is not to be taken for a program. */
+  #dismiss(pid: number): void {
+    setTimeout(() => this.helpers.delete(pid), dismissMs).unref();
+  }
+
+  #discard(number: number): void {
+    removeFile(join(this.#exchange, String(number)));
+  }
+}
+
+/** In a shell a status above 128 is either a signal or an exit with such a code; the job's own words tell which. */
+function exitStatus(status: number, exited: boolean): ExitStatus {
+  const signal = exited ? undefined : signalNames.get(status - 128);
+  return signal === undefined ? { exitCode: status, signal: null } : { exitCode: null, signal };
+}
+
+/** Where a number has two names, the one that is listed first is the usual one. */
+const signalNames = new Map(
+  Object.entries(constants.signals)
+    .reverse()
+    .map(([name, number]) => [number, name]),
+);
+
+function startFailure(complaint: string): WorkcellError {
+  return new WorkcellError(
+    'backend-unavailable',
+    `The sandbox did not start: ${complaint}. Run workcell doctor to see what this machine allows.`,
+    { details: { complaint } },
+  );
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // Gone already.
+  }
+}

@@ -1,0 +1,31 @@
+/** The seccomp filter, compiled once and kept in a file of this process. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { WorkcellError } from '../../../protocol/index.js';
+import { makeFleeting } from '../scratch.js';
+import { type Architecture, seccompFilter } from '../seccomp/index.js';
+
+let kept: string | undefined;
+
+/** Path of the filter. */
+export function filterFile(): string {
+  kept ??= writeFilter();
+  return kept;
+}
+
+function writeFilter(): string {
+  const { arch } = process;
+  if (!isSupported(arch)) {
+    throw new WorkcellError(
+      'capability-unsupported',
+      `There is no seccomp filter for ${arch}, only for x64 and arm64.`,
+    );
+  }
+  const path = join(makeFleeting('filter'), 'filter');
+  writeFileSync(path, seccompFilter(arch), { mode: 0o600, flag: 'wx' });
+  return path;
+}
+
+function isSupported(arch: string): arch is Architecture {
+  return arch === 'x64' || arch === 'arm64';
+}

@@ -1,0 +1,78 @@
+/** Bubblewrap, started beside this process, with what joins the relay in it and this side: two named pipes. */
+import { closeSync, constants, openSync, writeFileSync, writeSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { join } from 'node:path';
+import { quote } from '../../../base/shell-quote.js';
+import { makeFifo } from '../fifo.js';
+import type { Referenced } from '../pty.js';
+import { makeFleeting, removeFile } from '../scratch.js';
+import { startBeside, waitBeside } from '../spawner.js';
+import { filterFile } from './filter.js';
+import { reportsFile, requestsFile } from './layout.js';
+
+/** Descriptors that bubblewrap finds open. Its output and errors, and then the reports of the relay, are one stream. */
+export const descriptors = { seccomp: 3, info: 1 } as const;
+
+export interface Wire extends Referenced {
+  /** Bubblewrap, as this side numbers it. */
+  readonly pid: Promise<number>;
+  /** Settles with how bubblewrap ended, when it and all that could write here are gone; fails if it never started. */
+  readonly ended: Promise<string>;
+  send(line: string): void;
+  /** To be called when the relay has its ends; nobody else can open them by name then. */
+  settle(): void;
+}
+
+let scripts: string | undefined;
+let count = 0;
+
+export async function startWired(
+  argv: readonly string[],
+  exchange: string,
+  onData: (chunk: Buffer) => void,
+): Promise<Wire> {
+  const [input, output] = [join(exchange, requestsFile), join(exchange, reportsFile)];
+  await Promise.all([makeFifo(input), makeFifo(output)]);
+  const { O_RDONLY, O_WRONLY, O_RDWR, O_NONBLOCK } = constants;
+  // Open for reading too, so that it can be opened before the relay has; that one sees its end when this process goes.
+  const requests = openSync(input, O_RDWR | O_NONBLOCK);
+  const stream = new Socket({ fd: openSync(output, O_RDONLY | O_NONBLOCK), readable: true, writable: false });
+  // Without a writer it would look as if it had ended.
+  const writer = openSync(output, O_WRONLY | O_NONBLOCK);
+  scripts ??= makeFleeting('scripts');
+  const script = join(scripts, String(count++));
+  const redirections = `</dev/null >${quote(output)} 2>&1 ${descriptors.seccomp}<${quote(filterFile())}`;
+  writeFileSync(script, `exec ${redirections} && exec -c ${argv.map(quote).join(' ')}\n`, {
+    mode: 0o600,
+    flag: 'wx',
+  });
+  const pid = startBeside(script);
+
+  function connected() {
+    closeSync(writer);
+    removeFile(script);
+  }
+  stream.once('data', connected);
+  stream.on('data', onData);
+  const ended = new Promise<string>((resolve, reject) => {
+    stream.once('close', () => {
+      closeSync(requests);
+      // Its files are closed; the process itself goes in the next moment.
+      pid.then(waitBeside).then((code) => resolve(`exit code ${code}`), reject);
+    });
+  });
+  pid.catch(() => {
+    connected();
+    stream.destroy();
+  });
+  return {
+    pid,
+    ended,
+    send: (line) => void writeSync(requests, `${line}\n`),
+    settle() {
+      for (const path of [input, output]) removeFile(path);
+    },
+    ref: () => void stream.ref(),
+    unref: () => void stream.unref(),
+  };
+}

@@ -1,0 +1,58 @@
+/** Named pipes, made many at a time because Node cannot make one itself and a process for each would cost a millisecond. */
+import { execFile } from 'node:child_process';
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { WorkcellError } from '../../protocol/index.js';
+import { makeFleeting } from './scratch.js';
+
+/** The first ones are waited for; others are made while nobody waits. */
+const firstBatch = 16;
+const batch = 128;
+const ready: string[] = [];
+let directory: string | undefined;
+let made = 0;
+let making: Promise<void> | undefined;
+let prefix: readonly string[] = [];
+
+/** Words before those of the program that makes pipes, for a process that is not the user they are to belong to. */
+export function makeFifosThrough(words: readonly string[]): void {
+  prefix = words;
+}
+
+/** Puts a new pipe, readable and writable by its owner only, at `path`, which is in a fleeting directory. */
+export async function makeFifo(path: string): Promise<void> {
+  while (ready.length === 0) {
+    making ??= makeBatch();
+    await making;
+  }
+  renameSync(ready.pop() as string, path);
+  // A failure to make more in advance shows when the next one is needed.
+  if (ready.length < firstBatch) making ??= makeBatch().catch(() => {});
+}
+
+async function makeBatch(): Promise<void> {
+  try {
+    directory ??= makeFleeting('pipes');
+    const length = made === 0 ? firstBatch : batch;
+    const paths = Array.from({ length }, () => join(directory as string, `pipe-${made++}`));
+    const [program = '', ...args] = [...prefix, 'mkfifo', '-m', '600', ...paths];
+    await promisify(execFile)(program, args, { env: { ...process.env, LC_ALL: 'C' } });
+    ready.push(...paths);
+  } catch (cause) {
+    if (cause instanceof Error && cause.message.includes('No space left')) {
+      throw new WorkcellError(
+        'disk-full',
+        `There is no space left for the pipes of a shell in ${directory}. Remove files that are not needed.`,
+        { cause },
+      );
+    }
+    throw new WorkcellError(
+      'shell-missing',
+      'The program "mkfifo" is needed for shells; it is part of coreutils.',
+      { cause },
+    );
+  } finally {
+    making = undefined;
+  }
+}

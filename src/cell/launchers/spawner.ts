@@ -1,0 +1,82 @@
+/**
+ * A small shell beside this process that starts programs for it. Node forks to start one, and the copy of a process
+ * of its size takes milliseconds in which this thread stands still; that of a shell takes a tenth.
+ *
+ * It is an interactive bash, because that survives a fork that fails, with job control, because without it programs
+ * would start deaf to interrupts. It ends with this process, by the end of its input, and what it started can be told
+ * to end with it.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
+import { quote } from '../../base/shell-quote.js';
+import { WorkcellError } from '../../protocol/index.js';
+import { withHiddenDescriptors } from './inheritance.js';
+
+/** Runs the shell source in the file in a process of its own and gives its number. The source ends in `exec`. */
+export async function startBeside(file: string): Promise<number> {
+  const pid = Number(await ask(`started=\n. ${quote(file)} & started=$!\necho "$started"\n`));
+  if (pid > 0) return pid;
+  throw new WorkcellError('spawn-failed', 'This machine lets no further process start; end some first.');
+}
+
+/** Waits for the end of a process that is ending, so that nothing of it is left; gives its exit code. */
+export async function waitBeside(pid: number): Promise<number> {
+  return Number(await ask(`wait ${pid}; echo "$?"\n`));
+}
+
+interface Question {
+  answer(reply: string): void;
+  fail(error: Error): void;
+}
+
+interface Spawner {
+  readonly child: ChildProcess;
+  /** In the order in which they were asked, which is that of the replies. */
+  readonly questions: Question[];
+}
+
+let spawner: Spawner | undefined;
+
+function ask(source: string): Promise<string> {
+  spawner ??= startSpawner();
+  const { child, questions } = spawner;
+  return new Promise((resolve, reject) => {
+    questions.push({ answer: resolve, fail: reject });
+    (child.stdout as Socket).ref();
+    (child.stdin as Writable).write(source);
+  });
+}
+
+function startSpawner(): Spawner {
+  const child = spawn('bash', ['--norc', '--noprofile', '--noediting', '-i'], {
+    cwd: '/',
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
+    detached: true,
+    stdio: withHiddenDescriptors(['pipe', 'pipe', 'ignore']),
+  });
+  const started: Spawner = { child, questions: [] };
+  let pending = '';
+  const end = (error: Error) => {
+    if (spawner === started) spawner = undefined;
+    for (const { fail } of started.questions.splice(0)) fail(error);
+  };
+  (child.stdout as Readable).on('data', (chunk: Buffer) => {
+    const lines = (pending + chunk.toString('latin1')).split('\n');
+    pending = lines.pop() ?? '';
+    for (const line of lines) started.questions.shift()?.answer(line);
+    if (started.questions.length === 0) (child.stdout as Socket).unref();
+  });
+  (child.stdin as Writable).on('error', () => {});
+  child.once('error', (cause) =>
+    end(new WorkcellError('shell-missing', 'The program "bash" is needed on this machine.', { cause })),
+  );
+  child.once('exit', () =>
+    end(new WorkcellError('spawn-failed', 'The shell that starts programs has ended.')),
+  );
+  // Cells keep this process alive, and questions that are open, but not what answers them.
+  child.unref();
+  for (const stream of [child.stdin, child.stdout]) (stream as Socket).unref();
+  (child.stdin as Writable).write('set -m\n');
+  return started;
+}

@@ -1,0 +1,176 @@
+/**
+ * Starts processes as another user than that of the server, for a server that runs as root inside a container.
+ *
+ * The server keeps root as its real and saved user and takes the other one as its effective user. So what file verbs
+ * write belongs to that user, they reach only what that user may, and commands, which are that user altogether, can
+ * neither signal the server nor read its memory, environment or descriptors.
+ */
+import { readFileSync } from 'node:fs';
+import { type Isolation, WorkcellError } from '../../protocol/index.js';
+import { makeFifosThrough } from './fifo.js';
+import { findProgram } from './find-program.js';
+import { createHostLauncher } from './host.js';
+import type { Launcher, SpawnOptions } from './launcher.js';
+import { spawnObstacle } from './spawn-failure.js';
+
+export interface User {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** From here on files belong to this user. To be called once, by a process that runs as root. */
+export function takeUser({ uid, gid }: User): void {
+  if (process.getuid?.() !== 0) {
+    throw new WorkcellError(
+      'permission-denied',
+      `Commands can run as user ${uid} only when the server is started as root.`,
+      { details: { uid } },
+    );
+  }
+  if (uid === 0) {
+    throw new WorkcellError(
+      'invalid-config',
+      'Commands cannot run as user 0: that is the user of the server itself.',
+    );
+  }
+  // A kernel may make the real user of a process that of what it executes, as gVisor does.
+  makeFifosThrough([setpriv(), `--reuid=${uid}`, `--regid=${gid}`, '--keep-groups', '--']);
+  process.setgroups?.([]);
+  process.setgid?.(gid);
+  process.seteuid?.(uid);
+}
+
+/** Takes the first user again, for good: nothing of the other one may be under way any more. */
+export function resumeRoot(): void {
+  process.seteuid?.(0);
+}
+
+/** A launcher whose processes have this user and group, no others, and no way to gain more. */
+export function createUidLauncher(
+  options: {
+    workspace: string;
+    environment: Readonly<Record<string, string>>;
+    /** Default: as the system knows that user, or else the workspace. */
+    home?: string | undefined;
+    /** Descriptors of one process. */
+    openFiles?: number | undefined;
+    /** No program of that user is here but those that are started through the launcher, and what comes of them. */
+    alone?: boolean | undefined;
+  } & User,
+): Launcher {
+  const { uid, gid, workspace, openFiles, alone = false } = options;
+  const account = accountOf(uid);
+  const host = createHostLauncher({
+    workspace,
+    environment: {
+      ...options.environment,
+      HOME: options.home ?? account?.home ?? workspace,
+      USER: account?.name ?? String(uid),
+      LOGNAME: account?.name ?? String(uid),
+    },
+    prefix: [
+      ...(openFiles === undefined ? [] : ['prlimit', `--nofile=${openFiles}`, '--']),
+      // Root of a container that has no capabilities is what its commands are to be already.
+      ...(uid === 0
+        ? []
+        : [setpriv(), `--reuid=${uid}`, `--regid=${gid}`, '--keep-groups', '--no-new-privs']),
+      ...(uid === 0 ? [] : ['--inh-caps=-all', '--']),
+      ...firstVictim(),
+    ],
+    isOwn: alone && uid !== 0 ? (entry) => entry.parentPid === 1 && isOf(uid, entry.pid) : undefined,
+  });
+  const check = (argv: readonly string[], place: SpawnOptions) => {
+    const obstacle = spawnObstacle(argv, place);
+    if (obstacle !== undefined) throw obstacle;
+  };
+  return {
+    ...host,
+    async spawn(argv, place) {
+      check(argv, place);
+      return host.spawn(argv, place);
+    },
+    async openPty(argv, place) {
+      check(argv, place);
+      return host.openPty(argv, place);
+    },
+    oomKills,
+  };
+}
+
+/** By its real user, which that of the server never is. */
+function isOf(uid: number, pid: number): boolean {
+  try {
+    return new RegExp(`^Uid:\\t${uid}\\t`, 'm').test(readFileSync(`/proc/${pid}/status`, 'latin1'));
+  } catch {
+    return false;
+  }
+}
+
+/** When memory runs out, the kernel takes commands before it takes the server. */
+function firstVictim(): string[] {
+  const program = findProgram('choom', process.env.PATH);
+  return program === undefined ? [] : [program, '-n', '1000', '--'];
+}
+
+/** Counted for the control group that the container is in, by either version of the kernel's interface. */
+function oomKills(): number {
+  for (const file of ['/sys/fs/cgroup/memory.events', '/sys/fs/cgroup/memory/memory.oom_control']) {
+    try {
+      return Number(/^oom_kill (\d+)$/m.exec(readFileSync(file, 'latin1'))?.[1] ?? 0);
+    } catch {
+      // The other version is in use, or none can be seen.
+    }
+  }
+  return 0;
+}
+
+/** What is enforced between the commands and the server. The machine around both is not this file's to judge. */
+export function uidIsolation({ uid, gid }: User): Isolation {
+  return {
+    tier: 'none',
+    facts: [
+      {
+        name: 'user',
+        enforced: true,
+        detail: `Commands run as user ${uid}, group ${gid}, and cannot gain privileges.`,
+      },
+      {
+        name: 'server',
+        enforced: true,
+        detail: 'Commands cannot signal the server or read its memory or environment.',
+      },
+      {
+        name: 'files',
+        enforced: true,
+        detail: `File verbs stay in the workspace and have the rights of user ${uid}.`,
+      },
+      {
+        name: 'network',
+        enforced: false,
+        detail: 'Commands have the network of the machine that the server runs on.',
+      },
+    ],
+  };
+}
+
+function setpriv(): string {
+  const program = findProgram('setpriv', process.env.PATH);
+  if (program !== undefined) return program;
+  throw new WorkcellError(
+    'backend-unavailable',
+    'The program "setpriv" is needed to run commands as another user; it is part of util-linux.',
+  );
+}
+
+function accountOf(uid: number): { name: string; home: string } | undefined {
+  try {
+    const line = readFileSync('/etc/passwd', 'utf8')
+      .split('\n')
+      .map((entry) => entry.split(':'))
+      .find((fields) => fields[2] === String(uid));
+    const [name, , , , , home] = line ?? [];
+    return name === undefined || home === undefined ? undefined : { name, home };
+  } catch {
+    return undefined;
+  }
+}

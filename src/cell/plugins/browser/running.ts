@@ -1,0 +1,277 @@
+/** A Chromium that runs, with its pages. */
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContext, CDPSession, Dialog, Page, Response } from 'playwright-core';
+import { WorkcellError } from '../../../protocol/index.js';
+import type { PluginCell } from '../plugin.js';
+import { most } from './actions.js';
+import { Addresses } from './addresses.js';
+import { reasonOf, within } from './bounds.js';
+import { type Chromium, startChromium } from './chromium.js';
+import { Door } from './door.js';
+import { Downloads } from './downloads.js';
+import { BrowserFiles } from './files.js';
+import { Happenings, note, shortUrl } from './happenings.js';
+import { interceptRequests } from './interception.js';
+import type { BrowserOptions } from './options.js';
+import { Popups } from './popups.js';
+import { SharedPipe } from './share.js';
+import { Tab } from './tab.js';
+import { Viewer } from './viewer.js';
+
+const require = createRequire(import.meta.url);
+
+const startMs = 60_000;
+const openMs = 10_000;
+/** A page that asks more often than this within one action is held to be hostile. */
+const mostDialogs = 100;
+
+export class Running {
+  readonly happenings = new Happenings();
+  readonly addresses: Addresses;
+  readonly files: BrowserFiles;
+  readonly options: BrowserOptions;
+  readonly #viewer: Viewer;
+  readonly #chromium: Chromium;
+  readonly #browser: Browser;
+  readonly #context: BrowserContext;
+  readonly #tabs = new Map<Page, Promise<Tab>>();
+  #control: CDPSession | undefined;
+  #downloads: Downloads | undefined;
+  #popups: Popups | undefined;
+  #active: Page | undefined;
+  #dialogAnswer: { accept: boolean; text: string } | undefined;
+  /** Why it runs no more. */
+  ended: string | undefined;
+
+  readonly #pipe: SharedPipe;
+  #door: Promise<Door> | undefined;
+
+  private constructor(
+    cell: PluginCell,
+    options: BrowserOptions,
+    { chromium, pipe, browser }: { chromium: Chromium; pipe: SharedPipe; browser: Browser },
+  ) {
+    this.options = options;
+    this.addresses = new Addresses(cell, options);
+    this.files = new BrowserFiles(cell);
+    this.#viewer = new Viewer(cell);
+    this.#chromium = chromium;
+    this.#pipe = pipe;
+    this.#browser = browser;
+    [this.#context] = browser.contexts() as [BrowserContext];
+    browser.on('disconnected', () => {
+      this.ended ??= 'The browser ended. The next action starts a new one.';
+    });
+    this.#context.on('page', (page) => this.#take(page));
+  }
+
+  static async start(cell: PluginCell, options: BrowserOptions): Promise<Running> {
+    const starting = startChromium(cell, options);
+    // Loaded while Chromium starts; large, so not before.
+    const { chromium: driver } = require('playwright-core') as typeof import('playwright-core');
+    const chromium = await starting;
+    try {
+      const pipe = new SharedPipe(chromium.pipe);
+      const connecting = driver.connectOverCDP(pipe, { timeout: startMs });
+      const ended = chromium.exited.then(({ exitCode, signal }) => {
+        throw new Error(`It ended by itself (${signal ?? exitCode}).`);
+      });
+      ended.catch(() => {});
+      const browser = await Promise.race([connecting, ended]);
+      const running = new Running(cell, options, { chromium, pipe, browser });
+      await running.#prepare();
+      return running;
+    } catch (cause) {
+      await chromium.close();
+      const complaint = chromium.complaint().split('\n').slice(-5).join('\n');
+      throw new WorkcellError(
+        'plugin-unavailable',
+        `Chromium does not start in the cell. ${reasonOf(cause)} ${complaint}`.trim(),
+        { cause },
+      );
+    }
+  }
+
+  async #prepare(): Promise<void> {
+    const [control] = await Promise.all([this.#browser.newBrowserCDPSession(), this.files.prepare()]);
+    this.#control = control;
+    const { addresses, happenings, files } = this;
+    const [popups, downloads] = await Promise.all([
+      Popups.follow(control),
+      Downloads.follow(control, { files, happenings, limit: this.options.downloadBytes }),
+      interceptRequests(control, { addresses, happenings, viewer: this.#viewer }),
+    ]);
+    this.#popups = popups;
+    this.#downloads = downloads;
+    for (const page of this.#context.pages()) this.#take(page);
+  }
+
+  /** The page that is worked with. There always is one: a broken one is replaced. */
+  async active(): Promise<Tab> {
+    const page = this.#active;
+    if (page !== undefined && !page.isClosed()) {
+      const tab = await this.#tabs.get(page);
+      if (tab !== undefined && tab.broken === undefined) return tab;
+      if (tab !== undefined) await this.closeTab(tab);
+    }
+    const last = this.#context.pages().at(-1);
+    if (last === undefined) return this.openTab();
+    this.#active = last;
+    const tab = await this.#tabs.get(last);
+    return tab === undefined || tab.broken !== undefined ? this.openTab() : tab;
+  }
+
+  async openTab(): Promise<Tab> {
+    const page = await within(this.#context.newPage(), { ms: openMs, what: 'Opening a page' });
+    const tab = await this.#take(page);
+    if (tab === undefined) throw new Error(`There are ${most.pages} pages already; close one first.`);
+    this.#active = page;
+    return tab;
+  }
+
+  async closeTab({ page }: Tab): Promise<void> {
+    await within(page.close(), { ms: openMs, what: 'Closing the page' });
+    this.#tabs.delete(page);
+    if (this.#active === page) this.#active = this.#context.pages().at(-1);
+  }
+
+  async focusTab(index: number): Promise<void> {
+    const page = this.#context.pages()[index];
+    if (page === undefined)
+      throw new Error(
+        `There is no page ${index}; there are ${this.#context.pages().length}, counted from 0.`,
+      );
+    await within(page.bringToFront(), { ms: openMs, what: 'Showing the page' });
+    this.#active = page;
+  }
+
+  /** The pages that there are, told by the browser and not by the pages. */
+  async pages(): Promise<{ url: string; title: string; active: boolean }[]> {
+    const { targetInfos } = (await this.#control?.send('Target.getTargets')) ?? { targetInfos: [] };
+    const titles = new Map(targetInfos.map(({ targetId, title }) => [targetId, title]));
+    const open = this.#context.pages().slice(0, most.pages);
+    return Promise.all(
+      open.map(async (page) => {
+        const tab = await this.#tabs.get(page);
+        return {
+          url: shortUrl(page.url()),
+          title: note(titles.get(tab?.targetId ?? '') ?? ''),
+          active: page === this.#active,
+        };
+      }),
+    );
+  }
+
+  /** An address as it is given, or the path of a file. */
+  async addressOf(given: string): Promise<string> {
+    return /^[a-z][a-z\d+.-]*:/i.test(given) ? given : this.#viewer.addressOf(given);
+  }
+
+  fileInside(path: string): Promise<string> {
+    return this.files.forUpload(path);
+  }
+
+  answerDialog(accept: boolean, text: string): void {
+    this.#dialogAnswer = { accept, text };
+  }
+
+  /** Waits for pages that were opened and can not be worked with yet. */
+  settlePopups(signal: AbortSignal | undefined): Promise<void> {
+    return this.#popups?.settle(openMs, signal) ?? Promise.resolve();
+  }
+
+  settleDownloads(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    return this.#downloads?.settle(ms, signal) ?? Promise.resolve();
+  }
+
+  /** Lets pages stand still, or go on. */
+  async hold(held: boolean): Promise<void> {
+    await Promise.all(
+      [...this.#tabs.values()].map(async (opening) => (await opening.catch(() => undefined))?.hold(held)),
+    );
+  }
+
+  /** Whether others may be at work in the pages too. */
+  get shared(): boolean {
+    return this.#door !== undefined;
+  }
+
+  async openDoor(tokenHash: string): Promise<number> {
+    this.#door ??= Door.open(this.#pipe);
+    const door = await this.#door;
+    door.tokens.add(tokenHash);
+    return door.port;
+  }
+
+  async close(): Promise<void> {
+    this.ended ??= 'The browser was closed.';
+    (await this.#door?.catch(() => undefined))?.close();
+    return this.#chromium.close();
+  }
+
+  /** Takes a new page in, or sends it away when there are too many. */
+  #take(page: Page): Promise<Tab> | undefined {
+    const known = this.#tabs.get(page);
+    if (known !== undefined) return known;
+    if (this.#tabs.size >= most.pages) {
+      this.happenings.add('blocked', {
+        url: shortUrl(page.url()),
+        reason: `There are ${most.pages} pages already, so this one was not opened.`,
+      });
+      page.close().catch(() => {});
+      return undefined;
+    }
+    const opening = Tab.open(page, this.options.viewport);
+    opening.then(
+      ({ targetId }) => this.#popups?.arrived(targetId),
+      () => this.#tabs.delete(page),
+    );
+    this.#tabs.set(page, opening);
+    // A page that another one opened is what its user now sees.
+    this.#active = page;
+    page.on('close', () => this.#tabs.delete(page));
+    page.on('dialog', (dialog) => void this.#answer(page, dialog).catch(() => {}));
+    page.on('pageerror', (error) => this.happenings.add('pageErrors', note(error.message)));
+    page.on('websocket', (socket) => void this.#judgeSocket(page, socket.url()));
+    page.on('response', (response) => void this.#judgeSource(page, response).catch(() => {}));
+    return opening;
+  }
+
+  async #answer(page: Page, dialog: Dialog): Promise<void> {
+    const type = dialog.type();
+    const given = type === 'confirm' || type === 'prompt' ? this.#dialogAnswer : undefined;
+    const accepted = given?.accept ?? (type === 'alert' || type === 'beforeunload');
+    if (given !== undefined) this.#dialogAnswer = undefined;
+    this.happenings.add('dialogs', { type: note(type), message: note(dialog.message()), accepted });
+    if (this.happenings.dialogCount > mostDialogs) {
+      const tab = await this.#tabs.get(page);
+      tab?.giveUp('The page asks without end, so it was closed.');
+      await page.close();
+    } else if (accepted) await dialog.accept(given?.text);
+    else await dialog.dismiss();
+  }
+
+  /** WebSockets cannot be held back before they open, so a page that opens a forbidden one is left. */
+  async #judgeSocket(page: Page, url: string): Promise<void> {
+    const refusal = await this.addresses.refusal(url);
+    if (refusal !== undefined) await this.#leave(page, url, refusal);
+  }
+
+  /** A name can lead elsewhere when the browser asks than when we did: what answered is looked at too. */
+  async #judgeSource(page: Page, response: Response): Promise<void> {
+    const url = response.url();
+    const host = URL.canParse(url) ? new URL(url).hostname : '';
+    if (host === '' || host === 'localhost' || host.endsWith('.localhost') || /^[\d.]+$|^\[/.test(host))
+      return;
+    const source = await response.serverAddr();
+    if (source === null) return;
+    const refusal = this.addresses.refusalOf(source.ipAddress.replace(/^\[|\]$/g, ''), host);
+    if (refusal !== undefined) await this.#leave(page, url, refusal);
+  }
+
+  async #leave(page: Page, url: string, reason: string): Promise<void> {
+    this.happenings.add('blocked', { url: shortUrl(url), reason: note(reason) });
+    const tab = await this.#tabs.get(page);
+    tab?.giveUp(reason);
+  }
+}

@@ -1,0 +1,152 @@
+/** The actions for code cells. */
+import { z } from 'zod';
+import { endedBySchema, pathSchema, timeoutSchema } from '../../../protocol/actions/common.js';
+import { defineAction } from '../../../protocol/index.js';
+
+const languageSchema = z.string().min(1).max(64);
+const contextSchema = z.string().min(1).max(128);
+
+/** Data by media type, as Jupyter has them: text as it is, JSON as a value, anything else in base64. */
+const mediaSchema = z.record(z.string(), z.unknown());
+
+const codeOutputSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('stream'), name: z.enum(['stdout', 'stderr']), text: z.string() }),
+  z.object({
+    /** A result is the value of the cell; a display is shown by its code, as often as it likes. */
+    type: z.enum(['result', 'display']),
+    data: mediaSchema,
+    /** Paths of the media that were written to files. */
+    files: z.record(z.string(), z.string()).optional(),
+    /** Bytes of the media that were left out, by media type. */
+    omitted: z.record(z.string(), z.int()).optional(),
+  }),
+  z.object({
+    type: z.literal('error'),
+    name: z.string(),
+    message: z.string(),
+    traceback: z.array(z.string()),
+  }),
+  /** Stands where output was left out. */
+  z.object({ type: z.literal('gap'), omittedBytes: z.int() }),
+]);
+
+export type CodeOutput = z.infer<typeof codeOutputSchema>;
+
+const runCode = defineAction('run_code', {
+  summary: 'Runs code in a kernel that keeps its state from one cell to the next.',
+  get input() {
+    return {
+      code: z.string(),
+      /** A language, or the name of an installed kernel. */
+      language: languageSchema.default('python'),
+      /** Cells with the same context and language share their state; others see nothing of it. */
+      context: contextSchema.default('default'),
+      /** Interrupts the cell after this time, and ends its kernel if that does not help. */
+      timeoutMs: timeoutSchema.optional(),
+      /** Answers for code that asks for input, in order. Without any, asking is an error in the code. */
+      input: z.array(z.string()).optional(),
+      /** How much text the observation itself carries: its head and its tail. */
+      maxOutputBytes: z.int().min(256).max(16_777_216).default(65_536),
+      /** How many bytes of images and other media it carries; what goes beyond is left out, and named. */
+      maxMediaBytes: z.int().min(0).max(16_777_216).default(8_388_608),
+      /** A directory that images and other media are also written to. */
+      saveMedia: pathSchema.optional(),
+    };
+  },
+  get output() {
+    return {
+      /** What a person would see: streams, results, displays and errors as text, in order, without colours. */
+      text: z.string(),
+      outputs: z.array(codeOutputSchema),
+      /** Whether the code itself ended well. */
+      status: z.enum(['ok', 'error']),
+      /** `exit` when the cell ran to its end; `killed`, `oom` and `lost` tell that its kernel died, and its state with it. */
+      endedBy: endedBySchema,
+      executionCount: z.int().nullable(),
+      language: z.string(),
+      context: z.string(),
+      durationMs: z.number(),
+      /** True when something was left out of `outputs`. */
+      truncated: z.boolean(),
+      /** Leads to all that was printed, through `read_output`; present when `outputs` has only head and tail. */
+      outputId: z.string().optional(),
+      /** Something the caller must know, such as that the kernel was replaced. */
+      notice: z.string().optional(),
+    };
+  },
+});
+
+const runIpython = defineAction('run_ipython', {
+  summary: 'Runs a Python cell and gives what it showed as one text.',
+  get input() {
+    return {
+      code: z.string(),
+      /** Adds the working directory and the path of the interpreter. */
+      include_extra: z.boolean().default(true),
+      timeoutMs: timeoutSchema.optional(),
+    };
+  },
+  get output() {
+    return {
+      content: z.string(),
+      code: z.string(),
+      /** Images as data addresses; null without any. */
+      image_urls: z.array(z.string()).nullable(),
+      /** False after an error in the code, a timeout, or the death of the kernel. */
+      success: z.boolean(),
+    };
+  },
+});
+
+const listContexts = defineAction('list_contexts', {
+  summary: 'Lists the contexts that code cells run in, and the kernels that are installed.',
+  readOnly: true,
+  input: {},
+  get output() {
+    return {
+      contexts: z.array(
+        z.object({
+          context: z.string(),
+          language: z.string(),
+          kernel: z.string(),
+          state: z.enum(['starting', 'idle', 'busy', 'dead']),
+          /** Process id inside the cell. */
+          pid: z.int().nullable(),
+          /** Cells that wait for their turn. */
+          waiting: z.int(),
+        }),
+      ),
+      /** Kernels that were started in advance and wait for a context. */
+      spare: z.int(),
+      kernels: z.array(z.object({ name: z.string(), language: z.string(), displayName: z.string() })),
+    };
+  },
+});
+
+const controlContext = defineAction('control_context', {
+  summary: 'Interrupts the running cell of a context, restarts its kernel, or ends it.',
+  get input() {
+    return {
+      operation: z.enum(['interrupt', 'restart', 'close']),
+      language: languageSchema.default('python'),
+      context: contextSchema.default('default'),
+    };
+  },
+  output: { context: z.string(), language: z.string() },
+});
+
+export const jupyterActions = {
+  run_code: runCode,
+  run_ipython: runIpython,
+  list_contexts: listContexts,
+  control_context: controlContext,
+};
+
+declare module '../../../protocol/action.js' {
+  interface PluginActions {
+    run_code: typeof runCode;
+    run_ipython: typeof runIpython;
+    list_contexts: typeof listContexts;
+    control_context: typeof controlContext;
+  }
+}

@@ -1,0 +1,122 @@
+/** The sockets of one kernel: where they are, and how this side waits for them without asking again and again. */
+import { randomBytes } from 'node:crypto';
+import { type FSWatcher, rmSync, watch, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { WorkcellError } from '../../../protocol/index.js';
+import type { PluginCell } from '../plugin.js';
+
+const channels = { shell: 1, iopub: 2, stdin: 3, control: 4, hb: 5 } as const;
+
+export type Channel = keyof typeof channels;
+
+/** What an operating system takes as the path of a socket. */
+const longestPath = 107;
+
+/** The descriptor by which a kernel reaches a directory whose path is too long. */
+const descriptor = 9;
+
+export class ConnectionFile {
+  /** As the kernel sees it. */
+  readonly path: string;
+  /** Where the sockets are, as the kernel sees it. */
+  readonly directory: string;
+  /** What a shell does before it becomes the kernel; the directory is its name. */
+  readonly setup: string;
+  readonly key = randomBytes(32).toString('hex');
+  readonly #cell: PluginCell;
+  readonly #name = `workcell-${randomBytes(6).toString('hex')}`;
+  readonly #watcher: FSWatcher;
+  #wake: (() => void)[] = [];
+
+  constructor(cell: PluginCell) {
+    this.#cell = cell;
+    this.directory = cell.sockets.inside;
+    this.path = this.#inside(`${this.#name}.json`);
+    const isLong = Buffer.byteLength(this.#inside(`${this.#name}-1`)) > longestPath;
+    this.setup = isLong ? `exec ${descriptor}<"$0"; ` : '';
+    this.#watcher = watch(cell.sockets.outside, (_event, name) => {
+      if (name === null || name.startsWith(this.#name)) this.wake();
+    });
+    this.#watcher.on('error', () => this.wake());
+    const ports = Object.fromEntries(
+      Object.entries(channels).map(([channel, port]) => [`${channel}_port`, port]),
+    );
+    const content = {
+      transport: 'ipc',
+      ip: isLong ? `/proc/self/fd/${descriptor}/${this.#name}` : this.#inside(this.#name),
+      ...ports,
+      key: this.key,
+      signature_scheme: 'hmac-sha256',
+      kernel_name: '',
+    };
+    writeFileSync(this.#outside(`${this.#name}.json`), JSON.stringify(content), { mode: 0o600, flag: 'wx' });
+  }
+
+  /** A connection to a channel, as soon as the kernel listens on it. */
+  async open(channel: Channel, stopped: AbortSignal): Promise<Duplex> {
+    for (;;) {
+      const changed = this.#change();
+      if (stopped.aborted) throw new WorkcellError('cancelled', 'The start of the kernel was given up.');
+      const outcome = await this.#tryNames(channels[channel]);
+      if (typeof outcome !== 'string') return outcome;
+      // Between its bind and its listen a socket refuses for a moment that gives no event.
+      if (outcome === 'ECONNREFUSED') await new Promise((resolve) => setImmediate(resolve));
+      else await changed;
+    }
+  }
+
+  /** Lets those who wait look again. */
+  wake(): void {
+    const waiting = this.#wake;
+    this.#wake = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  /** The kernel listens everywhere: nothing more is waited for. */
+  settled(): void {
+    this.#watcher.close();
+  }
+
+  remove(): void {
+    this.settled();
+    const files = Object.values(channels).flatMap((port) => this.#socketNames(port));
+    for (const file of [`${this.#name}.json`, ...files]) {
+      try {
+        rmSync(this.#outside(file), { force: true });
+      } catch {
+        // The place went with the cell, or a process inside put something else there; either goes with the cell.
+      }
+    }
+  }
+
+  /** Kernels join the two parts by a hyphen, as Jupyter does, or by a colon, as for TCP. */
+  #socketNames(port: number): string[] {
+    return [`${this.#name}-${port}`, `${this.#name}:${port}`];
+  }
+
+  async #tryNames(port: number): Promise<Duplex | string> {
+    let failure = 'ENOENT';
+    for (const name of this.#socketNames(port)) {
+      try {
+        return await this.#cell.connect(this.#inside(name));
+      } catch (error) {
+        const { code = '' } = error as NodeJS.ErrnoException;
+        if (code !== 'ENOENT') failure = code;
+      }
+    }
+    return failure;
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => this.#wake.push(resolve));
+  }
+
+  #inside(name: string): string {
+    return join(this.#cell.sockets.inside, name);
+  }
+
+  #outside(name: string): string {
+    return join(this.#cell.sockets.outside, name);
+  }
+}

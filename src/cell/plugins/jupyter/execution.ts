@@ -1,0 +1,295 @@
+/** One cell: from its code to all that came of it. */
+import { z } from 'zod';
+import type { ExecuteContext } from '../../../protocol/index.js';
+import type { Channel } from './connection.js';
+import type { Death, Kernel, KernelListener } from './kernel.js';
+import type { Content, Message } from './messages.js';
+import type { Outputs } from './outputs.js';
+import { Pace } from './pace.js';
+
+export interface ExecutionOptions {
+  readonly code: string;
+  readonly timeoutMs?: number | undefined;
+  /** Answers for code that asks for input. */
+  readonly input?: readonly string[] | undefined;
+}
+
+export interface Ended {
+  readonly status: 'ok' | 'error';
+  readonly endedBy: 'exit' | 'timeout' | 'cancelled' | Death['endedBy'];
+  readonly executionCount: number | null;
+  readonly notices: readonly string[];
+}
+
+/** How long a cell that was interrupted may take to end before its kernel is ended. */
+const graceMs = 2000;
+
+const streamSchema = z.object({ name: z.enum(['stdout', 'stderr']), text: z.string() });
+const shownSchema = z.object({
+  data: z.record(z.string(), z.unknown()),
+  transient: z.object({ display_id: z.string().max(512).optional() }).optional(),
+});
+const errorSchema = z.object({
+  ename: z.string().default('Error'),
+  evalue: z.string().default(''),
+  traceback: z.array(z.string()).default([]),
+});
+const replySchema = z.object({
+  status: z.string(),
+  execution_count: z.int().nullish(),
+  payload: z.array(z.looseObject({ source: z.string() })).optional(),
+});
+
+/** Runs code in a kernel that runs nothing else. Settles when the kernel has told all about it, or is gone. */
+export async function executeCell(
+  kernel: Kernel,
+  options: ExecutionOptions,
+  outputs: Outputs,
+  context: ExecuteContext,
+): Promise<Ended> {
+  if (options.input !== undefined) await kernel.openStdin();
+  const execution = new Execution(kernel, options, outputs, context);
+  try {
+    return await execution.run();
+  } finally {
+    execution.release();
+  }
+}
+
+/** Runs code that belongs to nobody's cell; gives the text of an expression evaluated after it, where that worked. */
+export async function executeSilently(
+  kernel: Kernel,
+  code: string,
+  expression?: string,
+): Promise<string | undefined> {
+  const request = {
+    code,
+    silent: true,
+    store_history: false,
+    user_expressions: expression === undefined ? {} : { value: expression },
+    allow_stdin: false,
+    stop_on_error: false,
+  };
+  return new Promise((resolve) => {
+    let id = kernel.send('shell', 'execute_request', request);
+    kernel.listener = {
+      onMessage(channel, { parentId, content }) {
+        if (channel !== 'shell' || parentId !== id) return;
+        if (wasPassedOver(content)) {
+          setTimeout(() => {
+            id = kernel.send('shell', 'execute_request', request);
+          }, againMs);
+        } else resolve(expressionSchema.safeParse(content).data?.user_expressions.value.data['text/plain']);
+      },
+      onOmitted() {},
+      onMalformed() {},
+    };
+    void kernel.ended.then(() => resolve(undefined));
+  });
+}
+
+/**
+ * Some kernels pass over what comes within a moment after an error, in case somebody had queued it, and give no sign
+ * when they take code again.
+ */
+function wasPassedOver({ status }: Content): boolean {
+  return status === 'abort' || status === 'aborted';
+}
+
+/** After so long code that was passed over is sent again. */
+const againMs = 25;
+
+const expressionSchema = z.object({
+  user_expressions: z.object({ value: z.object({ data: z.object({ 'text/plain': z.string() }) }) }),
+});
+
+class Execution implements KernelListener {
+  readonly #kernel: Kernel;
+  readonly #options: ExecutionOptions;
+  readonly #outputs: Outputs;
+  readonly #pace: Pace;
+  readonly #signal: AbortSignal | undefined;
+  readonly #answers: string[];
+  readonly #notices: string[] = [];
+  #id = '';
+  #reply: Content | undefined;
+  #idle = false;
+  #failed = false;
+  #malformed = 0;
+  #stoppedBy: 'timeout' | 'cancelled' | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #grace: NodeJS.Timeout | undefined;
+  #again: NodeJS.Timeout | undefined;
+  #finish = (): void => {};
+  readonly #cancel = () => this.#stop('cancelled');
+
+  constructor(kernel: Kernel, options: ExecutionOptions, outputs: Outputs, context: ExecuteContext) {
+    this.#kernel = kernel;
+    this.#options = options;
+    this.#outputs = outputs;
+    this.#signal = context.signal;
+    this.#answers = [...(options.input ?? [])];
+    this.#pace = new Pace(context.onProgress, kernel);
+  }
+
+  async run(): Promise<Ended> {
+    const { timeoutMs } = this.#options;
+    const finished = new Promise<undefined>((resolve) => {
+      this.#finish = () => resolve(undefined);
+    });
+    this.#kernel.listener = this;
+    if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.#stop('timeout'), timeoutMs);
+    if (this.#signal?.aborted) this.#cancel();
+    else this.#signal?.addEventListener('abort', this.#cancel, { once: true });
+    this.#send();
+    const death = await Promise.race([finished, this.#kernel.ended]);
+    await this.#pace.drained();
+    return this.#conclude(death);
+  }
+
+  #send(): void {
+    const { code, input } = this.#options;
+    this.#idle = false;
+    this.#id = this.#kernel.send('shell', 'execute_request', {
+      code,
+      silent: false,
+      store_history: true,
+      user_expressions: {},
+      allow_stdin: input !== undefined,
+      stop_on_error: false,
+    });
+  }
+
+  release(): void {
+    this.#kernel.listener = undefined;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#again);
+    clearTimeout(this.#grace);
+    this.#signal?.removeEventListener('abort', this.#cancel);
+  }
+
+  onMessage(channel: Channel, message: Message): void {
+    if (message.parentId !== this.#id) return;
+    if (channel === 'iopub') this.#publish(message);
+    else if (channel === 'stdin' && message.type === 'input_request') this.#answer(message);
+    else if (channel === 'shell' && message.type === 'execute_reply') {
+      if (wasPassedOver(message.content) && this.#stoppedBy === undefined) {
+        this.#again = setTimeout(() => this.#send(), againMs);
+        return;
+      }
+      this.#reply = message.content;
+      for (const text of pagedTexts(message.content)) this.#outputs.show({ type: 'display', data: text });
+      this.#settle();
+    }
+  }
+
+  onOmitted(channel: Channel, bytes: number): void {
+    this.#outputs.omit(bytes);
+    // A reply that is too large to be read is still the reply.
+    if (channel === 'shell') {
+      this.#reply = {};
+      this.#settle();
+    }
+  }
+
+  onMalformed(): void {
+    this.#malformed++;
+  }
+
+  #publish({ type, content }: Message): void {
+    if (type === 'stream') this.#stream(content);
+    else if (type === 'execute_result' || type === 'display_data' || type === 'update_display_data')
+      this.#show(type, content);
+    else if (type === 'error') this.#fail(content);
+    else if (type === 'clear_output') this.#outputs.clear(content.wait === true);
+    else if (type === 'status' && content.execution_state === 'idle') {
+      this.#idle = true;
+      this.#settle();
+    }
+  }
+
+  #fail(content: Content): void {
+    const error = errorSchema.safeParse(content);
+    this.#failed = true;
+    if (error.success) this.#outputs.error(error.data.ename, error.data.evalue, error.data.traceback);
+    else this.onMalformed();
+  }
+
+  #stream(content: Content): void {
+    const stream = streamSchema.safeParse(content);
+    if (!stream.success) {
+      this.onMalformed();
+      return;
+    }
+    this.#outputs.stream(stream.data.name, stream.data.text);
+    this.#pace.push(stream.data.name, stream.data.text);
+  }
+
+  #show(type: string, content: Content): void {
+    const shown = shownSchema.safeParse(content);
+    if (!shown.success) {
+      this.onMalformed();
+      return;
+    }
+    const { data, transient } = shown.data;
+    const id = transient?.display_id;
+    const output = { type: type === 'execute_result' ? ('result' as const) : ('display' as const), data };
+    const update = type === 'update_display_data';
+    const kept = update ? this.#outputs.update(output, id ?? '') : this.#outputs.show(output, id);
+    if (kept === undefined) return;
+    this.#pace.show({ kind: kept.type, data: kept.data, omitted: kept.omitted, displayId: id, update });
+  }
+
+  #answer(request: Message): void {
+    const answer = this.#answers.shift();
+    if (answer === undefined) {
+      this.#notices.push(
+        `The code asked for input more often than the ${this.#options.input?.length} answers it was given, and was interrupted.`,
+      );
+      this.#kernel.interrupt();
+      return;
+    }
+    this.#kernel.send('stdin', 'input_reply', { value: answer, status: 'ok' }, { msg_id: request.id });
+  }
+
+  #settle(): void {
+    if (this.#idle && this.#reply !== undefined) this.#finish();
+  }
+
+  /** Interrupts the code; its state stays if it lets itself be interrupted. */
+  #stop(reason: 'timeout' | 'cancelled'): void {
+    if (this.#stoppedBy !== undefined) return;
+    this.#stoppedBy = reason;
+    this.#kernel.interrupt();
+    this.#grace = setTimeout(() => void this.#kernel.kill(), graceMs);
+  }
+
+  #conclude(death: Death | undefined): Ended {
+    const reply = replySchema.safeParse(this.#reply);
+    if (death !== undefined) {
+      const why =
+        this.#stoppedBy === undefined
+          ? `The kernel died while the cell ran. ${death.detail}`
+          : 'The cell did not let itself be interrupted, so its kernel was ended.';
+      this.#notices.push(`${why} Its state is lost; the next cell starts a new one.`);
+    }
+    if (this.#malformed > 0)
+      this.#notices.push(
+        `${this.#malformed} messages of the kernel were malformed or not signed, and ignored.`,
+      );
+    const isError = this.#failed || death !== undefined || (reply.success && reply.data.status !== 'ok');
+    return {
+      status: isError ? 'error' : 'ok',
+      endedBy: this.#stoppedBy ?? death?.endedBy ?? 'exit',
+      executionCount: (reply.success ? reply.data.execution_count : undefined) ?? null,
+      notices: this.#notices,
+    };
+  }
+}
+
+/** What a cell shows through the pager of a person's terminal, such as the help of a function. */
+function pagedTexts(content: Content): Record<string, unknown>[] {
+  const { payload = [] } = replySchema.safeParse(content).data ?? {};
+  const data = payload.filter(({ source }) => source === 'page').map((entry) => entry.data);
+  return data.filter((entry) => typeof entry === 'object' && entry !== null) as Record<string, unknown>[];
+}

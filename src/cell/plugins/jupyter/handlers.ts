@@ -1,0 +1,82 @@
+/** The code cells of one cell, at work. */
+import { type Action, type ExecuteContext, WorkcellError } from '../../../protocol/index.js';
+import type { PluginCell, PluginInstance } from '../plugin.js';
+import type { CodeOutput, jupyterActions } from './actions.js';
+import { Contexts, type ContextsOptions } from './contexts.js';
+import { toIpython } from './ipython.js';
+import { Outputs } from './outputs.js';
+import { saveMedia } from './save-media.js';
+import { textOf } from './text.js';
+
+export function createHandlers(
+  cell: PluginCell,
+  options: ContextsOptions,
+): PluginInstance<typeof jupyterActions> & { contexts: Contexts } {
+  const contexts = new Contexts(cell, options);
+
+  async function runCode(action: Action<'run_code'>, context: ExecuteContext) {
+    const started = performance.now();
+    const budget = { textBytes: action.maxOutputBytes, mediaBytes: action.maxMediaBytes };
+    const place = await contexts.open(action.language, action.context);
+    const outputs = new Outputs(budget, () => cell.openOutput());
+    const { notices, ...ended } = await place.run(action, outputs, context);
+    const shown: CodeOutput[] = outputs.list();
+    if (action.saveMedia !== undefined) await saveMedia(cell, action.saveMedia, shown);
+    return {
+      text: textOf(shown),
+      outputs: shown,
+      ...ended,
+      language: place.language,
+      context: place.name,
+      durationMs: performance.now() - started,
+      truncated: outputs.truncated,
+      outputId: outputs.keptId,
+      notice: notices.length === 0 ? undefined : notices.join(' '),
+    };
+  }
+
+  return {
+    contexts,
+    handlers: {
+      run_code: runCode,
+      run_ipython: (action, context) =>
+        toIpython(action, context, runCode, async () => ({
+          cwd: (await contexts.surroundings()).cwd ?? cell.workspace,
+          interpreter: (await (await contexts.find('python', 'default'))?.interpreter()) ?? '',
+        })),
+      async list_contexts() {
+        return {
+          contexts: contexts.list().map((entry) => ({
+            context: entry.name,
+            language: entry.language,
+            kernel: entry.kernelName,
+            state: entry.state,
+            pid: entry.pid,
+            waiting: entry.waiting,
+          })),
+          spare: contexts.spare,
+          kernels: (await contexts.specs()).map(({ name, language, displayName }) => ({
+            name,
+            language,
+            displayName,
+          })),
+        };
+      },
+      async control_context({ operation, language, context: name }) {
+        const context = await contexts.find(language, name);
+        if (context === undefined) {
+          throw new WorkcellError(
+            'session-not-found',
+            `There is no context "${name}" for ${language}. A context is made by its first cell; list_contexts shows those that there are.`,
+            { details: { context: name, language } },
+          );
+        }
+        if (operation === 'interrupt') context.interrupt();
+        else await context.end();
+        if (operation === 'close') contexts.forget(context);
+        return { context: name, language: context.language };
+      },
+    },
+    dispose: () => contexts.close(),
+  };
+}

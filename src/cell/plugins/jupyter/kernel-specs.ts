@@ -1,0 +1,137 @@
+/** Which kernels are installed in a cell, and how each is started. */
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { WorkcellError } from '../../../protocol/index.js';
+import type { PluginCell } from '../plugin.js';
+
+export interface KernelSpec {
+  readonly name: string;
+  readonly language: string;
+  readonly displayName: string;
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly interrupt: 'signal' | 'message';
+}
+
+const specSchema = z.object({
+  argv: z.array(z.string()).min(1),
+  display_name: z.string().default(''),
+  language: z.string().default(''),
+  interrupt_mode: z.enum(['signal', 'message']).default('signal'),
+  env: z.record(z.string(), z.string()).default({}),
+});
+
+/**
+ * Prints each kernel.json with its path before it, where Jupyter itself would look: what the user named, the user's own,
+ * that of the first Python, those of the system. A Python with ipykernel and no such file is named by its path alone.
+ */
+const search = `
+python=$(command -v python3)
+IFS=:
+for place in $JUPYTER_PATH "\${JUPYTER_DATA_DIR:-$HOME/.local/share/jupyter}" "\${python%/bin/python3}/share/jupyter" /usr/local/share/jupyter /usr/share/jupyter; do
+  for file in "$place"/kernels/*/kernel.json; do
+    [ -f "$file" ] && [ "$(wc -c <"$file")" -lt 65536 ] && printf '%s\\0' "$file" && cat "$file" && printf '\\0'
+  done
+done
+[ -n "$python" ] && "$python" -c 'import ipykernel_launcher' 2>/dev/null && printf '%s\\0\\0' "$python"
+exit 0`;
+
+/** More than any machine has of them. */
+const limitBytes = 4 * 1024 * 1024;
+
+/** A program that succeeds when some kernel is installed. */
+export const kernelCheck: readonly string[] = ['sh', '-c', `[ -n "$(${search.replace(/exit 0$/, '')} )" ]`];
+
+export async function findKernelSpecs(cell: PluginCell): Promise<KernelSpec[]> {
+  const { stdin, stdout, stderr } = await cell.spawn(['sh', '-c', search]);
+  stdin.on('error', () => {});
+  stdin.end();
+  stderr.resume();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stdout as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > limitBytes) break;
+    chunks.push(chunk);
+  }
+  const words = Buffer.concat(chunks).toString('utf8').split('\0');
+  const specs = new Map<string, KernelSpec>();
+  for (let at = 0; at + 1 < words.length; at += 2) {
+    const spec = readSpec(words[at] as string, words[at + 1] as string);
+    if (spec !== undefined && !specs.has(spec.name)) specs.set(spec.name, spec);
+  }
+  return [...specs.values()];
+}
+
+/** The kernel for a language: one of that name, else the first for that language. */
+export function chooseSpec(specs: readonly KernelSpec[], language: string): KernelSpec {
+  const wanted = aliases[language.toLowerCase()] ?? language.toLowerCase();
+  const found =
+    specs.find(({ name }) => name.toLowerCase() === wanted) ??
+    specs.find((spec) => spec.language.toLowerCase() === wanted);
+  if (found !== undefined) return found;
+  const installed = specs.map((spec) => `${spec.name} (${spec.language})`).join(', ') || 'none';
+  throw new WorkcellError(
+    'plugin-unavailable',
+    `There is no kernel for "${language}" in the cell. ${installation[wanted] ?? 'Install a Jupyter kernel for it.'} Installed: ${installed}.`,
+    { details: { language, installed: specs.map(({ name }) => name) } },
+  );
+}
+
+const aliases: Partial<Record<string, string>> = {
+  py: 'python',
+  js: 'javascript',
+  ts: 'typescript',
+  sh: 'bash',
+  rs: 'rust',
+};
+
+export const installIpykernel =
+  'Install one with: apt-get install python3-ipykernel, or: python3 -m pip install ipykernel.';
+
+const installation: Partial<Record<string, string>> = {
+  python: installIpykernel,
+  javascript: 'Install one with: npm install -g tslab && tslab install.',
+  typescript: 'Install one with: npm install -g tslab && tslab install.',
+  bash: 'Install one with: python3 -m pip install bash_kernel && python3 -m bash_kernel.install.',
+};
+
+function readSpec(file: string, text: string): KernelSpec | undefined {
+  if (text === '') return ownPython(file);
+  const parsed = specSchema.safeParse(parseJson(text));
+  if (!parsed.success) return undefined;
+  const { argv, display_name: displayName, language, interrupt_mode: interrupt, env } = parsed.data;
+  const folder = dirname(file);
+  const name = folder.slice(folder.lastIndexOf('/') + 1);
+  const program = argv[0] as string;
+  // One that names no particular Python means the one that it was installed beside.
+  const prefix = file.slice(0, file.lastIndexOf('/share/jupyter/'));
+  const first = /^python[\d.]*$/.test(program) ? join(prefix, 'bin', program) : program;
+  return {
+    name,
+    language: language || name,
+    displayName: displayName || name,
+    argv: [first, ...argv.slice(1)].map((word) => word.replaceAll('{resource_dir}', folder)),
+    env,
+    interrupt,
+  };
+}
+
+function ownPython(python: string): KernelSpec {
+  return {
+    name: 'python3',
+    language: 'python',
+    displayName: 'Python 3',
+    argv: [python, '-m', 'ipykernel_launcher', '-f', '{connection_file}'],
+    env: {},
+    interrupt: 'signal',
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,111 @@
+/** Finds plugins: those of this package by their names, others as packages or files. */
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { z } from 'zod';
+import type { PluginSpec } from '../../protocol/config.js';
+import { WorkcellError } from '../../protocol/index.js';
+import { builtinPlugins, defaultPlugins } from './builtin.js';
+import type { Plugin } from './plugin.js';
+
+export interface LoadedPlugin {
+  readonly plugin: Plugin;
+  /** What leads to it from another process: its own name, or the address of its module. */
+  readonly source: string | undefined;
+  readonly options?: unknown;
+}
+
+/** Without a list: those of this package that cost nothing until they are used. */
+export async function loadPlugins(
+  specs: readonly (PluginSpec | Plugin)[] = defaultPlugins,
+  from: string = process.cwd(),
+): Promise<LoadedPlugin[]> {
+  return Promise.all(specs.map((spec) => loadPlugin(spec, from)));
+}
+
+/** The plugins as another process can load them. One that was given as an object cannot cross. */
+export function pluginSpecs(plugins: readonly LoadedPlugin[]): PluginSpec[] {
+  return plugins.map(({ plugin, source, options }) => {
+    if (source === undefined) {
+      throw new WorkcellError(
+        'invalid-config',
+        `Plugin "${plugin.name}" was given as an object, and this backend runs in another process. Name its package or file instead.`,
+        { details: { plugin: plugin.name } },
+      );
+    }
+    return options === undefined ? source : { name: source, options };
+  });
+}
+
+/** The same for a place that has this package and nothing else of this machine, such as a container. */
+export function builtinSpecs(plugins: readonly LoadedPlugin[]): PluginSpec[] {
+  for (const { plugin, source } of plugins) {
+    if (source !== undefined && Object.hasOwn(builtinPlugins, source)) continue;
+    throw new WorkcellError(
+      'invalid-config',
+      `Plugin "${plugin.name}" is not one of this package, and this backend cannot bring others along: ${Object.keys(builtinPlugins).join(', ')}.`,
+      { details: { plugin: plugin.name } },
+    );
+  }
+  return pluginSpecs(plugins);
+}
+
+/** To import again what was imported still takes a moment, which every cell would pay. */
+const builtins = new Map<string, Promise<Plugin>>();
+
+function loadBuiltin(name: string): Promise<Plugin> | undefined {
+  const load = Object.hasOwn(builtinPlugins, name) ? builtinPlugins[name] : undefined;
+  if (load === undefined) return undefined;
+  const known = builtins.get(name) ?? load().then((module) => module.default);
+  builtins.set(name, known);
+  return known;
+}
+
+async function loadPlugin(spec: PluginSpec | Plugin, from: string): Promise<LoadedPlugin> {
+  if (typeof spec === 'object' && 'initialize' in spec)
+    return { plugin: check(spec, spec.name), source: undefined };
+  const { name, options } = typeof spec === 'string' ? { name: spec, options: undefined } : spec;
+  const builtin = loadBuiltin(name);
+  if (builtin !== undefined) return { plugin: await builtin, source: name, options };
+  let source: string;
+  let module: { default?: unknown };
+  try {
+    source = await locate(name, from);
+    module = await import(source);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new WorkcellError(
+      'invalid-config',
+      `Plugin "${name}" cannot be loaded: ${reason}. Plugins of this package: ${Object.keys(builtinPlugins).join(', ')}; others are packages or files that export one as default.`,
+      { details: { plugin: name }, cause },
+    );
+  }
+  return { plugin: check(module.default, name), source, options };
+}
+
+/** The address of a module, so that it is the same one wherever it is loaded from. */
+async function locate(name: string, from: string): Promise<string> {
+  if (name.startsWith('file:')) return name;
+  if (/^\.{0,2}\//.test(name)) return pathToFileURL(resolve(from, name)).href;
+  // What Node itself does for an import, from a place that is not this file.
+  const { resolve: resolveImport } = await import('import-meta-resolve');
+  return resolveImport(name, pathToFileURL(join(from, 'package.json')).href);
+}
+
+const pluginSchema = z.looseObject({
+  name: z.string().regex(/^[a-z][\w@/.-]*$/i, 'must be a name'),
+  version: z.string(),
+  summary: z.string(),
+  actions: z.record(z.string(), z.looseObject({ name: z.string(), input: z.custom(), output: z.custom() })),
+  initialize: z.custom((value) => typeof value === 'function', 'must be a function'),
+});
+
+function check(value: unknown, name: string): Plugin {
+  const result = pluginSchema.safeParse(value);
+  if (result.success) return value as Plugin;
+  const problems = result.error.issues.map(
+    ({ path, message }) => `${path.join('.') || 'default export'}: ${message}`,
+  );
+  throw new WorkcellError('invalid-config', `"${name}" is not a plugin: ${problems.join('; ')}.`, {
+    details: { plugin: name },
+  });
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { environmentSchema, pathSchema, timeoutSchema } from '../../../protocol/actions/common.js';
+import { defineAction } from '../../../protocol/index.js';
+
+const nameSchema = z.string().regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits or _ . -');
+
+const stdioServerSchema = z.strictObject({
+  type: z.literal('stdio').optional(),
+  /** A program of the cell. */
+  command: z.string().min(1),
+  args: z.array(z.string()).default([]),
+  /** `${NAME}` stands for a secret of that name that may reach the cell. */
+  env: environmentSchema.default({}),
+  cwd: pathSchema.optional(),
+});
+
+const httpServerSchema = z.strictObject({
+  type: z.enum(['http', 'sse']).default('http'),
+  url: z.url({ protocol: /^https?$/ }),
+  /** `${NAME}` stands for a secret of that name that may reach the cell. */
+  headers: z.record(z.string(), z.string()).default({}),
+});
+
+const serverSchema = z.union([stdioServerSchema, httpServerSchema]);
+
+export type ServerConfig = z.output<typeof serverSchema>;
+
+const serverInfoSchema = z.object({
+  name: z.string(),
+  state: z.enum(['connected', 'failed']),
+  /** Why it is not connected. */
+  reason: z.string().optional(),
+  tools: z.int(),
+});
+
+const connectMcp = defineAction('connect_mcp', {
+  summary: 'Connects MCP servers: programs started in the cell, or servers reached from inside it.',
+  get input() {
+    return {
+      /** By name, as in the `mcpServers` of common configuration files. One that is connected already is replaced. */
+      servers: z.record(nameSchema, serverSchema),
+      timeoutMs: timeoutSchema.default(30_000),
+    };
+  },
+  output: { servers: z.array(serverInfoSchema) },
+});
+
+const disconnectMcp = defineAction('disconnect_mcp', {
+  summary: 'Lets go of an MCP server, which ends when it was started in the cell.',
+  input: { server: nameSchema },
+  output: { server: z.string() },
+});
+
+const toolSchema = z.object({
+  server: z.string(),
+  name: z.string(),
+  description: z.string().optional(),
+  inputSchema: z.record(z.string(), z.unknown()),
+  annotations: z.record(z.string(), z.unknown()).optional(),
+});
+
+export type McpTool = z.infer<typeof toolSchema>;
+
+const listMcpTools = defineAction('list_mcp_tools', {
+  summary: 'Lists the tools of the connected MCP servers. What was listed last is what may be called.',
+  readOnly: true,
+  input: { server: nameSchema.optional() },
+  output: { tools: z.array(toolSchema), servers: z.array(serverInfoSchema) },
+});
+
+export const callToolMcp = defineAction('call_tool_mcp', {
+  summary: 'Calls a tool of a connected MCP server.',
+  get input() {
+    return {
+      name: z.string().min(1).max(256),
+      arguments: z.record(z.string(), z.unknown()).default({}),
+      /** Needed when several servers have a tool of that name. */
+      server: nameSchema.optional(),
+      timeoutMs: timeoutSchema.default(60_000),
+    };
+  },
+  get output() {
+    return {
+      server: z.string(),
+      name: z.string(),
+      /** Text, images, audio and resources, as MCP has them. */
+      content: z.array(z.looseObject({ type: z.string() })),
+      structuredContent: z.record(z.string(), z.unknown()).optional(),
+      /** True when the tool itself says that it failed. */
+      isError: z.boolean(),
+    };
+  },
+});
+
+export const mcpActions = {
+  connect_mcp: connectMcp,
+  disconnect_mcp: disconnectMcp,
+  list_mcp_tools: listMcpTools,
+  call_tool_mcp: callToolMcp,
+};
+
+declare module '../../../protocol/action.js' {
+  interface PluginActions {
+    connect_mcp: typeof connectMcp;
+    disconnect_mcp: typeof disconnectMcp;
+    list_mcp_tools: typeof listMcpTools;
+    call_tool_mcp: typeof callToolMcp;
+  }
+}

@@ -1,0 +1,117 @@
+/** An MCP server as a process of the cell: messages are lines on its standard input and output. */
+import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { WorkcellError } from '../../../protocol/index.js';
+import type { LaunchedProcess } from '../../launchers/launcher.js';
+import type { PluginCell } from '../plugin.js';
+
+/** Of one message; a list of tools is the largest that comes. */
+const longestMessage = 8 * 1024 * 1024;
+const keptComplaint = 2000;
+const newline = 0x0a;
+/** How long a server may take to end by itself once nobody talks to it any more. */
+const farewellMs = 1000;
+
+export interface StdioServer {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string | undefined;
+}
+
+export class CellStdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+
+  readonly #cell: PluginCell;
+  readonly #server: StdioServer;
+  #pieces: Buffer[] = [];
+  #length = 0;
+  #process: LaunchedProcess | undefined;
+  #closing: Promise<void> | undefined;
+  #complaint = '';
+
+  constructor(cell: PluginCell, server: StdioServer) {
+    this.#cell = cell;
+    this.#server = server;
+  }
+
+  /** The end of what the server wrote to standard error. */
+  get complaint(): string {
+    return this.#complaint.trim();
+  }
+
+  async start(): Promise<void> {
+    const { command, args, env, cwd } = this.#server;
+    const launched = await this.#cell.spawn([command, ...args], { env, ...(cwd !== undefined && { cwd }) });
+    this.#process = launched;
+    // A server that ends while something is written to it shows by its end.
+    launched.stdin.on('error', () => {});
+    launched.stdout.on('data', (chunk: Buffer) => this.#take(chunk));
+    launched.stderr.on('data', (chunk: Buffer) => {
+      this.#complaint = (this.#complaint + chunk.toString('utf8')).slice(-keptComplaint);
+    });
+    void launched.exited.then(() => this.onclose?.());
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const { stdin } = this.#process ?? {};
+    if (stdin === undefined || !stdin.writable)
+      throw new WorkcellError('runtime-disconnected', 'The MCP server has ended.');
+    if (stdin.write(serializeMessage(message))) return;
+    await new Promise<void>((resolve) => {
+      stdin.once('drain', resolve);
+      stdin.once('close', resolve);
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
+    const launched = this.#process;
+    if (launched === undefined) return;
+    launched.stdin.end();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, farewellMs);
+    });
+    await Promise.race([launched.exited, late]);
+    clearTimeout(timer);
+    // What it started may outlive it.
+    await this.#cell.kill(launched.pid);
+    for (const stream of [launched.stdin, launched.stdout, launched.stderr]) stream.destroy();
+  }
+
+  #take(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      const line = Buffer.concat([...this.#pieces, chunk.subarray(start, end)]).toString('utf8');
+      start = end + 1;
+      this.#pieces = [];
+      this.#length = 0;
+      this.#deliver(line);
+    }
+    this.#pieces.push(chunk.subarray(start));
+    this.#length += chunk.length - start;
+    if (this.#length <= longestMessage) return;
+    this.#complaint = `more than ${longestMessage} bytes in one message`;
+    this.#pieces = [];
+    // Nothing of it is read any more, so it ends when it writes on.
+    this.#process?.stdout.destroy();
+    void this.close();
+  }
+
+  #deliver(line: string): void {
+    try {
+      this.onmessage?.(deserializeMessage(line));
+    } catch (error) {
+      // A line that is no message, such as a greeting printed by mistake, harms nothing.
+      this.onerror?.(error as Error);
+    }
+  }
+}

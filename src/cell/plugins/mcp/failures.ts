@@ -1,0 +1,29 @@
+import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { WorkcellError } from '../../../protocol/index.js';
+
+/** What went wrong between us and an MCP server, as one of our own errors. `complaint`: what it wrote to standard error. */
+export function describeFailure(server: string, error: unknown, complaint: string): WorkcellError {
+  if (WorkcellError.isInstance(error)) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  const details = { server };
+  if (error instanceof McpError) {
+    if (error.code === ErrorCode.RequestTimeout)
+      return new WorkcellError('timed-out', `MCP server "${server}" did not answer in time.`, { details });
+    if (error.code !== ErrorCode.ConnectionClosed)
+      return new WorkcellError('mcp-failed', `MCP server "${server}" refused: ${message}`, { details });
+  }
+  if (error instanceof Error && error.name === 'AbortError')
+    return new WorkcellError('cancelled', 'The call was cancelled.', { details });
+  const said = complaint === '' ? '' : ` It wrote: ${complaint}`;
+  return new WorkcellError('mcp-failed', `MCP server "${server}" cannot be used: ${reason(error)}.${said}`, {
+    details,
+    cause: error,
+  });
+}
+
+/** undici hides what happened in the cause. */
+function reason(error: unknown): string {
+  const { message, cause } = error as { message?: string; cause?: unknown };
+  const own = message ?? String(error);
+  return cause instanceof Error ? `${own}: ${cause.message}` : own;
+}

@@ -1,0 +1,31 @@
+/** What a tool host may say. It runs in the cell, so all of it is checked. */
+import { z } from 'zod';
+import { errorSchema } from '../../../protocol/index.js';
+
+const id = z.int().nonnegative();
+
+const printed = {
+  stdout: z.string().default(''),
+  stderr: z.string().default(''),
+  truncated: z.boolean().default(false),
+};
+
+export const hostMessageSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('hello'), token: z.string() }),
+  z.object({ type: z.literal('installed'), id, tools: z.array(z.string()) }),
+  z.object({
+    type: z.literal('refused'),
+    id,
+    code: z.enum(['invalid-tool', 'tool-failed']),
+    message: z.string(),
+  }),
+  z.object({ type: z.literal('result'), id, result: z.unknown(), ...printed }),
+  z.object({ type: z.literal('error'), id, error: errorSchema, ...printed }),
+  z.object({ type: z.literal('output'), id, stream: z.enum(['stdout', 'stderr']), text: z.string() }),
+  z.object({ type: z.literal('progress'), id, value: z.unknown() }),
+  z.object({ type: z.literal('log'), id, message: z.string() }),
+  z.object({ type: z.literal('execute'), id, request: id, action: z.looseObject({ action: z.string() }) }),
+  z.object({ type: z.literal('abandon'), request: id }),
+]);
+
+export type HostMessage = z.infer<typeof hostMessageSchema>;

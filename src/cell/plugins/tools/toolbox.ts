@@ -1,0 +1,152 @@
+/** The tools of one cell: what was installed, and the hosts that run it. */
+import { createHash } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type Action,
+  type ExecuteContext,
+  type Observation,
+  WorkcellError,
+} from '../../../protocol/index.js';
+import type { PluginCell } from '../plugin.js';
+import { programs } from './inside/programs.js';
+import { type Checked, compile, describe } from './json-schema.js';
+import { defaultTimeoutMs } from './limits.js';
+import { ToolHost } from './tool-host.js';
+
+type Language = Action<'install_tools'>['language'];
+
+/** A module with the arguments that its tools were made with. */
+interface Kit {
+  readonly key: string;
+  readonly language: Language;
+  /** As seen from inside. */
+  readonly file: string;
+  readonly arguments: unknown;
+}
+
+interface InstalledTool {
+  readonly kit: Kit;
+  readonly check: ((value: unknown) => Checked) | undefined;
+  readonly timeoutMs: number | undefined;
+}
+
+interface RunningHost {
+  readonly host: Promise<ToolHost>;
+  /** The kits that it has, by key, with the names of their tools. */
+  readonly kits: Map<string, Promise<readonly string[]>>;
+}
+
+export class Toolbox {
+  readonly #cell: PluginCell;
+  readonly #tools = new Map<string, InstalledTool>();
+  readonly #hosts = new Map<Language, RunningHost>();
+
+  constructor(cell: PluginCell) {
+    this.#cell = cell;
+  }
+
+  async install(action: Action<'install_tools'>): Promise<{ tools: string[] }> {
+    const { language, tools } = action;
+    // Begins while the module is written.
+    const running = this.#host(language);
+    running.host.catch(() => {});
+    const [kit, checks] = await Promise.all([
+      this.#keep(action),
+      Promise.all(
+        tools.map(({ name, parameters }) =>
+          parameters === undefined ? undefined : compile(parameters, `The schema of tool "${name}"`),
+        ),
+      ),
+    ]);
+    const known = await this.#ready(running, kit);
+    const missing = tools.filter(({ name }) => !known.includes(name)).map(({ name }) => `"${name}"`);
+    if (missing.length > 0) {
+      throw new WorkcellError(
+        'invalid-tool',
+        `The module has no tool ${missing.join(', ')}. It has: ${known.join(', ') || 'none'}.`,
+        { details: { missing, known } },
+      );
+    }
+    for (const [index, { name, timeoutMs }] of tools.entries())
+      this.#tools.set(name, { kit, check: checks[index], timeoutMs });
+    return { tools: tools.map(({ name }) => name) };
+  }
+
+  async call(
+    { tool, arguments: given, timeoutMs }: Action<'call_tool'>,
+    context: ExecuteContext,
+  ): Promise<Omit<Observation<'call_tool'>, 'observation'>> {
+    const installed = this.#tools.get(tool);
+    if (installed === undefined) {
+      throw new WorkcellError(
+        'tool-not-found',
+        `There is no tool "${tool}" in this cell. Installed: ${[...this.#tools.keys()].join(', ') || 'none'}.`,
+        { details: { tool } },
+      );
+    }
+    const checked = installed.check?.(given) ?? { value: given };
+    if (checked.issues !== undefined) {
+      throw new WorkcellError(
+        'invalid-arguments',
+        `The arguments of tool "${tool}" do not fit: ${describe(checked.issues)}.`,
+        { details: { tool, issues: checked.issues } },
+      );
+    }
+    const started = performance.now();
+    const running = this.#host(installed.kit.language);
+    await this.#ready(running, installed.kit);
+    const answer = await (await running.host).call(
+      {
+        key: installed.kit.key,
+        tool,
+        input: checked.value,
+        timeoutMs: timeoutMs ?? installed.timeoutMs ?? defaultTimeoutMs,
+      },
+      context,
+    );
+    return { tool, ...answer, durationMs: performance.now() - started };
+  }
+
+  /** Ends the hosts with all that their tools started. The next call begins anew. */
+  async reset(): Promise<void> {
+    const hosts = [...this.#hosts.values()];
+    this.#hosts.clear();
+    await Promise.allSettled(hosts.map(async ({ host }) => (await host).close()));
+  }
+
+  /** The host of a language; one that died is replaced. */
+  #host(language: Language): RunningHost {
+    const running = this.#hosts.get(language);
+    if (running !== undefined) return running;
+    const fresh: RunningHost = { host: ToolHost.start(this.#cell, programs[language]), kits: new Map() };
+    this.#hosts.set(language, fresh);
+    const forget = () => {
+      if (this.#hosts.get(language) === fresh) this.#hosts.delete(language);
+    };
+    fresh.host.then((host) => host.lost.then(forget), forget);
+    return fresh;
+  }
+
+  #ready({ host, kits }: RunningHost, kit: Kit): Promise<readonly string[]> {
+    const known = kits.get(kit.key);
+    if (known !== undefined) return known;
+    const installing = host.then((started) => started.install(kit));
+    kits.set(kit.key, installing);
+    installing.catch(() => kits.delete(kit.key));
+    return installing;
+  }
+
+  /** Writes the module where the cell can read it and nothing in it can change it, where that can be had. */
+  async #keep({ language, source, arguments: given }: Action<'install_tools'>): Promise<Kit> {
+    const hash = createHash('sha256')
+      .update(`${language}\n${JSON.stringify(given) ?? ''}\n`)
+      .update(source);
+    const key = hash.digest('hex').slice(0, 32);
+    const name = `kit-${key}${programs[language].extension}`;
+    const { outside, inside } = this.#cell.exchange;
+    await mkdir(join(outside, 'tools'), { recursive: true, mode: 0o700 });
+    await writeFile(join(outside, 'tools', name), source, { mode: 0o600 });
+    return { key, language, file: `${inside}/tools/${name}`, arguments: given };
+  }
+}

@@ -1,0 +1,143 @@
+/** The actions of a server by key: those under way, and the last that ended, for requests that are repeated. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { WorkcellError } from '../../protocol/index.js';
+import { makeScratch } from '../launchers/scratch.js';
+import { Call } from './call.js';
+import type { Log, ServerLimits } from './options.js';
+import { SpentKeys } from './spent-keys.js';
+
+/** Keys that were cancelled before their action came; it is a matter of moments. */
+const cancelledKeys = 10_000;
+
+export class Calls {
+  readonly #limits: ServerLimits;
+  readonly #log: Log;
+  readonly #timer: NodeJS.Timeout;
+  readonly #running = new Map<string, Call>();
+  readonly #ended = new Map<string, Call>();
+  /** Those whose result is no longer kept. */
+  readonly #spent = new SpentKeys();
+  readonly #cancelled = new SpentKeys(cancelledKeys);
+  #endedBytes = 0;
+  #directory: string | undefined;
+  #files = 0;
+
+  constructor(limits: ServerLimits, log: Log) {
+    this.#limits = limits;
+    this.#log = log;
+    this.#timer = setInterval(() => this.#dropOld(), limits.keptMs / 4);
+    this.#timer.unref();
+  }
+
+  get running(): number {
+    return this.#running.size;
+  }
+
+  get kept(): number {
+    return this.#ended.size;
+  }
+
+  /** The call with this key, which is started unless it was before. */
+  start(
+    key: string,
+    fingerprint: string,
+    work: ConstructorParameters<typeof Call>[2],
+    options: { withProgress: boolean; framed: boolean },
+  ): Call {
+    const known = this.#running.get(key) ?? this.#ended.get(key);
+    if (known !== undefined) return checkSame(known, fingerprint);
+    this.#checkUnspent(key);
+    if (this.#running.size >= this.#limits.runningActions) {
+      throw new WorkcellError(
+        'rate-limited',
+        `${this.#running.size} actions are under way, which is the limit; try again when some have ended.`,
+      );
+    }
+    const call = new Call(key, fingerprint, work, {
+      ...options,
+      file: () => this.#nextFile(),
+      graceMs: this.#limits.graceMs,
+      log: this.#log,
+    });
+    this.#running.set(key, call);
+    void call.done.then(() => this.#keep(call));
+    return call;
+  }
+
+  find(key: string): Call {
+    const call = this.#running.get(key) ?? this.#ended.get(key);
+    if (call !== undefined) return call;
+    throw new WorkcellError(
+      'output-not-found',
+      `There is no action with the key "${key}": it never came, or its result is no longer kept.`,
+      { details: { key } },
+    );
+  }
+
+  /** Ends an action. One that has not come yet is refused when it does. */
+  cancel(key: string): void {
+    const call = this.#running.get(key);
+    if (call !== undefined) call.cancel();
+    else if (!this.#ended.has(key)) this.#cancelled.add(key);
+  }
+
+  /** Waits until all that is under way has its outcome. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#running.values()].map((call) => call.done));
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    for (const call of [...this.#running.values(), ...this.#ended.values()]) call.dispose();
+    if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true });
+  }
+
+  #keep(call: Call): void {
+    this.#running.delete(call.key);
+    this.#ended.set(call.key, call);
+    this.#endedBytes += call.keptBytes;
+    this.#dropOld();
+  }
+
+  #dropOld(): void {
+    const oldest = performance.now() - this.#limits.keptMs;
+    for (const [key, ended] of this.#ended) {
+      const excess = this.#ended.size > this.#limits.keptActions || this.#endedBytes > this.#limits.keptBytes;
+      if (!excess && (ended.endedAt ?? 0) > oldest) break;
+      // Somebody is still reading it, so it goes with one of the next.
+      if (ended.watched) continue;
+      this.#ended.delete(key);
+      this.#endedBytes -= ended.keptBytes;
+      ended.dispose();
+      this.#spent.add(key);
+    }
+  }
+
+  #checkUnspent(key: string): void {
+    if (this.#spent.has(key)) {
+      throw new WorkcellError(
+        'output-not-found',
+        `The action with the key "${key}" has run, and its result is no longer kept. Use a new key to run it again.`,
+        { details: { key } },
+      );
+    }
+    if (this.#cancelled.has(key)) {
+      throw new WorkcellError('cancelled', `The action with the key "${key}" was cancelled before it came.`);
+    }
+  }
+
+  #nextFile(): string {
+    this.#directory ??= makeScratch('actions');
+    return join(this.#directory, `progress-${this.#files++}`);
+  }
+}
+
+function checkSame(call: Call, fingerprint: string): Call {
+  if (call.fingerprint === fingerprint) return call;
+  throw new WorkcellError(
+    'already-exists',
+    `The key "${call.key}" was used for another action. Use a new key for each action.`,
+    { details: { key: call.key } },
+  );
+}

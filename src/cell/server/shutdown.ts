@@ -1,0 +1,27 @@
+/** Ends a server's process in order when it is asked to. */
+import type { Readable } from 'node:stream';
+import { dismissGuardian } from '../launchers/guardian.js';
+import type { ExecutorServer } from './server.js';
+
+/** Signals, and the end of an input that whoever started the server keeps open. */
+export function shutDownOn(
+  server: ExecutorServer,
+  options: { input?: Readable | undefined; commands: 'end' | 'detach' },
+): void {
+  let asked = false;
+  const shutDown = (exitCode: number) => {
+    // Somebody who asks twice does not want to wait.
+    if (asked) process.exit(exitCode);
+    asked = true;
+    if (options.commands === 'detach') dismissGuardian();
+    void server.close(options.commands).finally(() => process.exit(exitCode));
+  };
+  process.on('SIGTERM', () => shutDown(0));
+  process.on('SIGINT', () => shutDown(130));
+  process.on('SIGHUP', () => shutDown(129));
+  const { input } = options;
+  if (input === undefined) return;
+  input.once('end', () => shutDown(0));
+  input.once('error', () => shutDown(0));
+  input.resume();
+}

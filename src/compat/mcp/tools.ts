@@ -1,0 +1,49 @@
+/** What an MCP client may call: the tools that are registered with the runtime, and its actions. */
+import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Runtime } from '../../index.js';
+import type { Progress } from '../../protocol/index.js';
+import {
+  type AgentTool,
+  type AgentToolOptions,
+  agentTool,
+  agentTools,
+  answer,
+} from '../../runtime/tools/agent-tools.js';
+
+export interface ToolCall {
+  readonly signal: AbortSignal;
+  readonly onProgress?: ((progress: Progress) => Promise<void>) | undefined;
+}
+
+export function listTools(runtime: Runtime, options: AgentToolOptions): Tool[] {
+  return agentTools(runtime, options).map(describe);
+}
+
+/** A failure of the call is an answer, which the model reads; only a name that is not offered is a protocol error. */
+export async function callTool(
+  runtime: Runtime,
+  name: string,
+  args: Record<string, unknown>,
+  options: AgentToolOptions,
+  call: ToolCall,
+): Promise<CallToolResult> {
+  const tool = agentTool(runtime, name, options);
+  const { text, pictures, facts, isError } = await answer(() => tool.call(args, call));
+  return {
+    content: [
+      { type: 'text', text },
+      ...pictures.map(({ mediaType, data }) => ({ type: 'image' as const, mimeType: mediaType, data })),
+    ],
+    ...(facts !== undefined && { structuredContent: facts }),
+    ...(isError && { isError }),
+  };
+}
+
+function describe({ name, description, parameters, readOnly, idempotent }: AgentTool): Tool {
+  return {
+    name,
+    description,
+    inputSchema: { ...parameters, type: 'object' } as Tool['inputSchema'],
+    annotations: { readOnlyHint: readOnly, destructiveHint: !readOnly, idempotentHint: idempotent },
+  };
+}

@@ -1,0 +1,48 @@
+/** Many connections through one stream of bytes: the near end of `src/cell/server/relay.ts`. */
+import { type ClientHttp2Session, connect as connectSession } from 'node:http2';
+import type { Duplex } from 'node:stream';
+import { tunnelWindowBytes } from '../../protocol/wire.js';
+import type { Connect } from './connect.js';
+
+export interface Tunnel {
+  readonly connect: Connect;
+  /** Settles when the stream below has ended. */
+  readonly closed: Promise<void>;
+  close(): void;
+}
+
+export function openTunnel(stream: Duplex): Tunnel {
+  const session = connectSession('http://cell', {
+    createConnection: () => stream,
+    settings: { initialWindowSize: tunnelWindowBytes, enablePush: false },
+  });
+  session.setMaxListeners(0);
+  session.once('connect', () => session.setLocalWindowSize(tunnelWindowBytes));
+  session.on('error', () => {});
+  const closed = new Promise<void>((resolve) => session.once('close', () => resolve()));
+  return {
+    closed,
+    connect: () => openConnection(session),
+    close() {
+      session.destroy();
+      stream.destroy();
+    },
+  };
+}
+
+function openConnection(session: ClientHttp2Session): Promise<Duplex> {
+  return new Promise((resolve, reject) => {
+    if (session.destroyed) {
+      reject(Object.assign(new Error('the stream into the cell has ended'), { code: 'ECONNRESET' }));
+      return;
+    }
+    const stream = session.request({ ':method': 'CONNECT', ':authority': 'executor' }, { endStream: false });
+    stream.once('error', reject);
+    stream.once('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNREFUSED' })));
+    stream.once('response', () => {
+      stream.off('error', reject);
+      stream.on('error', () => {});
+      resolve(stream);
+    });
+  });
+}

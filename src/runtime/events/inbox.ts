@@ -1,0 +1,46 @@
+/** Takes the actions that other processes leave in a store for a runtime of this process, each once, in order. */
+import { z } from 'zod';
+import type { ActionInput, EventSource } from '../../protocol/index.js';
+import { changes } from './changes.js';
+import type { EventStore } from './store.js';
+
+/** What the reply says while an action is taken and before its event has an id. */
+export const takenReply = '{"taken":true}';
+
+/** Puts an action into the stream and gives the id of its event. */
+export type Take = (action: ActionInput, source: EventSource) => Promise<number>;
+
+const bodySchema = z.object({
+  action: z.looseObject({ action: z.string() }),
+  source: z.enum(['agent', 'user', 'environment']),
+});
+
+/** Takes actions until the signal aborts. */
+export async function takeActions(
+  store: EventStore,
+  runtimeId: string,
+  take: Take,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const _ of changes(store, runtimeId, signal)) {
+    for (const note of await store.notes.list('action', runtimeId)) {
+      if (signal.aborted) return;
+      if (note.reply !== undefined || note.expiresAt <= Date.now()) continue;
+      // Whoever replies first has it: this runtime takes it, or its author withdraws it.
+      if (!(await store.notes.reply(note.id, takenReply))) continue;
+      // Its turn may come much later; those behind it are taken all the same.
+      void takeOne(note.body, take)
+        .then((reply) => store.notes.reply(note.id, JSON.stringify(reply), takenReply))
+        .catch(() => {});
+    }
+  }
+}
+
+async function takeOne(body: string, take: Take): Promise<{ event: number } | { refused: string }> {
+  try {
+    const { action, source } = bodySchema.parse(JSON.parse(body));
+    return { event: await take(action as ActionInput, source) };
+  } catch (error) {
+    return { refused: error instanceof Error ? error.message : String(error) };
+  }
+}

@@ -1,0 +1,22 @@
+import type { WorkcellEvent } from '../../protocol/index.js';
+import { matches } from './filter.js';
+import type { ReadQuery } from './store.js';
+
+/**
+ * Reads until enough events pass the filter. A store looks for a text in JSON, where names of fields stand too, so what
+ * it finds is looked at once more.
+ */
+export async function collectPages(
+  query: ReadQuery,
+  fetch: (after: number) => WorkcellEvent[] | Promise<WorkcellEvent[]>,
+): Promise<WorkcellEvent[]> {
+  const found: WorkcellEvent[] = [];
+  let { after } = query;
+  while (true) {
+    const page = await fetch(after);
+    for (const event of page) if (found.length < query.limit && matches(event, query)) found.push(event);
+    const last = page.at(-1);
+    if (last === undefined || page.length < query.limit || found.length >= query.limit) return found;
+    after = last.id;
+  }
+}

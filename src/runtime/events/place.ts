@@ -1,0 +1,38 @@
+/** Names of stores: `memory`, `sqlite:<file>`, `postgres://…`. */
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { WorkcellError } from '../../protocol/index.js';
+
+/** A file per user, where programs keep what is theirs to lose. */
+export function defaultStore(env: NodeJS.ProcessEnv = process.env, home = homedir()): string {
+  const { XDG_STATE_HOME: named = '' } = env;
+  // The specification has relative paths ignored.
+  const base = isAbsolute(named) ? named : join(home, '.local', 'state');
+  return `sqlite:${join(base, 'workcell', 'events.db')}`;
+}
+
+/** A store's name with its file made absolute. */
+export function placeOf(name: string, base = process.cwd()): string {
+  const [, file] = /^sqlite:(?:\/\/)?(.+)$/s.exec(name) ?? [];
+  if (file !== undefined) return `sqlite:${resolve(base, file)}`;
+  if (name === 'memory' || /^postgres(?:ql)?:\/\/./.test(name)) return name;
+  throw new WorkcellError(
+    'invalid-config',
+    `There is no event store ${JSON.stringify(name)}. Accepted: memory, sqlite:<file>, postgres://<user>@<host>/<database>.`,
+    { details: { key: 'events.store' } },
+  );
+}
+
+export function shownPlace(place: string): string {
+  return place.startsWith('postgres') ? shownUrl(place) : place;
+}
+
+/** The address without what must not be shown. */
+export function shownUrl(url: string): string {
+  try {
+    const { protocol, username, host, pathname } = new URL(url);
+    return `${protocol}//${username === '' ? '' : `${username}@`}${host}${pathname}`;
+  } catch {
+    return 'postgres://[unreadable]';
+  }
+}

@@ -1,0 +1,97 @@
+/** Events as rows: what is common in columns, the rest as JSON, long texts apart under their digest. */
+import { createHash } from 'node:crypto';
+import { type EventSource, eventSchema, WorkcellError, type WorkcellEvent } from '../../protocol/index.js';
+import { bodyOf } from './filter.js';
+
+/** A text of this many characters is kept once, however many events carry it. */
+const longText = 4096;
+
+export interface Row {
+  readonly runtime: string;
+  readonly id: number;
+  readonly at: number;
+  readonly kind: string;
+  readonly source: string;
+  readonly cause: number | null;
+  readonly body: string;
+  /** Where long texts belong in the body, as JSON; null when there are none. */
+  readonly texts: string | null;
+}
+
+/** A long text as JSON, under the digest of that. */
+export interface LongText {
+  readonly digest: string;
+  readonly json: string;
+}
+
+type Place = readonly [path: readonly string[], digest: string];
+
+export function toRow(event: WorkcellEvent): { row: Row; long: readonly LongText[] } {
+  const { runtimeId, id, at, kind, source } = event;
+  const cause = 'cause' in event ? event.cause : null;
+  const long: LongText[] = [];
+  const places: Place[] = [];
+  const body = bodyOf(event);
+  let json = JSON.stringify(body);
+  if (json.length >= longText) json = JSON.stringify(takeOut(body, [], long, places));
+  const texts = places.length === 0 ? null : JSON.stringify(places);
+  return { row: { runtime: runtimeId, id, at, kind, source, cause, body: json, texts }, long };
+}
+
+/** The event of a row; `textOf` gives long texts, as JSON, by digest. */
+export function fromRow(row: Row, textOf: (digest: string) => string | undefined): WorkcellEvent {
+  const { runtime, id, at, kind, source, cause, body, texts } = row;
+  const content: unknown = JSON.parse(body);
+  for (const [path, digest] of texts === null ? [] : (JSON.parse(texts) as Place[]))
+    putBack(content, path, JSON.parse(textOf(digest) ?? '"[no longer kept]"'));
+  const event = {
+    id: Number(id),
+    at: Number(at),
+    runtimeId: runtime,
+    source: source as EventSource,
+    ...(cause === null ? {} : { cause: Number(cause) }),
+    kind,
+    [kind]: content,
+  };
+  const checked = eventSchema.safeParse(event);
+  if (checked.success) return event as unknown as WorkcellEvent;
+  throw new WorkcellError('store-unavailable', `Event ${id} of runtime ${runtime} in the store is damaged.`, {
+    details: { runtimeId: runtime, id },
+    cause: checked.error,
+  });
+}
+
+export function placesOf(row: Row): readonly Place[] {
+  return row.texts === null ? [] : (JSON.parse(row.texts) as Place[]);
+}
+
+/** A copy without long texts, which are put aside with the way to where they were. */
+function takeOut(value: unknown, path: readonly string[], long: LongText[], places: Place[]): unknown {
+  if (typeof value === 'string' && value.length >= longText && path.length > 0) {
+    const json = JSON.stringify(value);
+    const digest = createHash('sha256').update(json).digest('hex');
+    if (!long.some((text) => text.digest === digest)) long.push({ digest, json });
+    places.push([path, digest]);
+    return '';
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value))
+    return value.map((inner, index) => takeOut(inner, [...path, String(index)], long, places));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, takeOut(inner, [...path, key], long, places)]),
+  );
+}
+
+function putBack(content: unknown, path: readonly string[], text: unknown): void {
+  let holder = content as Record<string, unknown>;
+  for (const key of path.slice(0, -1)) holder = holder[key] as Record<string, unknown>;
+  const name = path.at(-1);
+  // Defined rather than assigned: a key may be named like a member of every object.
+  if (name !== undefined)
+    Object.defineProperty(holder, name, {
+      value: text,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
+}

@@ -1,0 +1,34 @@
+/** A policy in the form in which the pipeline of a runtime asks it. */
+import { WorkcellError } from '../../../protocol/index.js';
+import type { Analyzer, JudgedAction } from '../analyzers/analyzer.js';
+import type { DecisionRecord, Policy } from './types.js';
+
+interface GuardContext {
+  readonly workspace: string;
+  readonly signal?: AbortSignal | undefined;
+  readonly record: (decision: Omit<DecisionRecord, 'action'>) => void;
+}
+
+/** Refuses by throwing `denied` or `confirmation-timeout`; every decision goes to `record` first. */
+export function policyGuard(
+  policy: Policy,
+  analyzers: readonly Analyzer[] = [],
+): (action: JudgedAction, context: GuardContext) => Promise<void> {
+  return async (action, { workspace, signal, record }) => {
+    const decision = await policy.judge(action, {
+      workspace,
+      signal,
+      analyzers,
+      onPending: ({ action: _, ...rest }) => record(rest),
+    });
+    const { action: _, ...rest } = decision;
+    record(rest);
+    if (decision.outcome === 'allow') return;
+    const { by, risk, reasons, requestId } = decision;
+    throw new WorkcellError(
+      by === 'timeout' ? 'confirmation-timeout' : 'denied',
+      `The action "${action.action}" was refused (risk ${risk}, by ${by}): ${reasons.join(' ') || 'the policy says so.'}`,
+      { details: { risk, by, reasons: [...reasons], ...(requestId === undefined ? {} : { requestId }) } },
+    );
+  };
+}

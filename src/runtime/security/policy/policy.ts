@@ -1,0 +1,175 @@
+/** Decides about actions: boundary, then the first rule that matches, then the risk. Whatever fails, fails closed. */
+import { createHash } from 'node:crypto';
+import { posix } from 'node:path';
+import { WorkcellError } from '../../../protocol/index.js';
+import type { Analyzer, JudgedAction, Verdict } from '../analyzers/analyzer.js';
+import { mergeVerdicts } from '../analyzers/ensemble.js';
+import { rules } from '../analyzers/rules.js';
+import { askPerson, canonical } from './confirm.js';
+import { matches, Subject } from './match.js';
+import type { DecisionRecord, JudgeContext, Outcome, Policy, PolicyOptions } from './types.js';
+
+const defaultRisk = { low: 'allow', medium: 'confirm', high: 'deny', unknown: 'confirm' } as const;
+
+export function policy(options: PolicyOptions = {}): Policy {
+  checkOptions(options);
+  const analyzers = options.analyzers ?? [rules()];
+  const version = options.version ?? digest(options);
+  return {
+    version,
+    async judge(action, context = {}) {
+      const judges = [...analyzers, ...(context.analyzers ?? [])];
+      const verdicts = await Promise.all(
+        judges.map((analyzer) =>
+          analyzeSafely(analyzer, action, context, options.analyzerTimeoutMs ?? 30_000),
+        ),
+      );
+      const { risk, reasons: found, refused } = mergeVerdicts(verdicts);
+      const { outcome, by, reason } = decide(
+        new Subject(action, risk, context.workspace),
+        options,
+        refused === true,
+        context,
+      );
+      const reasons = reason === undefined ? found : [reason, ...found.filter((text) => text !== reason)];
+      const base = { at: Date.now(), action, risk, reasons, verdicts, policyVersion: version };
+      const finish = (record: DecisionRecord) => {
+        options.onDecision?.(record);
+        return record;
+      };
+      if (outcome !== 'confirm') return finish({ ...base, outcome, by });
+      const answer = await askPerson(
+        {
+          action,
+          risk,
+          reasons,
+          signal: context.signal,
+          onAsked: (requestId) => context.onPending?.({ ...base, outcome: 'pending', by, requestId }),
+        },
+        options,
+      );
+      return finish({
+        ...base,
+        at: Date.now(),
+        outcome: answer.approved ? 'allow' : 'deny',
+        by: answer.by,
+        who: answer.who,
+        requestId: answer.requestId,
+        reasons: answer.reason === undefined ? reasons : [answer.reason, ...reasons],
+      });
+    },
+  };
+}
+
+interface Decided {
+  readonly outcome: Outcome;
+  readonly by: DecisionRecord['by'];
+  readonly reason?: string | undefined;
+}
+
+function decide(
+  subject: Subject,
+  options: PolicyOptions,
+  refused: boolean,
+  { workspace }: JudgeContext,
+): Decided {
+  if (refused) return { outcome: 'deny', by: 'guard' };
+  const outside = options.outsideWorkspace === undefined ? undefined : pathOutside(subject, workspace);
+  if (outside !== undefined && options.outsideWorkspace === 'deny')
+    return { outcome: 'deny', by: 'boundary', reason: `The path is outside the workspace: ${outside}` };
+  const rule = options.rules?.find((candidate) => matches(candidate, subject));
+  // Only a rule that denies goes before the question at the boundary.
+  if (outside !== undefined && rule?.decision !== 'deny')
+    return inMode(
+      { outcome: 'confirm', by: 'boundary', reason: `The path is outside the workspace: ${outside}` },
+      subject,
+      options,
+    );
+  if (rule !== undefined)
+    return inMode({ outcome: rule.decision, by: 'rule', reason: rule.reason }, subject, options);
+  const outcome = { ...defaultRisk, ...options.onRisk }[subject.risk];
+  if (options.mode === 'always' && outcome === 'allow') return { outcome: 'confirm', by: 'risk' };
+  return inMode({ outcome, by: 'risk' }, subject, options);
+}
+
+/** Where nobody is to be asked, a question is answered yes, but never for an action that nobody could judge. */
+function inMode(decided: Decided, subject: Subject, { mode }: PolicyOptions): Decided {
+  if (mode !== 'never' || decided.outcome !== 'confirm') return decided;
+  return { ...decided, outcome: subject.risk === 'unknown' || subject.risk === 'high' ? 'deny' : 'allow' };
+}
+
+function pathOutside({ action, paths }: Subject, workspace: string | undefined): string | undefined {
+  if (workspace === undefined)
+    return typeof action.path === 'string' && action.path.startsWith('/') ? action.path : undefined;
+  return paths.find((path) => path !== workspace && !path.startsWith(`${posix.normalize(workspace)}/`));
+}
+
+async function analyzeSafely(
+  analyzer: Analyzer,
+  action: JudgedAction,
+  context: JudgeContext,
+  timeoutMs: number,
+): Promise<Verdict & { analyzer: string }> {
+  const { name } = analyzer;
+  let stop: AbortController | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    const { workspace, home, signal } = context;
+    const started = analyzer.analyze(action, {
+      workspace,
+      home,
+      // Most analyzers answer at once and never look at it, and making one costs more than they do.
+      get signal() {
+        stop ??= new AbortController();
+        return signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
+      },
+    });
+    if (!(started instanceof Promise)) return { ...checkVerdict(started), analyzer: name };
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`no verdict after ${timeoutMs} ms`)), timeoutMs);
+    });
+    return { ...checkVerdict(await Promise.race([started, late])), analyzer: name };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { analyzer: name, risk: 'unknown', reasons: [`Analyzer ${name} failed: ${message}`] };
+  } finally {
+    clearTimeout(timer);
+    stop?.abort();
+  }
+}
+
+/** An analyzer may be anybody's code: what it answers is looked at before it counts. */
+function checkVerdict(verdict: Verdict): Verdict {
+  const { risk, reasons } = (verdict ?? {}) as Partial<Verdict>;
+  if (risk === undefined || !['low', 'medium', 'unknown', 'high'].includes(risk) || !Array.isArray(reasons))
+    throw new Error('its verdict has no risk and reasons');
+  return verdict;
+}
+
+function checkOptions({ onRisk, rules: list = [] }: PolicyOptions): void {
+  const unknown: unknown = onRisk?.unknown;
+  if (unknown === 'allow')
+    throw new WorkcellError(
+      'invalid-config',
+      'onRisk.unknown = "allow" is not accepted: what nobody could judge is confirmed or denied.',
+    );
+  for (const { decision, risk } of list) {
+    if (!['allow', 'confirm', 'deny'].includes(decision))
+      throw new WorkcellError(
+        'invalid-config',
+        `A rule decides ${JSON.stringify(decision)}; accepted: allow, confirm, deny.`,
+      );
+    if (decision === 'allow' && (risk === 'unknown' || (Array.isArray(risk) && risk.includes('unknown'))))
+      throw new WorkcellError(
+        'invalid-config',
+        'A rule cannot allow risk "unknown": what nobody could judge is confirmed or denied.',
+      );
+  }
+}
+
+function digest({ rules: list, onRisk, mode, outsideWorkspace }: PolicyOptions): string {
+  return createHash('sha256')
+    .update(canonical({ list, onRisk, mode, outsideWorkspace }))
+    .digest('hex')
+    .slice(0, 12);
+}

@@ -1,0 +1,122 @@
+/** Named secrets: which commands get them, and that nothing which leaves a cell shows them. */
+import { WorkcellError } from '../../../protocol/index.js';
+import type { JudgedAction } from '../analyzers/analyzer.js';
+import { createMask, type SecretMask } from './mask.js';
+import { Matcher } from './matcher.js';
+import { mayReceive } from './reach.js';
+import { fillServers } from './references.js';
+
+export interface SecretValue {
+  readonly value: string;
+  /** Milliseconds since the epoch; the provider is asked again after it. Default: never. */
+  readonly expiresAt?: number | undefined;
+}
+
+export type SecretOptions = (
+  | { readonly value: string; readonly provider?: undefined }
+  | {
+      readonly provider: () => string | SecretValue | Promise<string | SecretValue>;
+      readonly value?: undefined;
+    }
+) & {
+  /** `none` (default) only hides it; `env` also sets it as a variable of chosen commands. */
+  readonly reach?: 'none' | 'env' | undefined;
+  /** The simple commands that get it, such as `gh *`. Default: those that mention its name. */
+  readonly commands?: readonly string[] | undefined;
+  /** Servers, such as `github.com`, that git in the cell may send it to as a password. Default: none. */
+  readonly hosts?: readonly string[] | undefined;
+};
+
+export interface Secrets {
+  readonly mask: SecretMask;
+  /** Adds or replaces secrets; values that were known before stay hidden. */
+  refresh(secrets: Readonly<Record<string, SecretOptions>>): Promise<void>;
+  /** The action with the variables that it may get. Called after an action was judged and recorded. */
+  prepare<Action extends JudgedAction>(action: Action): Promise<Action>;
+  /** The value, for a server that the secret's `hosts` name; throws `denied` for any other. */
+  credential(name: string, host: string): Promise<string>;
+}
+
+/** Shorter values are in ordinary text by chance, and hiding them would make it unreadable. */
+const shortestSecret = 6;
+
+export async function createSecrets(
+  secrets: Readonly<Record<string, SecretOptions>>,
+  options: { onWarning?: ((message: string) => void) | undefined } = {},
+): Promise<Secrets> {
+  const { onWarning = (message: string) => process.emitWarning(message, 'WorkcellWarning') } = options;
+  const matcher = new Matcher();
+  const entries = new Map<string, SecretOptions>();
+  const current = new Map<string, SecretValue>();
+
+  const accept = (name: string, given: string | SecretValue): SecretValue | undefined => {
+    const secret = typeof given === 'string' ? { value: given } : given;
+    const problem = problemWith(secret.value);
+    if (problem !== undefined) {
+      current.delete(name);
+      onWarning(`Secret ${name} ${problem}, so it cannot be hidden and is not used.`);
+      return undefined;
+    }
+    matcher.add(name, secret.value);
+    current.set(name, secret);
+    return secret;
+  };
+  const load = async (name: string): Promise<SecretValue | undefined> => {
+    const known = current.get(name);
+    if (known !== undefined && (known.expiresAt === undefined || known.expiresAt > Date.now())) return known;
+    const entry = entries.get(name);
+    if (entry?.provider === undefined) return known;
+    return accept(name, await entry.provider());
+  };
+  const refresh = async (more: Readonly<Record<string, SecretOptions>>) => {
+    for (const [name, entry] of Object.entries(more)) {
+      if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
+        onWarning(`Secret ${JSON.stringify(name)} has a name that no variable can have, so it is not used.`);
+        continue;
+      }
+      entries.set(name, entry);
+      current.delete(name);
+      if (entry.value === undefined) await load(name);
+      else accept(name, entry.value);
+    }
+  };
+  await refresh(secrets);
+  return {
+    mask: createMask(matcher),
+    refresh,
+    async prepare(action) {
+      if (action.action === 'connect_mcp') return fillServers(action, entries, load);
+      if (action.action !== 'run' && action.action !== 'start_process') return action;
+      if (action.input === true) return action;
+      const added: Record<string, string> = {};
+      for (const [name, entry] of entries) {
+        if (entry.reach !== 'env' || !mayReceive(name, entry.commands, action)) continue;
+        const secret = await load(name);
+        if (secret !== undefined) added[name] = secret.value;
+      }
+      if (Object.keys(added).length === 0) return action;
+      return { ...action, env: { ...(action.env as Record<string, string> | undefined), ...added } };
+    },
+    async credential(name, host) {
+      const hosts = entries.get(name)?.hosts ?? [];
+      // A host without a port stands for all its ports.
+      const isNamed = hosts.includes(host) || hosts.includes(host.replace(/:\d+$/, ''));
+      const secret = isNamed ? await load(name) : undefined;
+      if (secret !== undefined) return secret.value;
+      throw new WorkcellError(
+        'denied',
+        `Secret ${JSON.stringify(name)} may not be sent to ${JSON.stringify(host)}: there is none, or its hosts do not name that server.`,
+        { details: { secret: name, host } },
+      );
+    },
+  };
+}
+
+function problemWith(value: unknown): string | undefined {
+  if (typeof value !== 'string') return 'has no text as its value';
+  if (value.replace(/[\r\n]/g, '').length < shortestSecret)
+    return `is shorter than ${shortestSecret} characters`;
+  if (value.includes('\0')) return 'contains a NUL character';
+  if (new Set(value).size < 3) return 'has fewer than three different characters';
+  return undefined;
+}

@@ -1,0 +1,136 @@
+/** Puts the parts of the trusted side together for a runtime. What is not asked for is not loaded. */
+import {
+  type Action,
+  type ActionName,
+  type Decision,
+  type ErrorBody,
+  WorkcellError,
+} from '../../protocol/index.js';
+import type { Analyzer, JudgedAction } from './analyzers/analyzer.js';
+import type { AuditLogOptions } from './audit/log.js';
+import type { AuditStoreOptions } from './audit/store.js';
+import type { StoreSource } from './policy/store-pending.js';
+import type { Policy, PolicyOptions } from './policy/types.js';
+import type { SecretMask } from './secrets/mask.js';
+import type { SecretOptions, Secrets } from './secrets/secrets.js';
+
+export interface TrustedOptions {
+  /** Who the audit record says has asked. */
+  readonly who: string;
+  readonly policy?: RuntimePolicy | Policy | undefined;
+  readonly guards?: readonly Analyzer[] | undefined;
+  readonly secrets?: Readonly<Record<string, SecretOptions>> | Secrets | undefined;
+  readonly audit?: AuditLogOptions | AuditStoreOptions | undefined;
+  /** Where the events are kept; absent when that is memory. */
+  readonly store?: StoreSource | undefined;
+}
+
+/** A policy whose questions may be kept where the events are. */
+export type RuntimePolicy = Omit<PolicyOptions, 'pending'> & {
+  /** `store`: with the events, which is the default where `confirm` is given. Without either, nobody is asked. */
+  readonly pending?: PolicyOptions['pending'] | 'store';
+};
+
+export interface TrustedParts {
+  readonly guards?: readonly ReturnType<typeof import('./policy/guard.js')['policyGuard']>[] | undefined;
+  readonly mask?: SecretMask | undefined;
+  readonly prepare?: (<Name extends ActionName>(action: Action<Name>) => Promise<Action<Name>>) | undefined;
+  readonly credential?: ((name: string, host: string) => Promise<string>) | undefined;
+  readonly audit?: ((effect: Effect) => void | Promise<void>) | undefined;
+  readonly release?: (() => void) | undefined;
+}
+
+/** What came of an action. */
+export interface Effect {
+  readonly action: JudgedAction;
+  readonly decision?: Decision | undefined;
+  readonly observation?: unknown;
+  readonly error?: ErrorBody | undefined;
+}
+
+export async function createTrusted(options: TrustedOptions): Promise<TrustedParts> {
+  const { policy, guards, secrets, audit } = options;
+  const secret = secrets === undefined ? {} : await openSecrets(secrets);
+  return {
+    ...(policy === undefined && guards === undefined
+      ? {}
+      : { guards: [await openPolicy(options, secret.mask)] }),
+    ...secret,
+    ...(audit === undefined ? {} : await openAudit(audit, options)),
+  };
+}
+
+async function openPolicy(options: TrustedOptions, mask: SecretMask | undefined) {
+  const { policy: given, guards } = options;
+  const { policy } = await import('./policy/policy.js');
+  const { policyGuard } = await import('./policy/guard.js');
+  if (given !== undefined && 'judge' in given) return policyGuard(given, guards);
+  // The guards are those that judge; the policy's own analyzers come to them.
+  const analyzers = guards === undefined ? given?.analyzers : [...guards, ...(given?.analyzers ?? [])];
+  return policyGuard(policy({ ...given, analyzers, pending: await pendingOf(given, options, mask) }));
+}
+
+async function pendingOf(
+  given: RuntimePolicy | undefined,
+  { store, who }: TrustedOptions,
+  mask: SecretMask | undefined,
+): Promise<PolicyOptions['pending']> {
+  const named = given?.pending;
+  if (named !== undefined && named !== 'store') return named;
+  if (named === undefined && given?.confirm === undefined) return undefined;
+  if (store === undefined) {
+    if (named === undefined) return undefined;
+    throw new WorkcellError(
+      'invalid-config',
+      'policy.pending is "store" and events are kept in memory, where no question outlives this process. Choose a store with events.store.',
+      { details: { key: 'policy.pending' } },
+    );
+  }
+  const { storePending } = await import('./policy/store-pending.js');
+  return storePending({
+    source: store,
+    optional: named === undefined,
+    runtimeId: who,
+    mask: mask === undefined ? undefined : (action) => mask.value(action),
+  });
+}
+
+async function openSecrets(given: Readonly<Record<string, SecretOptions>> | Secrets): Promise<TrustedParts> {
+  const { createSecrets } = await import('./secrets/secrets.js');
+  const secrets = isRegistry(given) ? given : await createSecrets(given);
+  return {
+    mask: secrets.mask,
+    prepare: (action) => secrets.prepare(action as JudgedAction) as Promise<never>,
+    credential: (name, host) => secrets.credential(name, host),
+  };
+}
+
+function isRegistry(given: Readonly<Record<string, SecretOptions>> | Secrets): given is Secrets {
+  return typeof given.prepare === 'function';
+}
+
+async function openAudit(
+  options: AuditLogOptions | AuditStoreOptions,
+  { who, store }: TrustedOptions,
+): Promise<TrustedParts> {
+  const { digestOf } = await import('./audit/record.js');
+  const log = await ('store' in options
+    ? import('./audit/store.js').then(({ openAuditStore }) => openAuditStore(options, store))
+    : import('./audit/log.js').then(({ openAuditLog }) => openAuditLog(options)));
+  const record = async ({ action, decision, observation, error }: Effect) => {
+    await log.append({
+      who,
+      action,
+      outcome: decision?.outcome ?? 'allow',
+      by: decision?.by ?? 'nobody',
+      decidedBy: decision?.who,
+      risk: decision?.risk,
+      reasons: decision === undefined ? undefined : [...decision.reasons],
+      verdicts: decision === undefined ? undefined : decision.verdicts.map((verdict) => ({ ...verdict })),
+      policyVersion: decision?.policyVersion,
+      outputDigest: observation === undefined ? undefined : digestOf(observation),
+      error: error?.code,
+    });
+  };
+  return { audit: record, release: () => log.close() };
+}

@@ -1,0 +1,92 @@
+/** Tools as models are told of them. */
+import type { JsonSchema } from '../../cell/plugins/tools/json-schema.js';
+import { acceptsNull, isSchema } from '../../cell/plugins/tools/optional.js';
+import type { FunctionTool } from './function-tool.js';
+
+export interface OpenaiTool {
+  readonly type: 'function';
+  readonly function: {
+    readonly name: string;
+    readonly description: string;
+    readonly parameters: JsonSchema;
+    readonly strict?: boolean;
+  };
+}
+
+/**
+ * The tool in the form of OpenAI's chat completions. With `strict`, every parameter is required and those that may be
+ * left out take null; a schema that cannot be strict, because it takes any key, is given as it is.
+ */
+export function openaiTool(
+  { name, description, parameters }: Pick<FunctionTool, 'name' | 'description' | 'parameters'>,
+  { strict = false }: { strict?: boolean } = {},
+): OpenaiTool {
+  const narrowed = strict ? strictSchema(parameters) : undefined;
+  return {
+    type: 'function',
+    function:
+      narrowed === undefined
+        ? { name, description, parameters }
+        : { name, description, parameters: narrowed, strict: true },
+  };
+}
+
+/** The schema with every property required and no other allowed; undefined where that would change what it means. */
+function strictSchema(schema: JsonSchema, root: JsonSchema = schema): JsonSchema | undefined {
+  const strict: Record<string, unknown> = {};
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (dropped.has(keyword)) continue;
+    const part = strictPart(keyword, value, root);
+    if (part === undefined) return undefined;
+    strict[keyword] = part.value;
+  }
+  if (schema.type !== 'object') return strict;
+  const properties = isSchema(schema.properties) ? schema.properties : {};
+  if (isOpen(schema, properties)) return undefined;
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  const narrowed: Record<string, unknown> = {};
+  for (const [name, property] of Object.entries(properties)) {
+    const part = isSchema(property) ? strictSchema(property, root) : undefined;
+    if (part === undefined) return undefined;
+    narrowed[name] = required.includes(name) || acceptsNull(part, root) ? part : orNull(part);
+  }
+  return { ...strict, properties: narrowed, required: Object.keys(narrowed), additionalProperties: false };
+}
+
+/** What a strict schema does not know. Defaults still hold: a parameter that is null takes its own. */
+const dropped = new Set(['default', 'properties', 'required', 'additionalProperties', '$schema', '$id']);
+
+function strictPart(keyword: string, value: unknown, root: JsonSchema): { value: unknown } | undefined {
+  if (keyword === 'patternProperties') return undefined;
+  if (keyword === 'items' && isSchema(value)) return wrap(strictSchema(value, root));
+  if (['anyOf', 'oneOf', 'allOf'].includes(keyword) && Array.isArray(value))
+    return all(value.map((choice) => (isSchema(choice) ? strictSchema(choice, root) : undefined)));
+  if (keyword === '$defs' && isSchema(value)) {
+    const parts = Object.entries(value).map(
+      ([name, part]) => [name, isSchema(part) ? strictSchema(part, root) : undefined] as const,
+    );
+    return parts.some(([, part]) => part === undefined) ? undefined : { value: Object.fromEntries(parts) };
+  }
+  return { value };
+}
+
+function wrap(value: unknown): { value: unknown } | undefined {
+  return value === undefined ? undefined : { value };
+}
+
+function all(values: readonly unknown[]): { value: unknown } | undefined {
+  return values.includes(undefined) ? undefined : { value: values };
+}
+
+/** An object whose keys are not all named. */
+function isOpen({ additionalProperties }: JsonSchema, properties: JsonSchema): boolean {
+  if (isSchema(additionalProperties) || additionalProperties === true) return true;
+  return additionalProperties === undefined && Object.keys(properties).length === 0;
+}
+
+function orNull(schema: JsonSchema): JsonSchema {
+  const { type, enum: values, description } = schema;
+  if (typeof type === 'string' && values === undefined) return { ...schema, type: [type, 'null'] };
+  const { description: _, ...rest } = schema;
+  return { ...(description === undefined ? {} : { description }), anyOf: [rest, { type: 'null' }] };
+}

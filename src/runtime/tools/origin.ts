@@ -1,0 +1,24 @@
+/** Where a tool comes from, when it was loaded from somewhere: then it can be shipped without being told again. */
+import type { ActionInput } from '../../protocol/index.js';
+import type { FunctionTool } from './function-tool.js';
+
+/** What becomes a module in the cell. */
+export type Module = Pick<ActionInput<'install_tools'>, 'language' | 'source' | 'arguments'>;
+
+export interface Origin {
+  source(): Promise<Module>;
+}
+
+const origins = new WeakMap<FunctionTool, Origin>();
+
+export function setOrigin(tool: FunctionTool, origin: Origin): void {
+  origins.set(tool, origin);
+}
+
+export function originOf(tool: FunctionTool): Origin | undefined {
+  return origins.get(tool);
+}
+
+export function isOrigin(value: object | string): value is Origin {
+  return typeof value === 'object' && 'source' in value;
+}

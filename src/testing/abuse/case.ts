@@ -1,0 +1,71 @@
+/** What a case of abuse is: an attack on a cell, what must come of it, and the permitted neighbour that still works. */
+import type { CreateRuntimeOptions, Isolation, Runtime } from '../../index.js';
+
+/**
+ * `blocked`: refused with a clear error. `contained`: neighbours and this process are unaffected. `killed`: ended
+ * within the limit. `bounded`: the answer is right and of bounded size and time. `nothing-leaks`: nothing gets out,
+ * or stays behind.
+ */
+export type Expected = 'blocked' | 'contained' | 'killed' | 'bounded' | 'nothing-leaks';
+
+export interface AbuseCase {
+  /** Number in the abuse catalogue and a word; `public.` marks a failure of another product that must not be ours. */
+  readonly id: string;
+  readonly title: string;
+  readonly expected: Expected;
+  /** Programs that the attack needs inside the cell. */
+  readonly needs?: readonly string[];
+  /** Why a cell like this one does not claim to withstand the attack, by its own report; undefined if it does. */
+  unclaimed?(isolation: Isolation): string | undefined;
+  /** Gives what came of the attack in a few words; throws a `Breach` when that is not what is expected. */
+  attack(runtime: Runtime, tools: Tools): Promise<string>;
+  /** Throws when what is permitted does not work after the attack. */
+  neighbour(runtime: Runtime, tools: Tools): Promise<void>;
+}
+
+/** What an attack works with besides its cell. */
+export interface Tools {
+  /** A file of this machine outside of every cell, with a text that must never be seen or changed from inside. */
+  readonly canary: { readonly directory: string; readonly path: string; readonly text: string };
+  /** Another cell of the same kind, closed at the end of the case. */
+  cell(options?: Partial<CreateRuntimeOptions> & Record<string, unknown>): Promise<Runtime>;
+  /** Registers what is to be undone at the end of the case. */
+  finally(undo: () => unknown): void;
+}
+
+/** The attack had an effect that it must not have. */
+export class Breach extends Error {
+  override readonly name = 'Breach';
+}
+
+/** Throws a `Breach` with these words unless the condition holds. */
+export function demand(condition: boolean, breach: string): asserts condition {
+  if (!condition) throw new Breach(breach);
+}
+
+/** True when the cell's own report says that this is enforced. */
+export function isEnforced(isolation: Isolation, fact: string): boolean {
+  return isolation.facts.some(({ name, enforced }) => name === fact && enforced);
+}
+
+/** Why attacks on the kernel mean little to a cell that has one of its own, by its own report. */
+export function ownKernel(isolation: Isolation): string | undefined {
+  return isEnforced(isolation, 'kernel')
+    ? 'gVisor’s own kernel answers, without our filter before it; that of the machine is not asked'
+    : undefined;
+}
+
+/** Why a cell like this one is gone when it reaches this limit, by its own report; undefined if it lives on. */
+export function endsWith(isolation: Isolation, limit: string): string | undefined {
+  const fact = isolation.facts.find(({ name }) => name === `limit: ${limit}`);
+  return fact?.detail.includes('the cell ends with it')
+    ? `gVisor’s own kernel is within the limit of ${limit}, and the cell ends as a whole when it is reached`
+    : undefined;
+}
+
+/** True when this limit is enforced on the cell as a whole and not on each process. */
+export function isLimitedAsWhole(isolation: Isolation, limit: string): boolean {
+  return isolation.facts.some(
+    ({ name, detail }) => name === `limit: ${limit}` && detail.includes('as a whole'),
+  );
+}

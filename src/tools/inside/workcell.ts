@@ -1,8 +1,0 @@
-/** What the module `workcell` is inside a cell: enough to declare tools and to tell errors apart. */
-import { type Definition, toolMarker } from './collect.js';
-
-export { WorkcellError } from '../../protocol/errors.js';
-
-export function tool(definition: Definition): object {
-  return { ...definition, [toolMarker]: true, definition };
-}

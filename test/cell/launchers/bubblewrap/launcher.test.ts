@@ -1,0 +1,206 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { Tree } from '../../../../src/cell/executor/files/tree.js';
+import { familyOf } from '../../../../src/cell/launchers/bubblewrap/processes.js';
+import type { LaunchedPty } from '../../../../src/cell/launchers/launcher.js';
+import { collect, complete, inCell, startLauncher, watch } from './start.js';
+
+const size = { columns: 80, rows: 24 };
+
+test('a program has its pipes, ends of input and exit code to itself', async () => {
+  await using launcher = await startLauncher();
+  const result = await complete(launcher, 'cat; echo err >&2; exit 3', 'in');
+  expect(result).toEqual({ exitCode: 3, signal: null, stdout: 'in', stderr: 'err\n' });
+});
+
+test('an exit code above 128 is no signal, and a signal is no exit code', async () => {
+  await using launcher = await startLauncher();
+  expect(await complete(launcher, 'exit 137')).toMatchObject({ exitCode: 137, signal: null });
+  expect(await complete(launcher, 'kill -9 $$')).toMatchObject({ exitCode: null, signal: 'SIGKILL' });
+  expect(await complete(launcher, 'kill -INT $$')).toMatchObject({ exitCode: null, signal: 'SIGINT' });
+});
+
+test.each([
+  [['no-such-program'], '/workspace', 'spawn-failed'],
+  [['true'], '/no/such/place', 'not-found'],
+  [['true'], '/etc/passwd', 'not-a-directory'],
+])('%s in %s is refused with %s', async (argv, cwd, code) => {
+  await using launcher = await startLauncher();
+  await expect(launcher.spawn(argv, { ...inCell, cwd })).rejects.toMatchObject({ code });
+});
+
+test('a program has only the descriptors it was given', async () => {
+  await using launcher = await startLauncher();
+  const count = async (pid: string) => {
+    const { stdout, stdin, stderr } = await launcher.spawn(['ls', `/proc/${pid}/fd`], inCell);
+    for (const stream of [stdin, stderr]) stream.destroy();
+    return (await collect(stdout)).trim().split('\n');
+  };
+  // The last one of its own is the directory that it reads.
+  expect(await count('self')).toEqual(['0', '1', '2', '3']);
+  expect(await count('1')).toEqual(['0', '1', '2', '3']);
+});
+
+test('a program that kills all it can see ends neither the cell nor the next program', async () => {
+  await using launcher = await startLauncher();
+  const pty = await launcher.openPty(
+    ['bash', '-c', 'kill -9 -1; kill -9 1; kill -TERM 1; echo left; exit 4'],
+    { ...inCell, ...size },
+  );
+  expect(await watch(pty)).toContain('left');
+  expect(await complete(launcher, 'echo next')).toMatchObject({ stdout: 'next\n', exitCode: 0 });
+});
+
+test('every terminal is a controlling one of a session of its own, with its size', async () => {
+  await using launcher = await startLauncher();
+  const program = [
+    'bash',
+    '-c',
+    'test $(ps -o sid= -p $$) = $$ && : >/dev/tty && stty size && tty && sleep 0.01; exit 7',
+  ];
+  for (const name of ['/dev/console', '/dev/pts/0', '/dev/pts/0']) {
+    const pty = await launcher.openPty(program, { ...inCell, ...size });
+    expect(await watch(pty)).toBe(`24 80\r\n${name}\r\n`);
+    expect(await pty.exited).toEqual({ exitCode: 7, signal: null });
+  }
+});
+
+test('a further terminal takes input and a new size', async () => {
+  await using launcher = await startLauncher();
+  const first = await launcher.openPty(['sleep', '100'], { ...inCell, ...size });
+  const second = await launcher.openPty(
+    ['bash', '-c', 'trap "stty size" WINCH; echo ready; while read -r; do :; done'],
+    {
+      ...inCell,
+      ...size,
+    },
+  );
+  let shown = '';
+  let resized = false;
+  second.onData((chunk) => {
+    shown += chunk;
+    // The size is told by a process of its own, so the line may come before it; another follows each answer.
+    if (shown.includes('ready') && !resized) second.resize(100, 30);
+    resized = shown.includes('ready');
+    // The first size, which may arrive late, is shown too; only the new one ends the program.
+    second.write(shown.includes('30 100') ? '\x04' : '\n');
+  });
+  await second.exited;
+  expect(shown).toContain('30 100');
+  launcher.signal([first.pid], 'SIGKILL');
+  expect(await first.exited).toEqual({ exitCode: null, signal: 'SIGKILL' });
+});
+
+test('the exchange directory cannot be written from inside', async () => {
+  await using launcher = await startLauncher();
+  const { stderr } = await complete(launcher, 'cd /run/workcell; echo > x; ln -s /etc x; mkdir x');
+  expect(stderr.match(/Read-only file system/g)).toHaveLength(3);
+});
+
+test('file verbs follow a link to where it leads inside, and never through the process file system', async () => {
+  await using launcher = await startLauncher();
+  const tree = new Tree(launcher.files);
+  try {
+    await complete(
+      launcher,
+      'ln -s /etc/passwd own; ln -s /proc/1/root/etc/shadow escape; ln -s /proc/self/root up; echo x >/tmp/note',
+    );
+    const read = (path: string) => {
+      const { fd } = tree.openFile(path, 0);
+      return readFileSync(fd, 'utf8');
+    };
+    expect(read('own')).toContain('agent:x:1000');
+    expect(read('/tmp/note')).toBe('x\n');
+    for (const path of [
+      'escape',
+      'up/etc/shadow',
+      '/proc/self/root/etc/hostname',
+      '/proc/1/root',
+      '/proc/1/environ',
+    ])
+      expect(() => read(path), path).toThrow();
+  } finally {
+    tree.close();
+  }
+});
+
+test('a process that left its parent and its session is traced to its start', async () => {
+  await using launcher = await startLauncher();
+  const started = await launcher.spawn(['bash', '-c', 'setsid sleep 100 & exec sleep 100'], inCell);
+  await expect.poll(() => launcher.processes().length).toBe(2);
+  launcher.signal([started.pid], 'SIGKILL');
+  await started.exited;
+  const [orphan] = launcher.processes();
+  expect(orphan).toMatchObject({ parentPid: started.pid });
+});
+
+test('a connection reaches a server inside, and a port without one is refused', async () => {
+  await using launcher = await startLauncher();
+  const server =
+    'require("net").createServer((s) => s.on("data", (d) => s.end("got " + d))).listen(8080, () => console.log("up"))';
+  const started = await launcher.spawn(['node', '-e', server], inCell);
+  await new Promise((resolve) => started.stdout.once('data', resolve));
+  const connection = await launcher.connect(8080);
+  connection.write('hello');
+  let answer = '';
+  for await (const chunk of connection) answer += chunk;
+  expect(answer).toBe('got hello');
+  await expect(launcher.connect(8081)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+});
+
+test('what is asked for before the cell is ready is under its limits too', async () => {
+  let early: Promise<LaunchedPty> | undefined;
+  await using launcher = await startLauncher({
+    limits: { pids: 100, memoryBytes: 1 << 28 },
+    onStarting({ openPty }) {
+      early = openPty(['sleep', '100'], { ...inCell, ...size });
+    },
+  });
+  const pty = await early;
+  const { kind } = launcher.enforcement;
+  const members = [...familyOf(launcher.hostPid)].map((pid) => readFileSync(`/proc/${pid}/cgroup`, 'latin1'));
+  expect(members.length).toBeGreaterThanOrEqual(3);
+  // Without a group of its own the limits are those of each process.
+  if (kind !== 'process') for (const groups of members) expect(groups).toContain('/workcell-');
+  pty?.close();
+});
+
+test.each([
+  ['lines', 'yes "end 7 7 7"'],
+  ['a line without end', 'cat /dev/zero'],
+  ['orders', 'yes ../../workspace/order'],
+])('a cell that floods the pipes of its first process with %s comes to its end', async (_name, source) => {
+  await using launcher = await startLauncher();
+  const pipe = source.includes('order') ? 0 : 3;
+  const flood = await launcher.spawn(
+    ['bash', '-c', `echo "cat /dev/zero >&3" >order; ${source} >/proc/1/fd/${pipe}`],
+    inCell,
+  );
+  await flood.exited;
+  expect(await launcher.exited).toBe('exit code 137');
+});
+
+test('close ends everything and leaves nothing', async () => {
+  const descriptors = () => readdirSync('/proc/self/fd').length;
+  await (await startLauncher()).close();
+  const before = descriptors();
+  const launcher = await startLauncher({ limits: { pids: 100, memoryBytes: 1 << 28 } });
+  const { outside } = launcher.exchange;
+  const running = await launcher.spawn(['sleep', '1000'], inCell);
+  const pty = await launcher.openPty(['sleep', '1000'], { ...inCell, ...size });
+  await launcher[Symbol.asyncDispose]();
+  expect(await running.exited).toMatchObject({ signal: 'SIGKILL' });
+  expect(await pty.exited).toMatchObject({ signal: 'SIGKILL' });
+  pty.close();
+  for (const stream of [running.stdin, running.stdout, running.stderr]) stream.destroy();
+  expect(existsSync(outside)).toBe(false);
+  expect(existsSync(`/proc/${launcher.hostPid}`)).toBe(false);
+  await expect.poll(descriptors).toBe(before);
+});
+
+test('of the machine only what was given is there', async () => {
+  await using launcher = await startLauncher();
+  const { stdout } = await complete(launcher, 'ls /home /run; ls -d /root /work /var/log /sys 2>&1');
+  expect(stdout.split('\n').slice(0, 5)).toEqual(['/home:', 'agent', '', '/run:', 'workcell']);
+  expect(stdout.match(/No such file/g)).toHaveLength(4);
+});

@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { afterAll, expect, test } from 'vitest';
+import type { WorkcellEvent } from '../../../src/protocol/index.js';
+import { openSqlite } from '../../../src/runtime/events/sqlite/store.js';
+import { describeStore } from './store-contract.js';
+
+const directory = mkdtempSync(join(tmpdir(), 'workcell-sqlite-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const file = (name: string) => join(directory, name);
+const action = (id: number, command: string): WorkcellEvent => ({
+  kind: 'action',
+  id,
+  at: id,
+  runtimeId: 'r',
+  source: 'agent',
+  action: { action: 'run', command },
+});
+
+describeStore('sqlite', {
+  open: () => openSqlite(file('contract.db'), 'process'),
+  lasting: true,
+  sized: true,
+});
+
+test('only its owner can read the file and its companions', async () => {
+  const store = await openSqlite(file('new/mode.db'), 'process');
+  await store.append([action(1, 'a')]);
+  expect(statSync(file('new')).mode & 0o777).toBe(0o700);
+  for (const ending of ['', '-wal', '-shm'])
+    expect(statSync(file(`new/mode.db${ending}`)).mode & 0o777).toBe(0o600);
+  await store.close();
+});
+
+test('a long text that many events carry is kept once', async () => {
+  const store = await openSqlite(file('once.db'), 'process');
+  const long = 'x'.repeat(1_000_000);
+  for (let id = 1; id <= 50; id++) await store.append([action(id, long)]);
+  await store.close();
+  expect(statSync(file('once.db')).size).toBeLessThan(1_500_000);
+});
+
+test('space that compaction frees goes back to the system', async () => {
+  const store = await openSqlite(file('shrink.db'), 'process');
+  for (let id = 1; id <= 50; id++) await store.append([action(id, `${id}`.repeat(100_000))]);
+  while (await store.compact({ olderThan: 50 })) await new Promise((resolve) => setImmediate(resolve));
+  await store.close();
+  expect(statSync(file('shrink.db')).size).toBeLessThan(500_000);
+});
+
+test('ages are looked at once in a while', async () => {
+  const store = await openSqlite(file('rest.db'), 'process');
+  await store.append([action(1, 'a')]);
+  while (await store.compact({ restMs: 60_000 }));
+  await store.compact({ olderThan: 10, restMs: 60_000 });
+  expect(await store.last('r')).toBe(1);
+  while (await store.compact({ olderThan: 10 }));
+  expect(await store.last('r')).toBe(0);
+  await store.close();
+});
+
+test('a schema of a newer version is left alone', async () => {
+  const database = new DatabaseSync(file('newer.db'));
+  database.exec('PRAGMA user_version = 99');
+  database.close();
+  await expect(openSqlite(file('newer.db'), 'process')).rejects.toMatchObject({
+    code: 'store-unavailable',
+    message: expect.stringContaining('newer Workcell (schema 99'),
+  });
+});
+
+test('a file that is no database, or cannot be made, is told with its name', async () => {
+  await expect(openSqlite(join(import.meta.filename, 'events.db'), 'process')).rejects.toMatchObject({
+    code: 'store-unavailable',
+    message: expect.stringContaining('sqlite.test.ts/events.db'),
+  });
+  await expect(openSqlite(import.meta.filename, 'process')).rejects.toMatchObject({
+    code: 'store-unavailable',
+  });
+});
