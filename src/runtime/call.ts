@@ -8,6 +8,7 @@ import {
   type Observation,
   parseAction,
   type StatusUpdate,
+  WorkcellError,
 } from '../protocol/index.js';
 
 /** The way from the verbs into the pipeline. */
@@ -41,6 +42,14 @@ export function callOf(executor: Executor): Call {
     upload: (path, content, options) => executor.upload(path, content, options),
     download: (path, options) => executor.download(path, options),
     openTerminal: (options) => executor.openTerminal(options),
+  };
+}
+
+/** The ports of a cell, for those who sit beside an executor. */
+export function portsOf(executor: Executor) {
+  return async (port: number) => async () => {
+    if (executor.connect !== undefined) return executor.connect(port);
+    throw new WorkcellError('capability-unsupported', 'This backend cannot forward ports of its cells.');
   };
 }
 

@@ -8,6 +8,8 @@ import {
   type ActionInput,
   type ActionName,
   type Decision,
+  type Downloaded,
+  type DownloadOptions,
   type ErrorBody,
   type EventSource,
   type ExecuteContext,
@@ -16,9 +18,15 @@ import {
   type Progress,
   parseAction,
   type Terminal,
+  type TerminalOptions,
+  type Uploaded,
+  type UploadOptions,
   WorkcellError,
 } from '../protocol/index.js';
 import type { EventStream } from './events/stream.js';
+import { maskTerminal } from './masked-bytes.js';
+import { downloadMasked } from './masked-download.js';
+import { isFor, maskOutput, wantedFrom, widened } from './masked-output.js';
 import { withMarks } from './progress-marks.js';
 import type { JudgedAction } from './security/analyzers/analyzer.js';
 import type { Effect } from './security/trusted.js';
@@ -37,9 +45,19 @@ export interface Mask {
   value<Value>(value: Value): Value;
   observation<Name extends ActionName>(observation: Observation<Name>): Observation<Name>;
   error(error: ErrorBody): ErrorBody;
-  /** For the progress of one action; a piece that may be the beginning of a secret is held back until more is known. */
-  open(): { progress(progress: Progress): Progress | undefined; end(): Progress[] };
-  /** For one stream of bytes. */
+  /**
+   * For the progress of one action; a piece that may be the beginning of a secret is held back until more is known.
+   * `from`: byte positions of streams before which nothing is shown.
+   */
+  open(from?: Readonly<Record<string, number>>): {
+    progress(progress: Progress): Progress | undefined;
+    end(): Progress[];
+  };
+  /** Bytes before or after a piece that can be part of a secret which the piece cuts. */
+  readonly reach: number;
+  /** A part of some bytes, with what is hidden in the whole of them. `sameLength`: one mark for each hidden byte. */
+  within(bytes: Buffer, start: number, end: number, sameLength: boolean): Buffer;
+  /** For one stream of bytes; as many come out as go in. */
   bytes(): { write(chunk: Uint8Array): Uint8Array; end(): Uint8Array };
 }
 
@@ -86,10 +104,9 @@ export async function executeAction<Name extends ActionName>(
     const prepared = prepare === undefined ? action : await prepare(action);
     const watched =
       context.onProgress !== undefined || origin.marked ? withMarks(context, events, cause) : context;
-    const answer = await (mask === undefined
+    const observation = await (mask === undefined
       ? executor.execute(prepared, watched)
       : executeMasked(executor, prepared, watched, mask));
-    const observation = mask === undefined ? answer : mask.observation(answer);
     events.append({ kind: 'observation', cause, observation }, 'environment');
     return { result: observation, observation };
   });
@@ -113,8 +130,77 @@ export async function installTools(
   });
 }
 
+export function uploadFile(
+  pipeline: Pipeline,
+  path: string,
+  content: AsyncIterable<Uint8Array>,
+  options: UploadOptions,
+): Promise<Uploaded> {
+  const { format, mode, signal } = options;
+  return transfer(pipeline, { action: 'upload', path, format, mode }, signal, async () => {
+    const result = await pipeline.executor.upload(path, content, options);
+    return { result, observation: { observation: 'upload', ...result } };
+  });
+}
+
+/** Recorded as done when its bytes begin to come; what breaks off later meets whoever reads them. */
+export function downloadFile(
+  pipeline: Pipeline,
+  path: string,
+  options: DownloadOptions,
+): Promise<Downloaded> {
+  const { format, start, end, signal } = options;
+  const { executor, mask } = pipeline;
+  return transfer(pipeline, { action: 'download', path, format, start, end }, signal, async () => {
+    const result = await (mask === undefined
+      ? executor.download(path, options)
+      : downloadMasked(executor, path, options, mask));
+    const { mediaType, sizeBytes } = result;
+    return { result, observation: { observation: 'download', mediaType, sizeBytes } };
+  });
+}
+
+export function openTerminal(pipeline: Pipeline, options: TerminalOptions): Promise<Terminal> {
+  return transfer(pipeline, { action: 'open_terminal', ...options }, undefined, async () => {
+    const terminal = await pipeline.executor.openTerminal(options);
+    const observation = { observation: 'open_terminal', id: terminal.id };
+    return { result: maskTerminal(terminal, pipeline.mask), observation };
+  });
+}
+
+/** Gives the way to a port of the cell, for any number of connections. What goes through them is not masked. */
+export function openPort(
+  pipeline: Pipeline,
+  port: number,
+): Promise<() => ReturnType<NonNullable<Executor['connect']>>> {
+  return transfer(pipeline, { action: 'open_port', port }, undefined, async () => {
+    const { executor } = pipeline;
+    if (executor.connect === undefined)
+      throw new WorkcellError('capability-unsupported', 'This backend cannot forward ports of its cells.');
+    const connect = executor.connect.bind(executor, port);
+    return { result: connect, observation: { observation: 'open_port', port } };
+  });
+}
+
+/** For what is a stream and no action of the wire: it is judged and recorded like one. */
+function transfer<Result>(
+  pipeline: Pipeline,
+  action: JudgedAction,
+  signal: AbortSignal | undefined,
+  work: () => Promise<{ result: Result; observation: { observation: string } }>,
+): Promise<Result> {
+  const { events, mask } = pipeline;
+  const given = Object.entries(action).filter(([, value]) => value !== undefined);
+  return accompany(pipeline, Object.fromEntries(given) as JudgedAction, { signal }, async (cause) => {
+    const { result, observation } = await work();
+    const shown = mask === undefined ? observation : mask.value(observation);
+    events.append({ kind: 'observation', cause, observation: shown }, 'environment');
+    return { result, observation: shown };
+  });
+}
+
 /** Records an action, has it judged, and sees to it that whatever fails is recorded and leaves as one kind of error. */
-export async function accompany<Result>(
+async function accompany<Result>(
   { events, guards = [], mask, audit, workspace }: Pipeline,
   action: JudgedAction,
   { source = 'agent', signal, onRecorded }: Origin,
@@ -146,31 +232,28 @@ export async function accompany<Result>(
   }
 }
 
-/** A terminal whose output shows no secret. */
-export function maskTerminal(terminal: Terminal, mask: Mask | undefined): Terminal {
-  if (mask === undefined) return terminal;
-  return Object.create(terminal, { output: { value: maskBytes(terminal.output, mask) } }) as Terminal;
-}
-
-export async function* maskBytes(chunks: AsyncIterable<Uint8Array>, mask: Mask): AsyncIterable<Uint8Array> {
-  const masker = mask.bytes();
-  for await (const chunk of chunks) {
-    const shown = masker.write(chunk);
-    if (shown.length > 0) yield shown;
-  }
-  const rest = masker.end();
-  if (rest.length > 0) yield rest;
-}
-
 async function executeMasked<Name extends ActionName>(
   executor: Executor,
-  action: Action<Name>,
+  given: Action<Name>,
   context: ExecuteContext,
   mask: Mask,
 ): Promise<Observation<Name>> {
+  const action = widened(given, mask);
+  const answer = await executeShowing(executor, action, context, mask.open(wantedFrom(given)));
+  const whole = isFor('read_output', action)
+    ? await maskOutput(executor, action, answer as Observation<'read_output'>, mask)
+    : answer;
+  return mask.observation(whole as Observation<Name>);
+}
+
+async function executeShowing<Name extends ActionName>(
+  executor: Executor,
+  action: Action<Name>,
+  context: ExecuteContext,
+  stream: ReturnType<Mask['open']>,
+): Promise<Observation<Name>> {
   const { onProgress } = context;
   if (onProgress === undefined) return executor.execute(action, context);
-  const stream = mask.open();
   try {
     return await executor.execute(action, {
       ...context,

@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
-import type { Executor, PublishedPort } from '../protocol/index.js';
+import type { PublishedPort } from '../protocol/index.js';
 import { WorkcellError } from '../protocol/index.js';
 
 /** A port of this machine's loopback that leads to one inside the cell. */
@@ -12,33 +12,33 @@ export interface ForwardedPort extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+/** Asks for the way to a port of the cell; what it gives opens one connection each time. */
+type OpenPort = (port: number) => Promise<() => Promise<NodeJS.ReadWriteStream>>;
+
 /** Reaches servers that listen inside the cell, also where that has no network of its own. */
 export class RuntimePorts {
   /** Ports of the cell that its place opened on the loopback of the machine it is on, as asked for at its start. */
   readonly published: readonly PublishedPort[];
-  readonly #executor: () => Executor;
+  readonly #openPort: OpenPort;
   readonly #open = new Set<ForwardedPort>();
 
-  constructor(executor: () => Executor, published: readonly PublishedPort[] = []) {
-    this.#executor = executor;
+  constructor(openPort: OpenPort, published: readonly PublishedPort[] = []) {
+    this.#openPort = openPort;
     this.published = published;
   }
 
   /** Opens a port on 127.0.0.1, free for every program of this machine, whose connections go to `port` in the cell. */
   async forward(port: number): Promise<ForwardedPort> {
-    const connect = this.#executor().connect;
-    if (connect === undefined) {
-      throw new WorkcellError('capability-unsupported', 'This backend cannot forward ports of its cells.');
-    }
     if (!Number.isInteger(port) || port < 1 || port > 65_535) {
       throw new WorkcellError('invalid-action', `${port} is no port: give a whole number from 1 to 65535.`);
     }
+    const connect = await this.#openPort(port);
     const sockets = new Set<Socket>();
     const server = createServer((socket) => {
       sockets.add(socket);
       socket.once('close', () => sockets.delete(socket));
       socket.on('error', () => {});
-      connect(port).then(
+      connect().then(
         (inside) => {
           pipeline(socket, inside, () => {});
           pipeline(inside, socket, () => socket.destroy());

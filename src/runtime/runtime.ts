@@ -1,10 +1,13 @@
 import type { BrowserStep } from '../cell/plugins/browser/actions.js';
 import {
+  type Action,
   type ActionInput,
   type ActionName,
   type ActionTable,
   type Capability,
   type Cell,
+  type Downloaded,
+  type DownloadOptions,
   type EditStep,
   type ExecuteContext,
   type Executor,
@@ -15,6 +18,8 @@ import {
   type StatusUpdate,
   type Terminal,
   type TerminalOptions,
+  type Uploaded,
+  type UploadOptions,
   WorkcellError,
 } from '../protocol/index.js';
 import { RuntimeBrowser } from './browser.js';
@@ -26,13 +31,14 @@ import { RuntimeGit } from './git/git.js';
 import { RuntimeMcp } from './mcp.js';
 import { RuntimeMicroagents } from './microagents/microagents.js';
 import {
-  accompany,
+  downloadFile,
   executeAction,
   installTools,
-  maskBytes,
-  maskTerminal,
+  openPort,
+  openTerminal,
   type Pipeline,
   type Trusted,
+  uploadFile,
 } from './pipeline.js';
 import { RuntimePorts } from './ports.js';
 import { RuntimeProcesses } from './processes.js';
@@ -79,8 +85,11 @@ export interface RunDefaults {
   readonly noChangeTimeoutMs?: number | undefined;
 }
 
-/** What an agent holds: takes actions and answers with observations. */
-export class Runtime implements AsyncDisposable {
+/**
+ * What an agent holds: takes actions and answers with observations. It is an executor whose every member judges, records
+ * and masks, so whatever takes an executor can be given a runtime.
+ */
+export class Runtime implements Executor, AsyncDisposable {
   readonly id: string;
   readonly backend: string;
   readonly isolation: Isolation;
@@ -119,31 +128,14 @@ export class Runtime implements AsyncDisposable {
       executeAction(this.#pipeline(), action, {}, origin),
     );
     const call: Call = {
-      execute: this.execute.bind(this),
+      execute: async (action, context = {}) => executeAction(this.#pipeline(), action, context),
       startWithSecret: this.#startWithSecret.bind(this),
       report: (update) => {
         if (this.#closing === undefined) this.#setStatus(update);
       },
-      upload: (path, content, options) =>
-        this.#aside({ action: 'upload', path, format: options?.format }, options?.signal, (executor) =>
-          executor.upload(path, content, options),
-        ),
-      download: (path, options) =>
-        this.#aside(
-          { action: 'download', path, format: options?.format },
-          options?.signal,
-          async (executor) => {
-            const { mask } = this.#parts;
-            const downloaded = await executor.download(path, options);
-            return mask === undefined
-              ? downloaded
-              : { ...downloaded, content: maskBytes(downloaded.content, mask) };
-          },
-        ),
-      openTerminal: (options) =>
-        this.#aside({ action: 'open_terminal', ...options }, undefined, async (executor) =>
-          maskTerminal(await executor.openTerminal(options), this.#parts.mask),
-        ),
+      upload: this.upload.bind(this),
+      download: this.download.bind(this),
+      openTerminal: this.openTerminal.bind(this),
     };
     this.#call = call;
     this.#tools = new ToolRegistry({
@@ -153,10 +145,10 @@ export class Runtime implements AsyncDisposable {
     this.files = new Files(call);
     this.processes = new RuntimeProcesses(call);
     this.mcp = new RuntimeMcp(call);
-    this.ports = new RuntimePorts(() => this.#open(), cell.ports);
+    this.ports = new RuntimePorts((port) => openPort(this.#pipeline(), port), cell.ports);
     this.browser = new RuntimeBrowser(call, this.ports);
     this.vscode = new RuntimeVscode(call, this.ports);
-    this.terminals = { open: (options = {}) => call.openTerminal(options) };
+    this.terminals = { open: (options) => this.openTerminal(options) };
     this.env = {
       get: async () => (await this.execute({ action: 'get_env' })).variables,
       set: async (variables) => void (await this.execute({ action: 'set_env', variables: { ...variables } })),
@@ -196,11 +188,42 @@ export class Runtime implements AsyncDisposable {
   }
 
   /** Any action as JSON, its observation back. */
-  async execute<Name extends ActionName>(
+  execute<Name extends ActionName>(
     action: ActionInput<Name> & { action: Name },
+    context?: ExecuteContext,
+  ): Promise<Observation<Name>>;
+  execute<Name extends ActionName>(
+    action: Action<Name>,
+    context?: ExecuteContext,
+  ): Promise<Observation<Name>>;
+  async execute<Name extends ActionName>(
+    action: ActionInput<Name>,
     context: ExecuteContext = {},
   ): Promise<Observation<Name>> {
     return executeAction<Name>(this.#pipeline(), action, context);
+  }
+
+  /** Brings bytes into the cell: one file, or an archive that is unpacked. `files.upload` also takes local files. */
+  async upload(
+    path: string,
+    content: AsyncIterable<Uint8Array>,
+    options: UploadOptions = {},
+  ): Promise<Uploaded> {
+    return uploadFile(this.#pipeline(), path, content, options);
+  }
+
+  /** Streams a file, a range of one, or a directory as an archive out of the cell. */
+  async download(path: string, options: DownloadOptions = {}): Promise<Downloaded> {
+    return downloadFile(this.#pipeline(), path, options);
+  }
+
+  async openTerminal(options: TerminalOptions = {}): Promise<Terminal> {
+    return openTerminal(this.#pipeline(), options);
+  }
+
+  /** One connection to a port of the cell's own loopback. `ports.forward` serves many. */
+  async connect(port: number): Promise<NodeJS.ReadWriteStream> {
+    return (await openPort(this.#pipeline(), port))();
   }
 
   /** Runs a command in a persistent shell. A command that fails is a result, not an error. */
@@ -362,23 +385,6 @@ export class Runtime implements AsyncDisposable {
       await this.#parts.events.close();
       this.#parts.release?.();
     }
-  }
-
-  /** What is no action on the wire is judged and recorded like one. */
-  async #aside<Result>(
-    action: { readonly action: string } & { readonly [field: string]: unknown },
-    signal: AbortSignal | undefined,
-    work: (executor: Executor) => Promise<Result>,
-  ): Promise<Result> {
-    const pipeline = this.#pipeline();
-    return accompany(pipeline, action, { signal }, async (cause) => {
-      const result = await work(pipeline.executor);
-      pipeline.events.append(
-        { kind: 'observation', cause, observation: { observation: action.action } },
-        'environment',
-      );
-      return { result };
-    });
   }
 
   /** The secret comes in after the action was judged and recorded. */

@@ -16,7 +16,16 @@ const walls: Record<string, readonly string[]> = {
   'runtime/events': ['base', 'protocol'],
   'runtime/security': ['base', 'protocol', 'runtime/events'],
   'runtime/tools': ['base', 'protocol', 'cell/plugins', 'cell/executor'],
-  runtime: ['base', 'protocol', 'runtime/events', 'runtime/security', 'runtime/tools', 'cell/plugins'],
+  runtime: [
+    'base',
+    'protocol',
+    'runtime/events',
+    'runtime/security',
+    'runtime/tools',
+    'cell/plugins',
+    // How archives are packed.
+    'cell/executor',
+  ],
   // Where cells run.
   'backends/engines': ['base', 'protocol'],
   'backends/images': ['base', 'protocol', 'cell/launchers', 'cell/server', 'backends/engines'],

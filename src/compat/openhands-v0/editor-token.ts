@@ -1,11 +1,11 @@
 import { type Executor, WorkcellError } from '../../protocol/index.js';
-import { callOf } from '../../runtime/call.js';
+import { callOf, portsOf } from '../../runtime/call.js';
 import { RuntimePorts } from '../../runtime/ports.js';
 import { RuntimeVscode } from '../../runtime/vscode.js';
 
 /** Gives the token of the editor, which it starts; null where there is none. Clients know the port already. */
 export function createEditorToken(executor: Executor): () => Promise<string | null> {
-  const editor = new RuntimeVscode(callOf(executor), new RuntimePorts(() => executor));
+  const editor = new RuntimeVscode(callOf(executor), new RuntimePorts(portsOf(executor)));
   return async () => {
     if (!Object.hasOwn(executor.actions, 'open_vscode')) return null;
     try {

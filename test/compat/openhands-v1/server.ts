@@ -4,7 +4,7 @@ import cli from '../../../src/backends/cli.js';
 import { loadPlugins } from '../../../src/cell/plugins/load.js';
 import { type OpenHandsV1Options, serveOpenHandsV1 } from '../../../src/compat/openhands-v1/serve.js';
 import type { Cell } from '../../../src/protocol/index.js';
-import { callOf } from '../../../src/runtime/call.js';
+import { callOf, portsOf } from '../../../src/runtime/call.js';
 import { RuntimePorts } from '../../../src/runtime/ports.js';
 import { RuntimeVscode } from '../../../src/runtime/vscode.js';
 
@@ -24,7 +24,7 @@ export async function startServer({
   const plugins = editor && (await loadPlugins([{ name: 'vscode', options: editor }]));
   const cell = await cli.start({}, { id: 'test', onStatus: () => {}, plugins });
   const { executor } = cell;
-  const vscode = editor && new RuntimeVscode(callOf(executor), new RuntimePorts(() => executor));
+  const vscode = editor && new RuntimeVscode(callOf(executor), new RuntimePorts(portsOf(executor)));
   const server = await serve(cell, apiKey, { vscode, ...options });
   const { port } = server.address as { port: number };
   const host = `http://127.0.0.1:${port}`;

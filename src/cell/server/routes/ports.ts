@@ -35,13 +35,13 @@ export function portRoutes(app: FastifyInstance, context: ServerContext): void {
   );
 }
 
-async function open({ executor }: ServerContext, port: number): Promise<Duplex> {
-  const { connect } = executor();
-  if (connect === undefined) {
+async function open(context: ServerContext, port: number): Promise<Duplex> {
+  const executor = context.executor();
+  if (executor.connect === undefined) {
     throw new WorkcellError('capability-unsupported', 'This cell cannot forward its ports.');
   }
   try {
-    return (await connect(port)) as Duplex;
+    return (await executor.connect(port)) as Duplex;
   } catch (cause) {
     if (WorkcellError.isInstance(cause)) throw cause;
     throw new WorkcellError('not-found', `Nothing in the cell listens on port ${port}.`, {

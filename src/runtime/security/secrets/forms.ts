@@ -8,6 +8,7 @@ export function formsOf(value: string): string[] {
     // The bytes one by one, as a stream of bytes is searched.
     bytes.toString('latin1'),
     jsonEscaped(value),
+    ...longLines(value),
     ...urlEncoded(value),
     bytes.toString('hex'),
     bytes.toString('hex').toUpperCase(),
@@ -29,6 +30,14 @@ const shortestForm = 6;
 export function withoutLineBreaks(text: string): string {
   return /[\r\n]/.test(text) ? text.replace(/[\r\n]+/g, '') : text;
 }
+
+/** Programs show a key of several lines line by line. The frame around a key is no secret. */
+function longLines(value: string): string[] {
+  const lines = value.split(/[\r\n]+/);
+  return lines.length === 1 ? [] : lines.filter((line) => line.length >= shortestLine && !/^-{4}/.test(line));
+}
+
+const shortestLine = 16;
 
 function jsonEscaped(value: string): string {
   return JSON.stringify(value).slice(1, -1);

@@ -10,8 +10,12 @@ export interface SecretMask {
   value<Value>(value: Value): Value;
   observation<Value>(observation: Value): Value;
   error(error: ErrorBody): ErrorBody;
-  /** For the progress of one action. */
-  open(): ProgressMask;
+  /** For the progress of one action. `from`: byte positions of streams before which nothing is shown. */
+  open(from?: Readonly<Record<string, number>>): ProgressMask;
+  /** Bytes before or after a piece that can be part of a secret which the piece cuts. */
+  readonly reach: number;
+  /** A part of some bytes, with what is hidden in the whole of them. `sameLength`: one mark for each hidden byte. */
+  within(bytes: Buffer, start: number, end: number, sameLength: boolean): Buffer;
   /** For one stream of bytes; lengths stay as they are. */
   bytes(): { write(chunk: Uint8Array): Uint8Array; end(): Uint8Array };
 }
@@ -60,44 +64,96 @@ export function createMask(matcher: Matcher): SecretMask {
     };
   };
   return {
+    get reach() {
+      return matcher.reach;
+    },
     text: (given) => text(given),
     value: <Value>(given: Value) => (matcher.empty ? given : (value(given, false) as Value)),
     observation: <Value>(given: Value) => (matcher.empty ? given : (value(given, true) as Value)),
     error: (given) => (matcher.empty ? given : (value(given, false) as ErrorBody)),
-    open: () => openProgress(matcher, (given) => value(given, false) as Progress),
+    open: (from = {}) => openProgress(matcher, (given) => value(given, false) as Progress, from),
+    within: (given, start, end, sameLength) => maskWithin(matcher, given, { start, end, sameLength }),
     bytes,
   };
 }
 
-function openProgress(matcher: Matcher, whole: (progress: Progress) => Progress): ProgressMask {
+function openProgress(
+  matcher: Matcher,
+  whole: (progress: Progress) => Progress,
+  from: Readonly<Record<string, number>>,
+): ProgressMask {
   type Stream = { masker: TextMasker; raw: string; sequence: number };
   const streams = new Map<string, Stream>();
+  const show = (stream: Stream, text: string, start: number) => {
+    stream.raw += text;
+    const { sequence } = stream;
+    const shown = stream.masker.write(text);
+    const raw = stream.raw.slice(0, shown.consumed);
+    stream.sequence += Buffer.byteLength(raw);
+    stream.raw = stream.raw.slice(shown.consumed);
+    return cutBefore(start, { raw, text: shown.text, sequence });
+  };
   return {
     progress(progress) {
       if (progress.type !== 'output-delta') return whole(progress);
-      const stream = streams.get(progress.stream) ?? {
-        masker: createMasker(matcher, ({ name }) => placeholder(name)),
+      const { stream: name, text, sequence } = progress;
+      const stream = streams.get(name) ?? {
+        masker: createMasker(matcher, (found) => placeholder(found.name)),
         raw: '',
-        sequence: progress.sequence,
+        sequence,
       };
-      streams.set(progress.stream, stream);
-      if (stream.raw === '') stream.sequence = progress.sequence;
-      stream.raw += progress.text;
-      const { sequence } = stream;
-      const shown = stream.masker.write(progress.text);
-      stream.sequence += Buffer.byteLength(stream.raw.slice(0, shown.consumed));
-      stream.raw = stream.raw.slice(shown.consumed);
-      return shown.consumed === 0 ? undefined : { ...progress, text: shown.text, sequence };
+      streams.set(name, stream);
+      if (stream.raw === '') stream.sequence = sequence;
+      const start = from[name] ?? 0;
+      // What only shows how a secret begins goes first, by itself.
+      const before = sequence >= start ? '' : headOf(text, start - sequence);
+      if (before !== '') show(stream, before, start);
+      const wanted = show(stream, text.slice(before.length), start);
+      return wanted === undefined ? undefined : { ...progress, ...wanted };
     },
     end() {
-      return [...streams].flatMap(([stream, { masker, sequence }]) => {
-        const text = masker.end();
-        return text === ''
+      return [...streams].flatMap(([stream, { masker, raw, sequence }]) => {
+        const wanted = cutBefore(from[stream] ?? 0, { raw, text: masker.end(), sequence });
+        return wanted === undefined
           ? []
-          : [{ type: 'output-delta' as const, stream: stream as 'stdout', text, sequence }];
+          : [{ type: 'output-delta' as const, stream: stream as 'stdout', ...wanted }];
       });
     },
   };
+}
+
+/** What a reader gets who asked for a stream from a position on. A mark that begins before it stays whole. */
+function cutBefore(
+  from: number,
+  { raw, text, sequence }: { raw: string; text: string; sequence: number },
+): { text: string; sequence: number } | undefined {
+  if (text === '' || sequence + Buffer.byteLength(raw) <= from) return undefined;
+  if (sequence >= from) return { text, sequence };
+  const before = headOf(raw, from - sequence);
+  return text.startsWith(before) ? { text: text.slice(before.length), sequence: from } : { text, sequence };
+}
+
+function headOf(text: string, bytes: number): string {
+  return Buffer.from(text).subarray(0, bytes).toString('utf8');
+}
+
+function maskWithin(
+  matcher: Matcher,
+  bytes: Buffer,
+  { start, end, sameLength }: { start: number; end: number; sameLength: boolean },
+): Buffer {
+  const text = bytes.toString('latin1');
+  const spans = matcher.empty ? [] : merge([...matcher.find(text), ...matcher.findAtEdges(text)]);
+  const parts: Buffer[] = [];
+  let position = Math.max(0, start);
+  for (const span of spans.filter((found) => found.end > start && found.start < end)) {
+    const [first, last] = [Math.max(span.start, start), Math.min(span.end, end)];
+    const mark = sameLength ? '*'.repeat(last - first) : placeholder(span.name);
+    parts.push(bytes.subarray(position, first), Buffer.from(mark));
+    position = last;
+  }
+  parts.push(bytes.subarray(position, Math.max(position, end)));
+  return Buffer.concat(parts);
 }
 
 function replaceSpans(text: string, spans: readonly Span[]): string {

@@ -31,6 +31,11 @@ export class Matcher {
     return this.#forms.length === 0;
   }
 
+  /** The most characters that a secret takes, with the line breaks that programs put into it. */
+  get reach(): number {
+    return this.#longest === 0 ? 0 : this.#longest * 2 + 64;
+  }
+
   /** Where secrets are, in order and without overlap. */
   find(text: string): Span[] {
     const { flat, at } = flatten(text);
@@ -44,7 +49,7 @@ export class Matcher {
 
   /** How much of the end of the text could be the beginning of a secret. */
   held(text: string): number {
-    const tail = text.slice(-(this.#longest * 2 + 64));
+    const tail = text.slice(-this.reach);
     const { flat, at } = flatten(tail);
     for (let start = Math.max(0, flat.length - this.#longest + 1); start < flat.length; start++) {
       if (!this.#firsts.has(flat[start] ?? '')) continue;

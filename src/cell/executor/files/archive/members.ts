@@ -15,7 +15,7 @@ export type Member =
       readonly name: string;
       readonly stats: Stats;
       /** Exactly as many bytes as `stats` says, even if the file changes meanwhile. Read before the next member. */
-      readonly content: () => AsyncGenerator<Buffer>;
+      readonly content: () => AsyncGenerator<Uint8Array>;
     };
 
 /** Pipes, sockets and devices are left out. Names are relative to the path. */
