@@ -6,6 +6,7 @@ const countWords = defineAction('count_words', {
   summary: 'Counts the words of a file.',
   readOnly: true,
   input: { path: z.string() },
+  kinds: { path: 'path-read' },
   output: { words: z.int(), total: z.int() },
 });
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { FieldKind, FieldKinds } from './kinds.js';
 
 /** Describes one action: what the agent sends, what it gets back, and what may arrive in between. */
 export interface ActionDefinition<
@@ -13,6 +14,12 @@ export interface ActionDefinition<
   readonly readOnly: boolean;
   /** True when it opens a way past the checks that actions go through: a model gets it only when it is named. */
   readonly forOwner: boolean;
+  /** True when a program runs because of it. */
+  readonly startsProcess: boolean;
+  /** True when it opens something in which more happens than the action tells: a terminal, an editor, a connection. */
+  readonly opensSession: boolean;
+  /** What each field is. One that is not named is unknown, and asks. */
+  readonly kinds: FieldKinds;
   readonly input: z.ZodObject<Input & { action: z.ZodLiteral<Name> }, z.core.$strict>;
   readonly output: z.ZodObject<Output & { observation: z.ZodLiteral<Name> }>;
 }
@@ -23,6 +30,20 @@ export type ActionTable = Readonly<Record<string, ActionDefinition>>;
 /** The types of actions that plugins add. A plugin declares its own here by merging this interface. */
 // biome-ignore lint/suspicious/noEmptyInterface: plugins fill it
 export interface PluginActions {}
+
+/** A field that can carry text needs a kind; numbers and booleans carry nothing. */
+type NeedsKind<Value> = unknown extends Value
+  ? true
+  : [Exclude<Value, number | boolean | null | undefined>] extends [never]
+    ? false
+    : true;
+
+/** A kind for each field of an action; a field that is left out does not compile. */
+export type KindsOf<Input extends z.ZodRawShape> = {
+  readonly [Field in keyof Input as NeedsKind<z.output<Input[Field]>> extends true
+    ? Field
+    : never]: FieldKind<keyof Input & string>;
+};
 
 /**
  * Declares an action. The input is strict, because callers are told about unknown keys; the output is not,
@@ -35,7 +56,16 @@ export function defineAction<
   Output extends z.ZodRawShape,
 >(
   name: Name,
-  definition: { summary: string; readOnly?: boolean; forOwner?: boolean; input: Input; output: Output },
+  definition: {
+    summary: string;
+    readOnly?: boolean;
+    forOwner?: boolean;
+    startsProcess?: boolean;
+    opensSession?: boolean;
+    input: Input;
+    kinds: KindsOf<NoInfer<Input>>;
+    output: Output;
+  },
 ): ActionDefinition<Name, Input, Output> {
   let input: unknown;
   let output: unknown;
@@ -44,6 +74,10 @@ export function defineAction<
     summary: definition.summary,
     readOnly: definition.readOnly ?? false,
     forOwner: definition.forOwner ?? false,
+    startsProcess: definition.startsProcess ?? false,
+    opensSession: definition.opensSession ?? false,
+    // A plugin in plain JavaScript may have left them out.
+    kinds: definition.kinds ?? {},
     get input() {
       input ??= z.strictObject({ action: z.literal(name), ...definition.input });
       return input;

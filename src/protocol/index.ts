@@ -1,4 +1,4 @@
-export type { ActionDefinition, ActionTable, PluginActions } from './action.js';
+export type { ActionDefinition, ActionTable, KindsOf, PluginActions } from './action.js';
 export { defineAction } from './action.js';
 export type { Encoding, EndedBy } from './actions/common.js';
 export type { EditStep } from './actions/edit.js';
@@ -9,6 +9,8 @@ export type { ProcessInfo } from './actions/processes.js';
 export { defaultSession } from './actions/run.js';
 export type { GrepMatch } from './actions/search.js';
 export type { Cell, PoolStats, PublishedPort } from './cell.js';
+export type { Carried } from './describe.js';
+export { describeAction, withoutSecrets } from './describe.js';
 export { errorSchema } from './error-body.js';
 export type { ErrorBody, ErrorCode } from './errors.js';
 export { errorCodes, errorTable, WorkcellError } from './errors.js';
@@ -28,9 +30,11 @@ export type {
 } from './executor.js';
 export type { Isolation, IsolationTier } from './isolation.js';
 export { isAtLeast, isolationSchema, isolationTiers } from './isolation.js';
+export type { FieldKind, FieldKinds } from './kinds.js';
 export { describeIssues, parseAction, parseObservation } from './parse.js';
 export type { Display, FileChange, OutputDelta, Progress } from './progress.js';
 export { progressSchema } from './progress.js';
 export type { RuntimeStatus, StatusUpdate } from './status.js';
 export { runtimeStatuses, statusSchema } from './status.js';
+export { verbs } from './verbs.js';
 export { protocolVersion } from './version.js';

@@ -33,6 +33,12 @@ export const edit = defineAction('edit', {
       undo: z.boolean().optional(),
     };
   },
+  kinds: {
+    path: 'path-write',
+    oldText: 'plain',
+    newText: { kind: 'content', to: 'path' },
+    edits: { fields: { oldText: 'plain', newText: { kind: 'content', to: 'path' } } },
+  },
   get output() {
     return {
       path: z.string(),

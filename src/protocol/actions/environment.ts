@@ -6,18 +6,21 @@ export const getEnv = defineAction('get_env', {
   summary: 'Gives the variables that new shells and processes start with.',
   readOnly: true,
   input: { names: z.array(environmentNameSchema).optional() },
+  kinds: { names: 'plain' },
   output: { variables: environmentSchema },
 });
 
 export const setEnv = defineAction('set_env', {
   summary: 'Sets variables for all shells and processes, running shells included.',
   input: { variables: environmentSchema },
+  kinds: { variables: 'environment' },
   output: { names: z.array(z.string()) },
 });
 
 export const unsetEnv = defineAction('unset_env', {
   summary: 'Removes variables from all shells and processes, running shells included.',
   input: { names: z.array(environmentNameSchema).min(1) },
+  kinds: { names: 'plain' },
   output: { names: z.array(z.string()) },
 });
 
@@ -25,6 +28,7 @@ export const stats = defineAction('stats', {
   summary: 'Tells what the cell uses: processor time, memory, disk, processes, uptime and idle time.',
   readOnly: true,
   input: {},
+  kinds: {},
   get output() {
     return {
       /** Processor time used by the processes that are alive. */

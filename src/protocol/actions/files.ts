@@ -37,6 +37,7 @@ export const read = defineAction('read', {
       maxBytes: z.int().positive().max(67_108_864).default(10_485_760),
     };
   },
+  kinds: { path: 'path-read', encoding: 'plain' },
   get output() {
     return {
       path: z.string(),
@@ -65,6 +66,11 @@ export const write = defineAction('write', {
       append: z.boolean().optional(),
     };
   },
+  kinds: {
+    path: 'path-write',
+    content: { kind: 'content', to: 'path', encoding: 'encoding', append: 'append' },
+    encoding: 'plain',
+  },
   output: { path: z.string(), sizeBytes: z.int(), created: z.boolean() },
 });
 
@@ -78,6 +84,7 @@ export const list = defineAction('list', {
       limit: z.int().positive().max(100_000).default(10_000),
     };
   },
+  kinds: { path: 'path' },
   output: { path: z.string(), entries: z.array(fileEntrySchema), truncated: z.boolean() },
 });
 
@@ -85,12 +92,14 @@ export const stat = defineAction('stat', {
   summary: 'Tells what a path is, without following a final symbolic link.',
   readOnly: true,
   input: { path: pathSchema },
+  kinds: { path: 'path' },
   output: entryShape,
 });
 
 export const makeDir = defineAction('make_dir', {
   summary: 'Makes a directory and its parents; one that exists already is fine.',
   input: { path: pathSchema, mode: modeSchema.optional() },
+  kinds: { path: 'path-write' },
   output: { path: z.string(), created: z.boolean() },
 });
 
@@ -104,6 +113,7 @@ export const remove = defineAction('remove', {
       force: z.boolean().optional(),
     };
   },
+  kinds: { path: { kind: 'path-remove', recursive: 'recursive' } },
   output: { path: z.string(), removed: z.boolean() },
 });
 
@@ -117,12 +127,14 @@ const transferInput = {
 export const move = defineAction('move', {
   summary: 'Moves or renames a file or directory.',
   input: transferInput,
+  kinds: { from: 'path-remove', to: 'path-write' },
   output: { from: z.string(), to: z.string() },
 });
 
 export const copy = defineAction('copy', {
   summary: 'Copies a file or a whole directory; links are copied as links.',
   input: transferInput,
+  kinds: { from: 'path-read', to: 'path-write' },
   output: { from: z.string(), to: z.string(), files: z.int() },
 });
 
@@ -135,5 +147,6 @@ export const watch = defineAction('watch', {
       recursive: z.boolean().default(true),
     };
   },
+  kinds: { path: 'path' },
   output: { path: z.string(), changes: z.int() },
 });

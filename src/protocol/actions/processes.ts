@@ -24,6 +24,7 @@ export type ProcessInfo = z.infer<typeof processSchema>;
 
 export const startProcess = defineAction('start_process', {
   summary: 'Starts a plain process, without a terminal, that goes on in the background.',
+  startsProcess: true,
   get input() {
     return {
       /** Program and arguments, started without a shell. Give this or `command`. */
@@ -44,6 +45,14 @@ export const startProcess = defineAction('start_process', {
       outputLimitBytes: z.int().positive().optional(),
     };
   },
+  kinds: {
+    argv: { kind: 'argv', stdin: 'stdin', encoding: 'encoding', open: 'keepStdin' },
+    command: { kind: 'shell', stdin: 'stdin', encoding: 'encoding', open: 'keepStdin' },
+    cwd: 'path-cwd',
+    env: 'environment',
+    stdin: 'part',
+    encoding: 'plain',
+  },
   output: { id: z.string(), pid: z.int() },
 });
 
@@ -58,6 +67,7 @@ export const writeProcess = defineAction('write_process', {
       end: z.boolean().optional(),
     };
   },
+  kinds: { id: 'plain', data: { kind: 'input', encoding: 'encoding', target: 'id' }, encoding: 'plain' },
   output: { id: z.string() },
 });
 
@@ -65,6 +75,7 @@ export const listProcesses = defineAction('list_processes', {
   summary: 'Lists the processes that were started, those that ended included.',
   readOnly: true,
   input: {},
+  kinds: {},
   output: { processes: z.array(processSchema) },
 });
 
@@ -72,6 +83,7 @@ export const getProcess = defineAction('get_process', {
   summary: 'Tells the state of one process.',
   readOnly: true,
   input: { id: idSchema },
+  kinds: { id: 'plain' },
   output: processSchema.shape,
 });
 
@@ -86,6 +98,7 @@ export const signalProcess = defineAction('signal_process', {
         .default('SIGTERM'),
     };
   },
+  kinds: { id: 'plain', signal: 'plain' },
   output: { id: z.string(), signal: z.string() },
 });
 
@@ -104,6 +117,7 @@ export const waitProcess = defineAction('wait_process', {
       stderrFrom: z.int().nonnegative().default(0),
     };
   },
+  kinds: { id: 'plain', encoding: 'plain' },
   get output() {
     return {
       id: z.string(),

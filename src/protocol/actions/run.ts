@@ -8,6 +8,7 @@ const sessionSchema = z.string().min(1).max(128);
 
 export const run = defineAction('run', {
   summary: 'Runs a command in a persistent shell session, or talks to the one that is still running there.',
+  startsProcess: true,
   get input() {
     return {
       /** Shell source. Empty: what the running command printed since. With `input`: text or a key such as `C-c`. */
@@ -30,6 +31,12 @@ export const run = defineAction('run', {
       /** Ends the command once it has printed more than this. */
       outputLimitBytes: z.int().positive().optional(),
     };
+  },
+  kinds: {
+    command: { kind: 'shell', typedIf: 'input', target: 'session' },
+    session: 'plain',
+    cwd: 'path-cwd',
+    env: 'environment',
   },
   get output() {
     return {
@@ -67,6 +74,7 @@ export const readOutput = defineAction('read_output', {
       encoding: encodingSchema.default('utf8'),
     };
   },
+  kinds: { outputId: 'plain', stream: 'plain', encoding: 'plain' },
   get output() {
     return {
       outputId: z.string(),
@@ -87,6 +95,7 @@ export const listSessions = defineAction('list_sessions', {
   summary: 'Lists the shell sessions.',
   readOnly: true,
   input: {},
+  kinds: {},
   get output() {
     return {
       sessions: z.array(
@@ -105,5 +114,6 @@ export const listSessions = defineAction('list_sessions', {
 export const closeSession = defineAction('close_session', {
   summary: 'Ends a shell session and all that runs in it.',
   input: { session: sessionSchema },
+  kinds: { session: 'plain' },
   output: { session: z.string() },
 });

@@ -18,6 +18,7 @@ export const glob = defineAction('glob', {
       limit: limitSchema.default(1000),
     };
   },
+  kinds: { pattern: 'plain', path: 'path' },
   get output() {
     return {
       /** Relative to the workspace where they are in it, sorted. */
@@ -57,6 +58,7 @@ export const grep = defineAction('grep', {
       limit: limitSchema.default(1000),
     };
   },
+  kinds: { pattern: 'plain', path: 'path-read', glob: 'plain' },
   get output() {
     return {
       matches: z.array(grepMatchSchema),

@@ -10,6 +10,7 @@ import { defineAction } from '../../../src/protocol/index.js';
 const shout = defineAction('shout', {
   summary: 'Says it louder.',
   input: { text: z.string() },
+  kinds: { text: 'plain' },
   output: { text: z.string(), starts: z.int() },
 });
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { timeoutSchema, tokenHashSchema } from '../../../protocol/actions/common.js';
 import { defineAction } from '../../../protocol/index.js';
-import { mostSteps, stepSchema } from './steps.js';
+import { mostSteps, stepKinds, stepSchema } from './steps.js';
 
 /** A step as a caller writes it. */
 export type { StepInput as BrowserStep } from './steps.js';
@@ -100,6 +100,7 @@ export const browse = defineAction('browse', {
       ...input,
     };
   },
+  kinds: { url: 'address' },
   output,
 });
 
@@ -113,6 +114,7 @@ export const browseInteractive = defineAction('browse_interactive', {
       ...input,
     };
   },
+  kinds: { code: { kind: 'code', language: 'browsergym' }, steps: { fields: stepKinds } },
   output,
 });
 
@@ -120,12 +122,14 @@ export const openCdp = defineAction('open_cdp', {
   summary:
     'Opens a WebSocket on the loopback of the executor that speaks the DevTools protocol with the browser.',
   forOwner: true,
+  opensSession: true,
   get input() {
     return {
       /** The SHA-256 of a token, which stays with the one who asks: nothing that is recorded or sent holds it. The token is the path. */
       tokenHash: tokenHashSchema,
     };
   },
+  kinds: { tokenHash: 'plain' },
   get output() {
     return {
       port: z.int().min(1).max(65_535),

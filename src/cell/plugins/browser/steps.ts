@@ -1,5 +1,6 @@
 /** What can be done in a browser, one step at a time. The order of the fields is that of the arguments in the language. */
 import { z } from 'zod';
+import type { FieldKind } from '../../../protocol/index.js';
 
 /** A file name or a key is never long; what is typed into a page may be. */
 const short = z.string().max(4096);
@@ -45,6 +46,26 @@ const shapes = {
   send_msg_to_user: { text: long },
   report_infeasible: { reason: long },
 } as const satisfies Record<string, z.ZodRawShape>;
+
+type FieldOf<Shape> = { [Name in keyof Shape]: keyof Shape[Name] }[keyof Shape];
+
+/** What the fields of all steps are; what is typed into a page stays in the page. */
+export const stepKinds = {
+  do: 'plain',
+  url: 'address',
+  file: 'path-read',
+  bid: 'plain',
+  button: 'plain',
+  modifiers: 'plain',
+  value: 'plain',
+  options: 'plain',
+  key_comb: 'plain',
+  from_bid: 'plain',
+  to_bid: 'plain',
+  key: 'plain',
+  text: 'plain',
+  reason: 'plain',
+} as const satisfies Partial<Record<FieldOf<typeof shapes> | 'do', FieldKind>>;
 
 type Shapes = typeof shapes;
 export type StepName = keyof Shapes;

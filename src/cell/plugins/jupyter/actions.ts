@@ -34,6 +34,7 @@ export type CodeOutput = z.infer<typeof codeOutputSchema>;
 
 const runCode = defineAction('run_code', {
   summary: 'Runs code in a kernel that keeps its state from one cell to the next.',
+  startsProcess: true,
   get input() {
     return {
       code: z.string(),
@@ -52,6 +53,13 @@ const runCode = defineAction('run_code', {
       /** A directory that images and other media are also written to. */
       saveMedia: pathSchema.optional(),
     };
+  },
+  kinds: {
+    code: { kind: 'code', languageIn: 'language' },
+    language: 'plain',
+    context: 'plain',
+    input: { kind: 'input', target: 'context' },
+    saveMedia: 'path-write',
   },
   get output() {
     return {
@@ -78,6 +86,7 @@ const runCode = defineAction('run_code', {
 
 const runIpython = defineAction('run_ipython', {
   summary: 'Runs a Python cell and gives what it showed as one text.',
+  startsProcess: true,
   get input() {
     return {
       code: z.string(),
@@ -86,6 +95,7 @@ const runIpython = defineAction('run_ipython', {
       timeoutMs: timeoutSchema.optional(),
     };
   },
+  kinds: { code: { kind: 'code', language: 'python' } },
   get output() {
     return {
       content: z.string(),
@@ -102,6 +112,7 @@ const listContexts = defineAction('list_contexts', {
   summary: 'Lists the contexts that code cells run in, and the kernels that are installed.',
   readOnly: true,
   input: {},
+  kinds: {},
   get output() {
     return {
       contexts: z.array(
@@ -132,6 +143,7 @@ const controlContext = defineAction('control_context', {
       context: contextSchema.default('default'),
     };
   },
+  kinds: { operation: 'plain', language: 'plain', context: 'plain' },
   output: { context: z.string(), language: z.string() },
 });
 

@@ -25,6 +25,16 @@ const serverSchema = z.union([stdioServerSchema, httpServerSchema]);
 
 export type ServerConfig = z.output<typeof serverSchema>;
 
+const serverKinds = {
+  type: 'plain',
+  command: { kind: 'argv', rest: 'args' },
+  args: 'part',
+  env: 'environment',
+  cwd: 'path-cwd',
+  url: 'address',
+  headers: { values: 'secret' },
+} as const;
+
 const serverInfoSchema = z.object({
   name: z.string(),
   state: z.enum(['connected', 'failed']),
@@ -35,6 +45,7 @@ const serverInfoSchema = z.object({
 
 const connectMcp = defineAction('connect_mcp', {
   summary: 'Connects MCP servers: programs started in the cell, or servers reached from inside it.',
+  startsProcess: true,
   get input() {
     return {
       /** By name, as in the `mcpServers` of common configuration files. One that is connected already is replaced. */
@@ -42,12 +53,14 @@ const connectMcp = defineAction('connect_mcp', {
       timeoutMs: timeoutSchema.default(30_000),
     };
   },
+  kinds: { servers: { values: { fields: serverKinds } } },
   output: { servers: z.array(serverInfoSchema) },
 });
 
 const disconnectMcp = defineAction('disconnect_mcp', {
   summary: 'Lets go of an MCP server, which ends when it was started in the cell.',
   input: { server: nameSchema },
+  kinds: { server: 'plain' },
   output: { server: z.string() },
 });
 
@@ -65,6 +78,7 @@ const listMcpTools = defineAction('list_mcp_tools', {
   summary: 'Lists the tools of the connected MCP servers. What was listed last is what may be called.',
   readOnly: true,
   input: { server: nameSchema.optional() },
+  kinds: { server: 'plain' },
   output: { tools: z.array(toolSchema), servers: z.array(serverInfoSchema) },
 });
 
@@ -79,6 +93,7 @@ export const callToolMcp = defineAction('call_tool_mcp', {
       timeoutMs: timeoutSchema.default(60_000),
     };
   },
+  kinds: { name: 'tool', arguments: 'arguments', server: 'plain' },
   get output() {
     return {
       server: z.string(),

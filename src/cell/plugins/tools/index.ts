@@ -8,6 +8,7 @@ const nameSchema = z.string().regex(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, d
 
 const installTools = defineAction('install_tools', {
   summary: 'Puts the tools of a module into the cell; their state stays there between calls.',
+  startsProcess: true,
   get input() {
     return {
       language: z.enum(['javascript', 'python']),
@@ -28,6 +29,12 @@ const installTools = defineAction('install_tools', {
         .max(256),
     };
   },
+  kinds: {
+    language: 'plain',
+    source: { kind: 'code', languageIn: 'language' },
+    arguments: 'arguments',
+    tools: { fields: { name: 'plain', parameters: 'plain' } },
+  },
   output: { tools: z.array(z.string()) },
 });
 
@@ -42,6 +49,7 @@ const callTool = defineAction('call_tool', {
       timeoutMs: timeoutSchema.optional(),
     };
   },
+  kinds: { tool: 'tool', arguments: 'arguments' },
   get output() {
     return {
       tool: z.string(),
@@ -60,6 +68,7 @@ const callTool = defineAction('call_tool', {
 const resetTools = defineAction('reset_tools', {
   summary: 'Ends what tools keep in the cell. They stay installed and begin anew.',
   input: {},
+  kinds: {},
   output: {},
 });
 

@@ -5,12 +5,14 @@ import { tokenHashSchema } from '../../../protocol/actions/common.js';
 const openVscode = defineAction('open_vscode', {
   summary: 'Starts the editor, where it does not run, and lets in whoever knows a token.',
   forOwner: true,
+  opensSession: true,
   get input() {
     return {
       /** The SHA-256 of the token, which stays with the one who asks: nothing that is recorded or sent holds it. */
       tokenHash: tokenHashSchema,
     };
   },
+  kinds: { tokenHash: 'plain' },
   get output() {
     return {
       /** On the loopback of the executor. */
@@ -28,6 +30,7 @@ const vscodeStatus = defineAction('vscode_status', {
   forOwner: true,
   readOnly: true,
   input: {},
+  kinds: {},
   output: { running: z.boolean() },
 });
 
@@ -35,6 +38,7 @@ const stopVscode = defineAction('stop_vscode', {
   summary: 'Ends the editor, its terminals and every connection to it.',
   forOwner: true,
   input: {},
+  kinds: {},
   output: { wasRunning: z.boolean() },
 });
 

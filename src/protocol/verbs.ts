@@ -1,0 +1,97 @@
+/**
+ * What a runtime does that is no action of an executor: byte streams, terminals, ports, and verbs that take several
+ * steps. They are declared like actions, so that they are judged and recorded like them.
+ */
+import { z } from 'zod';
+import { type ActionTable, defineAction } from './action.js';
+import { environmentSchema, pathSchema } from './actions/common.js';
+
+const formatSchema = z.enum(['tar', 'zip']).optional();
+
+export const verbs = {
+  upload: defineAction('upload', {
+    summary: 'Takes bytes into the cell: as one file, or as an archive that is unpacked.',
+    get input() {
+      return {
+        path: pathSchema,
+        format: formatSchema,
+        /** The paths in an archive, as they are written in it. */
+        members: z.array(z.string()).optional(),
+        /** Of the bytes: what was approved is what is unpacked. */
+        sha256: z.string().optional(),
+      };
+    },
+    kinds: {
+      path: 'path-write',
+      format: 'plain',
+      members: { kind: 'members', below: 'path' },
+      sha256: 'plain',
+    },
+    output: {},
+  }),
+  download: defineAction('download', {
+    summary: 'Gives the bytes of a file, or of a directory as an archive.',
+    readOnly: true,
+    get input() {
+      return { path: pathSchema, format: formatSchema };
+    },
+    kinds: { path: 'path-read', format: 'plain' },
+    output: {},
+  }),
+  open_terminal: defineAction('open_terminal', {
+    summary: 'Opens a terminal with a program in it; default is the shell of the cell.',
+    startsProcess: true,
+    opensSession: true,
+    get input() {
+      return {
+        argv: z.array(z.string()).min(1).optional(),
+        cwd: pathSchema.optional(),
+        env: environmentSchema.optional(),
+        columns: z.int().optional(),
+        rows: z.int().optional(),
+      };
+    },
+    kinds: { argv: 'argv', cwd: 'path-cwd', env: 'environment' },
+    output: {},
+  }),
+  terminal_input: defineAction('terminal_input', {
+    summary: 'Types into a terminal.',
+    input: { terminal: z.string(), data: z.string() },
+    kinds: { terminal: 'plain', data: { kind: 'input', target: 'terminal' } },
+    output: {},
+  }),
+  open_port: defineAction('open_port', {
+    summary: 'Opens a connection to a port of the cell.',
+    input: { port: z.int() },
+    kinds: {},
+    output: {},
+  }),
+  git: defineAction('git', {
+    summary: 'Runs git for a verb of `runtime.git`, without what the repository would have it start.',
+    startsProcess: true,
+    input: { argv: z.array(z.string()).min(1), cwd: pathSchema },
+    kinds: { argv: 'argv', cwd: 'path-cwd' },
+    output: {},
+  }),
+  run_python_file: defineAction('run_python_file', {
+    summary: 'Runs a Python script of the owner in the cell, and leaves nothing of it there.',
+    startsProcess: true,
+    get input() {
+      return {
+        name: z.string(),
+        code: z.string(),
+        args: z.array(z.string()),
+        cwd: pathSchema.optional(),
+        env: environmentSchema.optional(),
+      };
+    },
+    kinds: {
+      name: 'plain',
+      code: { kind: 'code', language: 'python' },
+      args: 'plain',
+      cwd: 'path-cwd',
+      env: 'environment',
+    },
+    output: {},
+  }),
+} as const satisfies ActionTable;
