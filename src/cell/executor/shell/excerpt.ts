@@ -1,9 +1,10 @@
 /** The part of an output that an observation carries: all of it, or its head and its tail within a budget. */
 import type { Spool } from '../output/spool.js';
+import { partialStart, wholeCharacters } from '../output/utf8.js';
 import { alternateScreenStart, render, type ScreenSize } from './render.js';
 
 /** Raw output up to this size is rendered whole before it is cut, so that folded progress bars count for little. */
-const renderedWholeBytes = 2 * 1024 * 1024;
+const renderedWholeBytes = 1024 * 1024;
 
 export interface Excerpt {
   readonly text: string;
@@ -62,18 +63,14 @@ function join(head: string, tail: string, budget: number, length: number, handle
 }
 
 function firstBytes(text: string, bytes: number): string {
-  return Buffer.from(text.slice(0, bytes))
-    .subarray(0, bytes)
-    .toString()
-    .replace(/\uFFFD+$/, '');
+  const data = Buffer.from(text.slice(0, bytes)).subarray(0, bytes);
+  return data.toString('utf8', 0, wholeCharacters(data));
 }
 
 function lastBytes(text: string, bytes: number): string {
   const data = Buffer.from(text.slice(-bytes));
-  return data
-    .subarray(Math.max(0, data.length - bytes))
-    .toString()
-    .replace(/^\uFFFD+/, '');
+  const end = data.subarray(Math.max(0, data.length - bytes));
+  return end.toString('utf8', partialStart(end));
 }
 
 /** Drops a partial line at the cut, unless that would drop most of the text. */

@@ -1,123 +1,82 @@
-/** Turns what a program wrote to a terminal into what a person would have seen there. */
-import { createRequire } from 'node:module';
-import type * as headless from '@xterm/headless';
+/**
+ * Turns what a program wrote to a terminal into what a person would have seen there. The program chooses every byte,
+ * so no sequence costs more than the screen is large, and long input is dealt with in slices that let this process
+ * do other things between them.
+ */
+import { LineFolder } from './screen/fold-lines.js';
+import { Screen } from './screen/screen.js';
+import { paintsScreen } from './screen/sequences.js';
 
-const require = createRequire(import.meta.url);
-
-/** Whatever is not plain text, a tab or a line end. */
-const control = /[\x00-\x08\x0b-\x1f\x7f]/;
-/** Sequences that move over the screen or switch to the alternate one; a line at a time cannot show them. */
-const screenSequence = /\x1b(?:\[\??[\d;]*[ABEFHJLMSTdfr]|\[\?(?:47|1047|1049)[hl]|[78MDEc])/;
-/** Every escape sequence: CSI, the string kinds (OSC, DCS, SOS, PM, APC), and the short ones. */
-const escapeSequence = /\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\|$)|[ -/]*[0-~]|$)/g;
+/** How many characters are dealt with between two looks at the clock, and for how long at a time. */
+const sliceLength = 2048;
+const sliceMs = 5;
 
 export interface ScreenSize {
   readonly columns: number;
   readonly rows: number;
 }
 
-export async function render(raw: Buffer, size: ScreenSize): Promise<string> {
-  const text = raw.toString('utf8').replaceAll('\r\n', '\n');
-  if (!control.test(text)) return text;
-  if (screenSequence.test(text)) return renderScreen(raw, size);
-  return text
-    .split('\n')
-    .map((line) => (control.test(line) ? foldLine(line) : line))
-    .join('\n');
+/** Takes text a slice at a time. */
+export interface Emulator {
+  /** Takes about `length` characters from a position on, whole sequences only, and gives where it stopped. */
+  advance(text: string, from: number, length: number): number;
+  text(): string;
 }
+
+export async function render(raw: Buffer, size: ScreenSize): Promise<string> {
+  const { lines, isPlain } = plainLineEnds(raw);
+  if (isPlain) return lines.toString('utf8');
+  const written = raw.toString('utf8');
+  return paintsScreen(written)
+    ? emulate(written, new Screen(size))
+    : emulate(lines.toString('utf8'), new LineFolder(size.columns));
+}
+
+/**
+ * The same with `\n` for `\r\n`, and whether it holds nothing but text, tabs and line ends. A loop over bytes, because
+ * replacing in a string costs a hundred times as much where lines are short.
+ */
+function plainLineEnds(raw: Buffer): { lines: Buffer; isPlain: boolean } {
+  const lines = Buffer.allocUnsafe(raw.length);
+  let length = 0;
+  let isPlain = true;
+  for (let at = 0; at < raw.length; at++) {
+    const byte = raw[at] as number;
+    if (byte === 0x0d && raw[at + 1] === 0x0a) continue;
+    lines[length++] = byte;
+    if (byte >= 0x20 && byte < 0x7f) continue;
+    if (byte === 0x09 || byte === 0x0a || (byte > 0x7f && !isC1(raw, at))) continue;
+    isPlain = false;
+  }
+  return { lines: lines.subarray(0, length), isPlain };
+}
+
+/** Control characters beyond ASCII, from U+0080 to U+009F. */
+function isC1(raw: Buffer, at: number): boolean {
+  return raw[at] === 0xc2 && (raw[at + 1] as number) < 0xa0;
+}
+
+const switches = [47, 1047, 1049].flatMap((mode) =>
+  ['h', 'l'].map((end) => ({ sequence: `\x1b[?${mode}${end}`, on: end === 'h' })),
+);
 
 /** Where the program that still shows the alternate screen began to; undefined while it does not. */
 export function alternateScreenStart(raw: Buffer): number | undefined {
-  const text = raw.toString('latin1');
-  const switches = [...text.matchAll(/\x1b\[\?(?:47|1047|1049)([hl])/g)];
-  const last = switches.at(-1);
-  return last?.[1] === 'h' ? last.index : undefined;
+  let last = { at: -1, on: false };
+  for (const { sequence, on } of switches) {
+    const at = raw.lastIndexOf(sequence, undefined, 'latin1');
+    if (at > last.at) last = { at, on };
+  }
+  return last.on ? last.at : undefined;
 }
 
-/** Applies carriage returns, backspaces and erasing within one line, as progress bars use them. */
-function foldLine(line: string): string {
-  let cells: string[] = [];
-  let column = 0;
-  let position = 0;
-  while (position < line.length) {
-    const character = line[position] as string;
-    if (character === '\x1b') {
-      escapeSequence.lastIndex = position;
-      const match = escapeSequence.exec(line);
-      const sequence = match?.index === position ? match[0] : character;
-      ({ cells, column } = applySequence(sequence, cells, column));
-      position += sequence.length;
-      continue;
-    }
-    position++;
-    if (character === '\r') column = 0;
-    else if (character === '\b') column = Math.max(0, column - 1);
-    else if (character === '\t' || (character >= ' ' && character !== '\x7f')) {
-      while (cells.length < column) cells.push(' ');
-      cells[column++] = character;
-    }
+async function emulate(text: string, emulator: Emulator): Promise<string> {
+  let sliceEnds = performance.now() + sliceMs;
+  for (let at = 0; at < text.length; ) {
+    at = emulator.advance(text, at, sliceLength);
+    if (performance.now() < sliceEnds) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    sliceEnds = performance.now() + sliceMs;
   }
-  return cells.join('');
-}
-
-function applySequence(
-  sequence: string,
-  cells: string[],
-  column: number,
-): { cells: string[]; column: number } {
-  const match = /^\x1b\[(\d*)([CDGKPX])$/.exec(sequence);
-  if (match === null) return { cells, column };
-  const count = Number(match[1] || 0);
-  switch (match[2]) {
-    case 'C':
-      return { cells, column: column + Math.max(1, count) };
-    case 'D':
-      return { cells, column: Math.max(0, column - Math.max(1, count)) };
-    case 'G':
-      return { cells, column: Math.max(0, count - 1) };
-    case 'P':
-      return { cells: [...cells.slice(0, column), ...cells.slice(column + Math.max(1, count))], column };
-    case 'X':
-      return {
-        cells: cells.map((cell, at) => (at >= column && at < column + Math.max(1, count) ? ' ' : cell)),
-        column,
-      };
-    default:
-      if (count === 2) return { cells: [], column };
-      if (count === 1) return { cells: cells.map((cell, at) => (at <= column ? ' ' : cell)), column };
-      return { cells: cells.slice(0, column), column };
-  }
-}
-
-/** A real terminal emulator for programs that paint the screen. */
-async function renderScreen(raw: Buffer, size: ScreenSize): Promise<string> {
-  const { Terminal } = require('@xterm/headless') as typeof headless;
-  const terminal = new Terminal({
-    cols: size.columns,
-    rows: size.rows,
-    scrollback: 10_000,
-    allowProposedApi: true,
-    // What programs print may be anything; the console of whoever uses this is not the place to complain.
-    logLevel: 'off',
-  });
-  try {
-    await new Promise<void>((resolve) => terminal.write(raw, resolve));
-    const buffer = terminal.buffer.active;
-    let text = '';
-    const cursorRow = buffer.baseY + buffer.cursorY;
-    for (let row = 0; row < buffer.length; row++) {
-      const line = buffer.getLine(row);
-      if (line === undefined) continue;
-      const next = buffer.getLine(row + 1);
-      if (next?.isWrapped) text += line.translateToString(false);
-      // Where the cursor stands, blanks may be part of a prompt.
-      else if (row === cursorRow)
-        text += `${line.translateToString(false, 0, Math.max(buffer.cursorX, line.translateToString(true).length))}\n`;
-      else text += `${line.translateToString(true).trimEnd()}\n`;
-    }
-    const visible = text.replace(/\n+$/, '\n');
-    return buffer.cursorX > 0 && buffer.getLine(cursorRow + 1) === undefined ? visible.slice(0, -1) : visible;
-  } finally {
-    terminal.dispose();
-  }
+  return emulator.text();
 }

@@ -56,3 +56,75 @@ test('a binary blob on a painted screen does not reach the console of this proce
   expect(said).not.toHaveBeenCalled();
   said.mockRestore();
 });
+
+test('the cursor goes no further than the screen, however far it is sent', async () => {
+  expect(await shown('\x1b[999999999CX')).toBe(`${' '.repeat(79)}X`);
+  expect(await shown('\x1b[H\x1b[999999999CX\x1b[999999999;999999999HY')).toBe(
+    `${' '.repeat(79)}X\n${'\n'.repeat(22)}${' '.repeat(79)}Y`,
+  );
+  expect(await shown('ab\x1b[999999999Gc')).toBe(`ab${' '.repeat(77)}c`);
+});
+
+test.each([
+  ['scrolls', '\x1b[2147483647S'],
+  ['scrolls back', '\x1b[2147483647T'],
+  ['inserts lines', '\x1b[2147483647L'],
+  ['deletes lines', '\x1b[2147483647M'],
+  ['inserts characters', '\x1b[2147483647@'],
+  ['deletes characters', '\x1b[2147483647P'],
+  ['erases characters', '\x1b[2147483647X'],
+  ['moves over tabs', '\x1b[2147483647I'],
+])('a sequence that %s without end is over when the screen is', async (_what, sequence) => {
+  expect(await shown(`\x1b[H${`${sequence}`.repeat(1000)}\x1b[Hend`)).toBe('end');
+});
+
+test('a character that is repeated without end is repeated a bounded number of times', async () => {
+  const text = await shown(`\x1b[Hx${'\x1b[2147483647b'.repeat(100_000)}`);
+  expect(text.length).toBeLessThan(2_000_000);
+});
+
+// Each is quadratic for a renderer that moves, searches or copies what is behind it; the test times out then.
+test.each([
+  ['erase up to the cursor', `${'x'.repeat(500_000)}${'\x1b[1K'.repeat(100_000)}`],
+  ['delete characters', `${'x'.repeat(500_000)}\r${'\x1b[P'.repeat(100_000)}`],
+  ['erase characters', `${'x'.repeat(500_000)}\r${'\x1b[9999999X'.repeat(50_000)}`],
+  ['broken sequences', '\x1b\x01'.repeat(400_000)],
+  ['strings that never end', '\x1b]'.repeat(400_000)],
+  ['device strings that never end', '\x1bP'.repeat(400_000)],
+  ['sequences without an end', '\x1b[1;2'.repeat(200_000)],
+  ['parameters without number', `\x1b[H\x1b[${'1;'.repeat(400_000)}H`],
+  ['empty lines before a character', `\x1b[H${'\n'.repeat(500_000)}x`],
+  ['switches of the screen', '\x1b[?1049h\x1b[?1049l'.repeat(50_000)],
+  ['marks on one character', Buffer.from(`\x1b[Hx${'\u0301'.repeat(300_000)}`).toString('latin1')],
+])('the time for many of them grows with their number only: %s', async (_what, raw) => {
+  expect((await shown(raw)).length).toBeLessThanOrEqual(raw.length);
+});
+
+test('long output is rendered in slices, between which other things happen', async () => {
+  let turns = 0;
+  const counting = setInterval(() => turns++, 1);
+  await shown(`\x1b[H${'\x1b[2Jx\r\n'.repeat(100_000)}`);
+  clearInterval(counting);
+  expect(turns).toBeGreaterThan(0);
+});
+
+test('control characters beyond ASCII vanish', async () => {
+  expect(await shown(Buffer.from('a\u009b31mb\u0090c\r\n').toString('latin1'))).toBe('a31mbc\n');
+});
+
+test('a table drawn with lines, wide characters and colours is shown as it looks', async () => {
+  const table =
+    '\x1b[2J\x1b[H\x1b(0lqk\x1b(B\x1b[2;1H\x1b(0x\x1b(B日\x1b(0x\x1b(B\x1b[3;1He\u0301\x1b[31m!\x1b[0m\r\n';
+  expect(await shown(Buffer.from(table).toString('latin1'))).toBe('┌─┐\n│日│\ne\u0301!\n');
+});
+
+test('a program that scrolls a part of the screen leaves the rest alone', async () => {
+  expect(await shown('\x1b[Htop\r\na\r\nb\r\nc\r\nbottom\x1b[2;4r\x1b[4;1H\nd\x1b[r\x1b[6;1H')).toBe(
+    'top\nb\nc\nd\nbottom\n',
+  );
+});
+
+test('what scrolled off the top of a painted screen is part of what was seen', async () => {
+  const lines = Array.from({ length: 100 }, (_, index) => `line ${index}`);
+  expect(await shown(`\x1b[H\x1b[2J${lines.join('\r\n')}\r\n`)).toBe(`${lines.join('\n')}\n`);
+});
