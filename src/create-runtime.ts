@@ -73,6 +73,10 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
     const cell = await backend.start(backendOptions(config, name, own), {
       id,
       onStatus: report,
+      recording: async () => {
+        await events.open();
+        await events.kept();
+      },
       signal,
       plugins,
     });

@@ -13,6 +13,8 @@ export interface StartContext {
   readonly id: string;
   readonly onStatus: (update: StatusUpdate) => void;
   readonly signal?: AbortSignal | undefined;
+  /** Settles when the record of the cell is open, for a backend that could keep it from being opened. */
+  readonly recording?: (() => Promise<void>) | undefined;
   /** What the executor knows besides its own actions. */
   readonly plugins?: readonly LoadedPlugin[] | undefined;
 }

@@ -9,22 +9,7 @@ import type { Isolation } from '../protocol/index.js';
 import { defineBackend } from './backend.js';
 import { openWorkspace } from './workspace.js';
 
-const isolation: Isolation = {
-  tier: 'none',
-  facts: [
-    {
-      name: 'processes',
-      enforced: false,
-      detail: 'Commands run as the calling user, with all that user may do.',
-    },
-    {
-      name: 'files',
-      enforced: false,
-      detail: 'File verbs stay in the workspace; commands are not held there.',
-    },
-    { name: 'network', enforced: false, detail: 'Commands have the network of this machine.' },
-  ],
-};
+const userSchema = z.strictObject({ uid: z.int().nonnegative(), gid: z.int().nonnegative() });
 
 export default defineBackend({
   type: 'cli',
@@ -32,6 +17,10 @@ export default defineBackend({
     /** Default: a temporary directory that is removed at the end. */
     workspace: z.string().min(1).optional(),
     env: environmentSchema.default({}),
+    /** What file verbs reach. */
+    files: z.enum(['workspace', 'machine']).default('workspace'),
+    /** Who commands run as and files belong to, for a process of root. Holds for all that the process does meanwhile. */
+    runAs: userSchema.optional(),
   },
 
   async probe() {
@@ -43,23 +32,57 @@ export default defineBackend({
     };
   },
 
-  async start({ workspace: given, env }, { id, plugins = [] }) {
+  async start({ workspace: given, env, files, runAs }, { id, recording, plugins = [] }) {
     const workspace = openWorkspace(given);
-    const launcher = createHostLauncher({
-      workspace: workspace.path,
-      environment: hostEnvironment(env),
-    });
+    const place = { workspace: workspace.path, environment: hostEnvironment(env) };
+    // The record belongs to the first user, who alone can open it.
+    if (runAs !== undefined) await recording?.();
+    const user = runAs === undefined ? undefined : await becomeUser(runAs);
+    const host = user === undefined ? createHostLauncher(place) : user.createLauncher(place);
+    const launcher =
+      files === 'workspace' ? host : { ...host, files: { root: '/', mount: '/', workspace: workspace.path } };
     const executor = withPlugins(createExecutor(launcher), launcher, plugins);
     return {
       id,
       backend: 'cli',
       executor,
-      isolation,
+      isolation: isolationOf(files, runAs),
       workspace: workspace.path,
       async stop() {
         await executor.close();
+        user?.leave();
         await workspace.dispose();
       },
     };
   },
 });
+
+/** From here on all that this process makes belongs to that user. */
+async function becomeUser(user: z.infer<typeof userSchema>) {
+  const { createUidLauncher, resumeRoot, takeUser } = await import('../cell/launchers/uid.js');
+  takeUser(user);
+  return {
+    createLauncher: (place: { workspace: string; environment: Readonly<Record<string, string>> }) =>
+      createUidLauncher({ ...place, ...user }),
+    leave: resumeRoot,
+  };
+}
+
+function isolationOf(files: 'workspace' | 'machine', user: { uid: number } | undefined): Isolation {
+  const who = user === undefined ? 'the calling user' : `user ${user.uid}`;
+  return {
+    tier: 'none',
+    facts: [
+      { name: 'processes', enforced: false, detail: `Commands run as ${who}, with all that user may do.` },
+      {
+        name: 'files',
+        enforced: false,
+        detail:
+          files === 'workspace'
+            ? 'File verbs stay in the workspace; commands are not held there.'
+            : 'File verbs and commands reach the whole machine.',
+      },
+      { name: 'network', enforced: false, detail: 'Commands have the network of this machine.' },
+    ],
+  };
+}

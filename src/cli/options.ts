@@ -12,11 +12,12 @@ export interface CellOptions {
 }
 
 /** Adds the options that say where a cell comes from. */
-export function withCellOptions(command: Command): Command {
+export function withCellOptions(command: Command, { workspace = true } = {}): Command {
+  command.option('-b, --backend <name>', 'where the cell runs (default: the safest that can start here)');
+  if (workspace)
+    command.option('-w, --workspace <directory>', 'directory to work in (default: a temporary one)');
   return withConfigOption(
     command
-      .option('-b, --backend <name>', 'where the cell runs (default: the safest that can start here)')
-      .option('-w, --workspace <directory>', 'directory to work in (default: a temporary one)')
       .option('--min-isolation <tier>', 'refuse to start with less isolation than this, such as container')
       .option('--keep-alive', 'leave the cell running at the end and tell its id')
       .option('--attach <id>', 'go on in a cell that was kept alive, and leave it running'),

@@ -21,7 +21,7 @@ interface Started {
 export async function startRuntime(
   options: CellOptions,
   signal: AbortSignal,
-  trusted: Pick<CreateRuntimeOptions, 'policy' | 'guards'> = {},
+  given: Given = {},
 ): Promise<Started> {
   const { loadConfig } = await import('../config/load.js');
   const { config: file, verbose } = options;
@@ -34,15 +34,27 @@ export async function startRuntime(
     progress.show(update.message);
   };
   try {
+    const { place, ...trusted } = given;
     const common = { config: file, onStatus, signal, ...trusted };
-    const runtime = await (options.attach === undefined ? create : attach)(options, common);
+    const unplaced = options.backend === undefined && values.backend === undefined;
+    const runtime = await (options.attach === undefined
+      ? create(options, { ...common, ...(unplaced && place?.()) })
+      : attach(options, common));
     return { runtime, log, end: () => end(runtime, options) };
   } finally {
     progress.end();
   }
 }
 
-type Common = Pick<CreateRuntimeOptions, 'config' | 'onStatus' | 'signal' | 'policy' | 'guards'>;
+type Trusted = Pick<CreateRuntimeOptions, 'policy' | 'guards' | 'secrets' | 'plugins'>;
+
+/** What a command itself says about the runtime. */
+type Given = Trusted & {
+  /** Where the cell is when neither the command line nor a configuration names a backend. */
+  readonly place?: () => object;
+};
+
+type Common = Pick<CreateRuntimeOptions, 'config' | 'onStatus' | 'signal'> & Trusted;
 
 async function create(options: CellOptions, common: Common): Promise<Runtime> {
   const { createRuntime } = await import('../create-runtime.js');

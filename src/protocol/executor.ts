@@ -7,6 +7,8 @@ export interface ExecuteContext {
   readonly signal?: AbortSignal | undefined;
   /** Receives what happens before the observation. A returned promise holds the producer back. */
   readonly onProgress?: ((progress: Progress) => unknown) | undefined;
+  /** How risky the caller itself finds the action. It can make a policy stricter, never milder. */
+  readonly statedRisk?: 'low' | 'medium' | 'high' | undefined;
 }
 
 export type ArchiveFormat = 'tar' | 'zip';

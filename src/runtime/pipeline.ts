@@ -37,6 +37,7 @@ type Guard = (action: JudgedAction, context: GuardContext) => Promise<void>;
 interface GuardContext {
   readonly workspace: string;
   readonly signal?: AbortSignal | undefined;
+  readonly statedRisk?: ExecuteContext['statedRisk'];
   readonly record: (decision: Decision) => void;
 }
 
@@ -86,6 +87,8 @@ export interface Origin {
   /** Default: `agent`. */
   readonly source?: EventSource | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** How risky the caller finds the action. */
+  readonly statedRisk?: ExecuteContext['statedRisk'];
   /** Progress is marked in the stream although the caller asks for none. */
   readonly marked?: boolean | undefined;
   /** Told the id of the event of the action, once it has one. */
@@ -100,7 +103,7 @@ export async function executeAction<Name extends ActionName>(
 ): Promise<Observation<Name>> {
   const { executor, events, mask, prepare } = pipeline;
   const action = parseAction(input, executor.actions) as Action<Name>;
-  return await accompany(pipeline, action, { ...origin, signal: context.signal }, async (cause) => {
+  return await accompany(pipeline, action, { ...origin, ...stated(context) }, async (cause) => {
     const prepared = prepare === undefined ? action : await prepare(action);
     const watched =
       context.onProgress !== undefined || origin.marked ? withMarks(context, events, cause) : context;
@@ -110,6 +113,10 @@ export async function executeAction<Name extends ActionName>(
     events.append({ kind: 'observation', cause, observation }, 'environment');
     return { result: observation, observation };
   });
+}
+
+function stated({ signal, statedRisk }: ExecuteContext): Pick<Origin, 'signal' | 'statedRisk'> {
+  return { signal, statedRisk };
 }
 
 /**
@@ -203,7 +210,7 @@ function transfer<Result>(
 async function accompany<Result>(
   { events, guards = [], mask, audit, workspace }: Pipeline,
   action: JudgedAction,
-  { source = 'agent', signal, onRecorded }: Origin,
+  { source = 'agent', signal, statedRisk, onRecorded }: Origin,
   work: (cause: number) => Promise<{ result: Result; observation?: unknown }>,
 ): Promise<Result> {
   const shown = mask === undefined ? action : mask.value(action);
@@ -215,7 +222,7 @@ async function accompany<Result>(
     events.append({ kind: 'decision', cause, decision }, made.by === 'person' ? 'user' : 'environment');
   };
   try {
-    for (const guard of guards) await guard(action, { workspace, signal, record });
+    for (const guard of guards) await guard(action, { workspace, signal, statedRisk, record });
     await events.kept();
     const { result, observation } = await work(cause);
     const audited = audit?.({ action: shown, decision, observation });

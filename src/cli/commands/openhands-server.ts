@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { JudgedAction, Risk } from '../../runtime/security/index.js';
+import type { Runtime } from '../../index.js';
 import type { Log } from '../log.js';
-import { collect } from '../options.js';
+import { type CellOptions, collect, withCellOptions } from '../options.js';
+import { type TrustedOptions, takeTrusted, withTrustedOptions } from '../trusted-options.js';
 
-interface OpenHandsServerOptions {
+interface OpenHandsServerOptions extends CellOptions, TrustedOptions {
   workingDir: string;
   plugins: string[];
   username: string;
@@ -15,7 +16,6 @@ interface OpenHandsServerOptions {
   host: string;
   allowHost: string[];
   allowAnonymous?: true;
-  guard?: 'rules';
 }
 
 const pluginNames = ['jupyter', 'agent_skills', 'vscode'];
@@ -26,10 +26,11 @@ the key in SESSION_API_KEY as X-Session-API-Key; with none set, one is made up
 and printed. NO_CHANGE_TIMEOUT_SECONDS is the soft timeout of the shell. With
 the plugin vscode, browsers reach the editor on VSCODE_PORT.
 
-Commands and files are those of this machine, without isolation: meant for the
-inside of a container. Started as root with --username, the server runs commands
-as that user, who is made if missing and gets the working directory. It listens on
-loopback unless --host names another address.
+Without a backend, commands and files are those of this machine, with no
+isolation: meant for the inside of a container. Started as root with --username,
+the server then runs commands as that user, who is made if missing and gets the
+working directory. With a backend, the working directory is the workspace of a cell
+there. It listens on loopback unless --host names another address.
 
 An action that the client sent as awaiting_confirmation or rejected is not
 executed. With --guard rules neither is one of high risk, by the rules or by
@@ -37,12 +38,13 @@ its security_risk.
 
 Examples:
   $ SESSION_API_KEY=… workcell openhands-server 8701 --working-dir ./w --no-enable-browser
+  $ workcell openhands-server 8701 --working-dir ./w --backend sandbox --guard rules
   $ workcell openhands-server 8701 --working-dir /workspace --plugins agent_skills --username root --user-id 0`;
 
-/** `workcell openhands-server`: this machine for clients of OpenHands V0. */
+/** `workcell openhands-server`: a cell, or this machine, for clients of OpenHands V0. */
 export function openHandsServerCommand(): Command {
-  return new Command('openhands-server')
-    .description('Serve this machine to clients of OpenHands V0')
+  const command = new Command('openhands-server').description('Serve a cell to clients of OpenHands V0');
+  return withTrustedOptions(withCellOptions(command, { workspace: false }))
     .argument('<port>', 'port to listen on; 0 takes any', parsePort)
     .requiredOption('--working-dir <directory>', 'where the shell starts; made if it is missing')
     .addOption(
@@ -55,9 +57,6 @@ export function openHandsServerCommand(): Command {
     .option('--browsergym-eval-env <name>', 'fails: tasks of BrowserGym are not there')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--allow-host <name>', 'host name that requests may name; may be repeated', collect, [])
-    .addOption(
-      new Option('--guard <guard>', 'refuse what is of high risk or cannot be judged').choices(['rules']),
-    )
     .option('--allow-anonymous', 'do without a key, also when none is set')
     .addHelpText('after', notes)
     .action(serve);
@@ -70,11 +69,12 @@ async function serve(port: number, options: OpenHandsServerOptions, command: Com
       'capability-unsupported',
       'This server has no BrowserGym tasks to evaluate a browser with.',
     );
+  const { makeWorkingDirectory, thisMachine } = await import('../../compat/openhands-v0/machine.js');
+  const { openHandsPlugins } = await import('../../compat/openhands-v0/plugins.js');
   const { serveOpenHands } = await import('../../compat/openhands-v0/serve.js');
   const { keepHeapSmall } = await import('../../cell/server/small-heap.js');
-  const { hostEnvironment } = await import('../../cell/launchers/host-environment.js');
   const { watchInterrupts } = await import('../interrupts.js');
-  const { createLog } = await import('../log.js');
+  const { startRuntime } = await import('../start.js');
   keepHeapSmall();
   // Taken out of the environment before anything that could pass it on to commands is started.
   const given = process.env.SESSION_API_KEY || undefined;
@@ -83,58 +83,53 @@ async function serve(port: number, options: OpenHandsServerOptions, command: Com
   // The names that hold without being given would make an account on a machine that has none of it.
   const named = ['username', 'userId'].some((name) => command.getOptionValueSource(name) === 'cli');
   const user = named && process.getuid?.() === 0 ? userOf(options) : undefined;
-  warn(options, user, createLog('warn'));
+  const trusted = await takeTrusted(options);
   using interrupts = watchInterrupts();
-  const server = await serveOpenHands({
+  const plugins = openHandsPlugins({
     host: options.host,
-    port,
-    workingDirectory: options.workingDir,
-    sessionApiKey,
-    allowAnonymous: options.allowAnonymous,
-    hosts: options.allowHost,
     browser: options.enableBrowser,
     agentSkills: options.plugins.includes('agent_skills'),
     vscodePort: options.plugins.includes('vscode') ? vscodePort(process.env.VSCODE_PORT) : undefined,
-    noChangeSeconds: softTimeout(process.env.NO_CHANGE_TIMEOUT_SECONDS),
-    environment: hostEnvironment({}),
-    user,
-    judge: options.guard === undefined ? undefined : await createJudge(options.workingDir),
+  });
+  const workspace = makeWorkingDirectory(options.workingDir);
+  const { runtime, log, end } = await startRuntime({ ...options, workspace }, interrupts.signal, {
+    ...trusted,
+    plugins,
+    place: () => thisMachine(workspace, user),
   });
   try {
-    if (given === undefined && sessionApiKey !== undefined)
-      process.stdout.write(`session key: ${sessionApiKey}\n`);
-    const host = options.host.includes(':') ? `[${options.host}]` : options.host;
-    process.stdout.write(`listening on http://${host}:${server.port}\n`);
-    await new Promise((resolve) => interrupts.signal.addEventListener('abort', resolve, { once: true }));
+    warn(options, runtime, log);
+    const server = await serveOpenHands(runtime, {
+      host: options.host,
+      port,
+      workingDirectory: runtime.workspace,
+      sessionApiKey,
+      allowAnonymous: options.allowAnonymous,
+      hosts: options.allowHost,
+      noChangeSeconds: softTimeout(process.env.NO_CHANGE_TIMEOUT_SECONDS),
+    });
+    try {
+      if (given === undefined && sessionApiKey !== undefined)
+        process.stdout.write(`session key: ${sessionApiKey}\n`);
+      const host = options.host.includes(':') ? `[${options.host}]` : options.host;
+      process.stdout.write(`listening on http://${host}:${server.port}\n`);
+      await new Promise((resolve) => interrupts.signal.addEventListener('abort', resolve, { once: true }));
+    } finally {
+      await server.close();
+    }
   } finally {
-    await server.close();
+    await end();
   }
   process.exitCode = interrupts.exitCode() === 143 ? 0 : interrupts.exitCode();
 }
 
-/** The client says how risky it finds an action; that may make it stricter, never milder. */
-async function createJudge(workspace: string) {
-  const { WorkcellError } = await import('../../protocol/index.js');
-  const { policy, rules } = await import('../../runtime/security/index.js');
-  const judging = policy({
-    analyzers: [rules()],
-    onRisk: { low: 'allow', medium: 'allow', high: 'deny', unknown: 'deny' },
-  });
-  return async (action: JudgedAction, risk: Risk | undefined) => {
-    const client = { name: 'client', analyze: () => ({ risk: risk ?? 'low', reasons: [] }) };
-    const { outcome, risk: found, reasons } = await judging.judge(action, { workspace, analyzers: [client] });
-    if (outcome === 'allow') return;
-    const message = `The action "${action.action}" was refused (risk ${found}): ${reasons.join(' ') || 'the client says so.'}`;
-    throw new WorkcellError('denied', message, { details: { risk: found, reasons: [...reasons] } });
-  };
-}
-
 /** Tells about what a client asks for and does not get. */
-function warn({ plugins, username }: OpenHandsServerOptions, user: object | undefined, log: Log): void {
+function warn({ plugins, username }: OpenHandsServerOptions, { backend }: Runtime, log: Log): void {
   if (plugins.includes('vscode') && vscodePort(process.env.VSCODE_PORT) === undefined)
     log('warn', 'The plugin vscode is disabled: VSCODE_PORT does not say where browsers are to reach it.');
+  if (backend !== 'cli') return;
   const own = userInfo().username;
-  if (user === undefined && own !== username)
+  if (process.geteuid?.() === process.getuid?.() && own !== username)
     log('warn', 'Commands run as the user who started the server.', { user: own, asked: username });
 }
 

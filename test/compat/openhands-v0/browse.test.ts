@@ -3,8 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createOpenHandsApp } from '../../../src/compat/openhands-v0/app.js';
-import { createOpenHandsExecutor } from '../../../src/compat/openhands-v0/serve.js';
-import { startServer } from './server.js';
+import { machineExecutor, startServer } from './server.js';
 
 const server = startServer();
 const pages = createServer((request, response) => {
@@ -109,7 +108,7 @@ describe('browse', () => {
   });
 
   test('a server without a browser says so', async () => {
-    const executor = createOpenHandsExecutor(server.directory, {}, []);
+    const executor = machineExecutor(server.directory);
     const app = createOpenHandsApp(executor, { workingDirectory: server.directory });
     const payload = { action: { action: 'browse', args: { url: address } } };
     const response = await app.inject({ method: 'POST', url: '/execute_action', payload });

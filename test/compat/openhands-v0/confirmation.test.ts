@@ -1,18 +1,29 @@
 /** Actions that wait for a person, were refused by one, or are refused by a judge. */
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { WorkcellError } from '../../../src/protocol/index.js';
-import { startServer, type TestServer } from './server.js';
+import { createRuntime } from '../../../src/index.js';
+import { serve, type TestServer } from './server.js';
 
-const judged: unknown[] = [];
+const judged: { action: string; command: unknown; risks: unknown[] }[] = [];
 let server: TestServer;
-beforeAll(() => {
-  server = startServer({
-    judge: async (action, risk) => {
-      judged.push({ action: action.action, command: action.command, risk });
-      if (risk === 'high') throw new WorkcellError('denied', 'It was refused (risk high).');
+beforeAll(async () => {
+  const runtime = await createRuntime({
+    backend: 'cli',
+    files: 'machine',
+    config: false,
+    events: { store: 'memory' },
+    policy: {
+      analyzers: [{ name: 'calm', analyze: () => ({ risk: 'low', reasons: [] }) }],
+      onRisk: { medium: 'allow' },
+      onDecision: ({ action, verdicts }) =>
+        judged.push({
+          action: action.action,
+          command: action.command,
+          risks: verdicts.filter(({ analyzer }) => analyzer === 'caller').map(({ risk }) => risk),
+        }),
     },
   });
+  server = serve(runtime, runtime.workspace);
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
@@ -31,18 +42,21 @@ test.each(['confirmation_state', 'is_confirmed'])('%s decides whether an action 
   await expect(touch('other', 'perhaps')).rejects.toThrow(/^400/);
 });
 
-test('the risk that a client states is heard by the judge, and one that is none is not given', async () => {
+test('the risk that a client states is heard by the policy, and one that is none is not given', async () => {
   judged.length = 0;
   for (const security_risk of [-1, 0, 1, 'nonsense', null]) await server.run('true', { security_risk });
-  expect(judged).toMatchObject([
-    { action: 'run', command: 'true', risk: undefined },
-    { risk: 'low' },
-    { risk: 'medium' },
-    { risk: undefined },
-    { risk: undefined },
+  expect(judged.filter(({ command }) => command === 'true').map(({ risks }) => risks)).toEqual([
+    [],
+    ['low'],
+    ['medium'],
+    [],
+    [],
   ]);
   expect(await server.run('true', { security_risk: 2 })).toMatchObject({
     observation: 'error',
-    content: 'It was refused (risk high).',
+    content: expect.stringContaining('was refused (risk high'),
   });
+  const path = server.path('never');
+  await server.act('write', { path, content: 'x', security_risk: 2 });
+  expect(existsSync(path)).toBe(false);
 });

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { hostEnvironment } from '../../../src/cell/launchers/host-environment.js';
 import { serveOpenHands } from '../../../src/compat/openhands-v0/serve.js';
+import { createRuntime, type Runtime } from '../../../src/index.js';
 
 const everything = fileURLToPath(
   import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'),
@@ -16,18 +16,22 @@ const key = 'a-key-for-the-tests-only';
 const headers = { 'x-session-api-key': key, authorization: `Bearer ${key}` };
 
 let server: Awaited<ReturnType<typeof serveOpenHands>>;
+let runtime: Runtime;
 let url: string;
 beforeAll(async () => {
-  server = await serveOpenHands({
+  runtime = await createRuntime({ backend: 'cli', config: false, events: { store: 'memory' } });
+  server = await serveOpenHands(runtime, {
     host: '127.0.0.1',
     port: 0,
-    workingDirectory: '/tmp',
+    workingDirectory: runtime.workspace,
     sessionApiKey: key,
-    environment: hostEnvironment({}),
   });
   url = `http://127.0.0.1:${server.port}`;
 });
-afterAll(() => server.close());
+afterAll(async () => {
+  await server.close();
+  await runtime.close();
+});
 
 async function update(...servers: (string | object)[]) {
   const body = JSON.stringify(

@@ -8,8 +8,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { hostEnvironment } from '../../../src/cell/launchers/host-environment.js';
-import { type OpenHandsServer, serveOpenHands } from '../../../src/compat/openhands-v0/serve.js';
+import { thisMachine } from '../../../src/compat/openhands-v0/machine.js';
+import { openHandsPlugins } from '../../../src/compat/openhands-v0/plugins.js';
+import {
+  type OpenHandsServer,
+  type ServeOpenHandsOptions,
+  serveOpenHands,
+} from '../../../src/compat/openhands-v0/serve.js';
+import { createRuntime } from '../../../src/index.js';
 
 const run = promisify(execFile);
 
@@ -21,15 +27,29 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-const serve = (options: object = {}) =>
-  serveOpenHands({
-    host: '127.0.0.1',
-    port: 0,
-    workingDirectory: directory,
-    sessionApiKey: 'a key',
-    environment: hostEnvironment({}),
-    ...options,
-  });
+interface Options extends Partial<ServeOpenHandsOptions> {
+  readonly env?: Record<string, string>;
+  readonly vscodePort?: number;
+}
+
+async function serve({ env = {}, vscodePort, ...options }: Options = {}): Promise<OpenHandsServer> {
+  const plugins = openHandsPlugins({ vscodePort });
+  const place = thisMachine(directory);
+  const runtime = await createRuntime({ ...place, env, plugins, config: false, events: { store: 'memory' } });
+  try {
+    const server = await serveOpenHands(runtime, {
+      host: '127.0.0.1',
+      port: 0,
+      workingDirectory: runtime.workspace,
+      sessionApiKey: 'a key',
+      ...options,
+    });
+    return { port: server.port, close: () => Promise.all([runtime.close(), server.close()]).then(() => {}) };
+  } catch (error) {
+    await runtime.close();
+    throw error;
+  }
+}
 
 describe('a connection that breaks', () => {
   const post = (server: OpenHandsServer, command: string) => {
@@ -76,7 +96,7 @@ describe('a connection that breaks', () => {
 
 describe('start and end', () => {
   test('a server without a shell does not open its port', async () => {
-    await expect(serve({ environment: { PATH: '/nowhere' } })).rejects.toMatchObject({
+    await expect(serve({ env: { PATH: '/nowhere' } })).rejects.toMatchObject({
       code: expect.stringMatching(/shell-missing|spawn-failed/),
     });
   });

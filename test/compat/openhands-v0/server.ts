@@ -3,11 +3,15 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance, InjectOptions } from 'fastify';
+import { createExecutor } from '../../../src/cell/executor/executor.js';
+import { createHostLauncher } from '../../../src/cell/launchers/host.js';
 import { hostEnvironment } from '../../../src/cell/launchers/host-environment.js';
-import { loadPlugins } from '../../../src/cell/plugins/load.js';
+import { withPlugins } from '../../../src/cell/plugins/host.js';
+import { type LoadedPlugin, loadPlugins } from '../../../src/cell/plugins/load.js';
 import { createOpenHandsApp, type OpenHandsOptions } from '../../../src/compat/openhands-v0/app.js';
 import type { CommandMetadata } from '../../../src/compat/openhands-v0/observations.js';
-import { createOpenHandsExecutor, openHandsPlugins } from '../../../src/compat/openhands-v0/serve.js';
+import { openHandsPlugins } from '../../../src/compat/openhands-v0/plugins.js';
+import type { Executor } from '../../../src/protocol/index.js';
 
 const plugins = await loadPlugins(openHandsPlugins({ agentSkills: true }));
 
@@ -29,9 +33,23 @@ export interface TestServer extends AsyncDisposable {
   run(command: string, args?: Record<string, unknown>, timeout?: number): Promise<TestObservation>;
 }
 
+/** File verbs and commands reach the whole machine. */
+export function machineExecutor(directory: string, known: readonly LoadedPlugin[] = []): Executor {
+  const host = createHostLauncher({ workspace: directory, environment: hostEnvironment({}) });
+  const launcher = { ...host, files: { root: '/', mount: '/', workspace: directory } };
+  return withPlugins(createExecutor(launcher), launcher, known);
+}
+
 export function startServer(options: Partial<OpenHandsOptions> = {}): TestServer {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'openhands-v0-')));
-  const executor = createOpenHandsExecutor(directory, hostEnvironment({}), plugins);
+  return serve(machineExecutor(directory, plugins), directory, options);
+}
+
+export function serve(
+  executor: Executor,
+  directory: string,
+  options: Partial<OpenHandsOptions> = {},
+): TestServer {
   const app = createOpenHandsApp(executor, { workingDirectory: directory, ...options });
 
   async function request(inject: InjectOptions) {

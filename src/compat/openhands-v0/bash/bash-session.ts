@@ -1,5 +1,5 @@
 /** The one shell that `run` actions share: what is running there, and what of it was reported. */
-import type { ActionInput, Executor, Observation } from '../../../protocol/index.js';
+import type { ActionInput, ExecuteContext, Executor, Observation } from '../../../protocol/index.js';
 import type { Arguments } from '../actions.js';
 import { hasCode } from '../files/path-kind.js';
 import { bash } from '../messages.js';
@@ -21,7 +21,10 @@ export interface BashOptions {
   readonly noChangeSeconds: number;
 }
 
-type Request = Arguments<'run'> & { readonly timeout: number | undefined };
+type Request = Arguments<'run'> & { readonly timeout: number | undefined } & Pick<
+    ExecuteContext,
+    'statedRisk'
+  >;
 
 export class BashSession {
   /** Where the shell is, as of its last prompt. */
@@ -92,13 +95,16 @@ export class BashSession {
     const { noChangeSeconds } = this.#options;
     const handBackMs = timeout === undefined ? undefined : milliseconds(timeout);
     const startedAt = performance.now();
-    const result = await this.#send({
-      command,
-      maxOutputBytes: hidden ? maxOutputBytes.hidden : maxOutputBytes.shown,
-      ...(request.is_input && { input: true }),
-      ...(handBackMs !== undefined && { handBackMs }),
-      ...(!blocking && { noChangeTimeoutMs: milliseconds(noChangeSeconds) }),
-    });
+    const result = await this.#send(
+      {
+        command,
+        maxOutputBytes: hidden ? maxOutputBytes.hidden : maxOutputBytes.shown,
+        ...(request.is_input && { input: true }),
+        ...(handBackMs !== undefined && { handBackMs }),
+        ...(!blocking && { noChangeTimeoutMs: milliseconds(noChangeSeconds) }),
+      },
+      request.statedRisk,
+    );
     const content = withoutEcho(this.#stray + result.output, request.is_input ? command : '');
     this.#stray = '';
     this.#isPending = result.endedBy === 'no-change';
@@ -140,9 +146,13 @@ export class BashSession {
     return { ...this.#lastPrompt, working_dir: result.cwd, suffix };
   }
 
-  async #send(action: Omit<ActionInput<'run'>, 'action' | 'session'>): Promise<Observation<'run'>> {
+  async #send(
+    action: Omit<ActionInput<'run'>, 'action' | 'session'>,
+    statedRisk?: ExecuteContext['statedRisk'],
+  ): Promise<Observation<'run'>> {
+    const { session } = this.#options;
     try {
-      return await perform(this.#executor, { action: 'run', session: this.#options.session, ...action });
+      return await perform(this.#executor, { action: 'run', session, ...action }, { statedRisk });
     } catch (error) {
       if (hasCode(error, 'session-not-running', 'session-not-found')) this.#isPending = false;
       throw error;

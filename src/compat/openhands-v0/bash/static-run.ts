@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { posix } from 'node:path';
 import { quote } from '../../../base/shell-quote.js';
 import type { Executor } from '../../../protocol/index.js';
-import type { Arguments } from '../actions.js';
 import type { ObservationEvent } from '../observations.js';
 import { perform } from '../perform.js';
 import { type BashOptions, BashSession } from './bash-session.js';
@@ -11,7 +10,7 @@ import { type BashOptions, BashSession } from './bash-session.js';
 export async function runStatic(
   executor: Executor,
   options: BashOptions,
-  request: Arguments<'run'> & { readonly timeout: number | undefined },
+  request: Parameters<BashSession['run']>[0],
 ): Promise<ObservationEvent> {
   const session = `static-${randomUUID()}`;
   const cwd = posix.resolve(options.workingDirectory, request.cwd ?? '.');

@@ -8,7 +8,7 @@ import { editor, editorErrorPrefix } from '../messages.js';
 import { type Change, insertLines, replaceOnce } from './change.js';
 import { zeroContextDiff } from './diff.js';
 import { EditorError } from './editor-error.js';
-import { History } from './history.js';
+import type { History } from './history.js';
 import { numbered, plainLines, snippet } from './show.js';
 import { viewDirectory, viewText } from './view.js';
 
@@ -30,11 +30,12 @@ const commands = ['view', 'create', 'str_replace', 'insert', 'undo_edit'];
 export class Editor {
   readonly #executor: Executor;
   readonly #workingDirectory: string;
-  readonly #history = new History();
+  readonly #history: History;
 
-  constructor(executor: Executor, workingDirectory: string) {
+  constructor(executor: Executor, workingDirectory: string, history: History) {
     this.#executor = executor;
     this.#workingDirectory = workingDirectory;
+    this.#history = history;
   }
 
   /** A command that fails says so in its content. */

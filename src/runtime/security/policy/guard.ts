@@ -6,6 +6,8 @@ import type { DecisionRecord, Policy } from './types.js';
 interface GuardContext {
   readonly workspace: string;
   readonly signal?: AbortSignal | undefined;
+  /** How risky whoever asks finds the action. */
+  readonly statedRisk?: 'low' | 'medium' | 'high' | undefined;
   readonly record: (decision: Omit<DecisionRecord, 'action'>) => void;
 }
 
@@ -14,11 +16,12 @@ export function policyGuard(
   policy: Policy,
   analyzers: readonly Analyzer[] = [],
 ): (action: JudgedAction, context: GuardContext) => Promise<void> {
-  return async (action, { workspace, signal, record }) => {
+  return async (action, { workspace, signal, statedRisk, record }) => {
+    const judges = statedRisk === undefined ? analyzers : [...analyzers, caller(statedRisk)];
     const decision = await policy.judge(action, {
       workspace,
       signal,
-      analyzers,
+      analyzers: judges,
       onPending: ({ action: _, ...rest }) => record(rest),
     });
     const { action: _, ...rest } = decision;
@@ -31,4 +34,10 @@ export function policyGuard(
       { details: { risk, by, reasons: [...reasons], ...(requestId === undefined ? {} : { requestId }) } },
     );
   };
+}
+
+/** Of several verdicts the strictest counts, so what a caller states can only add to it. */
+function caller(risk: 'low' | 'medium' | 'high'): Analyzer {
+  const reasons = risk === 'low' ? [] : [`The caller states that it is of ${risk} risk.`];
+  return { name: 'caller', analyze: () => ({ risk, reasons }) };
 }

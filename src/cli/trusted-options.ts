@@ -1,0 +1,52 @@
+/** The options that say what may run in a cell, and what must not leave it. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { CreateRuntimeOptions } from '../index.js';
+import { collect } from './options.js';
+
+export interface TrustedOptions {
+  guard?: 'rules';
+  secret: string[];
+}
+
+export function withTrustedOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--guard <guard>', 'refuse what is of high risk or cannot be judged').choices(['rules']),
+    )
+    .option(
+      '--secret <NAME>',
+      'variable of this process to hide in all that leaves the cell, and to set for commands that mention it; may be repeated',
+      collect,
+      [],
+    );
+}
+
+/** To be called before anything is started: secrets are taken out of the environment of this process. */
+export async function takeTrusted({
+  guard,
+  secret: names,
+}: TrustedOptions): Promise<Pick<CreateRuntimeOptions, 'policy' | 'secrets'>> {
+  const secrets = Object.fromEntries(
+    names.map((name) => [name, { value: take(name), reach: 'env' as const }]),
+  );
+  return {
+    ...(names.length > 0 && { secrets }),
+    ...(guard !== undefined && { policy: await rulesPolicy() }),
+  };
+}
+
+/** A server has nobody to ask, so what would be a question is refused where it matters. */
+async function rulesPolicy(): Promise<NonNullable<CreateRuntimeOptions['policy']>> {
+  const { rules } = await import('../runtime/security/analyzers/rules.js');
+  return {
+    analyzers: [rules()],
+    onRisk: { low: 'allow', medium: 'allow', high: 'deny', unknown: 'deny' },
+  };
+}
+
+function take(name: string): string {
+  const value = process.env[name];
+  delete process.env[name];
+  if (value !== undefined && value !== '') return value;
+  throw new InvalidArgumentError(`--secret ${name}: there is no variable ${name} here, or it is empty.`);
+}

@@ -1,0 +1,32 @@
+/** This machine as the place of a server, as in the original: commands and file verbs reach all of it. */
+import { mkdirSync, realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { WorkcellError } from '../../protocol/index.js';
+import { type AskedUser, provideUser } from './user.js';
+
+/** What `createRuntime` takes. */
+export interface MachinePlace {
+  readonly backend: 'cli';
+  readonly files: 'machine';
+  readonly workspace: string;
+  readonly runAs?: { uid: number; gid: number };
+}
+
+/** `user`: who commands run as and files belong to. Default: the user of this process. */
+export function thisMachine(workingDirectory: string, user?: AskedUser): MachinePlace {
+  const workspace = makeWorkingDirectory(workingDirectory);
+  const runAs = user === undefined ? undefined : provideUser(user, workspace);
+  return { backend: 'cli', files: 'machine', workspace, ...(runAs !== undefined && { runAs }) };
+}
+
+/** Members of its group may write to it. */
+export function makeWorkingDirectory(given: string): string {
+  const path = resolve(given);
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o775 });
+    return realpathSync(path);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new WorkcellError('invalid-config', `The working directory cannot be used: ${reason}.`, { cause });
+  }
+}
