@@ -1,10 +1,10 @@
 /** Finds containers again: those that outlived who started them, and those that nobody would end. */
-import type { Container, ContainerInfo } from 'dockerode';
 import { actionsWith } from '../../cell/plugins/host.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
 import type { CellInfo, StartContext } from '../backend.js';
 import { claimCell, holderOf, releaseCell } from '../claim.js';
 import { type Engine, engineTrouble, openEngine } from '../engines/docker.js';
+import type { Container, ContainerInfo } from '../engines/docker-client.js';
 import { makeCell, openBundle, publishedPorts, removeContainer } from './cell.js';
 import { workspaceInside } from './container.js';
 import { awaitGreeting } from './greeting.js';

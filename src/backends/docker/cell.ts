@@ -1,10 +1,10 @@
 /** Starts one container with an executor in it, and ends it. */
-import type Docker from 'dockerode';
 import { actionsWith } from '../../cell/plugins/host.js';
 import { builtinSpecs, type LoadedPlugin } from '../../cell/plugins/load.js';
 import { type Cell, type PublishedPort, WorkcellError } from '../../protocol/index.js';
 import { claimCell, releaseCell } from '../claim.js';
 import { type Engine, isGone, openEngine, reachEngine, refusalOf } from '../engines/docker.js';
+import type { Container, ContainerDescription } from '../engines/docker-client.js';
 import { type ExecutorBundle, executorBundle } from '../images/bundle/bundle.js';
 import { dockerBuilder } from '../images/docker/service.js';
 import { type ContainerParts, cellSettings, describeContainer } from './container.js';
@@ -33,7 +33,7 @@ export async function startContainer(
   const engine = await openEngine(options.engine);
   const bundle = await openBundle(engine);
   const home = makeHome(id, options.keepAlive);
-  let container: Docker.Container | undefined;
+  let container: Container | undefined;
   try {
     const { workspace, user } = furnish(home, options);
     const { keepAlive } = options;
@@ -53,7 +53,7 @@ export async function startContainer(
     writeSettings(home, cellSettings(parts));
     container = await create(engine, describeContainer(parts), { signal, onProgress });
     for (const network of options.networks) {
-      await engine.docker.getNetwork(network).connect({ Container: container.id });
+      await engine.docker.connectNetwork(network, container.id);
     }
     const greeting = await awaitGreeting(engine, container, options, signal);
     const gone = watch(engine, greeting.ended, options);
@@ -84,15 +84,15 @@ export async function startContainer(
 /** An image that is not there is fetched. */
 async function create(
   { docker, host }: Engine,
-  description: Docker.ContainerCreateOptions,
+  description: ContainerDescription,
   { signal, onProgress }: Pick<StartOptions, 'signal' | 'onProgress'>,
-): Promise<Docker.Container> {
+): Promise<Container> {
   try {
     return await docker.createContainer(description);
   } catch (error) {
     if (!/no such image/i.test(refusalOf(error).reason)) throw error;
   }
-  const { Image: base = '', platform } = description;
+  const { Image: base, platform } = description;
   await dockerBuilder({ engine: host }).build(
     { base, executor: false, ...(platform !== undefined && { platform }) },
     { signal, onProgress: ({ message }) => onProgress?.(message) },
@@ -156,7 +156,7 @@ async function watch(
 
 export function makeCell(parts: {
   id: string;
-  container: Docker.Container;
+  container: Container;
   home: Home;
   wire: Wire;
   halt: Halt;
@@ -201,7 +201,7 @@ export function makeCell(parts: {
   };
 }
 
-export async function publishedPorts(container: Docker.Container): Promise<PublishedPort[]> {
+export async function publishedPorts(container: Container): Promise<PublishedPort[]> {
   const { NetworkSettings } = await container.inspect();
   return Object.entries(NetworkSettings.Ports ?? {}).flatMap(([inside, outside]) =>
     (outside ?? []).map(({ HostPort }) => ({
@@ -212,7 +212,7 @@ export async function publishedPorts(container: Docker.Container): Promise<Publi
 }
 
 /** With its anonymous volumes. One that is gone, or on its way, is fine. */
-export async function removeContainer(container: Docker.Container | undefined): Promise<void> {
+export async function removeContainer(container: Container | undefined): Promise<void> {
   try {
     await container?.remove({ force: true, v: true });
   } catch (error) {

@@ -1,8 +1,8 @@
 /** What the engine is asked for: a container with as little as an executor and its commands need. */
-import type { ContainerCreateOptions, MountSettings } from 'dockerode';
 import { processorList } from '../../cell/launchers/limits/processors.js';
 import type { CellSettings } from '../../cell/server/cell.js';
 import type { PluginSpec } from '../../protocol/config.js';
+import type { ContainerDescription, Mount } from '../engines/docker-client.js';
 import { bundleMount, type ExecutorBundle } from '../images/bundle/bundle.js';
 import { type DockerOptions, withDefaults } from './options.js';
 import { seccompProfile } from './seccomp/profile.js';
@@ -75,7 +75,7 @@ export function cellSettings({ id, options, user, plugins }: ContainerParts): Ce
   };
 }
 
-export function describeContainer(parts: ContainerParts): ContainerCreateOptions {
+export function describeContainer(parts: ContainerParts): ContainerDescription {
   const { id, options, user, workspace, newVolumes } = parts;
   const isRoot = user.uid === 0;
   const { keepAlive, network, ports } = options;
@@ -152,7 +152,7 @@ export function describeContainer(parts: ContainerParts): ContainerCreateOptions
   };
 }
 
-function readOnly(source: string, target: string): MountSettings {
+function readOnly(source: string, target: string): Mount {
   return { Type: 'bind', Source: source, Target: target, ReadOnly: true };
 }
 

@@ -1,12 +1,12 @@
 /** Starts a container and waits until its executor says that it listens, or that it cannot. */
 import type { Duplex } from 'node:stream';
-import type { Container } from 'dockerode';
 import { greetingSchema, type KernelReport } from '../../cell/server/cell.js';
 import { WorkcellError } from '../../protocol/index.js';
+import { demultiplex } from '../engines/demultiplex.js';
 import type { Engine } from '../engines/docker.js';
+import type { Container } from '../engines/docker-client.js';
 import { watchOoms } from './ooms.js';
 import type { DockerOptions } from './options.js';
-import { split } from './wire.js';
 
 const startMs = 60_000;
 const keptLines = 20;
@@ -25,19 +25,13 @@ export async function awaitGreeting(
   signal: AbortSignal | undefined,
 ): Promise<Greeting> {
   const lines: string[] = [];
-  const stream = (await container.attach({
-    stream: true,
-    hijack: true,
-    stdin: !options.keepAlive,
-    stdout: true,
-    stderr: true,
-  })) as Duplex;
+  const stream = await container.attach({ stdin: !options.keepAlive, stdout: true, stderr: true });
   const log = eachLine((line) => {
     lines.push(line);
     if (lines.length > keptLines) lines.shift();
     options.onLog?.(line);
   });
-  const streams = split(container, stream, log);
+  const streams = demultiplex(stream, log);
   (stream as { unref?: () => void }).unref?.();
   const ended = Promise.race([awaitEnd(engine, container), awaitSilence(engine, stream)]);
   ended.catch(() => {});
@@ -61,9 +55,7 @@ export async function awaitGreeting(
 
 async function awaitEnd(engine: Engine, { id }: Container): Promise<{ exitCode: number; oom: boolean }> {
   const ooms = watchOoms(engine);
-  const { StatusCode: exitCode } = (await engine.waiter
-    .getContainer(id)
-    .wait({ condition: 'next-exit' })) as { StatusCode: number };
+  const { StatusCode: exitCode } = await engine.waiter.getContainer(id).wait({ condition: 'next-exit' });
   return { exitCode, oom: ooms.has(id) };
 }
 

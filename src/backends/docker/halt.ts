@@ -1,5 +1,5 @@
 /** Halts a container and lets it go on. */
-import type { Container } from 'dockerode';
+import type { Container } from '../engines/docker-client.js';
 
 export interface Halt {
   pause(): Promise<void>;

@@ -1,5 +1,4 @@
 /** Which containers the kernel killed a process of for want of memory. A container that is removed cannot be asked. */
-import type { Readable } from 'node:stream';
 import type { Engine } from '../engines/docker.js';
 import { idLabel } from './labels.js';
 
@@ -19,7 +18,7 @@ async function follow(engine: Engine, ids: Set<string>): Promise<void> {
   try {
     const filters = { event: ['oom'], label: [idLabel] };
     const events = await engine.waiter.getEvents({ filters });
-    for await (const chunk of events as Readable) {
+    for await (const chunk of events) {
       for (const [, id = ''] of String(chunk).matchAll(/"id":"([0-9a-f]{64})"/g)) ids.add(id);
     }
   } catch {

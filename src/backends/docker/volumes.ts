@@ -2,10 +2,9 @@
 import { chmodSync, chownSync, mkdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type Docker from 'dockerode';
-import type { MountSettings } from 'dockerode';
 import { WorkcellError } from '../../protocol/index.js';
 import { isGone } from '../engines/docker.js';
+import type { DockerClient, Mount } from '../engines/docker-client.js';
 
 interface Volume {
   readonly kind: 'named' | 'bind' | 'overlay';
@@ -43,27 +42,22 @@ export function readVolume(volume: string): Volume {
 }
 
 /** `upper` is an empty directory of the cell for what is written over an overlay. */
-export function toMount(volume: string, upper: string): MountSettings {
+export function toMount(volume: string, upper: string): Mount {
   const { kind, source, target, readOnly } = readVolume(volume);
   if (kind === 'overlay') return overlay(source, target, upper);
   return { Type: kind === 'named' ? 'volume' : 'bind', Source: source, Target: target, ReadOnly: readOnly };
 }
 
 /** Where volumes are mounted that the engine does not have yet, and makes for this cell. */
-export async function findNewVolumes(docker: Docker, volumes: readonly string[]): Promise<string[]> {
+export async function findNewVolumes(docker: DockerClient, volumes: readonly string[]): Promise<string[]> {
   const named = volumes.map(readVolume).filter(({ kind, readOnly }) => kind === 'named' && !readOnly);
   const isNew = await Promise.all(
-    named.map(({ source }) =>
-      docker
-        .getVolume(source)
-        .inspect()
-        .then(() => false, isGone),
-    ),
+    named.map(({ source }) => docker.findVolume(source).then(() => false, isGone)),
   );
   return named.filter((_, index) => isNew[index]).map(({ target }) => target);
 }
 
-function overlay(source: string, target: string, upper: string): MountSettings {
+function overlay(source: string, target: string, upper: string): Mount {
   const written = join(upper, 'written');
   mkdirSync(written, { recursive: true });
   mkdirSync(join(upper, 'work'));

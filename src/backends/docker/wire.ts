@@ -1,13 +1,13 @@
 /** The way to the executor in a container: a socket that both sides see, or else the streams of a program inside. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Duplex, PassThrough } from 'node:stream';
-import type { Container } from 'dockerode';
 import { connectToSocket } from '../../cell/launchers/sockets.js';
 import type { ActionTable } from '../../protocol/index.js';
 import type { ServerInfo } from '../../protocol/wire.js';
 import { connectExecutor, type HttpExecutor } from '../../runtime/client/http-executor.js';
 import { openTunnel } from '../../runtime/client/tunnel.js';
+import { demultiplex } from '../engines/demultiplex.js';
+import type { Container } from '../engines/docker-client.js';
 import type { ExecutorBundle } from '../images/bundle/bundle.js';
 import { socketInside } from './container.js';
 
@@ -39,38 +39,13 @@ export async function openWire(container: Container, options: WireOptions): Prom
     const connect = () => connectToSocket(socketPath);
     return { ...(await connectExecutor({ connect }, { gone, halted, signal, actions })), close: () => {} };
   }
-  const { connect, close } = openTunnel(
-    await runInside(container, [...options.bundle.command(), 'relay', socketInside]),
-  );
+  const argv = [...options.bundle.command(), 'relay', socketInside];
+  const streams = await container.exec({ Cmd: argv, User: '0:0' });
+  const { connect, close } = openTunnel(demultiplex(streams, () => {}));
   try {
     return { ...(await connectExecutor({ connect }, { gone, halted, signal, actions })), close };
   } catch (error) {
     close();
     throw error;
   }
-}
-
-/** The standard streams of a program that is started in the container beside the executor. */
-async function runInside(container: Container, argv: string[]): Promise<Duplex> {
-  const program = await container.exec({
-    Cmd: argv,
-    User: '0:0',
-    AttachStdin: true,
-    AttachStdout: true,
-    AttachStderr: true,
-  });
-  const stream = await program.start({ hijack: true, stdin: true });
-  return split(container, stream, () => {});
-}
-
-/** The engine sends both outputs of a program as one stream; this is standard input and output alone. */
-export function split(container: Container, stream: Duplex, onError: (text: string) => void): Duplex {
-  const output = new PassThrough();
-  const errors = new PassThrough();
-  container.modem.demuxStream(stream, output, errors);
-  errors.on('data', (chunk: Buffer) => onError(chunk.toString('utf8')));
-  stream.once('close', () => output.end());
-  stream.once('end', () => output.end());
-  stream.on('error', () => output.end());
-  return Duplex.from({ readable: output, writable: stream });
 }

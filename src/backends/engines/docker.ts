@@ -1,15 +1,16 @@
 /** The way to a Docker Engine, and what its refusals mean. */
-import { Agent } from 'node:http';
-import type { Duplex } from 'node:stream';
-import type Docker from 'dockerode';
+import { existsSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { WorkcellError } from '../../protocol/index.js';
+import { DockerClient, type EngineAddress } from './docker-client.js';
 
 export interface Engine {
   /** As DOCKER_HOST has it. */
   readonly host: string;
-  readonly docker: Docker;
+  readonly docker: DockerClient;
   /** For requests that wait for what may never happen: they do not keep this process from ending. */
-  readonly waiter: Docker;
+  readonly waiter: DockerClient;
 }
 
 const defaultHost = 'unix:///var/run/docker.sock';
@@ -27,14 +28,13 @@ export function openEngine(given?: string): Promise<Engine> {
 }
 
 async function open(host: string): Promise<Engine> {
-  const { default: Client } = await import('dockerode');
-  const connect = (options: Docker.DockerOptions): Engine => ({
-    host,
-    docker: new Client(options),
-    waiter: new Client({ ...options, ...{ agent: new IdleAgent() } }),
-  });
+  const address = readAddress(host);
+  return { host, docker: new DockerClient(address), waiter: new DockerClient(address, { idle: true }) };
+}
+
+function readAddress(host: string): EngineAddress {
   const [, socketPath] = /^unix:\/\/(\/.+)$/.exec(host) ?? [];
-  if (socketPath !== undefined) return connect({ socketPath });
+  if (socketPath !== undefined) return { socketPath };
   const url = URL.canParse(host) ? new URL(host) : undefined;
   if (url === undefined || !['tcp:', 'http:', 'https:'].includes(url.protocol)) {
     throw new WorkcellError(
@@ -43,17 +43,20 @@ async function open(host: string): Promise<Engine> {
       { details: { engine: host } },
     );
   }
-  const protocol = url.protocol === 'https:' || process.env.DOCKER_TLS_VERIFY ? 'https' : 'http';
-  return connect({ protocol, host: url.hostname, port: Number(url.port || 2375) });
+  const isSecure = url.protocol === 'https:' || Boolean(process.env.DOCKER_TLS_VERIFY);
+  const port = Number(url.port || (isSecure ? 2376 : 2375));
+  return { host: url.hostname, port, ...(isSecure && { tls: readCertificates() }) };
 }
 
-/** Its connections do not keep this process from ending. */
-class IdleAgent extends Agent {
-  override createConnection(...parts: Parameters<Agent['createConnection']>): Duplex | null | undefined {
-    const socket = super.createConnection(...parts);
-    (socket as { unref?: () => void } | undefined)?.unref?.();
-    return socket;
-  }
+/** Where Docker's own client looks for them. */
+function readCertificates(): { ca?: Buffer; cert?: Buffer; key?: Buffer } {
+  const folder = process.env.DOCKER_CERT_PATH || join(homedir(), '.docker');
+  const read = (name: string) => {
+    const path = join(folder, name);
+    return existsSync(path) ? readFileSync(path) : undefined;
+  };
+  const found = { ca: read('ca.pem'), cert: read('cert.pem'), key: read('key.pem') };
+  return Object.fromEntries(Object.entries(found).filter(([, content]) => content !== undefined));
 }
 
 interface EngineRefusal {
@@ -66,14 +69,8 @@ interface EngineRefusal {
 
 /** What went wrong, as the engine says it or the way to it. */
 export function refusalOf(error: unknown): EngineRefusal {
-  const { statusCode, code, json, message } = error as {
-    statusCode?: number;
-    code?: string;
-    json?: { message?: string };
-    message?: string;
-  };
-  const reason = (json?.message ?? message ?? String(error)).replace(/^\(HTTP code \d+\) [a-z -]+ - /, '');
-  return { status: statusCode, code, reason: reason.trim() };
+  const { statusCode, code, message } = error as { statusCode?: number; code?: string; message?: string };
+  return { status: statusCode, code, reason: (message ?? String(error)).trim() };
 }
 
 export function isGone(error: unknown): boolean {

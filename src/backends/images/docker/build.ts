@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
-import type Docker from 'dockerode';
 import { quote } from '../../../base/shell-quote.js';
 import { WorkcellError } from '../../../protocol/index.js';
+import type { DockerClient } from '../../engines/docker-client.js';
 import type { BuildJob } from '../builder.js';
 import { packContext } from '../context.js';
 import { variablesArgument, variablesMark } from '../dockerfile.js';
@@ -18,7 +18,7 @@ const longestLine = 64 * 1024;
 const ownSource = /^(Step \d+\/\d+ : RUN ).{100,}$/s;
 
 /** Builds an image. It has no name until it is complete and known to be of use. */
-export async function buildInEngine(docker: Docker, job: BuildJob): Promise<void> {
+export async function buildInEngine(docker: DockerClient, job: BuildJob): Promise<void> {
   const { labels, platform, network, force, signal } = job;
   const context = packContext(job.dockerfile, job.files);
   let id: string;
@@ -31,7 +31,7 @@ export async function buildInEngine(docker: Docker, job: BuildJob): Promise<void
       buildargs: { [variablesArgument]: asSource(job.variables) },
       ...(platform !== undefined && { platform }),
       ...(network !== undefined && { networkmode: network }),
-      ...(signal !== undefined && { abortSignal: signal }),
+      ...(signal !== undefined && { signal }),
     });
     id = await follow(stream, job);
   } finally {

@@ -1,10 +1,11 @@
 /** Looks into an image without running anything of it. */
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import type Docker from 'dockerode';
 import { extract } from 'tar-stream';
 import { isAbandoned, ownedPrefix } from '../../../cell/launchers/scratch.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import { isGone } from '../../engines/docker.js';
+import type { Container, DockerClient } from '../../engines/docker-client.js';
 
 /** More than any file that names a distribution has. */
 const longestFile = 64 * 1024;
@@ -18,7 +19,7 @@ const ownerLabel = 'workcell.image.check';
 /** A look takes less, also on a slow machine. */
 const longestLookMs = 600_000;
 
-export async function checkSuitable(docker: Docker, image: string): Promise<void> {
+export async function checkSuitable(docker: DockerClient, image: string): Promise<void> {
   await removeAbandoned(docker);
   // Never started, so what it would run does not matter; an image without a command needs one named.
   const container = await docker.createContainer({
@@ -47,7 +48,7 @@ export async function checkSuitable(docker: Docker, image: string): Promise<void
 }
 
 /** Containers of those who were killed while they looked. */
-async function removeAbandoned(docker: Docker): Promise<void> {
+async function removeAbandoned(docker: DockerClient): Promise<void> {
   const containers = await docker.listContainers({ all: true, filters: { label: [ownerLabel] } });
   const old = containers.filter(
     ({ Labels, Created }) =>
@@ -56,7 +57,7 @@ async function removeAbandoned(docker: Docker): Promise<void> {
   await Promise.allSettled(old.map(({ Id }) => docker.getContainer(Id).remove()));
 }
 
-async function has(container: Docker.Container, path: string): Promise<boolean> {
+async function has(container: Container, path: string): Promise<boolean> {
   try {
     await container.infoArchive({ path });
     return true;
@@ -67,7 +68,7 @@ async function has(container: Docker.Container, path: string): Promise<boolean> 
 }
 
 /** As the image calls itself. */
-async function systemName(container: Docker.Container): Promise<string | undefined> {
+async function systemName(container: Container): Promise<string | undefined> {
   for (const path of ['/etc/os-release', '/usr/lib/os-release']) {
     if (!(await has(container, path))) continue;
     const content = await readSmallFile(await container.getArchive({ path }));
@@ -77,7 +78,7 @@ async function systemName(container: Docker.Container): Promise<string | undefin
   return undefined;
 }
 
-async function readSmallFile(archive: NodeJS.ReadableStream): Promise<string> {
+async function readSmallFile(archive: Readable): Promise<string> {
   for await (const entry of archive.pipe(extract())) {
     if (entry.header.type === 'file' && (entry.header.size ?? 0) <= longestFile) return text(entry);
     entry.resume();

@@ -26,15 +26,15 @@ export interface Pruned {
 export function listImages(options: DockerImagesOptions = {}): Promise<BuiltImage[]> {
   return asking(options, async ({ docker }) => {
     const [images, containers] = await Promise.all([
-      docker.listImages({ filters: JSON.stringify({ label: [partLabel] }) }),
+      docker.listImages({ filters: { label: [partLabel] } }),
       docker.listContainers({ all: true }),
     ]);
     const used = new Set(containers.map(({ ImageID }) => ImageID));
     return images.map((image) => ({
       id: image.Id,
       tags: (image.RepoTags ?? []).filter((tag) => tag !== '<none>:<none>').sort(),
-      part: image.Labels[partLabel] ?? '',
-      base: image.Labels[baseLabel] ?? '',
+      part: image.Labels?.[partLabel] ?? '',
+      base: image.Labels?.[baseLabel] ?? '',
       createdAt: new Date(image.Created * 1000),
       sizeBytes: image.Size,
       inUse: used.has(image.Id),
@@ -81,7 +81,7 @@ function isBelow(image: BuiltImage): boolean {
 }
 
 async function layerBytes({ docker }: Engine): Promise<number> {
-  return ((await docker.df()) as { LayersSize?: number }).LayersSize ?? 0;
+  return (await docker.df()).LayersSize ?? 0;
 }
 
 async function asking<Answer>(

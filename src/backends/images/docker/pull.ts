@@ -13,10 +13,7 @@ export async function pullImage(
   // Without a tag the engine would fetch all there are.
   const image = /:[^/]+$|@/.test(name) ? name : `${name}:latest`;
   try {
-    const stream = await engine.docker.pull(image, {
-      ...(platform !== undefined && { platform }),
-      abortSignal: signal,
-    });
+    const stream = await engine.docker.pull(image, { platform, signal });
     for await (const { status, id, error } of readMessages(stream)) {
       if (error !== undefined) throw new Error(error);
       if (status !== undefined) onProgress(id === undefined ? status : `${id}: ${status}`);
