@@ -57,6 +57,7 @@ export const errorTable = {
     69,
     'The plugin cannot start, mostly because something it needs is missing.',
   ),
+  'package-missing': row(503, false, 69, 'A package that only some users need is not installed.'),
   'invalid-tool': row(400, false, 64, 'A tool or the place it comes from cannot be used as it is.'),
   'tool-not-found': row(404, false, 66, 'There is no tool with that name.'),
   'invalid-arguments': row(400, false, 64, 'The arguments do not fit the parameters of the tool.'),

@@ -53,7 +53,7 @@ interface ImageInfo {
 }
 
 /** The engine answered with a refusal. */
-export class EngineError extends Error {
+class EngineError extends Error {
   constructor(
     readonly statusCode: number,
     message: string,

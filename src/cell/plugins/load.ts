@@ -1,7 +1,8 @@
 /** Finds plugins: those of this package by their names, others as packages or files. */
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
+import { resolveImport } from '../../base/resolve-import.js';
 import type { PluginSpec } from '../../protocol/config.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { builtinPlugins, defaultPlugins } from './builtin.js';
@@ -69,7 +70,7 @@ async function loadPlugin(spec: PluginSpec | Plugin, from: string): Promise<Load
   let source: string;
   let module: { default?: unknown };
   try {
-    source = await locate(name, from);
+    source = locate(name, from);
     module = await import(source);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -83,12 +84,10 @@ async function loadPlugin(spec: PluginSpec | Plugin, from: string): Promise<Load
 }
 
 /** The address of a module, so that it is the same one wherever it is loaded from. */
-async function locate(name: string, from: string): Promise<string> {
+function locate(name: string, from: string): string {
   if (name.startsWith('file:')) return name;
   if (/^\.{0,2}\//.test(name)) return pathToFileURL(resolve(from, name)).href;
-  // What Node itself does for an import, from a place that is not this file.
-  const { resolve: resolveImport } = await import('import-meta-resolve');
-  return resolveImport(name, pathToFileURL(join(from, 'package.json')).href);
+  return resolveImport(name, from);
 }
 
 const pluginSchema = z.looseObject({

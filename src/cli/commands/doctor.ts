@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Command } from 'commander';
 import type { Probe } from '../../backends/backend.js';
+import { isInstalled, optionalPackages } from '../../base/optional-package.js';
 import type { Verdict } from '../../testing/abuse/index.js';
 import { Progress } from '../progress.js';
 import { dim, formatTable, green } from '../table.js';
@@ -46,10 +47,12 @@ interface DoctorOptions {
 async function doctor(options: DoctorOptions): Promise<void> {
   if (options.attack) return attack(options);
   const [backends, found] = await Promise.all([probeBackends(), findPrograms()]);
+  const packages = Object.fromEntries(Object.keys(optionalPackages).map((name) => [name, isInstalled(name)]));
   const report = {
     node: process.version,
     platform: `${process.platform} ${process.arch}`,
     programs: found,
+    packages,
     backends,
   };
   process.stdout.write(options.json ? `${JSON.stringify(report)}\n` : describe(report));
@@ -96,6 +99,8 @@ interface Report {
   node: string;
   platform: string;
   programs: Record<string, string | null>;
+  /** Whether each optional package is installed. */
+  packages: Record<string, boolean>;
   backends: Record<string, Probe>;
 }
 
@@ -132,7 +137,7 @@ async function versionOf(program: string): Promise<string | null> {
   }
 }
 
-function describe({ node, platform, programs: found, backends }: Report): string {
+function describe({ node, platform, programs: found, packages, backends }: Report): string {
   const backendRows = Object.entries(backends).map(([name, { available, tier, summary }]) => [
     name,
     available ? 'yes' : 'no',
@@ -147,6 +152,11 @@ function describe({ node, platform, programs: found, backends }: Report): string
     version ?? 'not found',
     programs[name as keyof typeof programs],
   ]);
+  const packageRows = Object.entries(packages).map(([name, isThere]) => [
+    name,
+    isThere ? 'yes' : 'no',
+    optionalPackages[name as keyof typeof optionalPackages],
+  ]);
   return [
     formatTable(['BACKEND', 'HERE', 'ISOLATION', 'WHAT IT DOES'], backendRows, styleOf),
     ...(advice.length > 0 ? ['', 'To get more:', ...advice] : []),
@@ -156,6 +166,8 @@ function describe({ node, platform, programs: found, backends }: Report): string
       [['node', node.slice(1), platform], ...programRows],
       styleOf,
     ),
+    '',
+    formatTable(['OPTIONAL PACKAGE', 'INSTALLED', 'USED FOR'], packageRows, styleOf),
     '',
   ].join('\n');
 }

@@ -4,8 +4,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { posix } from 'node:path';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import mime from 'mime/lite';
 import { z } from 'zod';
+import { webTypeOf } from '../../base/media-types.js';
 import type { FacadeContext } from './context.js';
 import { parse, Refusal } from './errors.js';
 import { createSessionKeys } from './keys.js';
@@ -48,7 +48,7 @@ export function workspaceFiles(app: FastifyInstance, { executor, workspace, keys
       if (sizeBytes !== undefined) void reply.header('content-length', sizeBytes);
       return reply
         .headers(confinement)
-        .type(mime.getType(file) ?? 'application/octet-stream')
+        .type(webTypeOf(file) ?? 'application/octet-stream')
         .send(Readable.from(content, { objectMode: false }));
     });
 }

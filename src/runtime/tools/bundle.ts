@@ -2,6 +2,7 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BuildFailure, Message, Plugin } from 'esbuild';
+import { requirePackages } from '../../base/optional-package.js';
 import { WorkcellError } from '../../protocol/index.js';
 import type { Entrypoint } from './entrypoint.js';
 
@@ -50,6 +51,7 @@ export function bundleSources(functions: readonly { name: string; source: string
 }
 
 async function bundle(contents: string, resolveDir: string, shown: string): Promise<string> {
+  requirePackages('Shipping tools into a cell', ['esbuild']);
   const { build } = await import('esbuild');
   try {
     const { outputFiles } = await build({

@@ -1,4 +1,5 @@
 /** Tools on their way into a cell. */
+import { requirePackages } from '../../base/optional-package.js';
 import type { ActionInput } from '../../protocol/index.js';
 import { bundleEntries, bundleSources } from './bundle.js';
 import { parseEntrypoint } from './entrypoint.js';
@@ -82,6 +83,7 @@ async function fromEntrypoints(
 }
 
 async function fromFunctions(tools: readonly FunctionTool[]): Promise<Module> {
+  requirePackages('Shipping functions into a cell', ['esbuild', 'acorn', 'eslint-scope']);
   const { functionSource } = await import('./source.js');
   const functions = tools.map(({ name, definition }) => ({
     name,

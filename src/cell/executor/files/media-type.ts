@@ -1,5 +1,6 @@
 /** Names the kind of a file by its first bytes, and by its extension where those say nothing. */
 import { extname } from 'node:path';
+import { binaryTypeOf } from '../../../base/media-types.js';
 
 const signatures: readonly (readonly [mediaType: string, offset: number, bytes: string])[] = [
   ['image/png', 0, '\x89PNG\r\n\x1a\n'],
@@ -18,25 +19,6 @@ const signatures: readonly (readonly [mediaType: string, offset: number, bytes: 
   ['application/gzip', 0, '\x1f\x8b'],
 ];
 
-const binaryExtensions: Readonly<Record<string, string>> = {
-  '.png': 'image/png',
-  '.jpg': 'image/jpeg',
-  '.jpeg': 'image/jpeg',
-  '.gif': 'image/gif',
-  '.webp': 'image/webp',
-  '.bmp': 'image/bmp',
-  '.pdf': 'application/pdf',
-  '.mp4': 'video/mp4',
-  '.webm': 'video/webm',
-  '.ogv': 'video/ogg',
-  '.ogg': 'audio/ogg',
-  '.mp3': 'audio/mpeg',
-  '.wav': 'audio/wav',
-  '.zip': 'application/zip',
-  '.gz': 'application/gzip',
-  '.tgz': 'application/gzip',
-};
-
 /** How much of the beginning is looked at. */
 const signatureBytes = 16;
 
@@ -49,5 +31,5 @@ export function mediaTypeOf(path: string, head: Buffer, isText: boolean): string
   }
   const start = head.subarray(0, signatureBytes).toString('latin1');
   const signature = signatures.find(([, offset, bytes]) => start.startsWith(bytes, offset));
-  return signature?.[0] ?? binaryExtensions[extension] ?? 'application/octet-stream';
+  return signature?.[0] ?? binaryTypeOf(path) ?? 'application/octet-stream';
 }

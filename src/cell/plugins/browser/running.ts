@@ -1,6 +1,7 @@
 /** A Chromium that runs, with its pages. */
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, CDPSession, Dialog, Page, Response } from 'playwright-core';
+import { requirePackages } from '../../../base/optional-package.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import type { PluginCell } from '../plugin.js';
 import { most } from './actions.js';
@@ -66,6 +67,7 @@ export class Running {
   }
 
   static async start(cell: PluginCell, options: BrowserOptions): Promise<Running> {
+    requirePackages('A browser', ['playwright-core']);
     const starting = startChromium(cell, options);
     // Loaded while Chromium starts; large, so not before.
     const { chromium: driver } = require('playwright-core') as typeof import('playwright-core');

@@ -53,7 +53,7 @@ export function statusRoutes(app: FastifyInstance, context: ServerContext): void
 
   app.get('/metrics', async (_request, reply) => {
     const { renderMetrics } = await import('../metrics.js');
-    const { contentType, text } = await renderMetrics(context);
+    const { contentType, text } = renderMetrics(context);
     return reply.type(contentType).send(text);
   });
 }

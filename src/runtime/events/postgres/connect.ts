@@ -1,5 +1,6 @@
 /** A pool of connections to one database, its schema brought to the newest version. */
 import type { Pool, PoolClient } from 'pg';
+import { requirePackages } from '../../../base/optional-package.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import { shownUrl } from '../place.js';
 import { migrations } from './schema.js';
@@ -82,14 +83,7 @@ async function migrate(client: PoolClient, url: string): Promise<void> {
 }
 
 async function loadDriver(): Promise<typeof import('pg')> {
-  try {
-    // A module of the older kind, whose members stand under `default`.
-    return (await import('pg')).default as unknown as typeof import('pg');
-  } catch (error) {
-    throw new WorkcellError(
-      'store-unavailable',
-      'Events cannot be kept in PostgreSQL: its driver is not installed. Install it with "npm install pg".',
-      { details: { package: 'pg' }, cause: error },
-    );
-  }
+  requirePackages('Keeping events in PostgreSQL', ['pg']);
+  // A module of the older kind, whose members stand under `default`.
+  return (await import('pg')).default as unknown as typeof import('pg');
 }

@@ -1,0 +1,36 @@
+/** Packages that only some users need. They are asked for by name when they are first used. */
+import { createRequire } from 'node:module';
+import { WorkcellError } from '../protocol/index.js';
+
+const require = createRequire(import.meta.url);
+
+/** What is optional, and what for. `workcell doctor` lists them. */
+export const optionalPackages = {
+  acorn: 'functions that ship into a cell',
+  esbuild: 'tools that ship into a cell',
+  'eslint-scope': 'functions that ship into a cell',
+  pg: 'events in PostgreSQL',
+  'playwright-core': 'the browser',
+} as const;
+
+/** Whether Node finds it from here. */
+export function isInstalled(name: string): boolean {
+  try {
+    require.resolve(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Throws, with what to install, when one of them is not there. */
+export function requirePackages(purpose: string, names: readonly (keyof typeof optionalPackages)[]): void {
+  const missing = names.filter((name) => !isInstalled(name));
+  if (missing.length === 0) return;
+  const list = missing.map((name) => `"${name}"`).join(' and ');
+  throw new WorkcellError(
+    'package-missing',
+    `${purpose} takes the ${missing.length === 1 ? 'package' : 'packages'} ${list}. Install with: npm install ${missing.join(' ')}`,
+    { details: { packages: missing } },
+  );
+}

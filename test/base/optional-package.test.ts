@@ -1,0 +1,39 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { isInstalled, optionalPackages, requirePackages } from '../../src/base/optional-package.js';
+import { checkout, readText } from '../house/source.js';
+
+test('packages that are there are not asked for', () => {
+  expect(() => requirePackages('Shipping tools', ['esbuild'])).not.toThrow();
+  expect(isInstalled('esbuild')).toBe(true);
+});
+
+test('one that is not there is named, with the command that installs it', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'optional-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  cpSync(join(checkout, 'src'), join(folder, 'src'), { recursive: true });
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(join(checkout, 'node_modules/zod'), join(folder, 'node_modules/zod'));
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  const program = `
+    import { requirePackages } from './src/base/optional-package.ts';
+    try { requirePackages('A browser', ['playwright-core', 'pg']); } catch (error) {
+      console.log(error.code, error.message);
+    }`;
+  const loader = join(checkout, 'node_modules/tsx/dist/loader.mjs');
+  const args = ['--import', loader, '--input-type', 'module', '--eval', program];
+  expect(execFileSync(process.execPath, args, { cwd: folder, encoding: 'utf8' })).toBe(
+    'package-missing A browser takes the packages "playwright-core" and "pg". Install with: npm install playwright-core pg\n',
+  );
+});
+
+test('every optional package is an optional peer', () => {
+  const { peerDependencies, peerDependenciesMeta } = JSON.parse(readText('package.json'));
+  for (const name of Object.keys(optionalPackages)) {
+    expect(peerDependencies).toHaveProperty([name]);
+    expect(peerDependenciesMeta[name]).toEqual({ optional: true });
+  }
+});
