@@ -1,4 +1,5 @@
 /** Too many processes and threads, and processes that will not go. */
+import { readlinkSync } from 'node:fs';
 import type { Runtime } from '../../../index.js';
 import { type AbuseCase, demand, endsWith, isEnforced } from '../case.js';
 import { finish, permitted, python, run, stillWorks } from '../inside.js';
@@ -180,6 +181,10 @@ answer(made)`,
     expected: 'contained',
     async attack(runtime, tools) {
       const other = await tools.cell();
+      // A cell that shares its processes with the machine would end all of them, the one that asks included.
+      const shared = readlinkSync('/proc/self/ns/pid');
+      const { output } = await run(runtime, 'readlink /proc/self/ns/pid', { timeoutMs: 5000 });
+      if (output.includes(shared)) throw new Error('its processes are those of the machine');
       await run(runtime, 'kill -9 -1; kill -9 1; kill -TERM 1; kill -STOP 1', { timeoutMs: 5000 });
       await permitted(other, 'echo unharmed');
       return 'only its own processes ended';

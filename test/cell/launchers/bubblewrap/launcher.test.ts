@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { Tree } from '../../../../src/cell/executor/files/tree.js';
 import { familyOf } from '../../../../src/cell/launchers/bubblewrap/processes.js';
@@ -41,10 +41,13 @@ test('a program has only the descriptors it was given', async () => {
   expect(await count('1')).toEqual(['0', '1', '2', '3']);
 });
 
+/** Outside of a cell the command would end everything on this machine, so there it ends itself. */
+const exitOutside = `[ "$(readlink /proc/self/ns/pid)" != '${readlinkSync('/proc/self/ns/pid')}' ] || exit 99; `;
+
 test('a program that kills all it can see ends neither the cell nor the next program', async () => {
   await using launcher = await startLauncher();
   const pty = await launcher.openPty(
-    ['bash', '-c', 'kill -9 -1; kill -9 1; kill -TERM 1; echo left; exit 4'],
+    ['bash', '-c', `${exitOutside}kill -9 -1; kill -9 1; kill -TERM 1; echo left; exit 4`],
     { ...inCell, ...size },
   );
   expect(await watch(pty)).toContain('left');
