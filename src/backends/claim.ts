@@ -53,7 +53,7 @@ function isStale(claim: string): boolean {
 }
 
 function holder(claim: string): number {
-  return Number(/^held-workcell-\d+-(\d+)-/.exec(claim)?.[1] ?? 0);
+  return Number(/^held-workcell-\d+-\d+-(\d+)-/.exec(claim)?.[1] ?? 0);
 }
 
 function inUse(id: string, pid: number): WorkcellError {

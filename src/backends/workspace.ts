@@ -1,7 +1,8 @@
 /** The directory an agent works in: one that was given, or a temporary one that goes with the cell. */
 import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { discardTree, makeScratch } from '../cell/launchers/scratch.js';
+import { discardTree } from '../base/remove-tree.js';
+import { makeScratch } from '../cell/launchers/scratch.js';
 import { WorkcellError } from '../protocol/index.js';
 
 export interface Workspace {
@@ -12,7 +13,7 @@ export interface Workspace {
 
 export function openWorkspace(given: string | undefined): Workspace {
   if (given === undefined) {
-    const path = realpathSync(makeScratch('workspace'));
+    const path = makeScratch('workspace');
     return { path, dispose: () => discardTree(path) };
   }
   const path = resolve(given);

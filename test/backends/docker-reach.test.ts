@@ -10,6 +10,7 @@ import Docker from 'dockerode';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ownLabels } from '../../src/backends/docker/labels.js';
 import { dockerBuilder, pruneImages } from '../../src/backends/images/index.js';
+import { makeScratch } from '../../src/cell/launchers/scratch.js';
 import { createRuntime } from '../../src/index.js';
 import { eventually, refusal } from '../contract/given.js';
 import { dockerEngine, images } from '../engines/docker.js';
@@ -49,8 +50,8 @@ describe('an engine', () => {
     expect(existsSync(join(home, '.cache'))).toBe(false);
   });
 
-  test('is taken when no backend is named and no sandbox can be had', async () => {
-    const { backend } = await startAs(0, {}, { PATH: '/nowhere', DOCKER_HOST: engine });
+  test('is taken when no backend is named and a sandbox would not do', async () => {
+    const { backend } = await startAs(0, { minIsolation: 'container' }, { DOCKER_HOST: engine });
     expect(backend).toBe('docker');
   });
 });
@@ -81,10 +82,10 @@ describe('an image', () => {
 });
 
 test('what the owner left who was killed is removed by the next one', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'left-behind-'));
+  const home = makeScratch('docker');
   const labels = ownLabels({ id: randomBytes(8).toString('hex'), keepAlive: false, home });
   // No process has a number as high as this.
-  const owner = (labels['workcell.owner'] ?? '').replace(/^(workcell-\d+)-\d+-/, '$1-4194305-');
+  const owner = (labels['workcell.owner'] ?? '').replace(/^(workcell-\d+-\d+)-\d+-/, '$1-4194305-');
   const { id } = await client.createContainer({
     Image: images.bare,
     Cmd: ['sleep', '1000'],

@@ -225,7 +225,8 @@ function countProcesses(word: string): number {
 
 /** Directories of local cells that this process has made. */
 function homes(): string[] {
-  return readdirSync(tmpdir())
-    .filter((name) => new RegExp(`^workcell-\\d+-${process.pid}-`).test(name))
-    .flatMap((name) => readdirSync(join(tmpdir(), name)).filter((entry) => entry.startsWith('local-')));
+  const scratch = join(tmpdir(), `workcell-${process.geteuid?.()}`);
+  return readdirSync(scratch)
+    .filter((name) => new RegExp(`^workcell-\\d+-\\d+-${process.pid}-`).test(name))
+    .flatMap((name) => readdirSync(join(scratch, name)).filter((entry) => entry.startsWith('local-')));
 }

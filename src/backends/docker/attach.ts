@@ -9,7 +9,7 @@ import { makeCell, openBundle, publishedPorts, removeContainer } from './cell.js
 import { workspaceInside } from './container.js';
 import { awaitGreeting } from './greeting.js';
 import { createHalt } from './halt.js';
-import { type Home, homeAt, readState, removeHome } from './home.js';
+import { findHome, type Home, readState, removeHome } from './home.js';
 import { backendOf, givenLabels, homeOf, idLabel, isKept, isOrphan } from './labels.js';
 import { openWire } from './wire.js';
 
@@ -27,9 +27,9 @@ export async function attachContainer(
 ): Promise<Cell> {
   const engine = await openEngine(host);
   const found = (await listKept(engine, backend)).find(({ Labels }) => Labels[idLabel] === id);
-  const home = homeAt(homeOf(found?.Labels ?? {}) ?? '');
-  const state = found === undefined ? undefined : readState(home);
-  if (found === undefined || state === undefined) {
+  const home = findHome(homeOf(found?.Labels ?? {}));
+  const state = home === undefined ? undefined : readState(home);
+  if (found === undefined || home === undefined || state === undefined) {
     throw new WorkcellError(
       'cell-not-found',
       `There is no ${backend} cell "${id}" on this machine. Cells can be attached to when they were started with keepAlive.`,
@@ -80,8 +80,8 @@ async function wake(
 export async function listContainers(backend: string, { engine: host }: DockerPlace): Promise<CellInfo[]> {
   const kept = await listKept(await openEngine(host), backend);
   return kept.map(({ Labels: labels, State: state, Created: created, Mounts: mounts }) => {
-    const home = homeAt(homeOf(labels) ?? '');
-    const kept = readState(home);
+    const home = findHome(homeOf(labels));
+    const kept = home === undefined ? undefined : readState(home);
     return {
       id: labels[idLabel] ?? '',
       backend,
@@ -90,7 +90,7 @@ export async function listContainers(backend: string, { engine: host }: DockerPl
       workspace: mounts.find(({ Destination }) => Destination === workspaceInside)?.Source,
       isolation: kept?.isolation.tier,
       labels: givenLabels(labels),
-      heldBy: holderOf(home.path),
+      heldBy: home === undefined ? undefined : holderOf(home.path),
     };
   });
 }
@@ -106,7 +106,8 @@ export async function reap(engine: Engine): Promise<void> {
     await Promise.all(
       orphans.map(async ({ Id, Labels }) => {
         await removeContainer(engine.docker.getContainer(Id));
-        removeHome(homeAt(homeOf(Labels) ?? ''));
+        const home = findHome(homeOf(Labels));
+        if (home !== undefined) removeHome(home);
       }),
     );
   } catch {

@@ -1,19 +1,12 @@
 /** The directory of one cell on this machine: the way in, its workspace if that is temporary, what it wrote over overlays. */
-import {
-  chmodSync,
-  chownSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { makeScratch, removeTree } from '../../cell/launchers/scratch.js';
+import { enterOwn, runtimeDirectory, temporaryDirectory } from '../../base/own-directory.js';
+import { removeTree } from '../../base/remove-tree.js';
+import { makeScratch } from '../../cell/launchers/scratch.js';
 import type { CellSettings } from '../../cell/server/cell.js';
 import { isolationSchema } from '../../protocol/index.js';
-import { ensureKeptDirectory } from '../kept-cells.js';
 import { openWorkspace } from '../workspace.js';
 import { settingsName } from './container.js';
 import type { DockerOptions } from './options.js';
@@ -36,7 +29,7 @@ export interface User {
 const anybody: User = { uid: 1000, gid: 1000 };
 
 export function makeHome(id: string, keepAlive: boolean): Home {
-  const home = homeAt(keepAlive ? join(ensureKeptDirectory(), id) : realpathSync(makeScratch('docker')));
+  const home = homeAt(keepAlive ? join(runtimeDirectory().path, id) : makeScratch('docker'));
   // The container names it, so it has from the beginning the name by which it stays.
   if (keepAlive) mkdirSync(home.path, { mode: 0o700 });
   mkdirSync(home.wire);
@@ -47,12 +40,32 @@ export function makeHome(id: string, keepAlive: boolean): Home {
   return home;
 }
 
-export function homeAt(path: string): Home {
+/**
+ * The home that a container names, when it is one that this user keeps cells in. Whoever may use the engine can write any
+ * path there.
+ */
+export function findHome(named: string | undefined): Home | undefined {
+  if (named === undefined) return undefined;
+  const [kept, temporary] = [runtimeDirectory(), temporaryDirectory()];
+  const name = named.slice(dirname(named).length + 1);
+  if (dirname(named) === kept.path) {
+    using home = enterOwn(kept, name);
+    return home === undefined ? undefined : homeAt(home.path);
+  }
+  // That of a cell which is not kept lies in a directory that carries the name of its owner.
+  if (dirname(dirname(named)) !== temporary.path) return undefined;
+  using owner = enterOwn(temporary, dirname(named).slice(temporary.path.length + 1));
+  if (owner === undefined) return undefined;
+  using home = enterOwn(owner, name);
+  return home === undefined ? undefined : homeAt(home.path);
+}
+
+function homeAt(path: string): Home {
   return { path, wire: join(path, 'w'), nothing: join(path, 'n'), overlays: join(path, 'o') };
 }
 
 export function removeHome({ path }: Home): void {
-  if (path !== '') removeTree(path);
+  removeTree(path, { onlyOwn: true });
 }
 
 /** For the executor. Others do not get as far as this, on either side. */

@@ -1,6 +1,7 @@
 /** How a container is known to be ours, and whose. */
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { ownName } from '../../base/own-directory.js';
 import { isAbandoned, ownedPrefix } from '../../cell/launchers/scratch.js';
 
 export const idLabel = 'workcell.id';
@@ -33,8 +34,9 @@ export function isOrphan(labels: Labels): boolean {
   );
 }
 
+/** An engine may be used by several people, and each sees only the cells of their own. */
 export function isKept(labels: Labels): boolean {
-  return labels[keepLabel] === 'true';
+  return labels[keepLabel] === 'true' && labels[ownerLabel]?.startsWith(`${ownName()}-`) === true;
 }
 
 export function backendOf(labels: Labels): string {

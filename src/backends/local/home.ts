@@ -5,17 +5,16 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  realpathSync,
   renameSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { enterOwn, type OwnDirectory, runtimeDirectory } from '../../base/own-directory.js';
+import { removeTree } from '../../base/remove-tree.js';
 import { canSignal, readProcess } from '../../cell/launchers/process-table.js';
 import { isAbandoned, makeScratch, ownedPrefix } from '../../cell/launchers/scratch.js';
-import { ensureKeptDirectory, keptDirectory } from '../kept-cells.js';
 
 const stateSchema = z.object({
   id: z.string(),
@@ -38,7 +37,7 @@ export interface Home {
 
 /** A home that goes with this process. */
 export function makeHome(): Home {
-  return furnish(realpathSync(makeScratch('local')));
+  return furnish(makeScratch('local'));
 }
 
 /**
@@ -46,9 +45,9 @@ export function makeHome(): Home {
  * this process: should this process be killed before, the next one removes it.
  */
 export function makeLastingHome(id: string): Home {
-  const directory = ensureKeptDirectory();
+  const directory = runtimeDirectory();
   sweep(directory);
-  const path = join(directory, `${ownedPrefix()}${id}`);
+  const path = join(directory.path, `${ownedPrefix()}${id}`);
   mkdirSync(path, { mode: 0o700 });
   return furnish(path);
 }
@@ -63,11 +62,11 @@ export function keepHome(home: Home, state: Omit<State, 'startTicks'>): Home {
 }
 
 export function openLastingHome(id: string): Home {
-  return homeAt(join(ensureKeptDirectory(), id));
+  return homeAt(join(runtimeDirectory().path, id));
 }
 
 export function removeHome({ path }: Home): void {
-  rmSync(path, { recursive: true, force: true });
+  removeTree(path);
 }
 
 export function newToken(): string {
@@ -75,17 +74,21 @@ export function newToken(): string {
 }
 
 /** What is known of a lasting cell; undefined when there is no such one. */
-export function readState(id: string): State | undefined {
-  if (!/^[\w-]{1,64}$/.test(id)) return undefined;
+export function readState(id: string, directory: OwnDirectory = runtimeDirectory()): State | undefined {
+  using home = enterOwn(directory, id);
+  if (home === undefined) return undefined;
   try {
-    return stateSchema.parse(JSON.parse(readFileSync(join(keptDirectory(), id, 'state.json'), 'utf8')));
+    const state = stateSchema.parse(JSON.parse(readFileSync(join(home.base, 'state.json'), 'utf8')));
+    return state.id === id ? state : undefined;
   } catch {
     return undefined;
   }
 }
 
 export function keptSince(id: string): Date | undefined {
-  return statSync(join(keptDirectory(), id, 'state.json'), { throwIfNoEntry: false })?.mtime;
+  using home = enterOwn(runtimeDirectory(), id);
+  if (home === undefined) return undefined;
+  return statSync(join(home.base, 'state.json'), { throwIfNoEntry: false })?.mtime;
 }
 
 export function isRunning({ pid, startTicks }: State): boolean {
@@ -95,28 +98,20 @@ export function isRunning({ pid, startTicks }: State): boolean {
 
 /** The cells that can be found, without those that ended in order or never began. */
 export function lastingCells(): State[] {
-  const directory = keptDirectory();
+  const directory = runtimeDirectory();
   sweep(directory);
-  return namesIn(directory)
-    .map(readState)
+  return readdirSync(directory.base)
+    .map((name) => readState(name, directory))
     .filter((state) => state !== undefined);
 }
 
 /** Removes what a starter that was killed, or a server that ended in order, could not remove itself. */
-function sweep(directory: string): void {
-  for (const name of namesIn(directory)) {
-    const state = readState(name);
-    const home = homeAt(join(directory, name));
-    const over = state !== undefined && !isRunning(state) && !existsSync(home.socketPath);
-    if (over || isAbandoned(name)) removeHome(home);
-  }
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
+function sweep(directory: OwnDirectory): void {
+  for (const name of readdirSync(directory.base)) {
+    const state = readState(name, directory);
+    const place = join(directory.base, name);
+    const over = state !== undefined && !isRunning(state) && !existsSync(homeAt(place).socketPath);
+    if (over || isAbandoned(name)) removeTree(place, { onlyOwn: true });
   }
 }
 

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { hostProgram } from '../../base/find-program.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { makeFleeting } from './scratch.js';
 
@@ -36,7 +37,7 @@ async function makeBatch(): Promise<void> {
     directory ??= makeFleeting('pipes');
     const length = made === 0 ? firstBatch : batch;
     const paths = Array.from({ length }, () => join(directory as string, `pipe-${made++}`));
-    const [program = '', ...args] = [...prefix, 'mkfifo', '-m', '600', ...paths];
+    const [program = '', ...args] = [...prefix, hostProgram('mkfifo'), '-m', '600', ...paths];
     await promisify(execFile)(program, args, { env: { ...process.env, LC_ALL: 'C' } });
     ready.push(...paths);
   } catch (cause) {

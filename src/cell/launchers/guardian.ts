@@ -5,6 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Writable } from 'node:stream';
+import { hostProgram } from '../../base/find-program.js';
 import { withHiddenDescriptors } from './inheritance.js';
 
 /** Every process of a cell carries this variable, so that those that left their parent are found again. */
@@ -33,7 +34,7 @@ export function watchOver(): void {
   // Nobody has to wait for it: it is needed when this process ends.
   setImmediate(() => {
     if (state !== 'watching') return;
-    const child = spawn('bash', ['--norc', '--noprofile', '-c', source, 'guardian', ownerMark], {
+    const child = spawn(hostProgram('bash'), ['--norc', '--noprofile', '-c', source, 'guardian', ownerMark], {
       cwd: '/',
       env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
       detached: true,

@@ -1,6 +1,7 @@
 /** Starts processes on this machine as they are: no isolation. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
+import { findProgram, hostProgram } from '../../base/find-program.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { cellVariable, ownerMark, watchOver } from './guardian.js';
 import type { CellProcess, ExitStatus, LaunchedProcess, Launcher, SpawnOptions } from './launcher.js';
@@ -109,10 +110,15 @@ export function createHostLauncher(options: {
     sockets: { outside: exchange, inside: exchange },
     node: nodeCommand(),
     environment: options.environment,
-    spawn: (argv, spawnOptions) => start(spawnOptions, (marked) => spawnPiped(argv, marked, prefix)),
+    spawn: (argv, spawnOptions) =>
+      start(spawnOptions, (marked) => spawnPiped(withOwnShell(argv, marked), marked, prefix)),
     openPty: (argv, ptyOptions) =>
       start(ptyOptions, (marked) =>
-        spawnPty(argv, { ...marked, columns: ptyOptions.columns, rows: ptyOptions.rows }, prefix),
+        spawnPty(
+          withOwnShell(argv, marked),
+          { ...marked, columns: ptyOptions.columns, rows: ptyOptions.rows },
+          prefix,
+        ),
       ),
     connect: (place) =>
       typeof place === 'number' ? connectTo({ port: place, host: '127.0.0.1' }) : connectToSocket(place),
@@ -124,6 +130,18 @@ export function createHostLauncher(options: {
       return closing;
     },
   };
+}
+
+/**
+ * Sessions have a shell that this side names, so a search path with entries such as `.` must not lead to one that lies in
+ * the directory which a session starts in.
+ */
+function withOwnShell(argv: readonly string[], { env }: SpawnOptions): readonly string[] {
+  const [file = '', ...args] = argv;
+  const folders = env.PATH?.split(':') ?? [];
+  if (!['bash', 'sh'].includes(file) || folders.every((folder) => folder.startsWith('/'))) return argv;
+  const path = folders.filter((folder) => folder.startsWith('/')).join(':');
+  return [(path === '' ? undefined : findProgram(file, path)) ?? hostProgram(file), ...args];
 }
 
 /** What was started, by number: the process ids of those that run and of the last that ended. */

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { hostProgram } from '../../base/find-program.js';
 import type { CellProcess } from './launcher.js';
 
 const ticksPerSecond = 100;
@@ -87,7 +88,7 @@ export function withDescendants(processes: readonly CellProcess[], roots: Iterab
 
 function runPs(): string {
   try {
-    return execFileSync('ps', ['-axo', 'pid=,ppid=,pgid=,stat=,rss='], { encoding: 'utf8' });
+    return execFileSync(hostProgram('ps'), ['-axo', 'pid=,ppid=,pgid=,stat=,rss='], { encoding: 'utf8' });
   } catch {
     return '';
   }

@@ -1,8 +1,7 @@
 /**
- * Temporary directories of this process. Their common parent carries the name of its owner, so that what a killed
- * process could not remove is removed by the next one that starts.
+ * Temporary directories of this process, below one directory that only this user can enter. Their common parent carries
+ * the name of its owner, so that what a killed process could not remove is removed by the next one that starts.
  */
-import { spawnSync } from 'node:child_process';
 import {
   accessSync,
   constants,
@@ -10,20 +9,25 @@ import {
   mkdtempSync,
   readdirSync,
   readlinkSync,
-  rmSync,
   statfsSync,
   unlinkSync,
 } from 'node:fs';
-import { rm, rmdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import {
+  type OwnDirectory,
+  openOwnDirectory,
+  ownName,
+  runtimeDirectory,
+  temporaryDirectory,
+} from '../../base/own-directory.js';
+import { discardTree, removeTree } from '../../base/remove-tree.js';
 import { readProcess } from './process-table.js';
 
 const roots = new Map<string, string>();
 
 /** Makes a directory that only this user can enter. It goes at the latest with this process. */
 export function makeScratch(purpose: string): string {
-  return makeIn(tmpdir(), purpose);
+  return makeIn(temporaryDirectory(), purpose);
 }
 
 /**
@@ -31,17 +35,18 @@ export function makeScratch(purpose: string): string {
  * disk can take a millisecond to remove a directory. All of them are in one file system.
  */
 export function makeFleeting(purpose: string): string {
-  memory ??= memoryPlace() ?? tmpdir();
+  memory ??= memoryDirectory() ?? temporaryDirectory();
   return makeIn(memory, purpose);
 }
 
-let memory: string | undefined;
+let memory: OwnDirectory | undefined;
 
 /** Where people log in, what they have in `/dev/shm` is removed when they log out, whatever still runs for them. */
-function memoryPlace(): string | undefined {
+function memoryDirectory(): OwnDirectory | undefined {
   const person = (process.getuid?.() ?? 0) >= 1000 && existsSync('/run/systemd/system');
-  const place = person ? process.env.XDG_RUNTIME_DIR : '/dev/shm';
-  return place !== undefined && isMemory(place) ? place : undefined;
+  if (!person) return isMemory('/dev/shm') ? openOwnDirectory(join('/dev/shm', ownName())) : undefined;
+  const own = runtimeDirectory();
+  return isMemory(own.base) ? own : undefined;
 }
 
 /** True for a place whose files are in memory. */
@@ -55,14 +60,15 @@ export function isMemory(path: string): boolean {
   }
 }
 
-function makeIn(place: string, purpose: string): string {
-  let root = roots.get(place);
+function makeIn(own: OwnDirectory, purpose: string): string {
+  let root = roots.get(own.path);
   if (root === undefined) {
-    const parent = mkdtempSync(join(place, ownedPrefix()));
+    const made = mkdtempSync(join(own.base, ownedPrefix()));
+    const parent = `${own.path}${made.slice(own.base.length)}`;
     root = parent;
-    roots.set(place, parent);
+    roots.set(own.path, parent);
     process.once('exit', () => removeTree(parent));
-    void sweep(place);
+    void sweepAbandoned(own);
   }
   return mkdtempSync(join(root, `${purpose}-`));
 }
@@ -75,11 +81,16 @@ export function ownedPrefix(): string {
   return prefix;
 }
 
-/** True for a name whose owner is gone for certain. */
+/** True for a name whose owner is gone for certain, and was a process of this user. */
 export function isAbandoned(name: string): boolean {
-  const match = /^workcell-(\d+)-(\d+)-(\d+)-/.exec(name);
-  // A process in another process namespace cannot be looked up from here, so what it owns is left alone.
-  return match !== null && match[1] === namespace() && match[0] !== `workcell-${owner(Number(match[2]))}-`;
+  const match = /^workcell-(\d+)-(\d+)-(\d+)-(\d+)-/.exec(name);
+  // A process in another process namespace cannot be looked up from here, and that of another user may be hidden.
+  return (
+    match !== null &&
+    match[1] === user() &&
+    match[2] === namespace() &&
+    match[0] !== `workcell-${owner(Number(match[3]))}-`
+  );
 }
 
 /** Removes a file, if it is there. Unlike `rmSync` it does not look first, which every command would pay for. */
@@ -91,35 +102,19 @@ export function removeFile(path: string): void {
   }
 }
 
-/**
- * Removes a directory with all that is in it, whatever a program made of it: one that is nested deeper than Node can
- * follow, or whose permissions keep its own owner out, needs the system's own tools.
- */
-export function removeTree(path: string): void {
-  try {
-    rmSync(path, { recursive: true, force: true });
-  } catch {
-    spawnSync('chmod', ['-R', 'u+rwX', '--', path], { stdio: 'ignore' });
-    spawnSync('rm', ['-rf', '--', path], { stdio: 'ignore' });
-  }
-}
-
-/** The same without keeping this thread waiting, which a disk does even for a directory that is empty. */
-export async function discardTree(path: string): Promise<void> {
-  await rmdir(path)
-    .catch(() => rm(path, { recursive: true, force: true }))
-    .catch(() => removeTree(path));
-}
-
 /** Removes what owners that are gone have left. Nobody waits for it and a failure is the next one's to try again. */
-async function sweep(place: string): Promise<void> {
-  const names = readdirSync(place).filter(isAbandoned);
-  await Promise.allSettled(names.map((name) => rm(join(place, name), { recursive: true, force: true })));
+export async function sweepAbandoned(own: OwnDirectory): Promise<void> {
+  const names = readdirSync(own.base).filter(isAbandoned);
+  await Promise.allSettled(names.map((name) => discardTree(join(own.base, name), { onlyOwn: true })));
 }
 
 /** Names a process so that a later one with the same id is not taken for it. */
 function owner(pid: number): string {
-  return `${namespace()}-${pid}-${readProcess(pid)?.startTicks ?? 0}`;
+  return `${user()}-${namespace()}-${pid}-${readProcess(pid)?.startTicks ?? 0}`;
+}
+
+function user(): string {
+  return String(process.geteuid?.() ?? 0);
 }
 
 function namespace(): string {

@@ -1,7 +1,7 @@
 /** Says in words why a program could not be started, telling a missing directory from a missing program. */
 import { statSync } from 'node:fs';
+import { findProgram } from '../../base/find-program.js';
 import { WorkcellError } from '../../protocol/index.js';
-import { findProgram } from './find-program.js';
 import type { SpawnOptions } from './launcher.js';
 
 const shells = new Set(['bash', 'sh']);

@@ -9,6 +9,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
+import { hostProgram } from '../../base/find-program.js';
 import { quote } from '../../base/shell-quote.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { withHiddenDescriptors } from './inheritance.js';
@@ -49,7 +50,7 @@ function ask(source: string): Promise<string> {
 }
 
 function startSpawner(): Spawner {
-  const child = spawn('bash', ['--norc', '--noprofile', '--noediting', '-i'], {
+  const child = spawn(hostProgram('bash'), ['--norc', '--noprofile', '--noediting', '-i'], {
     cwd: '/',
     env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
     detached: true,

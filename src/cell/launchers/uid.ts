@@ -6,9 +6,9 @@
  * neither signal the server nor read its memory, environment or descriptors.
  */
 import { readFileSync } from 'node:fs';
+import { findHostProgram, hostProgram } from '../../base/find-program.js';
 import { type Isolation, WorkcellError } from '../../protocol/index.js';
 import { makeFifosThrough } from './fifo.js';
-import { findProgram } from './find-program.js';
 import { createHostLauncher } from './host.js';
 import type { Launcher, SpawnOptions } from './launcher.js';
 import { spawnObstacle } from './spawn-failure.js';
@@ -69,7 +69,7 @@ export function createUidLauncher(
       LOGNAME: account?.name ?? String(uid),
     },
     prefix: [
-      ...(openFiles === undefined ? [] : ['prlimit', `--nofile=${openFiles}`, '--']),
+      ...(openFiles === undefined ? [] : [hostProgram('prlimit'), `--nofile=${openFiles}`, '--']),
       // Root of a container that has no capabilities is what its commands are to be already.
       ...(uid === 0
         ? []
@@ -108,7 +108,7 @@ function isOf(uid: number, pid: number): boolean {
 
 /** When memory runs out, the kernel takes commands before it takes the server. */
 function firstVictim(): string[] {
-  const program = findProgram('choom', process.env.PATH);
+  const program = findHostProgram('choom');
   return program === undefined ? [] : [program, '-n', '1000', '--'];
 }
 
@@ -154,7 +154,7 @@ export function uidIsolation({ uid, gid }: User): Isolation {
 }
 
 function setpriv(): string {
-  const program = findProgram('setpriv', process.env.PATH);
+  const program = findHostProgram('setpriv');
   if (program !== undefined) return program;
   throw new WorkcellError(
     'backend-unavailable',

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Command } from 'commander';
 import type { Probe } from '../../backends/backend.js';
+import { findHostProgram } from '../../base/find-program.js';
 import { isInstalled, optionalPackages } from '../../base/optional-package.js';
 import type { Verdict } from '../../testing/abuse/index.js';
 import { Progress } from '../progress.js';
@@ -128,7 +129,9 @@ async function findPrograms(): Promise<Report['programs']> {
   return Object.fromEntries(await Promise.all(found));
 }
 
-async function versionOf(program: string): Promise<string | null> {
+async function versionOf(name: string): Promise<string | null> {
+  const program = findHostProgram(name);
+  if (program === undefined) return null;
   try {
     const { stdout } = await promisify(execFile)(program, ['--version'], { timeout: 5000 });
     return /\d+(\.\d+)+/.exec(stdout)?.[0] ?? 'found';

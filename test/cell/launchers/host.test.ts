@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import { findProgram } from '../../../src/cell/launchers/find-program.js';
+import { findProgram } from '../../../src/base/find-program.js';
 import type { CellProcess, Launcher } from '../../../src/cell/launchers/launcher.js';
 import { parsePs, readProcessTable, withDescendants } from '../../../src/cell/launchers/process-table.js';
 import { contentOf, fixture, isAlive } from '../executor/processes/cell.js';
@@ -17,6 +17,13 @@ async function outputOf(launcher: Launcher, argv: string[], env: Record<string, 
 }
 
 describe('starting', () => {
+  test('a shell is none that lies in the directory, whatever the search path says', async () => {
+    const { launcher, workspace } = openHost();
+    writeFileSync(join(workspace, 'bash'), '#!/bin/sh\necho fooled\n', { mode: 0o755 });
+    for (const PATH of ['.', '', ':/usr/bin:/bin', `.:${process.env.PATH}`, 'bin::.'])
+      expect(await outputOf(launcher, ['bash', '-c', 'echo $((6 * 7))'], { PATH })).toBe('42\n');
+  });
+
   test('a missing directory, a file as directory and a missing program are told apart', async () => {
     const { launcher, workspace, env } = openHost();
     writeFileSync(join(workspace, 'file'), '');

@@ -6,7 +6,8 @@ import { execFile } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { makeScratch, removeTree } from '../../../cell/launchers/scratch.js';
+import { removeTree } from '../../../base/remove-tree.js';
+import { makeScratch } from '../../../cell/launchers/scratch.js';
 import type { CellSettings } from '../../../cell/server/cell.js';
 
 /** Longer than any start takes. */

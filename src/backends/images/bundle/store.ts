@@ -1,8 +1,10 @@
 /** Directories in the user's cache, each made once: whole or not at all, whoever else makes the same one. */
 import { constants } from 'node:fs';
-import { access, chmod, mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { access, chmod, lstat, mkdir, mkdtemp, readdir, rename, stat, utimes } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
+import { discardTree } from '../../../base/remove-tree.js';
+import { reachTrusted } from '../../../base/trusted-path.js';
 import { isAbandoned, ownedPrefix } from '../../../cell/launchers/scratch.js';
 import { WorkcellError } from '../../../protocol/index.js';
 
@@ -21,7 +23,7 @@ export async function keep(path: string, make: (draft: string) => Promise<void>)
   let draft: string;
   try {
     await mkdir(parent, { recursive: true, mode: 0o700 });
-    await checkOwner(parent);
+    checkOwner(parent);
     if (await exists(path)) return;
     await removeAbandoned(parent);
     draft = await mkdtemp(join(parent, ownedPrefix()));
@@ -37,7 +39,7 @@ export async function keep(path: string, make: (draft: string) => Promise<void>)
     await openToAll(draft);
     await rename(draft, path);
   } catch (error) {
-    await rm(draft, { recursive: true, force: true });
+    await discardTree(draft);
     if (!(await exists(path))) throw error;
   }
 }
@@ -49,8 +51,8 @@ export async function removeUnused(kind: string): Promise<void> {
   await Promise.all(
     names.map(async (name) => {
       const path = join(parent, name);
-      const { mtimeMs } = await stat(path);
-      if (Date.now() - mtimeMs > unusedMs) await rm(path, { recursive: true, force: true });
+      const { mtimeMs } = await lstat(path);
+      if (Date.now() - mtimeMs > unusedMs) await discardTree(path, { onlyOwn: true });
     }),
   );
 }
@@ -62,10 +64,9 @@ export async function touch(path: string): Promise<void> {
 }
 
 /** What is kept here is run, so nobody else may have put it here. */
-async function checkOwner(parent: string): Promise<void> {
-  const { uid, mode } = await stat(parent);
-  if (uid !== process.geteuid?.()) throw new Error('it belongs to another user');
-  if ((mode & 0o022) !== 0) throw new Error('other users may write to it');
+function checkOwner(parent: string): void {
+  using directory = reachTrusted(parent);
+  if (directory.stats.uid !== process.geteuid?.()) throw new Error('it belongs to another user');
 }
 
 async function exists(path: string): Promise<boolean> {
@@ -88,5 +89,5 @@ async function openToAll(directory: string): Promise<void> {
 /** Drafts of makers that were killed. */
 async function removeAbandoned(parent: string): Promise<void> {
   const names = (await readdir(parent)).filter(isAbandoned);
-  await Promise.all(names.map((name) => rm(join(parent, name), { recursive: true, force: true })));
+  await Promise.all(names.map((name) => discardTree(join(parent, name), { onlyOwn: true })));
 }

@@ -36,7 +36,8 @@ function make(etc: Etc, copy: Copy): void {
   // On a disk it would take longer than it saves.
   if (!isMemory(path)) return;
   const parts = etc.shared.map((shared) => relative('/etc', shared));
-  execFile('/bin/sh', ['-e', '-c', script, 'sh', path, etc.path, ...parts], (error) => {
+  const options = { cwd: '/', env: { PATH: '/usr/bin:/bin' } };
+  execFile('/bin/sh', ['-e', '-c', script, 'sh', path, etc.path, ...parts], options, (error) => {
     if (error === null) copy.etc = { path, shared: [] };
   }).unref();
 }

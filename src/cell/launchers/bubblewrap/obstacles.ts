@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { findProgram } from '../find-program.js';
+import { findHostProgram } from '../../../base/find-program.js';
 
 export interface Obstacle {
   readonly summary: string;
@@ -19,16 +19,8 @@ const neededOptions = [
   '--remount-ro',
 ];
 
-/** Where it was found last, to be looked at first: a search path can be long. */
-let last: { path: string | undefined; program: string } | undefined;
-
 export function findBubblewrap(): string | undefined {
-  const path = process.env.PATH;
-  if (last?.path === path && last !== undefined && findProgram(last.program, path) !== undefined)
-    return last.program;
-  const program = findProgram('bwrap', path) ?? findProgram('bwrap', '/usr/local/bin:/usr/bin:/bin');
-  last = program === undefined ? undefined : { path, program };
-  return program;
+  return findHostProgram('bwrap');
 }
 
 /** Why bubblewrap cannot be used at all; undefined when it is here and new enough. */

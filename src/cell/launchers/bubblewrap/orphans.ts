@@ -2,7 +2,7 @@
  * Ends what is left of cells whose owner was killed while bubblewrap had just made the first process: that one waits
  * for the rest of bubblewrap, which died with the owner, and nothing tells it. It has run no code of the cell's yet.
  */
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { isAbandoned } from '../scratch.js';
 
 let looked = false;
@@ -21,6 +21,8 @@ async function sweep(): Promise<void> {
 /** The command line names directories of the owner, the exchange directory among them. */
 async function endIfOrphan(pid: number): Promise<void> {
   if ((await read(`/proc/${pid}/comm`)) !== 'bwrap\n') return;
+  // Anybody can give a process any name and any arguments.
+  if ((await stat(`/proc/${pid}`)).uid !== process.geteuid?.()) return;
   const owners = (await read(`/proc/${pid}/cmdline`)).matchAll(/\/(workcell-[^/\0]+)\/cell-/g);
   if ([...owners].some(([, name = '']) => isAbandoned(name))) process.kill(pid, 'SIGKILL');
 }

@@ -1,6 +1,15 @@
 /** One control group for a cell, in the second version of the kernel's interface or the first. */
 import { randomBytes } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, write, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  write,
+  writeFileSync,
+} from 'node:fs';
 import { rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAbandoned, ownedPrefix } from '../scratch.js';
@@ -160,6 +169,7 @@ function sweep({ parents }: ControlGroups): void {
   for (const parent of new Set(Object.values(parents))) {
     for (const name of readdirSync(parent).filter(isAbandoned)) {
       const path = join(parent, name);
+      if (statSync(path, { throwIfNoEntry: false })?.uid !== process.geteuid?.()) continue;
       killMembers(path);
       void removeGroup(path);
     }

@@ -1,6 +1,6 @@
 /** Bounds what one cell may use: with control groups where they can be written, else with limits on each process. */
 import { availableParallelism } from 'node:os';
-import { findProgram } from '../find-program.js';
+import { findHostProgram } from '../../../base/find-program.js';
 import { createControlGroup } from './control-group.js';
 import { processLimits } from './process-limits.js';
 import { processorList } from './processors.js';
@@ -76,6 +76,6 @@ export function applyLimits(limits: Limits): Enforcement {
 /** Programs ask how many processors they may run on to decide how many threads to start. */
 function affinity(cpus: number | undefined): string[] {
   if (cpus === undefined || Math.ceil(cpus) >= availableParallelism()) return [];
-  const taskset = findProgram('taskset', process.env.PATH);
+  const taskset = findHostProgram('taskset');
   return taskset === undefined ? [] : [taskset, '-c', processorList(Math.ceil(cpus))];
 }

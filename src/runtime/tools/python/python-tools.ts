@@ -4,13 +4,14 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { hostProgram } from '../../../base/find-program.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import { type FunctionTool, tool } from '../function-tool.js';
 import { type Origin, setOrigin } from '../origin.js';
 import { inspector } from './inspector.js';
 
 export interface PythonToolsOptions {
-  /** The Python of this machine that reads the source; it runs nothing of it. Default: `python3`. */
+  /** The Python of this machine that reads the source; it runs nothing of it. A name is looked for where the system keeps programs. Default: `python3`. */
   readonly python?: string | undefined;
 }
 
@@ -71,7 +72,7 @@ function inspect(python: string, source: string): Promise<string> {
   return new Promise((settle, reject) => {
     // Isolated, so that nothing beside the program itself is loaded.
     const child = execFile(
-      python,
+      python.includes('/') ? python : hostProgram(python),
       ['-I', '-S', '-c', inspector],
       { maxBuffer: 16_777_216 },
       (error, output) => {

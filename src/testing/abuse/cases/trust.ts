@@ -35,8 +35,8 @@ function hostileConfiguration(marker: string): Record<string, string> {
 
 /** What this process owns in the system on behalf of its cells. */
 function belongings(): Record<string, number> {
-  const own = new RegExp(`^workcell-\\d+-${process.pid}-`);
-  const scratch = readdirSync(tmpdir()).filter((name) => own.test(name));
+  const own = new RegExp(`^workcell-\\d+-\\d+-${process.pid}-`);
+  const scratch = `${tmpdir()}/workcell-${process.geteuid?.()}`;
   const groups = readdirIfPresent('/sys/fs/cgroup').flatMap((controller) =>
     readdirIfPresent(`/sys/fs/cgroup/${controller}`).filter((name) => own.test(name)),
   );
@@ -50,8 +50,9 @@ function belongings(): Record<string, number> {
       .split('\n')
       .filter((line) => line.includes(`-${process.pid}-`)).length,
     groups: groups.length,
-    files: scratch
-      .flatMap((name) => readdirSync(`${tmpdir()}/${name}`))
+    files: readdirIfPresent(scratch)
+      .filter((name) => own.test(name))
+      .flatMap((name) => readdirSync(`${scratch}/${name}`))
       .filter((name) => !name.startsWith('etc')).length,
   };
 }

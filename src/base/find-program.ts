@@ -1,0 +1,82 @@
+/** Where programs are: those of a cell by its own search path, those of this side where the system keeps them. */
+import { accessSync, constants, statSync } from 'node:fs';
+import { isAbsolute, join, relative, resolve } from 'node:path';
+import { reachTrusted } from './trusted-path.js';
+
+/**
+ * Where a program would be started from: a name with a slash is taken from `cwd`, any other is looked for in the
+ * directories of `path`. Undefined when there is no such file or it may not be executed.
+ */
+export function findProgram(name: string, path: string | undefined, cwd = '/'): string | undefined {
+  if (name === '') return undefined;
+  const candidates = name.includes('/')
+    ? [resolve(cwd, name)]
+    : searchPath(path).map((folder) => resolve(cwd, folder, name));
+  return candidates.find(isExecutable);
+}
+
+const systemDirectories = [
+  '/usr/local/bin',
+  '/usr/bin',
+  '/bin',
+  '/usr/local/sbin',
+  '/usr/sbin',
+  '/sbin',
+  '/run/wrappers/bin',
+  '/run/current-system/sw/bin',
+  '/opt/homebrew/bin',
+];
+
+/**
+ * The absolute path of a program that this side starts by itself. The system's own directories come first. `PATH` is asked
+ * after them, and only for absolute directories that no other user can write to and that are no part of a project: an
+ * entry such as `.`, or one that `npx` adds, would let whoever wrote the project choose the program.
+ */
+export function findHostProgram(
+  name: string,
+  { path = process.env.PATH ?? '', cwd = process.cwd() }: { path?: string; cwd?: string } = {},
+): string | undefined {
+  const system = systemDirectories.map((folder) => join(folder, name)).find(isExecutable);
+  if (system !== undefined) return system;
+  return path
+    .split(':')
+    .filter((folder) => isAbsolute(folder) && !isOfProject(folder, cwd))
+    .map((folder) => join(folder, name))
+    .find((file) => isExecutable(file) && isTrusted(file));
+}
+
+/** The same for starting it: where there is none, the path says where it should be, and the start fails. */
+export function hostProgram(name: string): string {
+  return findHostProgram(name) ?? join('/usr/bin', name);
+}
+
+function isOfProject(folder: string, cwd: string): boolean {
+  if (folder.split('/').includes('node_modules')) return true;
+  return cwd !== '/' && !relative(cwd, folder).startsWith('..');
+}
+
+function isTrusted(file: string): boolean {
+  try {
+    reachTrusted(file)[Symbol.dispose]();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Without a PATH the C library looks in these. An empty entry means the working directory. */
+function searchPath(path = '/usr/local/bin:/bin:/usr/bin'): string[] {
+  return path.split(':').map((folder) => (folder === '' ? '.' : folder));
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    // The kernel would answer for the real user, which is not the one that programs start as.
+    const isDisguised = process.geteuid?.() !== process.getuid?.();
+    if (!isDisguised) accessSync(file, constants.X_OK);
+    const stats = statSync(file);
+    return stats.isFile() && (stats.mode & 0o111) !== 0;
+  } catch {
+    return false;
+  }
+}

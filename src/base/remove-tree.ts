@@ -1,0 +1,296 @@
+/**
+ * Removes directories with all that is in them, whatever programs made of them and still do to them: every name is
+ * reached from the open directory that holds it and no link is followed, so nothing outside of the tree is touched.
+ */
+import {
+  chmodSync,
+  close,
+  closeSync,
+  constants,
+  type Dir,
+  existsSync,
+  fstatSync,
+  open,
+  opendirSync,
+  openSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  type Stats,
+  unlinkSync,
+} from 'node:fs';
+import { chmod, opendir, rename, rm, rmdir, unlink } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { promisify } from 'node:util';
+
+export interface RemoveOptions {
+  /** Leaves alone what does not belong to this user, as its open descriptor says. What is in it may be anybody's. */
+  readonly onlyOwn?: boolean;
+}
+
+/** Removes a file, a link or a whole directory. What cannot be removed, or is not there, is left without an error. */
+export function removeTree(path: string, options: RemoveOptions = {}): void {
+  if (!hasDescriptorPaths) {
+    rmSync(path, { recursive: true, force: true });
+    return;
+  }
+  const work = removing(path, options);
+  for (let step = work.next(); !step.done; ) {
+    const { now } = step.value;
+    step = settle(work, now);
+  }
+}
+
+/** The same without keeping this thread waiting, which a disk does even for a directory that is empty. */
+export async function discardTree(path: string, options: RemoveOptions = {}): Promise<void> {
+  if (!hasDescriptorPaths) return rm(path, { recursive: true, force: true });
+  const work = removing(path, options);
+  for (let step = work.next(); !step.done; ) {
+    const outcome = await step.value.later().then(
+      (value) => () => value,
+      (error: unknown) => () => {
+        throw error;
+      },
+    );
+    step = settle(work, outcome);
+  }
+}
+
+/** One call to the operating system, in its two forms. */
+interface Call {
+  now(): unknown;
+  later(): Promise<unknown>;
+}
+
+type Work<Result> = Generator<Call, Result, unknown>;
+type Step = IteratorResult<Call, void>;
+
+function settle(work: Work<void>, outcome: () => unknown): Step {
+  let value: unknown;
+  try {
+    value = outcome();
+  } catch (error) {
+    return work.throw(error);
+  }
+  return work.next(value);
+}
+
+const hasDescriptorPaths = existsSync('/proc/self/fd');
+
+/** `O_PATH`: refers to a file without opening it; Node does not name this Linux flag. */
+const pathOnly = 0o10000000;
+/** How many levels are open at once; what lies deeper is brought up first. */
+const openLevels = 64;
+/** A program may go on adding files for as long as it lives. */
+const maxRounds = 1000;
+const batch = 256;
+
+type Path = string | Buffer;
+
+interface Directory {
+  readonly base: string;
+  readonly device: number;
+}
+
+let moved = 0;
+
+function* removing(path: string, { onlyOwn = false }: RemoveOptions): Work<void> {
+  // Mostly it is empty already.
+  if (!onlyOwn && (yield* removed(calls.rmdir(path)))) return;
+  const parent = yield* openParent(dirname(path));
+  if (parent === undefined) return;
+  try {
+    yield* removeEntry(parent, Buffer.from(basename(path)), onlyOwn);
+  } finally {
+    yield calls.close(parent.base);
+  }
+}
+
+/** Where the tree is, as its caller knows it; only from here on down no link is followed. */
+function* openParent(path: string): Work<Directory | undefined> {
+  try {
+    const descriptor = (yield openCall(path, pathOnly | constants.O_DIRECTORY)) as number;
+    return { base: `/proc/self/fd/${descriptor}`, device: fstatSync(descriptor).dev };
+  } catch {
+    return undefined;
+  }
+}
+
+function* removeEntry(parent: Directory, name: Buffer, onlyOwn: boolean): Work<void> {
+  const place = at(parent, name);
+  if (onlyOwn && !(yield* isOwn(place))) return;
+  const top = yield* openDirectory(place, parent.device);
+  if (top === undefined) {
+    yield* removed(calls.unlink(place));
+    return;
+  }
+  try {
+    if (onlyOwn && fstatSync(numberOf(top.base)).uid !== process.geteuid?.()) return;
+    for (let round = 0; round < maxRounds; round++) {
+      const progress = yield* empty(top, top, 1);
+      if ((yield* removed(calls.rmdir(place))) || !progress) return;
+    }
+  } finally {
+    yield calls.close(top.base);
+  }
+}
+
+/** True when something was removed or brought up, so that another round may find less. */
+function* empty(directory: Directory, top: Directory, depth: number): Work<boolean> {
+  const list = (yield calls.opendir(directory.base)) as Dir;
+  let progress = false;
+  try {
+    for (;;) {
+      const names = (yield calls.read(list)) as Buffer[];
+      if (names.length === 0) return progress;
+      const outcomes = (yield calls.unlinkAll(names.map((name) => at(directory, name)))) as Outcome[];
+      for (const [index, outcome] of outcomes.entries()) {
+        if (outcome === 'removed') progress = true;
+        else if (outcome === 'directory')
+          progress = (yield* removeDirectory(directory, names[index] as Buffer, top, depth)) || progress;
+      }
+    }
+  } finally {
+    yield calls.closedir(list);
+  }
+}
+
+function* removeDirectory(parent: Directory, name: Buffer, top: Directory, depth: number): Work<boolean> {
+  const place = at(parent, name);
+  const child = yield* openDirectory(place, parent.device);
+  if (child === undefined) return false;
+  try {
+    if (depth >= openLevels) return yield* removed(calls.rename(place, `${top.base}/.removed-${moved++}`));
+    const progress = yield* empty(child, top, depth + 1);
+    return (yield* removed(calls.rmdir(place))) || progress;
+  } finally {
+    yield calls.close(child.base);
+  }
+}
+
+/**
+ * Undefined for what is no directory, is gone, or has something else mounted on it. A directory whose permissions keep
+ * its own owner out is opened to them.
+ */
+function* openDirectory(path: Path, device?: number): Work<Directory | undefined> {
+  let descriptor: number;
+  try {
+    descriptor = (yield calls.open(path)) as number;
+  } catch {
+    return undefined;
+  }
+  const base = `/proc/self/fd/${descriptor}`;
+  const stats: Stats = fstatSync(descriptor);
+  if (device !== undefined && stats.dev !== device) {
+    yield calls.close(base);
+    return undefined;
+  }
+  if ((stats.mode & 0o700) !== 0o700) yield* removed(calls.chmod(base));
+  return { base, device: stats.dev };
+}
+
+function* isOwn(place: Path): Work<boolean> {
+  try {
+    const descriptor = (yield calls.openAny(place)) as number;
+    const { uid } = fstatSync(descriptor);
+    closeSync(descriptor);
+    return uid === process.geteuid?.();
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the call succeeded. Another process may be faster, and what it does not let happen stays. */
+function* removed(call: Call): Work<boolean> {
+  try {
+    yield call;
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+type Outcome = 'removed' | 'directory' | 'kept';
+
+const calls = {
+  open: (path: Path) => openCall(path, pathOnly | constants.O_DIRECTORY | constants.O_NOFOLLOW),
+  openAny: (path: Path) => openCall(path, pathOnly | constants.O_NOFOLLOW),
+  close: (base: string): Call => ({
+    now: () => closeSync(numberOf(base)),
+    later: () => promisify(close)(numberOf(base)),
+  }),
+  opendir: (base: string): Call => {
+    // Read as bytes, because a name need not be valid UTF-8.
+    const options = { encoding: 'buffer' as BufferEncoding, bufferSize: batch };
+    return { now: () => opendirSync(base, options), later: () => opendir(base, options) };
+  },
+  read: (list: Dir): Call => ({
+    now: () => readNames(() => list.readSync()),
+    later: async () => {
+      const names: Buffer[] = [];
+      while (names.length < batch) {
+        const entry = await list.read();
+        if (entry === null) break;
+        names.push(entry.name as unknown as Buffer);
+      }
+      return names;
+    },
+  }),
+  closedir: (list: Dir): Call => ({ now: () => list.closeSync(), later: () => list.close() }),
+  unlinkAll: (paths: readonly Path[]): Call => ({
+    now: () => paths.map((path) => outcomeOf(() => unlinkSync(path))),
+    later: () =>
+      Promise.all(
+        paths.map((path) =>
+          unlink(path).then(
+            () => 'removed',
+            (error: NodeJS.ErrnoException) => failureOf(error),
+          ),
+        ),
+      ),
+  }),
+  unlink: (path: Path): Call => ({ now: () => unlinkSync(path), later: () => unlink(path) }),
+  rmdir: (path: Path): Call => ({ now: () => rmdirSync(path), later: () => rmdir(path) }),
+  rename: (from: Path, to: Path): Call => ({
+    now: () => renameSync(from, to),
+    later: () => rename(from, to),
+  }),
+  chmod: (base: string): Call => ({ now: () => chmodSync(base, 0o700), later: () => chmod(base, 0o700) }),
+};
+
+function openCall(path: Path, flags: number): Call {
+  return { now: () => openSync(path, flags), later: () => promisify(open)(path, flags) };
+}
+
+function readNames(next: () => { name: unknown } | null): Buffer[] {
+  const names: Buffer[] = [];
+  while (names.length < batch) {
+    const entry = next();
+    if (entry === null) break;
+    names.push(entry.name as Buffer);
+  }
+  return names;
+}
+
+function outcomeOf(work: () => void): Outcome {
+  try {
+    work();
+    return 'removed';
+  } catch (error) {
+    return failureOf(error as NodeJS.ErrnoException);
+  }
+}
+
+/** Some systems answer EPERM for a directory; to try it as one does no harm. */
+function failureOf({ code }: NodeJS.ErrnoException): Outcome {
+  if (code === 'ENOENT') return 'removed';
+  return code === 'EISDIR' || code === 'EPERM' ? 'directory' : 'kept';
+}
+
+function at({ base }: Directory, name: Buffer): Path {
+  return Buffer.concat([Buffer.from(`${base}/`), name]);
+}
+
+function numberOf(base: string): number {
+  return Number(base.slice(base.lastIndexOf('/') + 1));
+}
