@@ -6,9 +6,10 @@ import { type LoadedConfig, loadConfig } from './config/load.js';
 import type { PluginSpec } from './protocol/config.js';
 import {
   type Cell,
-  type IsolationTier,
-  isAtLeast,
+  type Demand,
+  type MinIsolation,
   type StatusUpdate,
+  shortfall,
   WorkcellError,
 } from './protocol/index.js';
 import { type StoreAccess, type StoreOptions, storeAccess } from './runtime/events/open.js';
@@ -31,8 +32,8 @@ export interface CommonOptions {
   onStatus?: ((update: StatusUpdate) => void) | undefined;
   /** Gives up starting. */
   signal?: AbortSignal | undefined;
-  /** The start fails when less than this is enforced. */
-  minIsolation?: IsolationTier | undefined;
+  /** The start fails when less than this is enforced: a tier, or a tier with facts that must be enforced too. */
+  minIsolation?: MinIsolation | undefined;
   /** Decides which actions run. With `guards` and without a policy: the policy with its defaults. */
   policy?: RuntimePolicy | Policy | undefined;
   /** Who judges the risk of actions. With a policy and without guards: `rules()`. */
@@ -60,7 +61,8 @@ export function readSettings(
     file,
     overrides: {
       ...own,
-      min_isolation: minIsolation,
+      min_isolation: typeof minIsolation === 'object' ? minIsolation.tier : minIsolation,
+      min_facts: typeof minIsolation === 'object' ? minIsolation.facts : undefined,
       'events.store': events?.store,
       'events.durability': events?.durability,
       'events.retention_days': events?.retentionDays,
@@ -89,12 +91,24 @@ export function onLostOf(config: LoadedConfig, report: Report): ((error: unknown
   return (error) => report({ status: 'EVENTS_NOT_STORED', level: 'error', message: reasonOf(error) });
 }
 
-export function checkIsolation({ backend, isolation }: Cell, minimum: IsolationTier | undefined): void {
-  if (minimum === undefined || isAtLeast(isolation.tier, minimum)) return;
+/** What the settings demand of a cell. */
+export function demandOf({ values }: LoadedConfig): Demand {
+  return { tier: values.min_isolation, facts: values.min_facts };
+}
+
+export function checkIsolation({ backend, isolation }: Cell, demand: Demand): void {
+  const lack = shortfall(isolation, demand);
+  if (lack === undefined) return;
   throw new WorkcellError(
     'isolation-too-weak',
-    `Backend "${backend}" enforces "${isolation.tier}" here and "${minimum}" is demanded. Choose another backend, or run workcell doctor.`,
-    { details: { tier: isolation.tier, minIsolation: minimum } },
+    `Backend "${backend}" ${lack}. Choose another backend, or run workcell doctor.`,
+    {
+      details: {
+        tier: isolation.tier,
+        minIsolation: demand.tier ?? 'none',
+        facts: [...(demand.facts ?? [])],
+      },
+    },
   );
 }
 

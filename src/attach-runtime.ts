@@ -1,6 +1,7 @@
 import {
   type CommonOptions,
   checkIsolation,
+  demandOf,
   onLostOf,
   readPlugins,
   readSettings,
@@ -32,7 +33,7 @@ export async function attachRuntime(id: string, options: AttachRuntimeOptions = 
   const context = { id, onStatus: onStatus ?? (() => {}), signal, plugins };
   const cell = await backend.attach(id, placeOf(backend, config, options), context);
   try {
-    checkIsolation(cell, config.values.min_isolation);
+    checkIsolation(cell, demandOf(config));
     return await open(cell, config, options);
   } catch (error) {
     await cell.detach?.();

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import {
   type CommonOptions,
   checkIsolation,
+  demandOf,
   onLostOf,
   type Report,
   readPlugins,
@@ -49,10 +50,9 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
     ...own
   } = options as GivenOptions;
   const config = await readSettings(options, { backend: named, workspace });
-  const minimum = config.values.min_isolation;
+  const demand = demandOf(config);
   const name =
-    config.values.backend ??
-    (await chooseBackend({ known: backendNames, load: loadBackend, minIsolation: minimum }));
+    config.values.backend ?? (await chooseBackend({ known: backendNames, load: loadBackend, demand }));
   const backend = await loadBackend(name);
   if (own.keepAlive === true) await keeper(name, 'keep cells alive');
   const id = randomBytes(8).toString('hex');
@@ -81,7 +81,7 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
       plugins,
     });
     try {
-      checkIsolation(cell, minimum);
+      checkIsolation(cell, demand);
     } catch (error) {
       await cell.stop();
       throw error;

@@ -4,6 +4,7 @@ import type { LoadedPlugin } from '../cell/plugins/load.js';
 import {
   type Cell,
   describeIssues,
+  type Fact,
   type IsolationTier,
   type StatusUpdate,
   WorkcellError,
@@ -23,6 +24,8 @@ export interface StartContext {
 export interface Probe {
   readonly available: boolean;
   readonly tier: IsolationTier;
+  /** Where they can be told without a start. */
+  readonly facts?: readonly Fact[];
   /** What a cell would enforce, or why none can be started. */
   readonly summary: string;
   /** Commands or settings that would help, one a line. */

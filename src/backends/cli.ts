@@ -1,11 +1,10 @@
 /** Runs everything in this process and on this machine, without isolation. File verbs stay in the workspace. */
 import { z } from 'zod';
 import { createExecutor } from '../cell/executor/executor.js';
-import { createHostLauncher } from '../cell/launchers/host.js';
+import { createHostLauncher, hostIsolation } from '../cell/launchers/host.js';
 import { hostEnvironment } from '../cell/launchers/host-environment.js';
 import { withPlugins } from '../cell/plugins/host.js';
 import { environmentSchema } from '../protocol/actions/common.js';
-import type { Isolation } from '../protocol/index.js';
 import { defineBackend } from './backend.js';
 import { openWorkspace } from './workspace.js';
 
@@ -46,7 +45,7 @@ export default defineBackend({
       id,
       backend: 'cli',
       executor,
-      isolation: isolationOf(files, runAs),
+      isolation: hostIsolation({ files, uid: runAs?.uid }),
       workspace: workspace.path,
       async stop() {
         await executor.close();
@@ -65,24 +64,5 @@ async function becomeUser(user: z.infer<typeof userSchema>) {
     createLauncher: (place: { workspace: string; environment: Readonly<Record<string, string>> }) =>
       createUidLauncher({ ...place, ...user }),
     leave: resumeRoot,
-  };
-}
-
-function isolationOf(files: 'workspace' | 'machine', user: { uid: number } | undefined): Isolation {
-  const who = user === undefined ? 'the calling user' : `user ${user.uid}`;
-  return {
-    tier: 'none',
-    facts: [
-      { name: 'processes', enforced: false, detail: `Commands run as ${who}, with all that user may do.` },
-      {
-        name: 'files',
-        enforced: false,
-        detail:
-          files === 'workspace'
-            ? 'File verbs stay in the workspace; commands are not held there.'
-            : 'File verbs and commands reach the whole machine.',
-      },
-      { name: 'network', enforced: false, detail: 'Commands have the network of this machine.' },
-    ],
   };
 }

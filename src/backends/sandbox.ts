@@ -1,7 +1,7 @@
 /** Runs everything in namespaces of its own on this machine, with bubblewrap. The executor is in this process. */
 import { explain, findObstacle } from '../cell/launchers/bubblewrap/obstacles.js';
 import { withPlugins } from '../cell/plugins/host.js';
-import { WorkcellError } from '../protocol/index.js';
+import { describeFact, WorkcellError } from '../protocol/index.js';
 import { defineBackend, type Probe } from './backend.js';
 import { startSandbox } from './sandbox/cell.js';
 import { type SandboxOptions, sandboxOptions } from './sandbox/options.js';
@@ -19,8 +19,10 @@ export default defineBackend({
       const cell = await startSandbox(trial);
       await cell.stop();
       const { tier, facts } = cell.isolation;
-      const summary = facts.map(({ name, detail }) => `${name}: ${detail}`).join(' ');
-      return { available: tier !== 'none', tier, summary, advice: [] };
+      const summary = facts.map(describeFact).join(' ');
+      // What is not limited here may be in a cell that is started with other options.
+      const settled = facts.filter(({ values }) => !('limit' in values) || values.limit !== null);
+      return { available: tier !== 'none', tier, facts: settled, summary, advice: [] };
     } catch (error) {
       return { available: false, tier: 'none', ...explain(complaintOf(error)) };
     }

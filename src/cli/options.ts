@@ -5,6 +5,7 @@ export interface CellOptions {
   backend?: string;
   workspace?: string;
   minIsolation?: string;
+  minFact?: string[];
   config?: string;
   keepAlive?: true;
   attach?: string;
@@ -19,6 +20,11 @@ export function withCellOptions(command: Command, { workspace = true } = {}): Co
   return withConfigOption(
     command
       .option('--min-isolation <tier>', 'refuse to start with less isolation than this, such as container')
+      .option(
+        '--min-fact <code>',
+        'refuse to start where this is not enforced, such as memory; may be repeated',
+        collect,
+      )
       .option('--keep-alive', 'leave the cell running at the end and tell its id')
       .option('--attach <id>', 'go on in a cell that was kept alive, and leave it running'),
   ).option('-v, --verbose', 'log what happens to standard error');

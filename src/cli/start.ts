@@ -59,12 +59,12 @@ type Common = Pick<CreateRuntimeOptions, 'config' | 'onStatus' | 'signal'> & Tru
 async function create(options: CellOptions, common: Common): Promise<Runtime> {
   const { createRuntime } = await import('../create-runtime.js');
   const { givenBackendOptions } = await import('./backend-options.js');
-  const { backend, workspace, minIsolation, keepAlive } = options;
+  const { backend, workspace, keepAlive } = options;
   return createRuntime({
     ...(await givenBackendOptions(backend, options as Record<string, unknown>)),
     // The configuration checks what was typed, and says what is accepted.
     backend,
-    minIsolation,
+    minIsolation: demandGiven(options),
     workspace,
     ...(keepAlive && { keepAlive }),
     ...common,
@@ -74,11 +74,20 @@ async function create(options: CellOptions, common: Common): Promise<Runtime> {
 async function attach(options: CellOptions, common: Common): Promise<Runtime> {
   const { attachRuntime } = await import('../attach-runtime.js');
   const { findCell } = await import('./find-cell.js');
-  const { attach: named = '', minIsolation, config } = options;
+  const { attach: named = '', config } = options;
   await refuseShape(options);
   const place = { config, ...placeGiven(options) };
   const { id, backend } = await findCell(named, place);
-  return attachRuntime(id, { ...common, ...place, backend, minIsolation } as AttachRuntimeOptions);
+  return attachRuntime(id, {
+    ...common,
+    ...place,
+    backend,
+    minIsolation: demandGiven(options),
+  } as AttachRuntimeOptions);
+}
+
+function demandGiven({ minIsolation: tier, minFact: facts }: CellOptions) {
+  return { tier, facts };
 }
 
 /** What a cell is like was settled when it was started. */

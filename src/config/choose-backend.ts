@@ -1,7 +1,7 @@
 /** Which backend to use when none is named: the safest that can start here. */
 import type { Backend } from '../backends/backend.js';
 import { WorkcellError } from '../protocol/errors.js';
-import { type IsolationTier, isAtLeast } from '../protocol/isolation.js';
+import { type Demand, shortfall } from '../protocol/isolation.js';
 
 /** In order of preference. Backends that do not isolate are not here: they are used only when asked for by name. */
 const candidateNames = ['sandbox', 'docker'] as const;
@@ -10,14 +10,18 @@ const candidateNames = ['sandbox', 'docker'] as const;
 export async function chooseBackend(options: {
   known: readonly string[];
   load: (name: string) => Promise<Backend>;
-  minIsolation?: IsolationTier | undefined;
+  demand?: Demand | undefined;
 }): Promise<string> {
-  const { known, load, minIsolation = 'none' } = options;
+  const { known, load, demand = {} } = options;
   const reasons: string[] = [];
   for (const name of candidateNames.filter((candidate) => known.includes(candidate))) {
     const probe = await (await load(name)).probe();
-    if (probe.available && isAtLeast(probe.tier, minIsolation)) return name;
-    const reason = probe.available ? `enforces "${probe.tier}", below "${minIsolation}"` : probe.summary;
+    const { tier, facts = [] } = probe;
+    // Facts that the probe cannot tell are looked at when the cell has started.
+    const told = demand.facts?.filter((code) => facts.some((fact) => fact.code === code));
+    const lack = shortfall({ tier, facts: [...facts] }, { tier: demand.tier, facts: told });
+    if (probe.available && lack === undefined) return name;
+    const reason = probe.available ? `It ${lack}.` : probe.summary;
     reasons.push(`${name}: ${[reason, ...probe.advice].join(' ')}`);
   }
   throw new WorkcellError('backend-unavailable', explain(reasons, known), {

@@ -1,6 +1,7 @@
 /** The settings of `workcell.toml`. Variables, messages and `workcell config` derive from this schema. */
 import { z } from 'zod';
 import { environmentSchema } from './actions/common.js';
+import { factCodes } from './facts.js';
 import { isolationTiers } from './isolation.js';
 
 export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
@@ -27,6 +28,11 @@ export const configSchema = z.strictObject({
   workspace: z.string().min(1).describe('the path of a directory').optional(),
   /** The start fails when less than this is enforced. */
   min_isolation: z.enum(isolationTiers).optional(),
+  /** The start fails when one of these facts about isolation is not enforced. */
+  min_facts: z
+    .array(z.enum(factCodes))
+    .describe(`a list of facts: ${factCodes.join(', ')}`)
+    .optional(),
   /** Relative paths and packages are looked for from the directory of the file that names them. Default: all of this package but `agent-skills`. */
   plugins: z
     .array(pluginSpecSchema)

@@ -28,8 +28,10 @@ export type {
   Uploaded,
   UploadOptions,
 } from './executor.js';
-export type { Isolation, IsolationTier } from './isolation.js';
-export { isAtLeast, isolationSchema, isolationTiers } from './isolation.js';
+export type { Fact, FactCode } from './facts.js';
+export { describeFact, factCodes } from './facts.js';
+export type { Demand, Isolation, IsolationTier, MinIsolation } from './isolation.js';
+export { findFact, isAtLeast, isEnforced, isolationSchema, isolationTiers, shortfall } from './isolation.js';
 export type { FieldKind, FieldKinds } from './kinds.js';
 export { describeIssues, parseAction, parseObservation } from './parse.js';
 export type { Display, FileChange, OutputDelta, Progress } from './progress.js';

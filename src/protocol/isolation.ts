@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type Fact, type FactCode, factSchema } from './facts.js';
 
 /** From weakest to strongest; the order is what `minIsolation` compares. */
 export const isolationTiers = ['none', 'namespace', 'container', 'gvisor', 'vm', 'vendor'] as const;
@@ -8,17 +9,43 @@ export type IsolationTier = (typeof isolationTiers)[number];
 /** What a cell really enforces: the tier, and the facts behind it as probed at start. */
 export const isolationSchema = z.object({
   tier: z.enum(isolationTiers),
-  facts: z.array(
-    z.object({
-      name: z.string(),
-      enforced: z.boolean(),
-      detail: z.string(),
-    }),
-  ),
+  facts: z.array(factSchema),
 });
 
 export type Isolation = z.infer<typeof isolationSchema>;
 
+/** What a caller demands: a tier, and facts that must be enforced whatever the tier. */
+export type MinIsolation = IsolationTier | Demand;
+
+export interface Demand {
+  /** Default: `none`. */
+  readonly tier?: IsolationTier | undefined;
+  readonly facts?: readonly FactCode[] | undefined;
+}
+
 export function isAtLeast(tier: IsolationTier, minimum: IsolationTier): boolean {
   return isolationTiers.indexOf(tier) >= isolationTiers.indexOf(minimum);
+}
+
+/** What of a demand is not met; undefined when all of it is. */
+export function shortfall(
+  { tier, facts }: Isolation,
+  { tier: minimum = 'none', facts: demanded = [] }: Demand,
+): string | undefined {
+  if (!isAtLeast(tier, minimum)) return `enforces "${tier}" and "${minimum}" is demanded`;
+  const missing = demanded.filter((code) => !isEnforced({ facts }, code));
+  return missing.length === 0 ? undefined : `does not enforce what is demanded: ${missing.join(', ')}`;
+}
+
+/** The fact of this code, if the cell reports it. */
+export function findFact<Code extends FactCode>(
+  { facts }: Pick<Isolation, 'facts'>,
+  code: Code,
+): Extract<Fact, { code: Code }> | undefined {
+  return facts.find((fact): fact is Extract<Fact, { code: Code }> => fact.code === code);
+}
+
+/** True when the cell's own report says that this is enforced. What is not reported is not. */
+export function isEnforced(isolation: Pick<Isolation, 'facts'>, code: FactCode): boolean {
+  return findFact(isolation, code)?.enforced ?? false;
 }

@@ -50,7 +50,7 @@ describe('isolation', () => {
   test('is reported as the kernel enforces it', async () => {
     await using runtime = await start();
     expect(runtime.isolation.tier).toBe('namespace');
-    const enforced = runtime.isolation.facts.filter((fact) => fact.enforced).map((fact) => fact.name);
+    const enforced = runtime.isolation.facts.filter((fact) => fact.enforced).map((fact) => fact.code);
     expect(enforced).toEqual(
       expect.arrayContaining(['namespaces', 'seccomp', 'privileges', 'network', 'files']),
     );
@@ -58,7 +58,7 @@ describe('isolation', () => {
 
   test('an open network is reported as such', async () => {
     await using runtime = await start({ network: 'host' });
-    expect(runtime.isolation.facts.find((fact) => fact.name === 'network')).toMatchObject({
+    expect(runtime.isolation.facts.find((fact) => fact.code === 'network')).toMatchObject({
       enforced: false,
     });
     expect((await runtime.run('cat /etc/resolv.conf')).exitCode).toBe(0);

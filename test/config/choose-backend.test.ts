@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { type Backend, defineBackend, type Probe } from '../../src/backends/backend.js';
 import { chooseBackend } from '../../src/config/choose-backend.js';
+import type { Demand, Fact } from '../../src/protocol/index.js';
 
-function choose(probes: Record<string, Partial<Probe>>, minIsolation?: 'container') {
+function choose(probes: Record<string, Partial<Probe>>, demand?: Demand) {
   const load = async (type: string): Promise<Backend> =>
     defineBackend({
       type,
@@ -10,7 +11,7 @@ function choose(probes: Record<string, Partial<Probe>>, minIsolation?: 'containe
       probe: async () => ({ available: true, tier: 'none', summary: '', advice: [], ...probes[type] }),
       start: () => Promise.reject(new Error('not started here')),
     }) as unknown as Backend;
-  return chooseBackend({ known: Object.keys(probes), load, minIsolation });
+  return chooseBackend({ known: Object.keys(probes), load, demand });
 }
 
 test('the first candidate that is available is chosen', async () => {
@@ -18,7 +19,21 @@ test('the first candidate that is available is chosen', async () => {
   const docker = { tier: 'container' } as const;
   expect(await choose({ cli: {}, docker, sandbox })).toBe('sandbox');
   expect(await choose({ cli: {}, docker, sandbox: { ...sandbox, available: false } })).toBe('docker');
-  expect(await choose({ cli: {}, docker, sandbox }, 'container')).toBe('docker');
+  expect(await choose({ cli: {}, docker, sandbox }, { tier: 'container' })).toBe('docker');
+});
+
+test('a candidate whose probe says that a demanded fact is not enforced is passed over', async () => {
+  const memory: Fact = {
+    code: 'memory',
+    enforced: false,
+    values: { limit: 1, scope: 'process', by: 'watch' },
+  };
+  const probes = { sandbox: { tier: 'namespace', facts: [memory] }, docker: { tier: 'container' } } as const;
+  expect(await choose(probes, { facts: ['memory'] })).toBe('docker');
+  expect(await choose(probes, { facts: ['processes'] })).toBe('sandbox');
+  await expect(choose({ sandbox: probes.sandbox }, { facts: ['memory'] })).rejects.toThrow(
+    /does not enforce what is demanded: memory/,
+  );
 });
 
 test('a backend without isolation is never chosen, and the error says how to ask for it', async () => {

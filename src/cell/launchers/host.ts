@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { findProgram, hostProgram } from '../../base/find-program.js';
-import { WorkcellError } from '../../protocol/index.js';
+import { type Isolation, WorkcellError } from '../../protocol/index.js';
 import { cellVariable, ownerMark, watchOver } from './guardian.js';
 import type { CellProcess, ExitStatus, LaunchedProcess, Launcher, SpawnOptions } from './launcher.js';
 import { nodeCommand } from './node-command.js';
@@ -217,4 +217,24 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ESRCH' && code !== 'EPERM') throw error;
   }
+}
+
+/** Nothing is enforced on what runs here. `files`: what file verbs reach. */
+export function hostIsolation({
+  files = 'workspace',
+  uid = process.getuid?.() ?? 0,
+}: {
+  files?: 'workspace' | 'machine';
+  uid?: number | undefined;
+} = {}): Isolation {
+  const writable = files === 'machine' ? ['/'] : [];
+  return {
+    tier: 'none',
+    facts: [
+      { code: 'user', enforced: false, values: { uid, sharedWith: ['other programs of that user'] } },
+      { code: 'executor', enforced: false, values: {} },
+      { code: 'files', enforced: false, values: { system: 'machine', writable } },
+      { code: 'network', enforced: false, values: { kind: 'machine', networks: [], publishedPorts: 0 } },
+    ],
+  };
 }

@@ -1,9 +1,8 @@
 /** Starts an executor on this machine together with its server: what `workcell executor` and backend `local` run. */
 import { statSync, unlinkSync } from 'node:fs';
-import type { Isolation } from '../../protocol/index.js';
 import { createExecutor } from '../executor/executor.js';
 import { spareShell } from '../executor/shell/spare.js';
-import { createHostLauncher } from '../launchers/host.js';
+import { createHostLauncher, hostIsolation } from '../launchers/host.js';
 import type { Launcher } from '../launchers/launcher.js';
 import { withPlugins } from '../plugins/host.js';
 import type { LoadedPlugin } from '../plugins/load.js';
@@ -31,7 +30,7 @@ export async function startServer(options: StartOptions): Promise<ExecutorServer
   if (runAs === undefined) {
     return serveExecutor(() => create(createHostLauncher(place)), {
       ...rest,
-      isolation: hostIsolation,
+      isolation: hostIsolation(),
     });
   }
   const { createUidLauncher, resumeRoot, takeUser, uidIsolation } = await import('../launchers/uid.js');
@@ -69,24 +68,3 @@ function socketRemoval(listen: ListenAddress): () => void {
     if (ours !== undefined && inode() === ours) unlinkSync(path);
   };
 }
-
-const hostIsolation: Isolation = {
-  tier: 'none',
-  facts: [
-    {
-      name: 'processes',
-      enforced: false,
-      detail: 'Commands run as the user of the server, with all that user may do.',
-    },
-    {
-      name: 'files',
-      enforced: false,
-      detail: 'File verbs stay in the workspace; commands are not held there.',
-    },
-    {
-      name: 'network',
-      enforced: false,
-      detail: 'Commands have the network of the machine that the server runs on.',
-    },
-  ],
-};

@@ -1,5 +1,6 @@
 /** What a case of abuse is: an attack on a cell, what must come of it, and the permitted neighbour that still works. */
 import type { CreateRuntimeOptions, Isolation, Runtime } from '../../index.js';
+import { findFact, isEnforced } from '../../protocol/index.js';
 
 /**
  * `blocked`: refused with a clear error. `contained`: neighbours and this process are unaffected. `killed`: ended
@@ -43,11 +44,6 @@ export function demand(condition: boolean, breach: string): asserts condition {
   if (!condition) throw new Breach(breach);
 }
 
-/** True when the cell's own report says that this is enforced. */
-export function isEnforced(isolation: Isolation, fact: string): boolean {
-  return isolation.facts.some(({ name, enforced }) => name === fact && enforced);
-}
-
 /** Why attacks on the kernel mean little to a cell that has one of its own, by its own report. */
 export function ownKernel(isolation: Isolation): string | undefined {
   return isEnforced(isolation, 'kernel')
@@ -56,16 +52,8 @@ export function ownKernel(isolation: Isolation): string | undefined {
 }
 
 /** Why a cell like this one is gone when it reaches this limit, by its own report; undefined if it lives on. */
-export function endsWith(isolation: Isolation, limit: string): string | undefined {
-  const fact = isolation.facts.find(({ name }) => name === `limit: ${limit}`);
-  return fact?.detail.includes('the cell ends with it')
+export function endsWith(isolation: Isolation, limit: 'memory' | 'processes'): string | undefined {
+  return findFact(isolation, limit)?.values.endsCell
     ? `gVisor’s own kernel is within the limit of ${limit}, and the cell ends as a whole when it is reached`
     : undefined;
-}
-
-/** True when this limit is enforced on the cell as a whole and not on each process. */
-export function isLimitedAsWhole(isolation: Isolation, limit: string): boolean {
-  return isolation.facts.some(
-    ({ name, detail }) => name === `limit: ${limit}` && detail.includes('as a whole'),
-  );
 }

@@ -122,6 +122,8 @@ describe.runIf(process.getuid?.() === 0)('a server that runs commands as another
   });
 
   test('it says what is enforced', () => {
-    expect(runtime.isolation.facts).toContainEqual(expect.objectContaining({ name: 'user', enforced: true }));
+    expect(runtime.isolation.facts).toContainEqual(
+      expect.objectContaining({ code: 'executor', enforced: true }),
+    );
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { WorkcellEvent } from '../../../src/index.js';
 import { type CreateRuntimeOptions, createRuntime, type Runtime, type Terminal } from '../../../src/index.js';
-import { isolationTiers } from '../../../src/protocol/index.js';
+import { factCodes, isEnforced, isolationTiers } from '../../../src/protocol/index.js';
 import {
   type Behaviours,
   begin,
@@ -275,6 +275,8 @@ export const runtimeBehaviours: Behaviours = {
     const stronger = isolationTiers[isolationTiers.indexOf(tier) + 1];
     if (stronger !== undefined) await refusal(create({ minIsolation: stronger }), 'isolation-too-weak');
     expect((await create({ minIsolation: tier })).status).toBe('READY');
+    const facts = factCodes.filter((code) => !isEnforced(runtime.isolation, code));
+    await refusal(create({ minIsolation: { tier, facts } }), 'isolation-too-weak');
   },
 
   'refused.unknown-backend': async () => {

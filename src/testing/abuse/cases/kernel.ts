@@ -1,5 +1,6 @@
 /** Privileges, system calls, mounts and kernel files. */
-import { type AbuseCase, demand, isEnforced, ownKernel } from '../case.js';
+import { isEnforced } from '../../../protocol/index.js';
+import { type AbuseCase, demand, ownKernel } from '../case.js';
 import { allRefused, permitted, python, run, stillWorks } from '../inside.js';
 
 export const kernelCases: readonly AbuseCase[] = [
@@ -169,13 +170,13 @@ answer({
   },
   {
     id: '30.set-user-id-files',
-    title: 'files of the cell made set-user-id, for whoever starts them, also outside',
+    title: 'files of the cell made set-user-id or set-group-id, for whoever starts them, also outside',
     expected: 'blocked',
     needs: ['python3'],
     unclaimed: (isolation) =>
-      isEnforced(isolation, 'kernel')
-        ? 'gVisor has no filter before it, so files of the workspace may get the set-user-id bit, which counts outside'
-        : undefined,
+      isEnforced(isolation, 'set-id-files')
+        ? undefined
+        : 'gVisor has no filter before it, so files of the workspace may get the set-user-id bit, which counts outside',
     async attack(runtime) {
       const outcomes = await python<Record<string, string>>(
         runtime,
@@ -186,12 +187,16 @@ answer({
 "chmod u+s": outcome(lambda: os.chmod("shell", 0o4755)),
 "fchmod u+s": outcome(lambda: os.fchmod(fd, 0o4755)),
 "create u+s": outcome(lambda: os.close(os.open("suid", os.O_CREAT | os.O_WRONLY, 0o4755))),
+"chmod g+s": outcome(lambda: os.chmod("shell", 0o2755)),
+"fchmod g+s": outcome(lambda: os.fchmod(fd, 0o2755)),
+"create g+s": outcome(lambda: os.close(os.open("sgid", os.O_CREAT | os.O_WRONLY, 0o2755))),
+"mknod g+s": outcome(lambda: os.mknod("node", 0o102755)),
 })`,
       );
       const detail = allRefused(outcomes);
       const { output: made } = await run(
         runtime,
-        'find . /tmp /var/tmp /dev/shm "$HOME" -type f -perm -4000 2>/dev/null',
+        'find . /tmp /var/tmp /dev/shm "$HOME" -type f -perm /6000 2>/dev/null',
       );
       demand(made === '', `there is ${made.trim()}`);
       const nosuid = await permitted(
@@ -204,7 +209,7 @@ answer({
       return detail;
     },
     neighbour: async (runtime) =>
-      void (await permitted(runtime, 'cp /bin/sh own && chmod 755 own && ./own -c true && chmod g+s .')),
+      void (await permitted(runtime, 'cp /bin/sh own && chmod 755 own && ./own -c true && chmod 1777 .')),
   },
   {
     id: '31.other-processes',

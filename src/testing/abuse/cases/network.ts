@@ -1,7 +1,8 @@
 /** Ways to a network that a cell without one must not find. Nothing leaves this machine: there is no route to try. */
 import { createServer, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { type AbuseCase, demand, isEnforced, type Tools } from '../case.js';
+import { isEnforced } from '../../../protocol/index.js';
+import { type AbuseCase, demand, type Tools } from '../case.js';
 import { permitted, python } from '../inside.js';
 
 const shared: AbuseCase['unclaimed'] = (isolation) =>

@@ -1,7 +1,8 @@
 /** Too many processes and threads, and processes that will not go. */
 import { readlinkSync } from 'node:fs';
 import type { Runtime } from '../../../index.js';
-import { type AbuseCase, demand, endsWith, isEnforced } from '../case.js';
+import { isEnforced } from '../../../protocol/index.js';
+import { type AbuseCase, demand, endsWith } from '../case.js';
 import { finish, permitted, python, run, stillWorks } from '../inside.js';
 import { attackLimits } from '../limits.js';
 
@@ -18,7 +19,7 @@ async function countInside(runtime: Runtime, word: string): Promise<number> {
 const mostProcesses = attackLimits.pids + 16;
 
 const unlimitedProcesses: AbuseCase['unclaimed'] = (isolation) =>
-  isEnforced(isolation, 'limit: processes')
+  isEnforced(isolation, 'processes')
     ? endsWith(isolation, 'processes')
     : 'the number of processes is not limited here';
 

@@ -1,12 +1,15 @@
 /** Memory, disk, processors and descriptors without end. */
 import type { Isolation, Runtime } from '../../../index.js';
-import { type AbuseCase, demand, endsWith, isLimitedAsWhole } from '../case.js';
+import { isEnforced } from '../../../protocol/index.js';
+import { type AbuseCase, demand, endsWith } from '../case.js';
 import { finish, permitted, python, run, stillWorks } from '../inside.js';
 import { attackLimits } from '../limits.js';
 
-const noGroup = (limit: string, effect: string) => (isolation: Isolation) =>
-  isLimitedAsWhole(isolation, limit)
-    ? endsWith(isolation, limit)
+const noGroup = (limit: 'memory' | 'processors', effect: string) => (isolation: Isolation) =>
+  isEnforced(isolation, limit)
+    ? limit === 'memory'
+      ? endsWith(isolation, limit)
+      : undefined
     : `no control group can be made here, so ${effect}`;
 
 const withMemory: AbuseCase['unclaimed'] = (isolation) => endsWith(isolation, 'memory');
@@ -189,9 +192,9 @@ answer(made)`;
     title: 'the workspace filled beyond the size of the other directories',
     expected: 'blocked',
     unclaimed: (isolation) =>
-      isolation.facts.some(({ detail }) => detail.includes('size is not limited'))
-        ? 'a workspace is a directory of this machine and its size is not limited'
-        : undefined,
+      isEnforced(isolation, 'workspace-size')
+        ? undefined
+        : 'a workspace is a directory of this machine and its size is not limited',
     async attack(runtime) {
       const written = await fill(runtime, 'hog', diskMegabytes * 2);
       demand(written <= diskMegabytes, `${written} MiB went in`);
@@ -227,7 +230,7 @@ answer({"used": (times.children_user + times.children_system) / (time.monotonic(
       );
       demand(used < attackLimits.cpus * 1.25, `it had ${used.toFixed(2)} processors`);
       // On a busy machine it gets little of what it could have, so what it may use counts too.
-      const isBounded = isLimitedAsWhole(runtime.isolation, 'processors') || processors <= attackLimits.cpus;
+      const isBounded = isEnforced(runtime.isolation, 'processors') || processors <= attackLimits.cpus;
       demand(isBounded, `it may use ${processors} processors, ${attackLimits.cpus} are allowed`);
       return `it had ${used.toFixed(2)} processors`;
     },
