@@ -14,6 +14,8 @@ export interface MountOptions {
   /** A directory with a system in it, used in place of this machine's own. */
   readonly rootfs?: string | undefined;
   readonly network: 'none' | 'host';
+  /** `given`: bubblewrap is started in an IPC namespace that is the cell's already. */
+  readonly ipc: 'given' | 'new';
   /** Host paths that the cell sees at the same place. */
   readonly readOnly: readonly string[];
   readonly readWrite: readonly string[];
@@ -67,11 +69,11 @@ export function bubblewrapArguments(options: MountOptions, descriptors: Descript
   ];
 }
 
-function isolation({ network }: MountOptions): string[] {
+function isolation({ network, ipc }: MountOptions): string[] {
   return [
     '--unshare-user',
     '--unshare-pid',
-    '--unshare-ipc',
+    ...(ipc === 'new' ? ['--unshare-ipc'] : []),
     '--unshare-uts',
     '--unshare-cgroup-try',
     ...(network === 'none' ? ['--unshare-net'] : []),

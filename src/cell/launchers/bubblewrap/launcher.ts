@@ -1,13 +1,15 @@
 /** Starts processes in namespaces of their own. The executor stays outside, in this process. */
 import { closeSync, openSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { Launcher } from '../launcher.js';
 import { applyLimits, type Enforcement, type Limits } from '../limits/limits.js';
 import { closeEnd, openPair, type Referenced } from '../pty.js';
 import { makeFleeting } from '../scratch.js';
+import type { SeccompOptions } from '../seccomp/index.js';
 import { startCell } from './cell.js';
 import { assembleEtc } from './etc.js';
-import { exchangeInside, nodeInside, socketsInside, workspaceInside } from './layout.js';
+import { boundedFile, exchangeInside, nodeInside, socketsInside, workspaceInside } from './layout.js';
 import { sweepOrphans } from './orphans.js';
 import { connectInside, connectTo } from './ports.js';
 import { CellProcesses } from './processes.js';
@@ -24,6 +26,7 @@ export interface BubblewrapOptions {
   readonly readOnly: readonly string[];
   readonly readWrite: readonly string[];
   readonly limits: Limits;
+  readonly seccomp?: SeccompOptions | undefined;
   /** Called when programs can be asked for already; they start as soon as the cell can. */
   onStarting?(early: Pick<Launcher, 'exchange' | 'openPty'>): void;
 }
@@ -40,7 +43,7 @@ export interface BubblewrapLauncher extends Launcher, Referenced {
 /** Starts a cell; settles when its first process is ready to start others. */
 export async function createBubblewrapLauncher(options: BubblewrapOptions): Promise<BubblewrapLauncher> {
   const exchange = makeFleeting('cell');
-  const enforcement = applyLimits(options.limits);
+  const enforcement = applyLimits(options.limits, join(exchange, boundedFile));
   const terminal = openPair(200, 50);
   let starter: Starter | undefined;
   try {
@@ -51,6 +54,7 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
       scratchBytes: options.limits.diskBytes,
       enter: (pid) => enforcement.enter(pid),
       prefix: enforcement.prefix,
+      ipc: enforcement.namespace.prefix.length > 0 ? 'given' : 'new',
       setup: enforcement.setup,
       terminal: terminal.name,
     });

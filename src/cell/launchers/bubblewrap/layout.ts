@@ -11,6 +11,9 @@ export const exchangeInside = '/run/workcell';
 export const requestsFile = 'requests';
 export const reportsFile = 'reports';
 
+/** There when the kernel took the limits of the namespaces. */
+export const boundedFile = 'bounded';
+
 /** Writable for all inside, and a mount of its own, so nothing else can be put in its place. */
 export const socketsInside = '/tmp';
 /** This side's own Node, wherever it lies here. */

@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { findHostProgram } from '../../../base/find-program.js';
 import { createControlGroup } from './control-group.js';
+import { type NamespaceLimits, namespaceLimits } from './namespace-limits.js';
 import { processLimits } from './process-limits.js';
 import { processorList } from './processors.js';
 
@@ -29,6 +30,8 @@ export interface Enforcement {
   readonly kind: 'cgroup2' | 'cgroup1' | 'process';
   /** Which of the limits are enforced for the cell as a whole. */
   readonly whole: readonly (keyof Limits)[];
+  /** Limits on what the kernel counts for users. */
+  readonly namespace: NamespaceLimits;
   /** Puts a process, and all that it starts from then on, under the limits. */
   enter(pid: number): Promise<void>;
   /** What stands before the command that is to be bounded. */
@@ -42,16 +45,20 @@ export interface Enforcement {
   release(): Promise<void>;
 }
 
-export function applyLimits(limits: Limits): Enforcement {
+/** `mark`: path of a file that does not exist yet, for this side to see what the kernel took. */
+export function applyLimits(limits: Limits, mark: string): Enforcement {
   const group = createControlGroup(limits);
-  const own = processLimits(limits, group?.whole ?? []);
-  const setup = ['ulimit -c 0', ...own.setup].join('\n');
-  const prefix = affinity(limits.cpus);
+  const whole = group?.whole ?? [];
+  const own = processLimits(limits, whole);
+  const namespace = namespaceLimits(limits, whole, mark);
+  const setup = ['ulimit -c 0', ...namespace.setup, ...own.setup].join('\n');
+  const prefix = [...affinity(limits.cpus), ...namespace.prefix];
   if (group === undefined) {
     return {
       ...own,
       kind: 'process',
-      whole: [],
+      whole,
+      namespace,
       enter: async () => {},
       prefix,
       setup,
@@ -60,7 +67,8 @@ export function applyLimits(limits: Limits): Enforcement {
   }
   return {
     kind: group.version === 2 ? 'cgroup2' : 'cgroup1',
-    whole: group.whole,
+    whole,
+    namespace,
     enter: group.enter,
     prefix,
     setup,
