@@ -7,14 +7,24 @@ import { WorkcellError } from '../protocol/index.js';
 
 export interface Workspace {
   readonly path: string;
+  /** Made for this cell, and removed with it. */
+  readonly isTemporary: boolean;
   /** Removes it if it is temporary. */
   dispose(): Promise<void>;
+}
+
+/**
+ * Directories that hand their group down have the bit that a file would run with the group's rights by, and no filter can
+ * tell the two apart. Who gives a workspace of such directories wants them kept.
+ */
+export function handsGroupDown(path: string): boolean {
+  return (statSync(path).mode & 0o2000) !== 0;
 }
 
 export function openWorkspace(given: string | undefined): Workspace {
   if (given === undefined) {
     const path = makeScratch('workspace');
-    return { path, dispose: () => discardTree(path) };
+    return { path, isTemporary: true, dispose: () => discardTree(path) };
   }
   const path = resolve(given);
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
@@ -26,5 +36,5 @@ export function openWorkspace(given: string | undefined): Workspace {
       },
     );
   }
-  return { path: realpathSync(path), dispose: async () => {} };
+  return { path: realpathSync(path), isTemporary: false, dispose: async () => {} };
 }

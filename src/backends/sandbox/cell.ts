@@ -11,7 +11,7 @@ import { cellEnvironment, workspaceInside } from '../../cell/launchers/bubblewra
 import { explain, findBubblewrap, findObstacle } from '../../cell/launchers/bubblewrap/obstacles.js';
 import type { CellExecutor } from '../../cell/plugins/cell.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
-import { openWorkspace } from '../workspace.js';
+import { handsGroupDown, openWorkspace } from '../workspace.js';
 import { type SandboxOptions, withDefaults } from './options.js';
 
 export type SandboxCell = Omit<Cell, 'id' | 'executor'> & {
@@ -26,6 +26,7 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxCell
   const readWrite = options.readWrite.map(existing);
   const workspace = openWorkspace(options.workspace);
   const environment = { ...cellEnvironment, ...env };
+  const setgidFiles = handsGroupDown(workspace.path);
   let launcher: BubblewrapLauncher | undefined;
   let spare: SpareShell | undefined;
   try {
@@ -38,13 +39,22 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxCell
       readOnly,
       readWrite,
       limits,
+      seccomp: { setgidFiles },
       // Most cells are for running commands, so their shell starts while the cell is still being looked at.
       onStarting(early) {
         spare = new SpareShell(early, { cwd: workspaceInside, environment });
       },
     });
     const { hostPid, enforcement, exited } = launcher;
-    const isolation = readIsolation({ hostPid, network, limits, enforcement, readWrite });
+    const isolation = readIsolation({
+      hostPid,
+      network,
+      limits,
+      enforcement,
+      readWrite,
+      isTemporary: workspace.isTemporary,
+      setgidFiles,
+    });
     const executor = createExecutor(launcher, { spare });
     let stopping = false;
     return {

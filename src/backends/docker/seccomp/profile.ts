@@ -1,5 +1,11 @@
 /** The policy on system calls as a profile that an engine takes: the same that a sandbox has, on top of an allow-list. */
-import { type Errno, errnos, type Rule, rules } from '../../../cell/launchers/seccomp/policy.js';
+import {
+  type Errno,
+  errnos,
+  type Rule,
+  rules,
+  type SeccompOptions,
+} from '../../../cell/launchers/seccomp/policy.js';
 import type { SyscallName } from '../../../cell/launchers/seccomp/syscalls.js';
 import { type Box, boxesOf } from './boxes.js';
 import { allowedNames } from './names.js';
@@ -22,11 +28,13 @@ const usualAnswer: Errno = 'EPERM';
 /** Families, types and protocols of sockets are less. */
 const unknownNumbers = 512n;
 
-let made: string | undefined;
+const made = new Map<boolean, string>();
 
 /** As JSON, for the option `seccomp=` of a container. */
-export function seccompProfile(): string {
-  made ??= print({
+export function seccompProfile({ setgidFiles = false }: Pick<SeccompOptions, 'setgidFiles'> = {}): string {
+  const known = made.get(setgidFiles);
+  if (known !== undefined) return known;
+  const profile = print({
     defaultAction: 'SCMP_ACT_ERRNO',
     defaultErrnoRet: errnos[usualAnswer],
     // No other ABI beside the machine's own: numbers mean something else there.
@@ -34,14 +42,16 @@ export function seccompProfile(): string {
       architecture,
       subArchitectures: [],
     })),
-    syscalls: profileRules(),
+    syscalls: profileRules({ setgidFiles }),
   });
-  return made;
+  made.set(setgidFiles, profile);
+  return profile;
 }
 
-function profileRules(): ProfileRule[] {
+function profileRules(options: SeccompOptions): ProfileRule[] {
   const byCall = new Map<SyscallName, Rule[]>();
   for (const rule of rules) {
+    if (rule.unless && options[rule.unless]) continue;
     for (const call of rule.calls) byCall.set(call, [...(byCall.get(call) ?? []), rule]);
   }
   return [

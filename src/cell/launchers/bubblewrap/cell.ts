@@ -6,7 +6,9 @@ import { WorkcellError } from '../../../protocol/index.js';
 import type { ExitStatus } from '../launcher.js';
 import type { Referenced } from '../pty.js';
 import { removeFile } from '../scratch.js';
+import type { SeccompOptions } from '../seccomp/index.js';
 import { bubblewrapArguments, type MountOptions } from './arguments.js';
+import { filterFile } from './filter.js';
 import { cellEnvironment } from './layout.js';
 import { familyOf } from './processes.js';
 import { parseReport, type ReportLine, relaySource, relayVariables } from './relay.js';
@@ -21,6 +23,7 @@ export interface CellOptions extends MountOptions {
   readonly prefix: readonly string[];
   /** Shell statements inside, before anything else: resource limits. */
   readonly setup: string;
+  readonly seccomp?: SeccompOptions | undefined;
 }
 
 /** What happens to one request. */
@@ -53,7 +56,7 @@ export interface RunningCell extends Referenced {
 /** Settles when bubblewrap is being started. */
 export async function startCell(options: CellOptions): Promise<RunningCell> {
   const relay = new Relay(options.exchange, options.enter);
-  await relay.start(commandLine(options));
+  await relay.start(commandLine(options), filterFile(options.seccomp));
   return relay;
 }
 
@@ -137,8 +140,9 @@ class Relay implements RunningCell {
     });
   }
 
-  async start(argv: readonly string[]): Promise<void> {
-    this.#wire = await startWired(argv, this.#exchange, (chunk) => this.#receive(chunk));
+  async start(argv: readonly string[], filter: string): Promise<void> {
+    const wired = { exchange: this.#exchange, filter };
+    this.#wire = await startWired(argv, wired, (chunk) => this.#receive(chunk));
     this.#wire.ended.then(
       (how) => this.#ended(how),
       (error: Error) => this.#ended(`it could not be started: ${error.message}`),

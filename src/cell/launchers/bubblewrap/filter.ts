@@ -3,17 +3,19 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WorkcellError } from '../../../protocol/index.js';
 import { makeFleeting } from '../scratch.js';
-import { type Architecture, seccompFilter } from '../seccomp/index.js';
+import { type Architecture, type SeccompOptions, seccompFilter } from '../seccomp/index.js';
 
-let kept: string | undefined;
+const kept = new Map<string, string>();
 
 /** Path of the filter. */
-export function filterFile(): string {
-  kept ??= writeFilter();
-  return kept;
+export function filterFile(options: SeccompOptions = {}): string {
+  const key = JSON.stringify(options);
+  const path = kept.get(key) ?? writeFilter(options);
+  kept.set(key, path);
+  return path;
 }
 
-function writeFilter(): string {
+function writeFilter(options: SeccompOptions): string {
   const { arch } = process;
   if (!isSupported(arch)) {
     throw new WorkcellError(
@@ -22,7 +24,7 @@ function writeFilter(): string {
     );
   }
   const path = join(makeFleeting('filter'), 'filter');
-  writeFileSync(path, seccompFilter(arch), { mode: 0o600, flag: 'wx' });
+  writeFileSync(path, seccompFilter(arch, options), { mode: 0o600, flag: 'wx' });
   return path;
 }
 

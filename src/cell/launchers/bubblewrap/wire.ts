@@ -7,7 +7,6 @@ import { makeFifo } from '../fifo.js';
 import type { Referenced } from '../pty.js';
 import { makeFleeting, removeFile } from '../scratch.js';
 import { startBeside, waitBeside } from '../spawner.js';
-import { filterFile } from './filter.js';
 import { reportsFile, requestsFile } from './layout.js';
 
 /** Descriptors that bubblewrap finds open. Its output and errors, and then the reports of the relay, are one stream. */
@@ -28,7 +27,7 @@ let count = 0;
 
 export async function startWired(
   argv: readonly string[],
-  exchange: string,
+  { exchange, filter }: { exchange: string; filter: string },
   onData: (chunk: Buffer) => void,
 ): Promise<Wire> {
   const [input, output] = [join(exchange, requestsFile), join(exchange, reportsFile)];
@@ -41,7 +40,7 @@ export async function startWired(
   const writer = openSync(output, O_WRONLY | O_NONBLOCK);
   scripts ??= makeFleeting('scripts');
   const script = join(scripts, String(count++));
-  const redirections = `</dev/null >${quote(output)} 2>&1 ${descriptors.seccomp}<${quote(filterFile())}`;
+  const redirections = `</dev/null >${quote(output)} 2>&1 ${descriptors.seccomp}<${quote(filter)}`;
   writeFileSync(script, `exec ${redirections} && exec -c ${argv.map(quote).join(' ')}\n`, {
     mode: 0o600,
     flag: 'wx',

@@ -22,6 +22,8 @@ export interface SeccompOptions {
   readonly ptrace?: boolean;
   /** Allows files with the set-user-id bit to be made. Default false. */
   readonly setuidFiles?: boolean;
+  /** Allows the set-group-id bit, which directories hand their group down by. Default false. */
+  readonly setgidFiles?: boolean;
 }
 
 /**
@@ -80,6 +82,7 @@ const S_IFMT = 0xf000;
 const S_IFCHR = 0x2000;
 const S_IFBLK = 0x6000;
 const S_ISUID = 0o4000;
+const S_ISGID = 0o2000;
 /** O_CREAT and the bit that makes O_TMPFILE: without either the mode argument is whatever the register held. */
 const CREATES_FILE = 0x400040;
 const RENAME_WHITEOUT = 4;
@@ -89,6 +92,22 @@ const PER_LINUX32 = 0x8;
 const UNAME26 = 0x20000;
 const ADDR_NO_RANDOMIZE = 0x40000;
 const PERSONALITY_QUERY = 0xffffffff;
+
+/** Every call that gives a file its mode. A directory gets no such bit by being made. */
+function setIdRules(bit: number, unless: keyof SeccompOptions, because: string): Rule[] {
+  const mode = (argument: ArgumentTest['argument']): ArgumentTest => ({ argument, anyBitOf: bit });
+  const creates = (argument: ArgumentTest['argument']): ArgumentTest => ({
+    argument,
+    anyBitOf: CREATES_FILE,
+  });
+  const common = { answer: 'EPERM', unless, because } as const;
+  return [
+    { calls: ['chmod', 'fchmod', 'creat', 'mknod'], when: [mode(1)], ...common },
+    { calls: ['fchmodat', 'fchmodat2', 'mknodat'], when: [mode(2)], ...common },
+    { calls: ['open'], when: [creates(1), mode(2)], ...common },
+    { calls: ['openat'], when: [creates(2), mode(3)], ...common },
+  ];
+}
 
 export const rules: readonly Rule[] = [
   // Namespaces: a new user namespace hands out every capability, and with it most of the kernel's attack surface.
@@ -176,42 +195,9 @@ export const rules: readonly Rule[] = [
     because: 'administers the file systems of the host',
   },
 
-  // Set-user-id files: the workspace is a directory of the host, where the cell's no_new_privs does not reach.
-  // The set-group-id bit stays: chmod(1) and shared git repositories set it on directories as a matter of course.
-  {
-    calls: ['chmod', 'fchmod', 'creat', 'mknod'],
-    when: [{ argument: 1, anyBitOf: S_ISUID }],
-    answer: 'EPERM',
-    unless: 'setuidFiles',
-    because: 'any host user could run such a file as the owner of the workspace',
-  },
-  {
-    calls: ['fchmodat', 'fchmodat2', 'mknodat'],
-    when: [{ argument: 2, anyBitOf: S_ISUID }],
-    answer: 'EPERM',
-    unless: 'setuidFiles',
-    because: 'as chmod',
-  },
-  {
-    calls: ['open'],
-    when: [
-      { argument: 1, anyBitOf: CREATES_FILE },
-      { argument: 2, anyBitOf: S_ISUID },
-    ],
-    answer: 'EPERM',
-    unless: 'setuidFiles',
-    because: 'as chmod',
-  },
-  {
-    calls: ['openat'],
-    when: [
-      { argument: 2, anyBitOf: CREATES_FILE },
-      { argument: 3, anyBitOf: S_ISUID },
-    ],
-    answer: 'EPERM',
-    unless: 'setuidFiles',
-    because: 'as chmod',
-  },
+  // Set-id files: the workspace is a directory of the host, where the cell's no_new_privs does not reach.
+  ...setIdRules(S_ISUID, 'setuidFiles', 'any host user could run such a file as the owner of the workspace'),
+  ...setIdRules(S_ISGID, 'setgidFiles', 'as set-user-id, with the group of the workspace'),
   {
     calls: ['openat2'],
     answer: 'ENOSYS',

@@ -64,6 +64,10 @@ describe.each(machines)('the filter of $architecture', ({ architecture, auditArc
       expect(ask(numberOf(probe.call), probe.arguments, { ptrace: true }), probe.title).toEqual(expected);
     }
     expect(ask(numberOf('fchmodat'), [-100, 0, 0o4755], { setuidFiles: true })).toBe('allow');
+    expect(ask(numberOf('fchmodat'), [-100, 0, 0o2755], { setgidFiles: true })).toBe('allow');
+    expect(ask(numberOf('fchmodat'), [-100, 0, 0o6755], { setgidFiles: true })).toEqual({
+      errno: errnos.EPERM,
+    });
     expect(ask(numberOf('mknodat'), [-100, 0, 0o024755], { setuidFiles: true })).toEqual({
       errno: errnos.EPERM,
     });

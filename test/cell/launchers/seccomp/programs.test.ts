@@ -95,7 +95,7 @@ print(threads, processes, asyncio.run(talk()), multiprocessing.cpu_count() > 0)'
     title: 'tar, archives and links',
     needs: ['tar', 'gzip'],
     script:
-      'mkdir d && echo 1 > d/f && ln -s f d/l && chmod 2775 d && tar czf a.tgz d && rm -r d && tar xzf a.tgz && cat d/l',
+      'mkdir d && echo 1 > d/f && ln -s f d/l && chmod 1775 d && tar czf a.tgz d && rm -r d && tar xzf a.tgz && cat d/l',
     prints: '1',
   },
   {
