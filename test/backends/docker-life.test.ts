@@ -3,7 +3,6 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chownSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -170,20 +169,22 @@ describe('what of this machine a cell sees', () => {
     rmSync(workspace, { recursive: true });
   });
 
-  test('a workspace of root: the way to the executor cannot be led elsewhere', async () => {
+  test('a workspace of root: commands can neither reach nor replace nor end the executor', async () => {
     const workspace = mkdtempSync(join(tmpdir(), 'docker-workspace-'));
-    let led = 0;
-    const elsewhere = createServer(() => led++).listen(join(workspace, 'elsewhere'));
-    await once(elsewhere, 'listening');
     const runtime = await createRuntime({ ...cell, workspace });
-    const opened = await runtime.terminals.open({ argv: ['true'] });
-    await opened.close();
-    await runtime.run(`rm ${socketInside} && ln -s ${join(workspace, 'elsewhere')} ${socketInside}`);
-    // A terminal has a connection of its own.
-    await refusal(runtime.terminals.open({ argv: ['true'] }), 'runtime-disconnected');
-    expect(led).toBe(0);
+    const { output: found } = await runtime.run(
+      `pid=$(pgrep -f settings.json | tail -n 1); grep '^Uid' /proc/$pid/status
+       ls /run/workcell && echo reached; rm ${socketInside} && echo reached; kill -KILL $pid && echo reached
+       cat /proc/$pid/environ && echo reached; echo >/proc/$pid/mem && echo reached; ls /proc/$pid/cwd/ && echo reached`,
+    );
+    await runtime.write('written', 'x');
+    const { output: after } = await runtime.run('echo still there; cat written');
     await runtime.close();
-    elsewhere.close();
+    // Its real and saved user are of no command, its effective one is the owner of the files.
+    expect(found).toMatch(/^Uid:\t65533\t0\t65533\t/);
+    expect(found).not.toContain('reached');
+    expect(after).toBe('still there\nx');
+    expect(statSync(join(workspace, 'written')).uid).toBe(process.getuid?.());
     rmSync(workspace, { recursive: true });
   });
 
@@ -195,7 +196,7 @@ describe('what of this machine a cell sees', () => {
     );
     expect(seen).toMatch(/^0\n.*not permitted\nCapBnd:\s*0+\n$/);
     expect(runtime.isolation.facts).toContainEqual(
-      expect.objectContaining({ name: 'user', enforced: false }),
+      expect.objectContaining({ code: 'executor', enforced: true }),
     );
     await runtime.close();
     expect(statSync(join(workspace, 'made')).uid).toBe(process.getuid?.());

@@ -38,7 +38,11 @@ export async function attachContainer(
   }
   claimCell(id, home.path);
   try {
-    return { ...(await connect(engine, found, home, context)), backend, isolation: state.isolation };
+    return {
+      ...(await connect(engine, found, { home, executor: state.executor }, context)),
+      backend,
+      isolation: state.isolation,
+    };
   } catch (error) {
     releaseCell(home.path);
     throw error;
@@ -48,7 +52,7 @@ export async function attachContainer(
 async function connect(
   engine: Engine,
   found: ContainerInfo,
-  home: Home,
+  { home, executor }: { home: Home; executor: number },
   { id, signal, plugins = [] }: StartContext,
 ): Promise<Omit<Cell, 'isolation'>> {
   const container = engine.docker.getContainer(found.Id);
@@ -58,6 +62,7 @@ async function connect(
   const wire = await openWire(container, {
     directory: home.wire,
     bundle: await openBundle(engine),
+    executor,
     halted,
     signal,
     actions: actionsWith(plugins),

@@ -7,7 +7,8 @@ import { type Engine, isGone, openEngine, reachEngine, refusalOf } from '../engi
 import type { Container, ContainerDescription } from '../engines/docker-client.js';
 import { type ExecutorBundle, executorBundle } from '../images/bundle/bundle.js';
 import { dockerBuilder } from '../images/docker/service.js';
-import { type ContainerParts, cellSettings, describeContainer } from './container.js';
+import { handsGroupDown } from '../workspace.js';
+import { type ContainerParts, cellSettings, describeContainer, executorUser } from './container.js';
 import { explainStart } from './diagnosis.js';
 import { readIsolation } from './facts.js';
 import { awaitGreeting } from './greeting.js';
@@ -36,12 +37,15 @@ export async function startContainer(
   let container: Container | undefined;
   try {
     const { workspace, user } = furnish(home, options);
+    const setgidFiles = handsGroupDown(workspace);
+    const executor = executorUser(user, options.ociRuntime);
     const { keepAlive } = options;
     const labels = ownLabels({ id, keepAlive, home: home.path });
     const parts: ContainerParts = {
       id,
       options,
       user,
+      setgidFiles,
       labels,
       workspace,
       ...home,
@@ -62,14 +66,21 @@ export async function startContainer(
     const wire = await openWire(container, {
       directory: home.wire,
       bundle,
+      executor,
       gone,
       halted,
       signal,
       actions: actionsWith(plugins),
     });
-    const isolation = readIsolation(options, user.uid, greeting.kernel);
+    const isolation = readIsolation({
+      options,
+      user: { uid: user.uid, isOwn: false },
+      isApart: executor !== user.uid,
+      setgidFiles,
+      kernel: greeting.kernel,
+    });
     if (keepAlive) {
-      writeState(home, { isolation });
+      writeState(home, { isolation, executor });
       claimCell(id, home.path);
     }
     const ports = options.ports.length === 0 ? [] : await publishedPorts(container);

@@ -4,11 +4,11 @@ import type { CellSettings } from '../../cell/server/cell.js';
 import type { PluginSpec } from '../../protocol/config.js';
 import type { ContainerDescription, Mount } from '../engines/docker-client.js';
 import { bundleMount, type ExecutorBundle } from '../images/bundle/bundle.js';
-import { type DockerOptions, withDefaults } from './options.js';
+import { type DockerOptions, userLimits, withDefaults } from './options.js';
 import { seccompProfile } from './seccomp/profile.js';
 import { toMount } from './volumes.js';
 
-/** Only root enters it. */
+/** Only the user of the executor enters it. */
 const privateInside = '/run/workcell';
 export const workspaceInside = '/workspace';
 const homeInside = '/home/workcell';
@@ -31,8 +31,24 @@ function isGvisorName(ociRuntime: string | undefined): boolean {
   return ociRuntime?.startsWith('runsc') ?? false;
 }
 
+/**
+ * Whom the executor runs as. Commands run as the owner of the workspace, and where that is root, the executor is not: a root
+ * without capabilities can neither signal another user nor look into its memory or directories.
+ */
+export function executorUser({ uid }: ContainerParts['user'], ociRuntime: string | undefined): number {
+  // gVisor has no ambient capabilities, so only root can keep any there.
+  return uid === 0 && !isGvisorName(ociRuntime) ? notRoot : 0;
+}
+
+const notRoot = 65_533;
+
 /** Leaves the executor the two capabilities, and what it starts no way to any. */
-const keepOnlyOwn = ['setpriv', '--inh-caps=+setuid,+setgid', '--', 'setpriv', '--bounding-set=-all', '--'];
+function keepOnlyOwn(executor: number): string[] {
+  const asRoot = ['setpriv', '--inh-caps=+setuid,+setgid', '--', 'setpriv', '--bounding-set=-all', '--'];
+  if (executor === 0) return asRoot;
+  const user = [`--reuid=${executor}`, `--regid=${executor}`, '--clear-groups'];
+  return [...asRoot, 'setpriv', ...user, '--ambient-caps=+setuid,+setgid', '--'];
+}
 
 /** Gives the user of the commands what the engine makes for root alone, before the right to do so is let go of. */
 function handOver(paths: readonly string[], { uid, gid }: ContainerParts['user']): string[] {
@@ -45,6 +61,8 @@ export interface ContainerParts {
   readonly id: string;
   readonly options: DockerOptions;
   readonly user: { readonly uid: number; readonly gid: number };
+  /** Directories of the workspace hand their group down. */
+  readonly setgidFiles: boolean;
   /** Labels of ours. */
   readonly labels: Readonly<Record<string, string>>;
   /** Paths of this machine. */
@@ -78,6 +96,8 @@ export function cellSettings({ id, options, user, plugins }: ContainerParts): Ce
 export function describeContainer(parts: ContainerParts): ContainerDescription {
   const { id, options, user, workspace, newVolumes } = parts;
   const isRoot = user.uid === 0;
+  const executor = executorUser(user, options.ociRuntime);
+  const isApart = executor !== user.uid;
   const { keepAlive, network, ports } = options;
   const limits = withDefaults(options.limits);
   const size = `,size=${limits.diskBytes},nr_inodes=${inodes(limits.diskBytes)}`;
@@ -90,7 +110,11 @@ export function describeContainer(parts: ContainerParts): ContainerDescription {
     Labels: { ...options.labels, ...parts.labels },
     User: '0:0',
     WorkingDir: '/',
-    Entrypoint: [...(isRoot ? [] : [...handOver(newVolumes, user), ...keepOnlyOwn]), ...program],
+    Entrypoint: [
+      ...(isRoot ? [] : handOver(newVolumes, user)),
+      ...(isApart ? keepOnlyOwn(executor) : []),
+      ...program,
+    ],
     Cmd: [],
     AttachStdin: !keepAlive,
     AttachStdout: true,
@@ -105,8 +129,11 @@ export function describeContainer(parts: ContainerParts): ContainerDescription {
       ReadonlyRootfs: !options.writableSystem,
       CapDrop: ['ALL'],
       // To become the user that commands run as, which cannot be undone for those.
-      CapAdd: isRoot ? [] : ['SETUID', 'SETGID', 'SETPCAP', ...(newVolumes.length > 0 ? ['CHOWN'] : [])],
-      SecurityOpt: ['no-new-privileges', `seccomp=${seccompProfile()}`],
+      CapAdd: [
+        ...(isApart ? ['SETUID', 'SETGID', 'SETPCAP'] : []),
+        ...(!isRoot && newVolumes.length > 0 ? ['CHOWN'] : []),
+      ],
+      SecurityOpt: ['no-new-privileges', `seccomp=${seccompProfile({ setgidFiles: parts.setgidFiles })}`],
       NetworkMode: network,
       PortBindings: Object.fromEntries(
         ports.map(({ container, host }) => [
@@ -124,9 +151,13 @@ export function describeContainer(parts: ContainerParts): ContainerDescription {
       }),
       PidsLimit: hostPids(limits.pids, options.ociRuntime),
       ShmSize: limits.diskBytes,
-      Ulimits: [{ Name: 'core', Soft: 0, Hard: 0 }],
+      Ulimits: [
+        hardLimit('core', 0),
+        hardLimit('sigpending', userLimits.timers),
+        hardLimit('msgqueue', userLimits.queueBytes),
+      ],
       Tmpfs: {
-        [privateInside]: 'rw,nosuid,nodev,noexec,size=65536,mode=0700',
+        [privateInside]: `rw,nosuid,nodev,noexec,size=65536,mode=0700,uid=${executor},gid=${executor}`,
         '/tmp': `rw,nosuid,nodev,exec,mode=1777${size}`,
         '/var/tmp': `rw,nosuid,nodev,exec,mode=1777${size}`,
         [homeInside]: `rw,nosuid,nodev,exec,mode=0700,${own}${size}`,
@@ -150,6 +181,10 @@ export function describeContainer(parts: ContainerParts): ContainerDescription {
       LogConfig: { Type: 'json-file', Config: { 'max-size': '1m', 'max-file': '1' } },
     },
   };
+}
+
+function hardLimit(name: string, value: number): { Name: string; Soft: number; Hard: number } {
+  return { Name: name, Soft: value, Hard: value };
 }
 
 function readOnly(source: string, target: string): Mount {

@@ -1,9 +1,7 @@
 /** What is enforced on a container: what the kernel told the executor, and what the engine was asked for. */
 import type { KernelReport } from '../../cell/server/cell.js';
-import type { Isolation } from '../../protocol/index.js';
-import { type DockerOptions, withDefaults } from './options.js';
-
-type Fact = Isolation['facts'][number];
+import type { Fact, Isolation } from '../../protocol/index.js';
+import { type DockerOptions, userLimits, withDefaults } from './options.js';
 
 /** How gVisor's own kernel names itself. */
 const gvisorVersion = /^Linux version 4\.4\.0\b.*2016$/;
@@ -11,37 +9,42 @@ const gvisorVersion = /^Linux version 4\.4\.0\b.*2016$/;
 /** SETGID and SETUID. */
 const expectedCapabilities = 0xc0n;
 
-export function readIsolation(options: DockerOptions, user: number, kernel: KernelReport): Isolation {
+export interface FactsOptions {
+  readonly options: DockerOptions;
+  /** What commands run as, and whether only this cell's do. */
+  readonly user: { readonly uid: number; readonly isOwn: boolean };
+  /** The executor runs as another user. */
+  readonly isApart: boolean;
+  readonly setgidFiles: boolean;
+  readonly kernel: KernelReport;
+}
+
+export function readIsolation(parts: FactsOptions): Isolation {
+  const { options, user, kernel } = parts;
   const isGvisor = gvisorVersion.test(kernel.version);
   const essential = [privilegeFact(kernel, isGvisor), ...(isGvisor ? [] : [seccompFact(kernel)])];
   const held = essential.every(({ enforced }) => enforced);
   return {
     tier: held ? (isGvisor ? 'gvisor' : 'container') : 'none',
     facts: [
-      {
-        name: 'kernel',
-        enforced: isGvisor,
-        detail: isGvisor
-          ? 'Its own: gVisor answers its system calls.'
-          : 'That of the machine, with namespaces of its own.',
-      },
+      { code: 'kernel', enforced: isGvisor, values: {} },
       ...essential,
       userFact(user),
+      { code: 'executor', enforced: parts.isApart, values: {} },
       networkFact(options),
       filesFact(options),
+      { code: 'workspace-size', enforced: false, values: {} },
+      { code: 'hard-links', enforced: isFresh(options), values: {} },
+      // gVisor has no filter before it.
+      { code: 'set-id-files', enforced: !isGvisor && !parts.setgidFiles, values: {} },
       ...limitFacts(options, isGvisor),
+      ...userLimitFacts(user.isOwn, isGvisor),
     ],
   };
 }
 
 function seccompFact({ seccomp }: KernelReport): Fact {
-  return {
-    name: 'seccomp',
-    enforced: seccomp,
-    detail: seccomp
-      ? 'A filter refuses system calls that commands have no use for.'
-      : 'No filter is in force: the engine runs without one.',
-  };
+  return { code: 'seccomp', enforced: seccomp, values: {} };
 }
 
 function privilegeFact({ capabilities, noNewPrivileges }: KernelReport, isGvisor: boolean): Fact {
@@ -49,60 +52,76 @@ function privilegeFact({ capabilities, noNewPrivileges }: KernelReport, isGvisor
   // gVisor keeps to the setting and does not show it.
   const locked = noNewPrivileges || isGvisor;
   return {
-    name: 'privileges',
+    code: 'privileges',
     enforced: few && locked,
-    detail: `Commands have no capabilities${few ? ', and there are none to gain' : ''}; no_new_privs ${locked ? 'set' : 'not set'}.`,
+    values: { capabilities: !few, noNewPrivileges: locked },
   };
 }
 
-function userFact(user: number): Fact {
-  return {
-    name: 'user',
-    enforced: user !== 0,
-    detail:
-      user === 0
-        ? 'Commands run as root without capabilities, because the workspace is his, and so does the executor, which they could end.'
-        : `Commands run as user ${user}, the executor as another one that they cannot signal or look into.`,
-  };
+function userFact({ uid, isOwn }: FactsOptions['user']): Fact {
+  const sharedWith = isOwn ? [] : ['the owner of the workspace', 'other cells that run as this user'];
+  return { code: 'user', enforced: isOwn, values: { uid, sharedWith } };
 }
 
 function networkFact({ network, networks, ports }: DockerOptions): Fact {
-  const enforced = network === 'none' && networks.length === 0;
-  const published =
-    ports.length === 0 ? '' : ` ${ports.length} of its ports are open on this machine's loopback.`;
+  const isNone = network === 'none' && networks.length === 0;
   return {
-    name: 'network',
-    enforced,
-    detail: enforced
-      ? 'None but its own loopback.'
-      : `${network === 'host' ? 'That of the machine, its loopback included.' : `The networks ${[network, ...networks].join(', ')} of the engine, and what they lead to.`}${published}`,
+    code: 'network',
+    enforced: isNone,
+    values: {
+      kind: isNone ? 'none' : network === 'host' ? 'machine' : 'engine',
+      networks: isNone ? [] : [network, ...networks],
+      publishedPorts: ports.length,
+    },
   };
 }
 
 function filesFact({ writableSystem, volumes }: DockerOptions): Fact {
-  const also = volumes.length > 0 ? ` Also mounted: ${volumes.join(', ')}.` : '';
   return {
-    name: 'files',
+    code: 'files',
     enforced: true,
-    detail: `The system is ${writableSystem ? "the image's own copy" : 'read-only'}. Of this machine only the workspace can be written, and its size is not limited.${also}`,
+    values: { system: writableSystem ? 'copy' : 'read-only', writable: [...volumes] },
   };
+}
+
+/** Nothing of the machine is in it that was there before. */
+function isFresh({ workspace, volumes }: DockerOptions): boolean {
+  return workspace === undefined && volumes.length === 0;
 }
 
 function limitFacts(options: DockerOptions, isGvisor: boolean): Fact[] {
   const { memoryBytes, cpus, pids, diskBytes, openFiles } = withDefaults(options.limits);
-  const whole = 'for the cell as a whole, by the engine';
-  const shared = isGvisor ? `${whole}; gVisor's own kernel counts, too, and the cell ends with it` : whole;
+  const whole = { scope: 'cell', by: 'engine' } as const;
+  // gVisor's own kernel counts, too, and the cell ends with it.
+  const shared = { ...whole, ...(isGvisor && { endsCell: true }) };
+  const places = ['/tmp', '/var/tmp', '/dev/shm', 'the home directory'];
   return [
-    limitFact('memory', memoryBytes, shared),
-    limitFact('processors', cpus, whole),
-    limitFact('processes', pids, isGvisor ? `about as many, ${shared}` : shared),
-    limitFact('scratch space', diskBytes, 'for each of /tmp, /var/tmp, /dev/shm and the home directory'),
-    limitFact('open files', openFiles, 'for each process'),
+    { code: 'memory', enforced: true, values: { limit: memoryBytes, ...shared } },
+    { code: 'processors', enforced: cpus !== undefined, values: { limit: cpus ?? null, ...whole } },
+    { code: 'processes', enforced: true, values: { limit: pids, ...shared } },
+    { code: 'scratch', enforced: true, values: { limit: diskBytes, scope: 'place', by: 'mount', places } },
+    {
+      code: 'open-files',
+      enforced: openFiles !== undefined,
+      values: { limit: openFiles ?? null, scope: 'process', by: 'rlimit' },
+    },
   ];
 }
 
-function limitFact(limit: string, value: number | undefined, how: string): Fact {
-  const name = `limit: ${limit}`;
-  if (value === undefined) return { name, enforced: false, detail: 'Not limited.' };
-  return { name, enforced: true, detail: `${value}, ${how}.` };
+/** What the kernel counts for users: a container has no user namespace, so others with the same user count too. */
+function userLimitFacts(isOwn: boolean, isGvisor: boolean): Fact[] {
+  const { timers, queueBytes } = userLimits;
+  const scope = isOwn || isGvisor ? 'cell' : 'user';
+  const memory = { limit: null, scope: 'cell', by: 'engine' } as const;
+  return [
+    {
+      code: 'inotify',
+      enforced: isOwn || isGvisor,
+      values: { limit: null, watches: null, scope, by: isOwn || isGvisor ? 'engine' : 'nobody' },
+    },
+    { code: 'timers', enforced: true, values: { limit: timers, scope, by: 'rlimit' } },
+    { code: 'message-queues', enforced: true, values: { limit: queueBytes, scope, by: 'rlimit' } },
+    // Segments count as memory of the cell.
+    { code: 'shared-memory', enforced: true, values: memory },
+  ];
 }

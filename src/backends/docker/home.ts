@@ -76,7 +76,7 @@ export function writeSettings({ wire }: Home, settings: CellSettings): void {
 }
 
 /** What whoever attaches later cannot find out by itself. */
-const stateSchema = z.object({ isolation: isolationSchema });
+const stateSchema = z.object({ isolation: isolationSchema, executor: z.int() });
 
 export function writeState({ path }: Home, state: z.infer<typeof stateSchema>): void {
   writeFileSync(join(path, 'state.json'), JSON.stringify(state), { mode: 0o600 });

@@ -72,6 +72,12 @@ export const dockerOptions = {
 export type DockerOptions = z.output<z.ZodObject<typeof dockerOptions>>;
 
 /**
+ * What the kernel counts for users, and gives each of them many thousands of: enough for programs, and little enough that
+ * the rest is left to others of the same user.
+ */
+export const userLimits = { timers: 4096, queueBytes: 204_800 } as const;
+
+/**
  * Limits that hold unless others are asked for: a runaway command must not take the machine with it. What is written to
  * scratch space is memory too, of which the executor needs some, so all four of them together get at most half.
  */

@@ -21,6 +21,8 @@ export interface WireOptions {
   /** The directory of this machine that the cell sees too. */
   readonly directory: string;
   readonly bundle: ExecutorBundle;
+  /** The user that the executor runs as. */
+  readonly executor: number;
   /** Resolves with the reason when the container is known to be gone. */
   readonly gone?: Promise<string> | undefined;
   readonly halted?: (() => Promise<void> | undefined) | undefined;
@@ -40,7 +42,7 @@ export async function openWire(container: Container, options: WireOptions): Prom
     return { ...(await connectExecutor({ connect }, { gone, halted, signal, actions })), close: () => {} };
   }
   const argv = [...options.bundle.command(), 'relay', socketInside];
-  const streams = await container.exec({ Cmd: argv, User: '0:0' });
+  const streams = await container.exec({ Cmd: argv, User: `${options.executor}:${options.executor}` });
   const { connect, close } = openTunnel(demultiplex(streams, () => {}));
   try {
     return { ...(await connectExecutor({ connect }, { gone, halted, signal, actions })), close };

@@ -1,7 +1,8 @@
 /**
  * Starts processes as another user than that of the server, for a server that runs as root inside a container.
  *
- * The server keeps root as its real and saved user and takes the other one as its effective user. So what file verbs
+ * The server keeps its own user, root or in a container also another one, as its real and saved user and takes that of the
+ * commands as its effective user. So what file verbs
  * write belongs to that user, they reach only what that user may, and commands, which are that user altogether, can
  * neither signal the server nor read its memory, environment or descriptors.
  */
@@ -18,26 +19,28 @@ export interface User {
   readonly gid: number;
 }
 
-/** From here on files belong to this user. To be called once, by a process that runs as root. */
+/** From here on files belong to this user. To be called once, by a process that may change its user. */
 export function takeUser({ uid, gid }: User): void {
-  if (process.getuid?.() !== 0) {
-    throw new WorkcellError(
-      'permission-denied',
-      `Commands can run as user ${uid} only when the server is started as root.`,
-      { details: { uid } },
-    );
-  }
-  if (uid === 0) {
+  if (process.getuid?.() === uid) {
     throw new WorkcellError(
       'invalid-config',
-      'Commands cannot run as user 0: that is the user of the server itself.',
+      `Commands cannot run as user ${uid}: that is the user of the server itself.`,
+      { details: { uid } },
     );
   }
   // A kernel may make the real user of a process that of what it executes, as gVisor does.
   makeFifosThrough([setpriv(), `--reuid=${uid}`, `--regid=${gid}`, '--keep-groups', '--']);
-  process.setgroups?.([]);
-  process.setgid?.(gid);
-  process.seteuid?.(uid);
+  try {
+    process.setgroups?.([]);
+    process.setgid?.(gid);
+    process.seteuid?.(uid);
+  } catch (cause) {
+    throw new WorkcellError(
+      'permission-denied',
+      `Commands can run as user ${uid} only when the server is started as root.`,
+      { details: { uid }, cause },
+    );
+  }
 }
 
 /** Takes the first user again, for good: nothing of the other one may be under way any more. */
@@ -70,14 +73,24 @@ export function createUidLauncher(
     },
     prefix: [
       ...(openFiles === undefined ? [] : [hostProgram('prlimit'), `--nofile=${openFiles}`, '--']),
-      // Root of a container that has no capabilities is what its commands are to be already.
-      ...(uid === 0
+      // Where there is no other user, root without capabilities is what commands are to be already.
+      ...(process.getuid?.() === uid
         ? []
-        : [setpriv(), `--reuid=${uid}`, `--regid=${gid}`, '--keep-groups', '--no-new-privs']),
-      ...(uid === 0 ? [] : ['--inh-caps=-all', '--']),
+        : [
+            setpriv(),
+            `--reuid=${uid}`,
+            `--regid=${gid}`,
+            '--keep-groups',
+            '--no-new-privs',
+            '--inh-caps=-all',
+            '--',
+          ]),
       ...firstVictim(),
     ],
-    isOwn: alone && uid !== 0 ? (entry) => entry.parentPid === 1 && isOf(uid, entry.pid) : undefined,
+    isOwn:
+      alone && process.getuid?.() !== uid
+        ? (entry) => entry.parentPid === 1 && isOf(uid, entry.pid)
+        : undefined,
   });
   const check = (argv: readonly string[], place: SpawnOptions) => {
     const obstacle = spawnObstacle(argv, place);
@@ -125,30 +138,14 @@ function oomKills(): number {
 }
 
 /** What is enforced between the commands and the server. The machine around both is not this file's to judge. */
-export function uidIsolation({ uid, gid }: User): Isolation {
+export function uidIsolation({ uid }: User): Isolation {
   return {
     tier: 'none',
     facts: [
-      {
-        name: 'user',
-        enforced: true,
-        detail: `Commands run as user ${uid}, group ${gid}, and cannot gain privileges.`,
-      },
-      {
-        name: 'server',
-        enforced: true,
-        detail: 'Commands cannot signal the server or read its memory or environment.',
-      },
-      {
-        name: 'files',
-        enforced: true,
-        detail: `File verbs stay in the workspace and have the rights of user ${uid}.`,
-      },
-      {
-        name: 'network',
-        enforced: false,
-        detail: 'Commands have the network of the machine that the server runs on.',
-      },
+      { code: 'user', enforced: false, values: { uid, sharedWith: ['other programs of that user'] } },
+      { code: 'executor', enforced: true, values: {} },
+      { code: 'files', enforced: false, values: { system: 'machine', writable: [] } },
+      { code: 'network', enforced: false, values: { kind: 'machine', networks: [], publishedPorts: 0 } },
     ],
   };
 }

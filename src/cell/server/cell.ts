@@ -69,7 +69,7 @@ export async function serveCell(file: string): Promise<void> {
       if (isFirst) {
         // Who may come here is settled by the directories above it, on both sides.
         chmodSync(socketPath, 0o666);
-        if (user.uid !== 0) takeUser(user);
+        if (process.getuid?.() !== user.uid) takeUser(user);
       }
       const launcher = createUidLauncher({ ...settings, ...user, environment, alone: true });
       const spare = isFirst ? spareShell(launcher) : undefined;

@@ -6,7 +6,7 @@
  * namespaces are made, and bounded, before bubblewrap starts in them.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { findProgram } from '../find-program.js';
+import { findHostProgram, hostProgram } from '../../../base/find-program.js';
 import type { Limits } from './limits.js';
 
 export interface NamespaceLimits {
@@ -57,11 +57,11 @@ export function namespaceLimits(
 const pageBytes = 4096;
 
 function boundedNamespaces(mark: string, settings: Readonly<Record<string, number | string>>): string[] {
-  const unshare = mayUnshare() ? findProgram('unshare', process.env.PATH) : undefined;
+  const unshare = mayUnshare() ? findHostProgram('unshare') : undefined;
   if (unshare === undefined) return [];
   const writes = Object.entries(settings).map(([name, value]) => `echo ${value} >/proc/sys/${name}`);
   const source = `{ ${writes.join(' && ')} && : >"$1"; } 2>/dev/null; shift; exec "$@"`;
-  return [unshare, '--user', '--ipc', '--map-root-user', '--', 'sh', '-c', source, 'sh', mark];
+  return [unshare, '--user', '--ipc', '--map-root-user', '--', hostProgram('sh'), '-c', source, 'sh', mark];
 }
 
 let allowed: boolean | undefined;
