@@ -9,6 +9,7 @@ import { outputCases } from './cases/output.js';
 import { processCases } from './cases/processes.js';
 import { publicCases } from './cases/public.js';
 import { resourceCases } from './cases/resources.js';
+import { sharedCases } from './cases/shared.js';
 import { trustCases } from './cases/trust.js';
 
 export { runCase, type Verdict } from './run.js';
@@ -24,6 +25,7 @@ export const abuseCases: readonly AbuseCase[] = [
   ...machineCases,
   ...networkCases,
   ...trustCases,
+  ...sharedCases,
   ...publicCases,
 ].sort((one, other) => numberOf(one) - numberOf(other));
 

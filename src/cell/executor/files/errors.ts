@@ -145,6 +145,12 @@ const explanations = {
     'it is in a file system of the kernel, such as /proc, which file verbs do not reach',
     'Use a command in the shell.',
   ],
+  /** Not of the operating system: a hard link, whose other names may be outside of the cell. */
+  SHARED: [
+    'file-too-large',
+    'it has further names, by which others would see the change, and is too large to be copied first',
+    'Copy it to a name of its own, and append there.',
+  ],
   /** Not of the operating system: something was replaced between two steps. */
   SWAPPED: ['not-found', 'it was replaced while it was opened', 'Try again.'],
 } as const satisfies Record<string, Explanation>;

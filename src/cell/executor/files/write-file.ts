@@ -6,6 +6,7 @@ import {
   fstatSync,
   ftruncateSync,
   openSync,
+  readFileSync,
   type Stats,
 } from 'node:fs';
 import { writeWhole } from './bytes.js';
@@ -16,6 +17,9 @@ import type { Tree } from './tree.js';
 import type { Place } from './walk.js';
 
 const defaultMode = 0o644;
+
+/** It is read at once, while nothing else is answered. */
+const mostCopiedBytes = 64 * 1024 * 1024;
 
 export interface Written {
   readonly path: string;
@@ -43,6 +47,8 @@ export function appendFile(tree: Tree, path: string, data: Uint8Array, mode?: nu
     const created = place.stats === undefined;
     const { fd } = created ? createForAppend(place) : openForAppend(place);
     try {
+      const { nlink } = fstatSync(fd);
+      if (nlink > 1) return appendToCopy(place, data, mode);
       writeEnd(fd, data);
       if (mode !== undefined) fchmodSync(fd, mode);
       return { path: place.path, sizeBytes: fstatSync(fd).size, created };
@@ -50,6 +56,22 @@ export function appendFile(tree: Tree, path: string, data: Uint8Array, mode?: nu
       closeSync(fd);
     }
   });
+}
+
+/** Another name of the file may be outside of the cell, so what is written goes into a file with this name alone. */
+function appendToCopy(place: Place, data: Uint8Array, mode?: number): Written {
+  const { fd, stats } = place.directory.openFile(place.name, constants.O_RDONLY);
+  try {
+    if (stats.size > mostCopiedBytes) throw refusal('SHARED');
+    using file = new NewFile(place.directory);
+    const old = readFileSync(fd);
+    file.write(old);
+    file.write(data);
+    file.commit(place.name, { mode: mode ?? modeOf(stats), replaced: stats });
+    return { path: place.path, sizeBytes: old.length + data.length, created: false };
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** Adds all of the data or, where the space does not suffice, nothing. */
