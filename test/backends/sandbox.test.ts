@@ -1,5 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -16,6 +17,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { drainPools, fillPools, poolStats } from '../../src/backends/sandbox/pool.js';
 import sandbox from '../../src/backends/sandbox.js';
 import { type CreateRuntimeOptions, createRuntime } from '../../src/index.js';
+import { type FactCode, findFact, isEnforced } from '../../src/protocol/index.js';
 import { contractSuite } from '../contract/suite.js';
 
 type SandboxOptions = Extract<CreateRuntimeOptions, { backend: 'sandbox' }>;
@@ -77,6 +79,20 @@ describe('isolation', () => {
   });
 });
 
+describe('a workspace whose directories hand their group down', () => {
+  test('keeps them, and the facts say that set-group-id files can be made', async () => {
+    const workspace = mkdtempSync(join(tmpdir(), 'sandbox-group-'));
+    chmodSync(workspace, 0o2755);
+    await using runtime = await start({ workspace });
+    expect(isEnforced(runtime.isolation, 'set-id-files')).toBe(false);
+    expect((await runtime.run('mkdir d && chmod 755 d && stat -c %a d')).output).toBe('2755\n');
+    rmSync(workspace, { recursive: true });
+    await using other = await start();
+    expect(isEnforced(other.isolation, 'set-id-files')).toBe(true);
+    expect((await other.run('touch f && chmod g+s f')).exitCode).toBe(1);
+  });
+});
+
 describe('mounts', () => {
   const given = mkdtempSync(join(tmpdir(), 'sandbox-given-'));
   writeFileSync(join(given, 'file'), 'given');
@@ -117,6 +133,19 @@ describe('mounts', () => {
 });
 
 describe('limits', () => {
+  test('on what the kernel counts for users are those that the facts tell', async () => {
+    await using runtime = await start({ limits: { memoryBytes: 2 ** 28 } });
+    const values = (code: FactCode) => findFact(runtime.isolation, code)?.values as { limit: number };
+    const { output } = await runtime.run(
+      'ulimit -Hi; ulimit -Hq; cat /proc/sys/kernel/shmall; ulimit -i unlimited; echo 1 >/proc/sys/kernel/shmall',
+    );
+    const [timers, queueBytes, segmentPages] = output.split('\n').map(Number);
+    expect(timers).toBe(values('timers').limit);
+    expect(queueBytes).toBe(values('message-queues').limit);
+    expect((segmentPages ?? 0) * 4096).toBe(values('shared-memory').limit);
+    expect(output).toMatch(/not permitted.*Read-only/s);
+  });
+
   test('too much memory kills the command, says so and leaves the shell', async () => {
     await using runtime = await start({ limits: { memoryBytes: 64 << 20 } });
     const hog = await runtime.run(`python3 -c 'x = bytearray(200 << 20); print(len(x))'`);
