@@ -7,7 +7,7 @@ import { environmentSchema } from '../protocol/actions/common.js';
 import type { ActionTable, Cell } from '../protocol/index.js';
 import { connectExecutor } from '../runtime/client/http-executor.js';
 import { defineBackend } from './backend.js';
-import { claimCell, releaseCell } from './claim.js';
+import { type Lease, takeLease } from './lease.js';
 import { attachLocal, listLocal } from './local/attach.js';
 import { quoteLog, type ServerProcess, startProcess } from './local/child.js';
 import { type Home, keepHome, makeLastingHome, newToken, removeHome } from './local/home.js';
@@ -44,7 +44,11 @@ export default defineBackend({
     // Before anything is started, so that nothing has to be undone when it does not exist.
     const named = given === undefined ? undefined : openWorkspace(given).path;
     const token = newToken();
-    const { home, process: server } = keepAlive ? startLasting(id, token, named) : takeServer(warm);
+    const {
+      home,
+      process: server,
+      lease,
+    } = keepAlive ? await startLasting(id, token, named) : { ...takeServer(warm), lease: undefined };
     const workspace = named ?? makeWorkspace(home);
     if (onLog !== undefined) server.onLine(onLog);
     try {
@@ -61,8 +65,9 @@ export default defineBackend({
         },
         signal,
       );
-      return await connect({ id, home, server, token, keepAlive, signal, actions: actionsWith(plugins) });
+      return await connect({ id, home, server, token, lease, signal, actions: actionsWith(plugins) });
     } catch (error) {
+      lease?.release();
       await server.end();
       await reap(id);
       removeHome(home);
@@ -75,15 +80,15 @@ export default defineBackend({
 });
 
 /** The cell can be found before its server is told to begin, so that none ever runs that nobody can find. */
-function startLasting(
+async function startLasting(
   id: string,
   token: string,
   workspace: string | undefined,
-): { home: Home; process: ServerProcess } {
+): Promise<{ home: Home; process: ServerProcess; lease: Lease }> {
   const made = makeLastingHome(id);
+  const lease = await takeLease(id, made.path);
   const server = startProcess(made.path, { keepAlive: true });
-  claimCell(id, made.path);
-  return { home: keepHome(made, { id, token, pid: server.pid, workspace }), process: server };
+  return { home: keepHome(made, { id, token, pid: server.pid, workspace }), process: server, lease };
 }
 
 function makeWorkspace(home: Home): string {
@@ -96,11 +101,12 @@ async function connect(parts: {
   home: Home;
   server: ServerProcess;
   token: string;
-  keepAlive: boolean;
+  /** Of a cell that is kept alive. */
+  lease: Lease | undefined;
   signal: AbortSignal | undefined;
   actions: ActionTable;
 }): Promise<Cell> {
-  const { id, home, server, token, keepAlive, signal, actions } = parts;
+  const { id, home, server, token, lease, signal, actions } = parts;
   const gone = server.exited.then(
     (how) => `The server of the cell ended: ${how}.${quoteLog(server.lastLines)}`,
   );
@@ -130,14 +136,15 @@ async function connect(parts: {
           await executor.close();
           await server.end();
         } finally {
+          lease?.release();
           await clean();
         }
       })();
       return stopping;
     },
-    ...(keepAlive && {
+    ...(lease !== undefined && {
       detach() {
-        stopping ??= executor.disconnect().then(() => releaseCell(home.path));
+        stopping ??= executor.disconnect().then(() => lease.release());
         return stopping;
       },
     }),
