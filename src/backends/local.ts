@@ -9,10 +9,11 @@ import { connectExecutor } from '../runtime/client/http-executor.js';
 import { defineBackend } from './backend.js';
 import { type Lease, takeLease } from './lease.js';
 import { attachLocal, listLocal } from './local/attach.js';
-import { quoteLog, type ServerProcess, startProcess } from './local/child.js';
 import { type Home, keepHome, makeLastingHome, newToken, removeHome } from './local/home.js';
 import { markVariable, reap } from './local/reap.js';
+import { startLocalServer } from './local/server.js';
 import { takeServer } from './local/warm.js';
+import type { ServerProcess } from './server-process.js';
 import { openWorkspace } from './workspace.js';
 
 export default defineBackend({
@@ -50,7 +51,7 @@ export default defineBackend({
       lease,
     } = keepAlive ? await startLasting(id, token, named) : { ...takeServer(warm), lease: undefined };
     const workspace = named ?? makeWorkspace(home);
-    if (onLog !== undefined) server.onLine(onLog);
+    if (onLog !== undefined) server.log.onLine = onLog;
     try {
       await server.begin(
         {
@@ -87,7 +88,7 @@ async function startLasting(
 ): Promise<{ home: Home; process: ServerProcess; lease: Lease }> {
   const made = makeLastingHome(id);
   const lease = await takeLease(id, made.path);
-  const server = startProcess(made.path, { keepAlive: true });
+  const server = startLocalServer(made.path, { keepAlive: true });
   return { home: keepHome(made, { id, token, pid: server.pid, workspace }), process: server, lease };
 }
 
@@ -107,9 +108,7 @@ async function connect(parts: {
   actions: ActionTable;
 }): Promise<Cell> {
   const { id, home, server, token, lease, signal, actions } = parts;
-  const gone = server.exited.then(
-    (how) => `The server of the cell ended: ${how}.${quoteLog(server.lastLines)}`,
-  );
+  const gone = server.exited.then((how) => `The server of the cell ended: ${how}.${server.log.quote()}`);
   const { executor, info } = await connectExecutor(
     { socketPath: home.socketPath },
     { token, gone, signal, actions },

@@ -7,7 +7,7 @@ import type { Container, ContainerInfo } from '../engines/docker-client.js';
 import { type Lease, leaseHolder, takeLease } from '../lease.js';
 import { makeCell, openBundle, publishedPorts, removeContainer } from './cell.js';
 import { workspaceInside } from './container.js';
-import { awaitGreeting } from './greeting.js';
+import { bootContainer } from './greeting.js';
 import { createHalt } from './halt.js';
 import { findHome, type Home, readState, removeHome } from './home.js';
 import { backendOf, givenLabels, homeOf, idLabel, isKept, isOrphan } from './labels.js';
@@ -79,7 +79,7 @@ async function wake(
 ): Promise<void> {
   if (state === 'paused') await container.unpause();
   if (state !== 'running' && state !== 'paused')
-    await awaitGreeting(engine, container, { keepAlive: true }, signal);
+    await bootContainer(engine, container, { keepAlive: true }, signal);
 }
 
 export async function listContainers(backend: string, { engine: host }: DockerPlace): Promise<CellInfo[]> {

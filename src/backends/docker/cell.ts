@@ -11,7 +11,7 @@ import { handsGroupDown } from '../workspace.js';
 import { type ContainerParts, cellSettings, describeContainer, executorUser } from './container.js';
 import { explainStart } from './diagnosis.js';
 import { readIsolation } from './facts.js';
-import { awaitGreeting } from './greeting.js';
+import { bootContainer } from './greeting.js';
 import { createHalt, type Halt } from './halt.js';
 import { furnish, type Home, makeHome, removeHome, writeSettings, writeState } from './home.js';
 import { ownLabels } from './labels.js';
@@ -62,7 +62,7 @@ export async function startContainer(
     for (const network of options.networks) {
       await engine.docker.connectNetwork(network, container.id);
     }
-    const greeting = await awaitGreeting(engine, container, options, signal);
+    const greeting = await bootContainer(engine, container, options, signal);
     const gone = watch(engine, greeting.ended, options);
     const halt = createHalt(container);
     const { halted } = halt;
