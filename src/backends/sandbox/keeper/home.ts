@@ -11,9 +11,15 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { isAbandoned, ownedPrefix, removeFile, removeTree } from '../../../cell/launchers/scratch.js';
+import {
+  enterOwn,
+  type OwnDirectory,
+  openOwnDirectory,
+  runtimeDirectory,
+} from '../../../base/own-directory.js';
+import { removeTree } from '../../../base/remove-tree.js';
+import { isAbandoned, ownedPrefix, removeFile } from '../../../cell/launchers/scratch.js';
 import { isolationSchema } from '../../../protocol/index.js';
-import { ensureKeptDirectory, keptDirectory } from '../../kept-cells.js';
 import { type Lease, takeLease } from '../../lease.js';
 
 export interface CellHome {
@@ -38,7 +44,7 @@ export type CellState = z.infer<typeof stateSchema>;
 
 /** A new one, which others cannot take for abandoned: it is held before it has the name by which it is found. */
 export async function makeCellHome(id: string): Promise<{ home: CellHome; lease: Lease }> {
-  const directory = ensureCells();
+  const directory = cells().path;
   const unnamed = join(directory, `${ownedPrefix()}${id}`);
   mkdirSync(unnamed, { mode: 0o700 });
   const lease = await takeLease(id, unnamed);
@@ -49,11 +55,11 @@ export async function makeCellHome(id: string): Promise<{ home: CellHome; lease:
 
 /** For whoever knows that there is one, or that it is looked for only. */
 export function cellHome(id: string): CellHome {
-  return homeAt(join(cells(), id));
+  return homeAt(join(cells().path, id));
 }
 
 export function removeCellHome({ path }: CellHome): void {
-  removeTree(path);
+  removeTree(path, { onlyOwn: true });
 }
 
 export function newToken(): string {
@@ -69,9 +75,11 @@ export function writeState({ path }: CellHome, state: CellState): void {
 
 /** Undefined when there is no such cell. */
 export function readState(id: string): CellState | undefined {
-  if (!/^[\w-]{1,64}$/.test(id)) return undefined;
+  using home = enterOwn(cells(), id);
+  if (home === undefined) return undefined;
   try {
-    return stateSchema.parse(JSON.parse(readFileSync(join(cells(), id, 'state.json'), 'utf8')));
+    const state = stateSchema.parse(JSON.parse(readFileSync(join(home.base, 'state.json'), 'utf8')));
+    return state.id === id ? state : undefined;
   } catch {
     return undefined;
   }
@@ -94,36 +102,19 @@ export function isPaused({ path }: CellHome): boolean {
 /** Ids of all that are there. What a starter that was killed has left is removed. */
 export function listCellIds(): string[] {
   const directory = cells();
-  return namesIn(directory).filter((name) => {
-    if (isAbandoned(name)) removeTree(join(directory, name));
+  return readdirSync(directory.base).filter((name) => {
+    if (isAbandoned(name)) removeTree(join(directory.base, name), { onlyOwn: true });
     return !name.startsWith('workcell-');
   });
 }
 
 /** The directory that keepers listen in. */
 export function keeperDirectory(): string {
-  const path = join(ensureKeptDirectory(), 'keeper');
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  return path;
+  return openOwnDirectory(join(runtimeDirectory().path, 'keeper')).path;
 }
 
-function cells(): string {
-  return join(keptDirectory(), 'sandbox');
-}
-
-function ensureCells(): string {
-  ensureKeptDirectory();
-  const path = cells();
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  return path;
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
+function cells(): OwnDirectory {
+  return openOwnDirectory(join(runtimeDirectory().path, 'sandbox'));
 }
 
 /** Names are short because the path of a socket may have only about a hundred characters. */
