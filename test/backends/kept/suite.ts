@@ -178,7 +178,7 @@ export async function startOwner(options: object): Promise<{ child: ChildProcess
 }
 
 /** Directories that carry the id, and what the backend has besides. */
-export async function leftOf(id: string, left: KeptKind['left']): Promise<string[]> {
+async function leftOf(id: string, left: KeptKind['left']): Promise<string[]> {
   const homes = [process.env.XDG_RUNTIME_DIR, tmpdir()]
     .filter((path) => path !== undefined && path !== '')
     .flatMap((path) => readdirSync(path as string).map((name) => join(path as string, name)))
