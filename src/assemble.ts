@@ -1,8 +1,9 @@
 /** What starting a cell and attaching to one have in common: settings, plugins, events, and the demands on isolation. */
-import { dirname } from 'node:path';
+import { builtinPlugins } from './cell/plugins/builtin.js';
 import { type LoadedPlugin, loadPlugins } from './cell/plugins/load.js';
 import type { Plugin } from './cell/plugins/plugin.js';
 import { type LoadedConfig, loadConfig } from './config/load.js';
+import { pluginsOf } from './config/plugins.js';
 import type { PluginSpec } from './protocol/config.js';
 import {
   type Cell,
@@ -26,7 +27,7 @@ import type {
 import type { RuntimePolicy } from './runtime/security/trusted.js';
 
 export interface CommonOptions {
-  /** The configuration file; `false` ignores `workcell.toml` and `WORKCELL_*`. Default: the nearest file upwards. */
+  /** The configuration file; `false` ignores all files and `WORKCELL_*`. Default: the user's own file and that of the project. */
   config?: string | false | undefined;
   /** Told of each change in the life of the runtime. */
   onStatus?: ((update: StatusUpdate) => void) | undefined;
@@ -71,13 +72,10 @@ export function readSettings(
   });
 }
 
-export function readPlugins({ plugins }: CommonOptions, config: LoadedConfig): Promise<LoadedPlugin[]> {
-  return loadPlugins(plugins ?? config.values.plugins, baseOf('plugins', config));
-}
-
-/** Where what a setting names is looked for: beside the file that it stands in. */
-function baseOf(key: string, { sources, file }: LoadedConfig): string {
-  return file !== undefined && sources[key] === file ? dirname(file) : process.cwd();
+export async function readPlugins({ plugins }: CommonOptions, config: LoadedConfig): Promise<LoadedPlugin[]> {
+  if (plugins !== undefined) return loadPlugins(plugins);
+  const { specs, from } = pluginsOf(config, builtinPlugins);
+  return loadPlugins(specs, from);
 }
 
 export function storeOf(config: LoadedConfig): StoreAccess | undefined {

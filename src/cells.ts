@@ -11,7 +11,7 @@ export interface CellPlace {
   backend?: BackendName | undefined;
   /** The Docker Engine. Default: as configured, `DOCKER_HOST`, or the machine's own. */
   engine?: string | undefined;
-  /** The configuration file; `false` ignores `workcell.toml` and `WORKCELL_*`. Default: the nearest file upwards. */
+  /** The configuration file; `false` ignores all files and `WORKCELL_*`. Default: the user's own file and that of the project. */
   config?: string | false | undefined;
 }
 

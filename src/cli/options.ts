@@ -6,7 +6,7 @@ export interface CellOptions {
   workspace?: string;
   minIsolation?: string;
   minFact?: string[];
-  config?: string;
+  config?: string | false;
   keepAlive?: true;
   attach?: string;
   verbose?: true;
@@ -31,10 +31,9 @@ export function withCellOptions(command: Command, { workspace = true } = {}): Co
 }
 
 export function withConfigOption(command: Command): Command {
-  return command.option(
-    '-c, --config <file>',
-    'configuration file (default: the nearest workcell.toml upwards)',
-  );
+  return command
+    .option('-c, --config <file>', 'configuration file (default: your own, and the nearest workcell.toml)')
+    .option('--no-config', 'use neither configuration files nor WORKCELL_* variables');
 }
 
 /** Reads a positive number of seconds as milliseconds. */

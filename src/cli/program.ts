@@ -18,6 +18,7 @@ import { riskCommand } from './commands/risk.js';
 import { runCommand } from './commands/run.js';
 import { shellCommand } from './commands/shell.js';
 import { toolsCommand } from './commands/tools.js';
+import { trustCommand, untrustCommand } from './commands/trust.js';
 import { vscodeCommand } from './commands/vscode.js';
 
 const require = createRequire(import.meta.url);
@@ -31,8 +32,9 @@ Examples:
   $ workcell run --attach 3f9a pwd           in a cell that was kept alive
   $ workcell doctor                          what isolation this machine gives
 
-Settings come from workcell.toml, then WORKCELL_* variables, then options;
-"workcell config" shows each with its source.`;
+Settings come from your configuration, then WORKCELL_* variables, then options;
+"workcell config" shows each with its source. A workcell.toml that is found from
+here upwards may only narrow them, until you trust it: "workcell trust".`;
 
 /** All commands. Problems are thrown as errors, so that one place prints them and chooses the exit code. */
 export function createProgram(): Command {
@@ -57,6 +59,8 @@ export function createProgram(): Command {
     toolsCommand(),
     doctorCommand(),
     configCommand(),
+    trustCommand(),
+    untrustCommand(),
     riskCommand(),
     eventsCommand(),
     auditCommand(),

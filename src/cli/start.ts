@@ -25,8 +25,11 @@ export async function startRuntime(
 ): Promise<Started> {
   const { loadConfig } = await import('../config/load.js');
   const { config: file, verbose } = options;
-  const { values } = await loadConfig({ cwd: process.cwd(), env: process.env, file });
+  const { values, notHonoured } = await loadConfig({ cwd: process.cwd(), env: process.env, file });
   const log = createLog(verbose ? 'debug' : values.log.level);
+  for (const { file: foreign, key, reason } of notHonoured)
+    if (key === undefined)
+      log('warn', `The configuration file is not read: it ${reason}.`, { file: foreign });
   const progress = new Progress();
   const onStatus = (update: StatusUpdate) => {
     // A start that fails is reported as the error it throws.

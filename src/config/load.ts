@@ -1,11 +1,13 @@
-/** The effective configuration: `workcell.toml`, then `WORKCELL_*`, then options, each above the one before. */
-import { dirname, resolve } from 'node:path';
+/** The effective configuration: files, then `WORKCELL_*`, then options, each above the one before. */
+import { lstatSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { z } from 'zod';
 import { type Config, configSchema } from '../protocol/config.js';
 import { WorkcellError } from '../protocol/errors.js';
 import { describeIssues } from '../protocol/parse.js';
-import { type Entry, fromEnvironment, fromFile, fromOptions } from './entries.js';
-import { findConfigFile, readConfigFile } from './file.js';
+import { type Entry, fromEnvironment, fromOptions } from './entries.js';
+import { untrusted } from './file.js';
+import { type FileEntries, type NotHonoured, readFiles, refuseWidening } from './layers.js';
 import { didYouMean, nearest } from './nearest.js';
 import { redact } from './redact.js';
 import { choicesOf, toOptionNames, unwrap } from './schema.js';
@@ -15,10 +17,12 @@ import type { Table } from './table.js';
 export interface LoadConfigOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** A file that must exist; `false`: neither a file nor the environment. Default: `WORKCELL_CONFIG`, or the nearest one. */
+  /** A file that must exist; `false`: neither files nor the environment. Default: `WORKCELL_CONFIG`, or the user's own file and that of the project. */
   readonly file?: string | false | undefined;
   /** Values by their key, such as `sandbox.timeout`; what is undefined does not count. */
   readonly overrides?: Readonly<Table>;
+  /** Reads a project that asks for more than it may without what does not count, instead of refusing it. */
+  readonly lenient?: boolean;
 }
 
 export interface LoadedConfig {
@@ -27,31 +31,34 @@ export interface LoadedConfig {
   readonly backendOptions: Readonly<Record<string, Table>>;
   /** Where each value came from, by key: `default`, a path, a variable's name, or `option`. */
   readonly sources: Readonly<Record<string, string>>;
-  /** The file that was read. */
-  readonly file: string | undefined;
+  /** The files that were read. */
+  readonly files: readonly string[];
+  /** The one of them that was found by searching. */
+  readonly project: string | undefined;
+  /** What files say that does not count. */
+  readonly notHonoured: readonly NotHonoured[];
   /** The same by key, secrets hidden: what `workcell config` prints. */
   readonly shown: Readonly<Record<string, unknown>>;
 }
 
-/** Reads and checks all sources. An unknown key or a bad value in any of them throws `invalid-config`. */
-export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
-  const { cwd, overrides = {} } = options;
-  const env = options.file === false ? {} : options.env;
-  const file =
-    options.file === false ? undefined : locate(options.file ?? (env.WORKCELL_CONFIG || undefined), cwd);
-  const entries = [
-    ...(file === undefined ? [] : await fromFile(file, readConfigFile(file))),
-    ...(await fromEnvironment(env)),
-    ...(await fromOptions(overrides)),
-  ];
-  for (const entry of entries) check(entry);
-  const base = (source: string) => (source === file ? dirname(source) : cwd);
-  const effective = new Map(entries.map((entry) => [entry.setting.key, absolute(entry, base(entry.source))]));
-  return { file, ...assemble(effective) };
-}
+const noFiles: FileEntries = { entries: [], files: [], project: undefined, notHonoured: [] };
 
-function locate(named: string | undefined, cwd: string): string | undefined {
-  return named === undefined ? findConfigFile(cwd) : resolve(cwd, named);
+/**
+ * Reads and checks all sources. An unknown key or a bad value in any of them throws `invalid-config`, and a file that was
+ * found by searching and asks for more than it may, or that others may change, `config-untrusted`.
+ */
+export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
+  const { cwd, overrides = {}, file, lenient = false } = options;
+  const env = file === false ? {} : options.env;
+  const { entries: written, ...read } =
+    file === false ? noFiles : await readFiles({ cwd, env, file, check, lenient });
+  if (!lenient) refuseWidening(read.notHonoured);
+  const given = [...(await fromEnvironment(env)), ...(await fromOptions(overrides))];
+  for (const entry of given) check(entry);
+  const effective = new Map(
+    [...written, ...given].map((entry) => [entry.setting.key, absolute(entry, cwd, read)]),
+  );
+  return { ...read, ...assemble(effective) };
 }
 
 function check({ setting, value, source }: Entry): void {
@@ -77,11 +84,41 @@ function acceptedBy(schema: z.ZodType): string | undefined {
 }
 
 /** A path means the same from wherever the program is started, so it starts where it is written. */
-function absolute(entry: Entry, base: string): Entry {
-  const { setting, value } = entry;
-  if (setting.key === 'workspace') return { ...entry, value: resolve(base, String(value)) };
-  const [, file] = setting.key === 'events.store' ? (/^sqlite:(.+)$/s.exec(String(value)) ?? []) : [];
-  return file === undefined ? entry : { ...entry, value: `sqlite:${resolve(base, file)}` };
+function absolute(entry: Entry, cwd: string, { files, project }: Omit<FileEntries, 'entries'>): Entry {
+  const { setting, value, source } = entry;
+  const { key } = setting;
+  const [, store] = key === 'events.store' ? (/^sqlite:(.+)$/s.exec(String(value)) ?? []) : [];
+  const given = key === 'workspace' ? String(value) : store;
+  if (given === undefined) return entry;
+  if (store !== undefined && source === setting.variable && !isAbsolute(store)) throw refuseRelative(entry);
+  const base = files.includes(source) ? dirname(source) : cwd;
+  const path = resolve(base, given);
+  if (source === project) refuseLinks(entry, base, path);
+  return { ...entry, value: key === 'workspace' ? path : `sqlite:${path}` };
+}
+
+/** A variable holds in every directory, and a store that lies in one could have been put there. */
+function refuseRelative({ setting: { key }, value, source }: Entry): WorkcellError {
+  return new WorkcellError(
+    'invalid-config',
+    `${key} = ${JSON.stringify(value)} (from ${source}) is not accepted: a variable holds in every directory, so give an absolute path.`,
+    { details: { key, source } },
+  );
+}
+
+/** What is trusted is what the file says. Whoever works beside it could exchange a directory for a link to another. */
+function refuseLinks({ setting: { key }, source }: Entry, base: string, path: string): void {
+  const below = relative(base, path);
+  if (below === '' || below.startsWith('..')) return;
+  let place = base;
+  for (const name of below.split('/')) {
+    place = join(place, name);
+    if (!lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) continue;
+    throw untrusted(
+      source,
+      `${key} in ${source} leads through the link ${place}, which is not part of what was trusted. Name the directory that is meant, or use --config ${source}.`,
+    );
+  }
 }
 
 /** The same for every load; what is not set needs no check. */
@@ -92,7 +129,9 @@ const defaults = new Map(
   }),
 );
 
-function assemble(effective: ReadonlyMap<string, Entry>): Omit<LoadedConfig, 'file'> {
+function assemble(
+  effective: ReadonlyMap<string, Entry>,
+): Pick<LoadedConfig, 'values' | 'backendOptions' | 'sources' | 'shown'> {
   const general: Record<string, Table | unknown> = {};
   const backendOptions: Record<string, Table> = {};
   const sources: Record<string, string> = {};

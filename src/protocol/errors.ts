@@ -13,6 +13,12 @@ interface ErrorRow {
 export const errorTable = {
   'invalid-action': row(400, false, 64, 'The action is unknown or does not fit its schema.'),
   'invalid-config': row(400, false, 78, 'A configuration key or value is not accepted.'),
+  'config-untrusted': row(
+    403,
+    false,
+    78,
+    'A configuration file asks for more than it may, or other users can change it.',
+  ),
   'invalid-pattern': row(400, false, 64, 'A glob or regular expression cannot be used.'),
   'path-outside': row(
     403,

@@ -1,6 +1,6 @@
 /** Runs the attacks as a user without privileges: the command line, in a process of its own. */
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 /** Verdicts by the id of the case. */
 export async function attackAsPlainUser(): Promise<Map<string, Verdict>> {
   const home = mkdtempSync(join(tmpdir(), 'workcell-nobody-'));
-  chmodSync(home, 0o777);
+  chownSync(home, nobody, nobody);
   try {
     const output = await capture(
       [process.execPath, '--import', import.meta.resolve('tsx'), main, 'doctor', '--attack', '--json'],

@@ -1,7 +1,7 @@
 /** Ways to an engine, engines that cannot be had, images that cannot be used, and what others left there. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -133,7 +133,7 @@ async function startAs(
 ): Promise<{ home: string; backend?: string; error?: { code: string; message: string } }> {
   const home = mkdtempSync(join(tmpdir(), 'docker-user-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
-  chmodSync(home, 0o777);
+  chownSync(home, uid, uid);
   const program = `
     import { createRuntime } from ${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)};
     const answer = await createRuntime({ config: false, ...${JSON.stringify(options)} }).then(

@@ -88,9 +88,9 @@ describe('config', () => {
       const file = join(cwd, 'workcell.toml');
       writeFileSync(file, '[sandbox]\ntimeout = 5\nruntime_startup_env_vars = { TOKEN = "hunter2" }\n');
       const env = { WORKCELL_BACKEND: 'cli' };
-      const { stdout } = await workcell(['config', '--json'], { cwd, env });
-      const { file: read, settings } = JSON.parse(stdout);
-      expect(read).toBe(file);
+      const { stdout } = await workcell(['config', '--json', '--config', file], { cwd, env });
+      const { files, settings } = JSON.parse(stdout);
+      expect(files).toEqual([file]);
       expect(Object.keys(settings)).toEqual(generalSettings.map(({ key }) => key));
       expect(settings).toMatchObject({
         backend: { value: 'cli', source: 'WORKCELL_BACKEND' },

@@ -126,8 +126,9 @@ describe('limits', () => {
         join(cwd, 'workcell.toml'),
         'backend = "cli"\n[sandbox]\ntimeout = 0.5\nruntime_startup_env_vars = { A = "1", B = "1" }\n[backends.cli]\nenv = { B = "2" }\n',
       );
-      expect((await workcell(['run', 'echo $A$B; sleep 1000'], { cwd })).exitCode).toBe(124);
-      const { stdout, exitCode } = await workcell(['run', '-t', '60', '-e', 'A=3', 'sleep 1; echo $A$B'], {
+      const run = ['run', '--config', 'workcell.toml'];
+      expect((await workcell([...run, 'echo $A$B; sleep 1000'], { cwd })).exitCode).toBe(124);
+      const { stdout, exitCode } = await workcell([...run, '-t', '60', '-e', 'A=3', 'sleep 1; echo $A$B'], {
         cwd,
       });
       expect(stdout).toBe('32\n');

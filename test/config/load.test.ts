@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { backendNames } from '../../src/backends/index.js';
-import { findConfigFile } from '../../src/config/file.js';
 import { type LoadConfigOptions, loadConfig } from '../../src/config/load.js';
 import { backendSettings, generalSettings } from '../../src/config/settings.js';
 import { WorkcellError } from '../../src/protocol/index.js';
@@ -21,7 +20,8 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 function load(options: Partial<LoadConfigOptions> & { toml?: string } = {}) {
   const { toml, ...rest } = options;
   if (toml !== undefined) writeFileSync(file, toml);
-  return loadConfig({ cwd: directory, env: {}, ...rest });
+  // A file that is named may say everything; what one that is found may say is told in trust.test.ts.
+  return loadConfig({ cwd: directory, env: {}, ...(toml !== undefined && { file }), ...rest });
 }
 
 async function failure(options: Parameters<typeof load>[0]): Promise<WorkcellError> {
@@ -34,6 +34,7 @@ describe('sources', () => {
   test('the file of an event store starts where it is named, and a password in its address is not shown', async () => {
     const toml = '[events]\nstore = "sqlite:x/events.db"\n';
     expect((await load({ toml })).values.events.store).toBe(`sqlite:${join(directory, 'x/events.db')}`);
+    rmSync(file);
     const store = 'postgres://me:se%2Fcret@db.example/work';
     const { shown, values } = await load({ env: { WORKCELL_EVENTS_STORE: store } });
     expect(values.events.store).toBe(store);
@@ -41,14 +42,14 @@ describe('sources', () => {
   });
 
   test('without any source every value is a default', async () => {
-    const { values, sources, file: read } = await load();
+    const { values, sources, files } = await load();
     expect(values).toEqual({
       sandbox: { runtime_startup_env_vars: {} },
       events: { durability: 'process', retention_days: 30, max_bytes: 1024 ** 3 },
       log: { level: 'warn' },
     });
     expect(new Set(Object.values(sources))).toEqual(new Set(['default']));
-    expect(read).toBeUndefined();
+    expect(files).toEqual([]);
   });
 
   test('file, environment and options rise in precedence, and each value remembers its source', async () => {
@@ -105,18 +106,18 @@ describe('the file', () => {
     expect((await load({ cwd: inner })).values.sandbox.timeout).toBe(2);
   });
 
-  test('is not looked for above the home directory', () => {
+  test('is not looked for above the home directory', async () => {
     const home = join(directory, 'home');
     mkdirSync(join(home, 'project'), { recursive: true });
     writeFileSync(file, '');
-    expect(findConfigFile(join(home, 'project'), home)).toBeUndefined();
-    expect(findConfigFile(directory, home)).toBe(file);
+    expect((await load({ cwd: join(home, 'project'), env: { HOME: home } })).files).toEqual([]);
+    expect((await load({ cwd: directory, env: { HOME: home } })).files).toEqual([file]);
   });
 
   test('may be named by WORKCELL_CONFIG, and the option wins over that', async () => {
     writeFileSync(join(directory, 'one.toml'), '[sandbox]\ntimeout = 1');
     writeFileSync(join(directory, 'two.toml'), '[sandbox]\ntimeout = 2');
-    const env = { WORKCELL_CONFIG: 'one.toml' };
+    const env = { WORKCELL_CONFIG: join(directory, 'one.toml') };
     expect((await load({ env })).values.sandbox.timeout).toBe(1);
     expect((await load({ env, file: 'two.toml' })).values.sandbox.timeout).toBe(2);
   });
@@ -127,6 +128,7 @@ describe('the file', () => {
     expect((await load({ toml: 'workspace = "repo"', cwd: inner })).values.workspace).toBe(
       join(directory, 'repo'),
     );
+    rmSync(file);
     expect((await load({ cwd: inner, env: { WORKCELL_WORKSPACE: 'repo' } })).values.workspace).toBe(
       join(inner, 'repo'),
     );
@@ -179,9 +181,16 @@ describe('bad configuration stops with invalid-config', () => {
     ['missing file', { file: 'nowhere.toml' }, 'nowhere.toml', 'does not exist'],
     [
       'missing file in WORKCELL_CONFIG',
-      { env: { WORKCELL_CONFIG: 'gone.toml' } },
-      'gone.toml',
+      { env: { WORKCELL_CONFIG: '/nowhere/gone.toml' } },
+      '/nowhere/gone.toml',
       'does not exist',
+    ],
+    ['relative file in a variable', { env: { WORKCELL_CONFIG: 'one.toml' } }, 'one.toml', 'absolute path'],
+    [
+      'relative store in a variable',
+      { env: { WORKCELL_EVENTS_STORE: 'sqlite:events.db' } },
+      'sqlite:events.db',
+      'absolute path',
     ],
     [
       'unknown variable',

@@ -1,6 +1,6 @@
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
+import { homeDirectory } from '../../base/user-directories.js';
 import { plainText } from '../sanitize.js';
 
 const examples = `
@@ -65,5 +65,5 @@ function isStore(name: string): boolean {
 }
 
 function defaultFile(): string {
-  return join(homedir(), '.workcell', 'audit.jsonl');
+  return join(homeDirectory(), '.workcell', 'audit.jsonl');
 }

@@ -10,12 +10,13 @@ export function configCommand(): Command {
     .action(printConfig);
 }
 
-async function printConfig(options: { config?: string; json?: true }): Promise<void> {
+async function printConfig(options: { config?: string | false; json?: true }): Promise<void> {
   const { loadConfig } = await import('../../config/load.js');
-  const { shown, sources, file } = await loadConfig({
+  const { shown, sources, files, notHonoured } = await loadConfig({
     cwd: process.cwd(),
     env: process.env,
     file: options.config,
+    lenient: true,
   });
   const settings = Object.entries(shown).map(([key, value]) => ({
     key,
@@ -24,14 +25,19 @@ async function printConfig(options: { config?: string; json?: true }): Promise<v
   }));
   if (options.json) {
     const byKey = Object.fromEntries(settings.map(({ key, value, source }) => [key, { value, source }]));
-    process.stdout.write(`${JSON.stringify({ file: file ?? null, settings: byKey })}\n`);
+    process.stdout.write(`${JSON.stringify({ files, settings: byKey, notHonoured })}\n`);
     return;
   }
   const rows = settings.map(({ key, value, source = '' }) => [key, plainText(display(value)), source]);
   process.stdout.write(`${formatTable(['SETTING', 'VALUE', 'FROM'], rows)}\n`);
-  process.stdout.write(
-    dim(file === undefined ? '\nNo workcell.toml was found from here upwards.\n' : `\nRead from ${file}.\n`),
-  );
+  const read = files.length === 0 ? 'No configuration file was read.' : `Read: ${files.join(', ')}.`;
+  process.stdout.write(dim(`\n${plainText(read)}\n`));
+  for (const { file, key, reason } of notHonoured) {
+    const what = key === undefined ? file : `${key} in ${file}`;
+    process.stdout.write(`Not honoured: ${plainText(`${what}: ${reason}`)}\n`);
+  }
+  if (notHonoured.some(({ key }) => key !== undefined))
+    process.stdout.write(dim('Let all of a project count: workcell trust\n'));
 }
 
 function display(value: unknown): string {

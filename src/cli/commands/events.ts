@@ -9,7 +9,7 @@ interface EventsOptions {
   follow?: true;
   json?: true;
   store?: string;
-  config?: string;
+  config?: string | false;
   since: number;
   kind?: WorkcellEvent['kind'][];
   source?: WorkcellEvent['source'][];

@@ -1,14 +1,11 @@
 /** Names of stores: `memory`, `sqlite:<file>`, `postgres://…`. */
-import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { stateDirectory } from '../../base/user-directories.js';
 import { WorkcellError } from '../../protocol/index.js';
 
 /** A file per user, where programs keep what is theirs to lose. */
-export function defaultStore(env: NodeJS.ProcessEnv = process.env, home = homedir()): string {
-  const { XDG_STATE_HOME: named = '' } = env;
-  // The specification has relative paths ignored.
-  const base = isAbsolute(named) ? named : join(home, '.local', 'state');
-  return `sqlite:${join(base, 'workcell', 'events.db')}`;
+export function defaultStore(): string {
+  return `sqlite:${join(stateDirectory(), 'events.db')}`;
 }
 
 /** A store's name with its file made absolute. */

@@ -1,6 +1,6 @@
 /** Reads microagents from all their sources. */
-import { homedir } from 'node:os';
 import { posix } from 'node:path';
+import { homeDirectory } from '../../base/user-directories.js';
 import type { Call } from '../call.js';
 import type { RuntimeGit } from '../git/git.js';
 import { type Collected, collectFrom, collectInstructions } from './collect.js';
@@ -52,6 +52,6 @@ async function organisationOf(
 
 function userFolders(user: string | false | undefined): Folder[] {
   if (user === false) return [];
-  const home = homedir();
+  const home = homeDirectory();
   return (user === undefined ? folders.map((folder) => posix.join(home, folder)) : [user]).map(hostFolder);
 }

@@ -4,11 +4,12 @@ import { constants, existsSync } from 'node:fs';
 import { copyFile, cp, link, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { cacheDirectory } from '../../../base/user-directories.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import { asFunction, makeCodeCache, starter } from './code-cache.js';
 import { keepNode } from './node.js';
 import { executorScript, wholePackages } from './script.js';
-import { cacheDirectory, keep, removeUnused, touch } from './store.js';
+import { keep, removeUnused, touch } from './store.js';
 
 /** Where the directory stands in a cell. */
 export const bundleMount = '/opt/workcell';

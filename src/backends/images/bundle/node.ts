@@ -8,8 +8,9 @@ import { constants, createReadStream } from 'node:fs';
 import { chmod, copyFile, mkdir, open, readdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
+import { cacheDirectory } from '../../../base/user-directories.js';
 import { WorkcellError } from '../../../protocol/index.js';
-import { cacheDirectory, keep } from './store.js';
+import { keep } from './store.js';
 
 export interface KeptNode {
   /** Holds `node` and `lib/`. */

@@ -1,18 +1,12 @@
 /** Directories in the user's cache, each made once: whole or not at all, whoever else makes the same one. */
 import { constants } from 'node:fs';
 import { access, chmod, lstat, mkdir, mkdtemp, readdir, rename, stat, utimes } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { discardTree } from '../../../base/remove-tree.js';
 import { reachTrusted } from '../../../base/trusted-path.js';
+import { cacheDirectory } from '../../../base/user-directories.js';
 import { isAbandoned, ownedPrefix } from '../../../cell/launchers/scratch.js';
 import { WorkcellError } from '../../../protocol/index.js';
-
-/** Where what can be made again is kept: below `XDG_CACHE_HOME`, or `~/.cache`. */
-export function cacheDirectory(): string {
-  const given = process.env.XDG_CACHE_HOME ?? '';
-  return join(isAbsolute(given) ? given : join(homedir(), '.cache'), 'workcell');
-}
 
 /** A cell that is kept alive may go on for long with what is mounted into it. */
 const unusedMs = 30 * 24 * 60 * 60 * 1000;

@@ -1,0 +1,32 @@
+/** Where this user keeps configuration, state and caches, as the XDG base directory specification has it. */
+import { homedir, userInfo } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Settings of the user's own. */
+export function configDirectory(env: Environment = process.env): string {
+  return below(env.XDG_CONFIG_HOME, env, '.config');
+}
+
+/** What is the user's to lose: events, and which projects are trusted. */
+export function stateDirectory(env: Environment = process.env): string {
+  return below(env.XDG_STATE_HOME, env, '.local', 'state');
+}
+
+/** What can be made again. */
+export function cacheDirectory(env: Environment = process.env): string {
+  return below(env.XDG_CACHE_HOME, env, '.cache');
+}
+
+/** Never a relative path: that would be another directory wherever a program is started. */
+export function homeDirectory(env: Environment = process.env): string {
+  const named = env.HOME ?? homedir();
+  return isAbsolute(named) ? named : userInfo().homedir;
+}
+
+/** The specification has relative paths ignored. */
+function below(named: string | undefined, env: Environment, ...names: string[]): string {
+  const base = named !== undefined && isAbsolute(named) ? named : join(homeDirectory(env), ...names);
+  return join(base, 'workcell');
+}

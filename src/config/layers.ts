@@ -1,0 +1,130 @@
+/** Which files speak, and whether each may widen what is allowed or only narrow it. */
+import { dirname, isAbsolute, resolve } from 'node:path';
+import { WorkcellError } from '../protocol/errors.js';
+import { type Entry, fromFile } from './entries.js';
+import {
+  type ConfigFile,
+  findProjectFile,
+  parseConfigFile,
+  readNamedFile,
+  readUserFile,
+  untrusted,
+} from './file.js';
+import { narrow, narrowingKeys } from './narrowing.js';
+import { type Trust, trustOf } from './trust.js';
+
+/** Something that a file says and that does not count. */
+export interface NotHonoured {
+  readonly file: string;
+  /** Undefined when the whole file does not count. */
+  readonly key: string | undefined;
+  readonly reason: string;
+}
+
+export interface FileEntries {
+  /** The later ones win. */
+  readonly entries: readonly Entry[];
+  /** Those that were read. */
+  readonly files: readonly string[];
+  /** The one of them that was found by searching. */
+  readonly project: string | undefined;
+  readonly notHonoured: readonly NotHonoured[];
+}
+
+interface Place {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly file: string | undefined;
+  readonly check: (entry: Entry) => void;
+  /** Notes a file that is refused, instead of throwing. */
+  readonly lenient: boolean;
+}
+
+/** A file that is named stands alone. Otherwise the user's own comes first, and that of the project above it. */
+export async function readFiles(place: Place): Promise<FileEntries> {
+  const { cwd, env, file, check } = place;
+  const named = file === undefined ? namedByVariable(env) : resolve(cwd, file);
+  if (named !== undefined) {
+    const found = readNamedFile(named);
+    return {
+      entries: await entriesOf(found, check),
+      files: [found.path],
+      project: undefined,
+      notHonoured: [],
+    };
+  }
+  const notHonoured: NotHonoured[] = [];
+  const own = readUserFile(env);
+  const entries = own === undefined ? [] : await entriesOf(own, check);
+  const project = findProject(place, notHonoured);
+  if (project !== undefined) {
+    const trust = trustOf(project.path, project.text, env);
+    const said = await entriesOf(project, check);
+    if (trust === 'trusted') entries.push(...said);
+    else entries.push(...narrowed(said, { project, trust, entries, notHonoured }));
+  }
+  const files = [own, project].flatMap((read) => (read === undefined ? [] : [read.path]));
+  return { entries, files, project: project?.path, notHonoured };
+}
+
+function findProject({ cwd, env, lenient }: Place, notHonoured: NotHonoured[]): ConfigFile | undefined {
+  const note = (file: string, reason: string) => notHonoured.push({ file, key: undefined, reason });
+  try {
+    return findProjectFile(cwd, env, note);
+  } catch (error) {
+    if (!lenient || !WorkcellError.isInstance(error) || error.code !== 'config-untrusted') throw error;
+    note(String(error.details.file), error.message);
+    return undefined;
+  }
+}
+
+async function entriesOf(file: ConfigFile, check: (entry: Entry) => void): Promise<Entry[]> {
+  const entries = await fromFile(file.path, parseConfigFile(file));
+  for (const entry of entries) check(entry);
+  return entries;
+}
+
+/** A variable is set once and holds in every directory, so one with a relative path would have each directory choose. */
+function namedByVariable({ WORKCELL_CONFIG: named }: Place['env']): string | undefined {
+  if (named === undefined || named === '') return undefined;
+  if (isAbsolute(named)) return named;
+  throw new WorkcellError(
+    'invalid-config',
+    `WORKCELL_CONFIG = ${JSON.stringify(named)} is not accepted: a variable holds in every directory, so give an absolute path, or use --config.`,
+    { details: { variable: 'WORKCELL_CONFIG' } },
+  );
+}
+
+/** What counts of a file that nobody has trusted; the rest of it is noted. */
+function narrowed(
+  said: readonly Entry[],
+  parts: { project: ConfigFile; trust: Trust; entries: readonly Entry[]; notHonoured: NotHonoured[] },
+): Entry[] {
+  const { project, trust, entries, notHonoured } = parts;
+  return said.flatMap((entry) => {
+    const { key } = entry.setting;
+    const before = entries.findLast(({ setting }) => setting.key === key);
+    const mayNarrow = narrowingKeys.includes(key);
+    const value = mayNarrow ? narrow(key, entry.value, before?.value) : undefined;
+    if (value !== undefined) return [{ ...entry, value }];
+    const reason = mayNarrow
+      ? `${before?.source} is as strict already`
+      : trust === 'changed'
+        ? 'the file has changed since it was trusted'
+        : 'nobody has trusted the file';
+    notHonoured.push({ file: project.path, key, reason });
+    return [];
+  });
+}
+
+/** Refuses a project that asks for more than it may. */
+export function refuseWidening(notHonoured: readonly NotHonoured[]): void {
+  const widening = notHonoured.filter(({ key }) => key !== undefined && !narrowingKeys.includes(key));
+  const [first] = widening;
+  if (first === undefined) return;
+  const keys = widening.map(({ key }) => key).join(', ');
+  throw untrusted(
+    first.file,
+    `${first.file} sets ${keys}, and ${first.reason}. A file that is found by searching may set ${narrowingKeys.join(', ')} alone. Read it, then allow what it says now: workcell trust ${dirname(first.file)}. To go on without it: --no-config, or --config FILE.`,
+  );
+}
