@@ -84,14 +84,12 @@ export function cellSettings({ id, options, user, plugins }: ContainerParts): Ce
     id,
     socketPath: socketInside,
     workspace: workspaceInside,
-    user: {
-      ...user,
-      home: homeInside,
-      ...(limits.openFiles !== undefined && { openFiles: limits.openFiles }),
-    },
+    home: homeInside,
+    user,
     env,
     keepAlive,
     plugins: [...plugins],
+    ...(limits.openFiles !== undefined && { openFiles: limits.openFiles }),
   };
 }
 

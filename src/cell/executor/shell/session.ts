@@ -382,21 +382,14 @@ export class Session {
     const shell = this.#shell;
     if (running.end !== undefined || running.endedBy !== undefined || shell === undefined) return;
     running.endedBy = reason;
-    const frozen = this.#parts.launcher.frozen?.();
-    // What is stopped cannot react to an interrupt: it gets its time when the cell goes on.
-    if (frozen === undefined) this.#interrupt(running, shell.pid);
-    else void frozen.then(() => this.#interrupt(running, shell.pid));
-  }
-
-  #interrupt(running: Running, shellPid: number): void {
-    this.#victims.interrupt(shellPid);
+    this.#victims.interrupt(shell.pid);
     const escalate = setTimeout(() => {
       if (running.end !== undefined || running.settling) return;
-      this.#victims.killStarted(shellPid);
-      this.#victims.interrupt(shellPid);
+      this.#victims.killStarted(shell.pid);
+      this.#victims.interrupt(shell.pid);
       const giveUp = setTimeout(() => {
         if (running.end === undefined && !running.settling)
-          this.#parts.launcher.signal([shellPid], 'SIGKILL');
+          this.#parts.launcher.signal([shell.pid], 'SIGKILL');
       }, graceMs);
       giveUp.unref();
     }, graceMs);

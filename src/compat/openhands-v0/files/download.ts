@@ -1,8 +1,7 @@
 /** Everything below a path as a zip archive of files, for `/download_files`. */
 import { posix } from 'node:path';
 import { Readable } from 'node:stream';
-import { finished } from 'node:stream/promises';
-import { ZipFile } from 'yazl';
+import { writeZip, type ZipMember } from '../../../base/zip-writer.js';
 import type { Executor } from '../../../protocol/index.js';
 import { HttpError } from '../http-error.js';
 import { transfers } from '../messages.js';
@@ -15,14 +14,7 @@ export async function downloadZip(executor: Executor, path: string): Promise<Rea
   const kind = await kindOf(executor, path);
   if (kind === 'missing') throw new HttpError(404, transfers.missing(path));
   const names = kind === 'file' ? [''] : await filesBelow(executor, path);
-  const archive = new ZipFile();
-  const output = archive.outputStream as Readable;
-  const fail = (error: Error) => void output.destroy(error);
-  archive.on('error', fail);
-  const packing = new Packing(archive, executor);
-  output.once('close', () => packing.stop());
-  void packing.pack(path, names).then(() => archive.end(), fail);
-  return output;
+  return Readable.from(writeZip(filesOf(executor, path, names), { compress: false }), { objectMode: false });
 }
 
 async function filesBelow(executor: Executor, path: string): Promise<string[]> {
@@ -37,30 +29,14 @@ async function filesBelow(executor: Executor, path: string): Promise<string[]> {
   return names;
 }
 
-/** Puts one file after the other into an archive, as long as somebody reads it. */
-class Packing {
-  readonly #archive: ZipFile;
-  readonly #executor: Executor;
-  #current: Readable | undefined;
-  #stopped = false;
-
-  constructor(archive: ZipFile, executor: Executor) {
-    this.#archive = archive;
-    this.#executor = executor;
-  }
-
-  async pack(path: string, names: readonly string[]): Promise<void> {
-    for (const name of names) {
-      const { content } = await this.#executor.download(posix.join(path, name));
-      if (this.#stopped) return;
-      this.#current = Readable.from(content);
-      this.#archive.addReadStream(this.#current, name || posix.basename(path), { compress: false });
-      await finished(this.#current);
-    }
-  }
-
-  stop(): void {
-    this.#stopped = true;
-    this.#current?.destroy();
+/** One file after the other, opened when its turn comes. */
+async function* filesOf(
+  executor: Executor,
+  path: string,
+  names: readonly string[],
+): AsyncGenerator<ZipMember> {
+  for (const name of names) {
+    const { content } = await executor.download(posix.join(path, name));
+    yield { name: name || posix.basename(path), content };
   }
 }
