@@ -25,10 +25,12 @@ export function createHostLauncher(options: {
   environment: Readonly<Record<string, string>>;
   /** Words before those of every program, that lead to it in another guise. */
   prefix?: readonly string[] | undefined;
+  /** Default: the one in PATH. */
+  bash?: string | undefined;
   /** True of a process that can only be one of the cell, whatever it carries. */
   isOwn?: ((entry: CellProcess) => boolean) | undefined;
 }): Launcher {
-  const { prefix = [], isOwn } = options;
+  const { prefix = [], bash = 'bash', isOwn } = options;
   const cell = `${ownerMark}-${randomBytes(12).toString('hex')}`;
   const exchange = makeFleeting('exchange');
   const starts = new Starts();
@@ -108,17 +110,14 @@ export function createHostLauncher(options: {
     files: { root: options.workspace, mount: options.workspace, workspace: options.workspace },
     exchange: { outside: exchange, inside: exchange },
     sockets: { outside: exchange, inside: exchange },
+    bash,
     node: nodeCommand(),
     environment: options.environment,
     spawn: (argv, spawnOptions) =>
       start(spawnOptions, (marked) => spawnPiped(withOwnShell(argv, marked), marked, prefix)),
     openPty: (argv, ptyOptions) =>
       start(ptyOptions, (marked) =>
-        spawnPty(
-          withOwnShell(argv, marked),
-          { ...marked, columns: ptyOptions.columns, rows: ptyOptions.rows },
-          prefix,
-        ),
+        spawnPty(withOwnShell(argv, marked), { ...ptyOptions, ...marked }, prefix),
       ),
     connect: (place) =>
       typeof place === 'number' ? connectTo({ port: place, host: '127.0.0.1' }) : connectToSocket(place),

@@ -26,6 +26,11 @@ export interface SpawnOptions {
 export interface PtyOptions extends SpawnOptions {
   readonly columns: number;
   readonly rows: number;
+  /**
+   * Gives the program a channel: what is written to `LaunchedPty.channel` is read from its descriptor 3. No path
+   * leads to it, so other programs have it only from this one.
+   */
+  readonly channel?: true;
 }
 
 /** A process with pipes. It leads its own process group. */
@@ -43,6 +48,8 @@ export interface LaunchedProcess {
 export interface LaunchedPty {
   /** As seen from inside. */
   readonly pid: number;
+  /** There when it was asked for. */
+  readonly channel?: Writable | undefined;
   readonly exited: Promise<ExitStatus>;
   /** Called with each piece of output; set once, before the first piece can arrive. */
   onData(listener: (chunk: Buffer) => void): void;
@@ -80,6 +87,11 @@ export interface Launcher {
   readonly exchange: { readonly outside: string; readonly inside: string };
   /** A directory of this cell in which processes inside may make sockets, and this side connect to them. */
   readonly sockets: { readonly outside: string; readonly inside: string };
+  /**
+   * The bash for shell sessions: where the place allows it, one that other programs of the cell may not look into
+   * (`unreadable.ts`).
+   */
+  readonly bash: string;
   /** Words that start Node inside, where the system of the cell can run it. */
   readonly node: readonly string[];
   /** What every process starts with, before the runtime's own variables. */

@@ -43,8 +43,8 @@ export async function spawnPty(
   if (obstacle !== undefined) throw obstacle;
   const { master, slave, name } = openPair(options.columns, options.rows);
   try {
-    const { pid, exited } = await spawnOn(
-      [slave, slave, slave],
+    const { pid, exited, channel } = await spawnOn(
+      [slave, slave, slave, ...(options.channel ? (['channel'] as const) : [])],
       [...prefix, '/bin/sh', '-c', takeTerminal, name, ...argv],
       {
         cwd: options.cwd,
@@ -54,7 +54,7 @@ export async function spawnPty(
     const pty = attachMaster(master, pid, exited);
     // Some programs close their files before they end. The terminal must not hang up on them then, which kills.
     void pty.exited.then(() => closeEnd(slave));
-    return pty;
+    return { ...pty, channel };
   } catch (error) {
     for (const end of [master, slave]) closeEnd(end);
     throw spawnFailure(argv, options, error as NodeJS.ErrnoException);

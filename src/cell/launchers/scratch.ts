@@ -73,11 +73,13 @@ function makeIn(own: OwnDirectory, purpose: string): string {
   return mkdtempSync(join(root, `${purpose}-`));
 }
 
-let prefix: string | undefined;
+const prefixes = new Map<string, string>();
 
-/** The beginning of a name that tells later processes whose it is. */
+/** The beginning of a name that tells later processes whose it is. A process may become another user. */
 export function ownedPrefix(): string {
-  prefix ??= `workcell-${owner(process.pid)}-`;
+  const known = prefixes.get(user());
+  const prefix = known ?? `workcell-${owner(process.pid)}-`;
+  if (known === undefined) prefixes.set(user(), prefix);
   return prefix;
 }
 

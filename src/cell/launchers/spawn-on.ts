@@ -1,23 +1,31 @@
 import { spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
 import { withHiddenDescriptors } from './inheritance.js';
 import type { ExitStatus, SpawnOptions } from './launcher.js';
 
 /**
  * Starts a program, as the leader of a session of its own, on open descriptors. Every launcher starts programs through
- * it, so that no other descriptor of this process reaches them. Rejects with the error of the operating system.
+ * it, so that no other descriptor of this process reaches them. In place of the last one it may get a channel: a pair
+ * of sockets, of which nobody can open an end again. Rejects with the error of the operating system.
  */
 export function spawnOn(
-  descriptors: readonly number[],
+  descriptors: readonly (number | 'channel')[],
   argv: readonly string[],
   { cwd, env }: SpawnOptions,
-): Promise<{ pid: number; exited: Promise<ExitStatus> }> {
+): Promise<{ pid: number; exited: Promise<ExitStatus>; channel: Socket | undefined }> {
   return new Promise((resolve, reject) => {
     const [file = '', ...args] = argv;
-    const child = spawn(file, args, { cwd, env, detached: true, stdio: withHiddenDescriptors(descriptors) });
+    const stdio = descriptors.map((entry) => (entry === 'channel' ? 'pipe' : entry));
+    const child = spawn(file, args, { cwd, env, detached: true, stdio: withHiddenDescriptors(stdio) });
+    const channel = descriptors.includes('channel')
+      ? (child.stdio[descriptors.indexOf('channel')] as Socket)
+      : undefined;
+    // A program that is gone takes nothing any more; its end is told elsewhere, and nobody waits for this.
+    channel?.on('error', () => {}).unref();
     const exited = new Promise<ExitStatus>((settle) => {
       child.once('exit', (exitCode, signal) => settle({ exitCode, signal }));
     });
     child.once('error', reject);
-    child.once('spawn', () => resolve({ pid: child.pid as number, exited }));
+    child.once('spawn', () => resolve({ pid: child.pid as number, exited, channel }));
   });
 }

@@ -6,13 +6,19 @@
  * write belongs to that user, they reach only what that user may, and commands, which are that user altogether, can
  * neither signal the server nor read its memory, environment or descriptors.
  */
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { findHostProgram, hostProgram } from '../../base/find-program.js';
+import { removeTree } from '../../base/remove-tree.js';
 import { type Isolation, WorkcellError } from '../../protocol/index.js';
 import { makeFifosThrough } from './fifo.js';
 import { createHostLauncher } from './host.js';
 import type { Launcher, SpawnOptions } from './launcher.js';
+import { ownedPrefix, sweepAbandoned } from './scratch.js';
 import { spawnObstacle } from './spawn-failure.js';
+import { unreadableCopy } from './unreadable.js';
 
 export interface User {
   readonly uid: number;
@@ -28,8 +34,9 @@ export function takeUser({ uid, gid }: User): void {
       { details: { uid } },
     );
   }
+  bash ??= protectBash([...switchTo({ uid, gid }), '--']);
   // A kernel may make the real user of a process that of what it executes, as gVisor does.
-  makeFifosThrough([setpriv(), `--reuid=${uid}`, `--regid=${gid}`, '--keep-groups', '--']);
+  makeFifosThrough([...switchTo({ uid, gid }), '--']);
   try {
     process.setgroups?.([]);
     process.setgid?.(gid);
@@ -41,6 +48,26 @@ export function takeUser({ uid, gid }: User): void {
       { details: { uid }, cause },
     );
   }
+}
+
+/** The bash for shells, which the other user may execute and not read; undefined until there is one. */
+let bash: string | undefined;
+
+/** Undefined where the system has no bash, or starts no program that its user may not read. */
+function protectBash(prefix: readonly string[]): string | undefined {
+  const program = findHostProgram('bash');
+  if (program === undefined) return undefined;
+  // Not in the directory of this user: the other one has to enter it.
+  void sweepAbandoned({ path: tmpdir(), base: tmpdir() });
+  const directory = mkdtempSync(join(tmpdir(), ownedPrefix()));
+  process.once('exit', () => {
+    process.seteuid?.(process.getuid?.() ?? 0);
+    removeTree(directory);
+  });
+  chmodSync(directory, 0o711);
+  const copy = unreadableCopy(program, directory);
+  const [file = '', ...args] = [...prefix, copy, '-c', ':'];
+  return spawnSync(file, args, { stdio: 'ignore' }).status === 0 ? copy : undefined;
 }
 
 /** Takes the first user again, for good: nothing of the other one may be under way any more. */
@@ -63,8 +90,11 @@ export function createUidLauncher(
 ): Launcher {
   const { uid, gid, workspace, openFiles, alone = false } = options;
   const account = accountOf(uid);
+  // Where there is no other user, commands have no capability either, by which they could read it.
+  if (process.getuid?.() === uid) bash ??= protectBash([]);
   const host = createHostLauncher({
     workspace,
+    bash,
     environment: {
       ...options.environment,
       HOME: options.home ?? account?.home ?? workspace,
@@ -76,15 +106,7 @@ export function createUidLauncher(
       // Where there is no other user, root without capabilities is what commands are to be already.
       ...(process.getuid?.() === uid
         ? []
-        : [
-            setpriv(),
-            `--reuid=${uid}`,
-            `--regid=${gid}`,
-            '--keep-groups',
-            '--no-new-privs',
-            '--inh-caps=-all',
-            '--',
-          ]),
+        : [...switchTo({ uid, gid }), '--no-new-privs', '--inh-caps=-all', '--']),
       ...firstVictim(),
     ],
     isOwn:
@@ -148,6 +170,10 @@ export function uidIsolation({ uid }: User): Isolation {
       { code: 'network', enforced: false, values: { kind: 'machine', networks: [], publishedPorts: 0 } },
     ],
   };
+}
+
+function switchTo({ uid, gid }: User): string[] {
+  return [setpriv(), `--reuid=${uid}`, `--regid=${gid}`, '--keep-groups'];
 }
 
 function setpriv(): string {

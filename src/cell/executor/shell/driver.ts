@@ -1,14 +1,24 @@
 /**
- * What bash is told to do: wait for a command on a pipe, run it in the shell itself, and report its end on the
+ * What bash is told to do: wait for a command on its channel, run it in the shell itself, and report its end on the
  * terminal, behind all that it printed.
  *
  * The loop lives in PROMPT_COMMAND of an interactive shell. So Ctrl-C behaves as a person knows it (it abandons the
  * whole command and comes back here), nothing is typed into the terminal, and variables, functions and options
  * belong to the user alone. The report is made at the head of the loop, where `continue`, an interrupt and a
  * normal end all arrive; only `break` leaves the loop, which is reported too.
+ *
+ * Why a report can be believed: it carries a token that is new with each command and that only two places know, this
+ * side and the memory of the shell. The token comes through the channel, a descriptor that the launcher gives to the
+ * shell alone and that no path leads to; the shell holds it close-on-exec, so no program has it. What the shell
+ * prints goes to this side and can be read by nobody else on the terminal. Where the launcher has a bash of its own
+ * for that (`Launcher.bash`), no program can open the memory of the shell either. Forks of the shell itself, such as
+ * `( … ) &`, are the shell: they have its memory and its channel.
  */
 import { quote } from '../../../base/shell-quote.js';
 import { unquote } from './unquote.js';
+
+/** Where bash keeps its channel: out of the way of the numbers that people use. */
+const channel = 27;
 
 /** How a shell tells that the loop was left and that an empty line on the terminal brings it back. */
 const leftLoop = 'left';
@@ -19,9 +29,12 @@ const lastWords = 'exit;';
 const reportPrefix = '\x1b]7777;';
 const reportEnd = 0x07;
 
+/** The path of a working directory, with every byte of it escaped, is shorter than this. */
+const longestReport = 32_768;
+
 export interface Report {
-  /** Which command ended; the name given to the shell itself when it has just started. */
-  readonly command: string;
+  /** Which command ended. */
+  readonly token: string;
   readonly exitCode: number;
   /** The last process that the shell started in the background; 0 without one. */
   readonly backgroundPid: number;
@@ -30,49 +43,74 @@ export interface Report {
   readonly rawTerminal: boolean;
 }
 
-/**
- * The start-up file of a shell that takes its commands from the pipe at `pipe`, each as `name.number command`. One that
- * needs more, or is long, stands as `name.number@` and is in the file at `file`, as assignments.
- */
-export function driverSource(name: string, pipe: string, file: string): string {
+/** The variables that make a bash with its channel at descriptor 3 take its commands from there. */
+export const driverVariables: Readonly<Record<string, string>> = {
+  PROMPT_COMMAND: driverSource(),
+  // Otherwise bash reads the history of its user before anything else.
+  HISTFILE: '',
+};
+
+/** All state is in one array: no option of the shell gives an array to the programs it starts. */
+function driverSource(): string {
+  const own = (name: string) => `\${__workcell[${name}]}`;
+  const print = (format: string, words: string) =>
+    `\\builtin printf '\\e]7777;%s;${format}\\a' "${own('token')}" ${words}`;
+  // Its only line end is its last character: bash writes line by line, and between two writes others could print.
   // Opening the terminal costs more than all the rest, so it is done only when a command has sent output elsewhere.
   const report = [
-    `\\builtin printf -v __workcell_report '\\e]7777;${name}.%d;%d;%d;%q\\n\\a' "$__workcell_now" "$__workcell_status" "\${!:-0}" "$PWD";`,
-    `if [[ -t 1 ]]; then \\builtin printf %s "$__workcell_report"; else \\builtin printf %s "$__workcell_report" >"$__workcell_terminal"; fi;`,
+    `if [[ ${own('token')} ]]; then`,
+    `\\builtin printf -v '__workcell[report]' '\\e]7777;%s;%d;%d;%q\\a\\n' "${own('token')}" "${own('status')}" "\${!:-0}" "$PWD";`,
+    `if [[ -t 1 ]]; then \\builtin printf %s "${own('report')}"; else \\builtin printf %s "${own('report')}" >"${own('terminal')}"; fi;`,
+    'fi;',
   ].join(' ');
   const receive = [
-    `while IFS= \\builtin read -r -d '' __workcell_next;`,
-    `do case $__workcell_next in ${name}.*) \\builtin break;; esac; done <${quote(pipe)};`,
+    '__workcell[message]=;',
+    `while IFS= \\builtin read -r -u ${channel} '__workcell[header]' || case $? in 1) \\builtin kill -KILL $$;; *) \\builtin false;; esac;`,
+    // What is left of a message that an interrupt cut through is not mistaken for one: it does not end in a digit.
+    `do case ${own('header')} in 'workcell '*[0-9]) ;; *) \\builtin continue;; esac;`,
+    `__workcell[header]=\${__workcell[header]#* };`,
+    `IFS= \\builtin read -r -N "\${__workcell[header]#* }" -u ${channel} '__workcell[message]' || \\builtin break;`,
+    // A command that was sent again because its first copy seemed lost runs once.
+    `if [[ \${__workcell[header]% *} -gt ${own('number')} ]]; then \\builtin break; fi; __workcell[message]=; done;`,
+    `[[ ${own('message')} ]];`,
   ].join(' ');
   const loop = [
-    'while { __workcell_status=${__workcell_kept:-$?} __workcell_kept= __workcell_flags=$-; set +x; } 2>/dev/null;',
-    '\\builtin eval "$__workcell_after"; __workcell_before= __workcell_after=;',
+    `while { __workcell[status]=\${__workcell[kept]:-$?} __workcell[kept]= __workcell[flags]=$-; set +x; } 2>/dev/null;`,
+    `if [[ ${own('after')} ]]; then \\builtin eval "${own('after')}"; fi;`,
+    '__workcell[after]= __workcell[before]= __workcell[command]=;',
     `${report} ${receive}`,
     'do',
-    `__workcell_next=\${__workcell_next#${name}.} __workcell_number=\${__workcell_next%%[ @]*};`,
-    // A command that was sent again because its first copy seemed lost runs once.
-    'if [[ $__workcell_number -le $__workcell_now ]]; then \\builtin continue; fi;',
-    '__workcell_now=$__workcell_number __workcell_command=${__workcell_next#*[ @]};',
-    `case $__workcell_next in $__workcell_number@) . ${quote(file)}; \\builtin eval "$__workcell_before";; esac;`,
-    'case $__workcell_flags in *x*) __workcell_command="set -x;$__workcell_command";; esac;',
+    `\\builtin eval "${own('message')}"; __workcell[message]=;`,
+    `if [[ ${own('before')} ]]; then \\builtin eval "${own('before')}"; fi; __workcell[before]=;`,
+    `case ${own('flags')} in *x*) __workcell[command]="set -x;${own('command')}";; esac;`,
     // Under `set -e` a status like that of `! true` ends nothing, but would if it became the status of `eval`.
-    `case $__workcell_flags in *e*) __workcell_command+=$'\\n{ __workcell_kept=$?; } 2>/dev/null';; esac;`,
+    `case ${own('flags')} in *e*) __workcell[command]+=$'\\n{ __workcell[kept]=$?; } 2>/dev/null';; esac;`,
     // The command sees the status of the one before; behind `||` a status that is not 0 passes `set -e` unharmed.
-    'case $__workcell_status in 0) \\builtin eval "$__workcell_command";;',
-    '*) __workcell_return "$__workcell_status" || \\builtin eval "$__workcell_command";; esac;',
+    `case ${own('status')} in 0) \\builtin eval "${own('command')}";;`,
+    `*) __workcell_return "${own('status')}" || \\builtin eval "${own('command')}";; esac;`,
     'done;',
-    `\\builtin printf '\\e]7777;${leftLoop}\\a' >"$__workcell_terminal"`,
+    `${print(leftLoop, '')} >"${own('terminal')}"`,
   ].join(' ');
   return [
     'PS1= PS2=',
     'unset HISTFILE MAILCHECK',
-    '__workcell_now=0 __workcell_after= __workcell_kept= __workcell_terminal=/dev/tty',
+    // The name of the copy that a launcher may have for shells means nothing to people and scripts.
+    'BASH_ARGV0=bash',
+    'if [[ ! -r $BASH ]]; then if [[ -x /bin/bash ]]; then BASH=/bin/bash; else BASH=/usr/bin/bash; fi; fi',
+    'declare -A __workcell=([token]= [number]=0 [status]=0 [kept]= [flags]= [after]= [before]= [command]= [message]= [header]= [report]= [terminal]=/dev/tty)',
+    // A copy of a descriptor is close-on-exec when the original is, and one that bash saves for the time of a
+    // redirection is. Bash saves it as the lowest number from 10 on, which is the one that it gives out first.
+    'exec {__workcell_saved}</dev/null {__workcell_saved}<&-',
+    `{ exec ${channel}<&"$__workcell_saved"; } 3<&0`,
+    'exec 3<&-',
+    'unset __workcell_saved',
     // Not every kernel knows the terminal by that name; it has another one, which is dearer to find.
-    '{ : >/dev/tty; } 2>/dev/null || __workcell_terminal=$(\\command readlink /proc/$$/fd/0)',
+    '{ : >/dev/tty; } 2>/dev/null || __workcell[terminal]=$(\\command readlink /proc/$$/fd/0)',
     '__workcell_return() { return "$1"; }',
-    `trap ${quote(`\\builtin printf '\\e]7777;${lastWords}%q\\a' "$PWD" >"$__workcell_terminal"`)} EXIT`,
+    `trap ${quote(`${print(`${lastWords}%q`, '"$PWD"')} >"${own('terminal')}"`)} EXIT`,
     `PROMPT_COMMAND=${quote(loop)}`,
-    '',
+    'declare +x PROMPT_COMMAND',
+    'eval "$PROMPT_COMMAND"',
   ].join('\n');
 }
 
@@ -83,17 +121,23 @@ export interface Command {
   readonly after: string;
 }
 
-/** A command as the pipe carries it; bash reads that byte by byte, and it holds 64 KiB. */
-export function commandRecord(
-  name: string,
-  number: number,
-  command: Command,
-): { record: string; file?: string } {
-  const { source, before, after } = command;
-  if (before === '' && after === '' && source.length <= 1024)
-    return { record: `${name}.${number} ${source}\0` };
-  const file = `__workcell_before=${quote(before)} __workcell_command=${quote(source)} __workcell_after=${quote(after)}\n`;
-  return { record: `${name}.${number}@\0`, file };
+/** A command as the channel carries it: a line that says how long it is, and then itself, without line ends. */
+export function commandMessage(number: number, token: string, { source, before, after }: Command): string {
+  const scope =
+    before === '' && after === '' ? '' : `[before]=${asciiWord(before)} [after]=${asciiWord(after)} `;
+  const body = `__workcell+=([number]=${number} [token]=${token} ${scope}[command]=${asciiWord(source)})`;
+  return `workcell ${number} ${body.length}\n${body}`;
+}
+
+/** One word of bash source in printable ASCII, of which every locale counts as many characters as bytes. */
+function asciiWord(text: string): string {
+  if (/^[ -~]*$/.test(text)) return quote(text);
+  const bytes = Array.from(Buffer.from(text), (byte) =>
+    byte >= 0x20 && byte < 0x7f && byte !== 0x27 && byte !== 0x5c
+      ? String.fromCharCode(byte)
+      : `\\x${byte.toString(16).padStart(2, '0')}`,
+  );
+  return `$'${bytes.join('')}'`;
 }
 
 export type Found =
@@ -103,50 +147,57 @@ export type Found =
   | { readonly kind: 'exit'; readonly start: number; readonly end: number; readonly cwd: string }
   | { readonly kind: 'report'; readonly start: number; readonly end: number; readonly report: Report };
 
-/** Looks for a report of this shell in what came from the terminal. Its name is what a program cannot guess. */
-export function findReport(data: Buffer, name: string): Found {
-  let from = 0;
-  while (true) {
+/** Looks for a report with one of the tokens, all of one length, in what came from the terminal. */
+export function findReport(data: Buffer, tokens: readonly string[]): Found {
+  const heads = tokens.map((token) => `${reportPrefix}${token};`);
+  const headLength = heads[0]?.length ?? 0;
+  for (let from = 0; ; ) {
     const start = data.indexOf(reportPrefix, from, 'latin1');
-    if (start === -1) return { kind: 'none', safe: safeLength(data, from) };
-    const end = data.indexOf(reportEnd, start);
-    if (end === -1) {
-      // A report is short; a longer run without its end is something that only looks like one.
-      if (data.length - start < 32_768) return { kind: 'none', safe: start };
-    } else {
-      const body = data.subarray(start + reportPrefix.length, end);
-      if (body.toString('latin1') === leftLoop) return { kind: 'left', start, end: end + 1 };
-      if (body.subarray(0, lastWords.length).toString('latin1') === lastWords) {
-        return { kind: 'exit', start, end: end + 1, cwd: unquote(body.subarray(lastWords.length)) };
-      }
-      const report = parseReport(body, name);
-      if (report !== undefined) return { kind: 'report', start, end: end + 1, report };
+    if (start === -1) return { kind: 'none', safe: safeLength(data, heads) };
+    const head = data.toString('latin1', start, start + headLength);
+    const index = heads.indexOf(head);
+    if (index !== -1) {
+      const found = readReport(tokens[index] as string, data, start, start + headLength);
+      if (found !== undefined) return found;
+    } else if (start + headLength > data.length && heads.some((whole) => whole.startsWith(head))) {
+      return { kind: 'none', safe: start };
     }
     from = start + reportPrefix.length;
   }
 }
 
-function parseReport(body: Buffer, name: string): Report | undefined {
-  const match = /^([0-9a-f]+\.\d+);(-?\d+);(\d+);/.exec(body.subarray(0, 128).toString('latin1'));
+/** Undefined for what is none after all. */
+function readReport(token: string, data: Buffer, start: number, bodyStart: number): Found | undefined {
+  const last = data.subarray(0, start + longestReport).indexOf(reportEnd, bodyStart);
+  if (last === -1) return data.length - start < longestReport ? { kind: 'none', safe: start } : undefined;
+  const body = data.subarray(bodyStart, last);
+  const text = body.toString('latin1');
+  if (text === leftLoop) return { kind: 'left', start, end: last + 1 };
+  if (text.startsWith(lastWords))
+    return { kind: 'exit', start, end: last + 1, cwd: unquote(body.subarray(lastWords.length)) };
+  const match = /^(-?\d+);(\d+);/.exec(text);
   if (match === null) return undefined;
-  const [head, command, exitCode, backgroundPid] = match;
-  if (command === undefined || !command.startsWith(`${name}.`)) return undefined;
-  // The report ends with a line end, which a terminal in its usual mode turns into two characters.
-  const rawTerminal = body.at(-2) !== 0x0d;
-  return {
-    command,
+  // A line end follows, which a terminal in its usual mode turns into two characters.
+  const rawTerminal = data[last + 1] === 0x0a;
+  const end = last + (rawTerminal ? 2 : 3);
+  if (data.length < end) return { kind: 'none', safe: start };
+  const [head, exitCode, backgroundPid] = match;
+  const cwd = unquote(body.subarray(head.length));
+  const report = {
+    token,
     exitCode: Number(exitCode),
     backgroundPid: Number(backgroundPid),
-    cwd: unquote(body.subarray(head.length, rawTerminal ? -1 : -2)),
+    cwd,
     rawTerminal,
   };
+  return { kind: 'report', start, end, report };
 }
 
 /** How much of the data is certainly not the beginning of a report. */
-function safeLength(data: Buffer, from: number): number {
-  for (let length = Math.min(reportPrefix.length - 1, data.length - from); length > 0; length--) {
-    if (data.subarray(data.length - length).toString('latin1') === reportPrefix.slice(0, length))
-      return data.length - length;
+function safeLength(data: Buffer, heads: readonly string[]): number {
+  for (let length = Math.min(reportPrefix.length - 1, data.length); length > 0; length--) {
+    const tail = data.toString('latin1', data.length - length);
+    if (heads.some((head) => head.startsWith(tail))) return data.length - length;
   }
   return data.length;
 }

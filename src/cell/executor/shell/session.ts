@@ -146,21 +146,11 @@ export class Session {
       end: undefined,
       waiter: undefined,
     };
-    const before = { running: this.#running, version: this.#environmentVersion, fresh: this.#fresh };
     this.#running = running;
     for (const chunk of this.#idle.splice(0)) running.spool.append(chunk);
     this.#victims.commandStarts();
     const preparation = `${this.#rawTerminal ? restoreTerminal : ''}${this.#forgetJobs(action.command)}${this.#return()}${this.#environmentChanges()}${scope.before}`;
-    try {
-      this.#shell.send({ source: action.command, before: preparation, after: scope.after });
-    } catch (error) {
-      // The shell has not heard of it, so it is as if it had never been asked for.
-      this.#running = before.running;
-      this.#environmentVersion = before.version;
-      this.#fresh = before.fresh;
-      output.complete = true;
-      throw error;
-    }
+    this.#shell.send({ source: action.command, before: preparation, after: scope.after });
   }
 
   async #startShell(): Promise<Shell> {

@@ -1,11 +1,7 @@
 /** One bash on a terminal: takes commands, passes their output on, and tells when each one ends. */
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, openSync, writeFileSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
-import { makeFifo } from '../../launchers/fifo.js';
 import type { ExitStatus, LaunchedPty, Launcher } from '../../launchers/launcher.js';
-import { removeFile } from '../../launchers/scratch.js';
-import { type Command, commandRecord, driverSource, findReport, type Report } from './driver.js';
+import { type Command, commandMessage, driverVariables, findReport, type Report } from './driver.js';
 import type { ScreenSize } from './render.js';
 
 export interface ShellEvents {
@@ -29,41 +25,33 @@ export interface Shell {
 /** The terminal of every shell. */
 export const shellSize: ScreenSize = { columns: 200, rows: 50 };
 
+/** So many copies of a command that seemed lost are sent; more of them are no accident. */
+const mostCopies = 16;
+
 /** Starts a shell; settles when it waits for its first command. */
 export async function startShell(
-  launcher: Pick<Launcher, 'exchange' | 'openPty'>,
+  launcher: Pick<Launcher, 'bash' | 'openPty'>,
   options: { cwd: string; env: Readonly<Record<string, string>>; size: ScreenSize },
   events: ShellEvents,
 ): Promise<Shell> {
-  const name = randomBytes(8).toString('hex');
-  const inside = (file: string) => `${launcher.exchange.inside}/${name}${file}`;
-  const outside = (file: string) => join(launcher.exchange.outside, `${name}${file}`);
-  await makeFifo(outside('.pipe'));
-  const pipe = openSync(outside('.pipe'), constants.O_RDWR | constants.O_NONBLOCK);
-  let closed = false;
-  let pty: LaunchedPty;
-
-  function release() {
-    if (closed) return;
-    closed = true;
-    closeSync(pipe);
-    for (const file of ['.pipe', '.rc', '.command']) removeFile(outside(file));
-  }
-
-  try {
-    writeFileSync(outside('.rc'), driverSource(name, inside('.pipe'), inside('.command')), { mode: 0o600 });
-    pty = await launcher.openPty(['bash', '--noprofile', '--noediting', '--rcfile', inside('.rc'), '-i'], {
-      ...options,
+  const pty = await launcher.openPty(
+    [launcher.bash, '--noprofile', '--noediting', '--rcfile', '/dev/null', '-i'],
+    {
+      cwd: options.cwd,
+      env: { ...options.env, ...driverVariables },
       columns: options.size.columns,
       rows: options.size.rows,
-    });
-  } catch (error) {
-    release();
-    throw error;
-  }
-
+      channel: true,
+    },
+  );
+  const { channel } = pty;
+  if (channel === undefined) throw new Error('The launcher gave a shell no channel.');
   let sent = 0;
-  let lastRecord: string | undefined;
+  let copies = 0;
+  /** Of the command that was sent last, and of the one before it. */
+  let tokens: readonly string[] = [];
+  /** What was sent last, until its end was reported. */
+  let message: string | undefined;
   let held: Buffer | undefined;
   let returning = false;
   let onFirstReport: (() => void) | undefined;
@@ -72,7 +60,7 @@ export async function startShell(
     let data = held === undefined ? chunk : Buffer.concat([held, chunk]);
     held = undefined;
     while (data.length > 0) {
-      const found = findReport(data, name);
+      const found = findReport(data, tokens);
       if (found.kind === 'none') {
         if (found.safe > 0) output(data.subarray(0, found.safe));
         if (found.safe < data.length) held = data.subarray(found.safe);
@@ -98,16 +86,15 @@ export async function startShell(
 
   function handleReport(report: Report) {
     returning = false;
-    const number = Number(report.command.slice(report.command.lastIndexOf('.') + 1));
-    if (onFirstReport !== undefined) {
-      onFirstReport();
+    if (report.token === tokens[0]) {
+      message = undefined;
+      if (onFirstReport === undefined) events.onReport(report);
+      else onFirstReport();
       onFirstReport = undefined;
-    } else if (number === sent) {
-      lastRecord = undefined;
-      events.onReport(report);
-    } else if (lastRecord !== undefined) {
-      // An interrupt hit the shell while it was reading; the NUL ends what it may have read of the first copy.
-      writeSync(pipe, `\0${lastRecord}`);
+    } else if (message !== undefined && copies < mostCopies) {
+      // An interrupt hit the shell while it was reading; the line end ends what it may have read of the first copy.
+      copies++;
+      channel?.write(`\n${message}`);
     }
   }
 
@@ -119,15 +106,17 @@ export async function startShell(
       return pty;
     },
     send(command) {
-      const { record, file } = commandRecord(name, sent + 1, command);
-      if (file !== undefined) writeFileSync(outside('.command'), file, { mode: 0o600 });
+      const token = randomBytes(12).toString('base64url');
+      const [last = token] = tokens;
+      tokens = [token, last];
       sent++;
-      lastRecord = record;
-      writeSync(pipe, record);
+      copies = 0;
+      message = commandMessage(sent, token, command);
+      channel.write(message);
     },
     close() {
       pty.close();
-      release();
+      channel.destroy();
     },
   };
 
@@ -138,9 +127,10 @@ export async function startShell(
       if (held !== undefined) events.onOutput(held);
       held = undefined;
       events.onExit(status);
-      release();
+      channel.destroy();
       resolve();
     });
+    shell.send({ source: ':', before: '', after: '' });
   });
   return shell;
 }

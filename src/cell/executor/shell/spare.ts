@@ -14,7 +14,7 @@ export class SpareShell {
 
   /** `environment`: what the variables of the cell begin with. */
   constructor(
-    launcher: Pick<Launcher, 'exchange' | 'openPty'>,
+    launcher: Pick<Launcher, 'bash' | 'openPty'>,
     place: { readonly cwd: string; readonly environment: Readonly<Record<string, string>> },
   ) {
     this.#started = startShell(

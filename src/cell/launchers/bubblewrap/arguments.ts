@@ -7,6 +7,8 @@ export interface MountOptions {
   /** The caller's directory that the cell sees as its workspace. */
   readonly workspace: string;
   readonly exchange: string;
+  /** What else is mounted, over places in the exchange directory. */
+  readonly controlMounts: readonly string[];
   /** The inner end of a terminal of this machine, which the cell sees as its console. */
   readonly terminal: string;
   /** The assembled `/etc`, and the directories of the host's that are seen in it. */
@@ -61,6 +63,7 @@ export function bubblewrapArguments(options: MountOptions, descriptors: Descript
     '--ro-bind',
     options.exchange,
     exchangeInside,
+    ...options.controlMounts,
     ...ownNode(options),
     '--remount-ro',
     '/',

@@ -1,20 +1,27 @@
 /** Starts bubblewrap with the relay in it, and talks to the relay. */
-import { writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
 import { constants } from 'node:os';
-import { join } from 'node:path';
 import { WorkcellError } from '../../../protocol/index.js';
 import type { ExitStatus } from '../launcher.js';
 import type { Referenced } from '../pty.js';
-import { removeFile } from '../scratch.js';
 import type { SeccompOptions } from '../seccomp/index.js';
 import { bubblewrapArguments, type MountOptions } from './arguments.js';
 import { filterFile } from './filter.js';
 import { cellEnvironment } from './layout.js';
 import { familyOf } from './processes.js';
-import { parseReport, type ReportLine, relaySource, relayVariables } from './relay.js';
+import {
+  bashInside,
+  parseReport,
+  type ReportLine,
+  relaySource,
+  relayVariables,
+  requestMessage,
+} from './relay.js';
 import { descriptors, startWired, type Wire } from './wire.js';
 
 export interface CellOptions extends MountOptions {
+  /** The control directory, as this side sees it. */
+  readonly control: string;
   /** Path of bubblewrap. */
   readonly program: string;
   /** Puts the cell's first process, which this side knows by this number, under the limits of the cell. */
@@ -45,17 +52,17 @@ export interface RunningCell extends Referenced {
   readonly exited: Promise<string>;
   /** Processes inside that belong to the relay. */
   readonly helpers: ReadonlySet<number>;
-  /** Number of the next request. */
-  next(): number;
-  /** Puts the request in the exchange directory and has the relay run it. */
-  send(number: number, source: string, events?: RequestEvents): void;
+  /** The number of the next request, and the key that its reports are known by. */
+  next(): { number: number; key: string };
+  /** Has the relay run a request. */
+  send(key: string, source: string, events: RequestEvents): void;
   /** Ends every process of the cell; settles when all are gone. */
   kill(): Promise<void>;
 }
 
 /** Settles when bubblewrap is being started. */
 export async function startCell(options: CellOptions): Promise<RunningCell> {
-  const relay = new Relay(options.exchange, options.enter);
+  const relay = new Relay(options.control, options.enter);
   await relay.start(commandLine(options), filterFile(options.seccomp));
   return relay;
 }
@@ -80,7 +87,7 @@ function commandLine(options: CellOptions): string[] {
     ...bubblewrapArguments(options, descriptors),
     ...relayVariables.flatMap((name) => ['--setenv', name, cellEnvironment[name] as string]),
     '--',
-    'bash',
+    bashInside,
     '-c',
     relaySource(options.setup),
   ];
@@ -89,8 +96,8 @@ function commandLine(options: CellOptions): string[] {
 const dismissMs = 1000;
 
 /**
- * The pipe of the reports can be opened through the process file system of the cell. Few lines on it are of no known
- * request, such as the end of one that failed to start; many of them, or one without end, are somebody else's.
+ * Few reports are on no known request, such as the end of one that failed to start. A cell with many of them, or with
+ * one without end, is not one that can be trusted to report anything.
  */
 const strayLines = 1000;
 const longestLine = 65_536;
@@ -100,9 +107,9 @@ class Relay implements RunningCell {
   readonly exited: Promise<string>;
   readonly helpers = new Set<number>();
   #wire: Wire | undefined;
-  readonly #exchange: string;
-  readonly #requests = new Map<number, RequestEvents>();
-  readonly #supervisors = new Map<number, number>();
+  readonly #control: string;
+  readonly #requests = new Map<string, RequestEvents>();
+  readonly #supervisors = new Map<string, number>();
   readonly #programs = new Set<number>();
   /** Process ids of programs that exited, as opposed to being killed. */
   readonly #exitedByThemselves = new Set<number>();
@@ -119,8 +126,8 @@ class Relay implements RunningCell {
   #onFailure = (_error: WorkcellError): void => {};
   #onExit = (_how: string): void => {};
 
-  constructor(exchange: string, enter: CellOptions['enter']) {
-    this.#exchange = exchange;
+  constructor(control: string, enter: CellOptions['enter']) {
+    this.#control = control;
     const known = new Promise<number>((resolve) => {
       this.#onKnown = resolve;
     });
@@ -141,7 +148,7 @@ class Relay implements RunningCell {
   }
 
   async start(argv: readonly string[], filter: string): Promise<void> {
-    const wired = { exchange: this.#exchange, filter };
+    const wired = { control: this.#control, filter };
     this.#wire = await startWired(argv, wired, (chunk) => this.#receive(chunk));
     this.#wire.ended.then(
       (how) => this.#ended(how),
@@ -149,15 +156,20 @@ class Relay implements RunningCell {
     );
   }
 
-  next(): number {
-    return ++this.#count;
+  next(): { number: number; key: string } {
+    return { number: ++this.#count, key: randomBytes(12).toString('hex') };
   }
 
-  send(number: number, source: string, events?: RequestEvents): void {
+  send(key: string, source: string, events: RequestEvents): void {
     if (this.#gone) throw new WorkcellError('runtime-closed', 'The cell has ended; start a new one.');
-    writeFileSync(join(this.#exchange, String(number)), source, { mode: 0o600, flag: 'wx' });
-    if (events !== undefined) this.#requests.set(number, events);
-    this.#wire?.send(String(number));
+    if (source.includes('\0')) {
+      throw new WorkcellError(
+        'invalid-action',
+        'A program can be given no NUL character: not in its arguments, its variables or its working directory.',
+      );
+    }
+    this.#requests.set(key, events);
+    this.#wire?.send(requestMessage(source));
   }
 
   async kill(): Promise<void> {
@@ -193,8 +205,8 @@ class Relay implements RunningCell {
   #isExpected(report: ReportLine): boolean {
     if (report.kind === 'ready') return !this.#ready;
     if (report.kind === 'job') return this.#programs.has(report.pid);
-    if (report.kind === 'supervisor' && this.#supervisors.has(report.number)) return false;
-    return this.#requests.has(report.number);
+    if (report.kind === 'supervisor' && this.#supervisors.has(report.key)) return false;
+    return this.#requests.has(report.key);
   }
 
   /** What comes before the relay is bubblewrap's: an object in JSON with the process it made, and complaints. */
@@ -214,9 +226,9 @@ class Relay implements RunningCell {
         this.#onReady();
         return;
       case 'supervisor':
-        this.#supervisors.set(report.number, report.pid);
+        this.#supervisors.set(report.key, report.pid);
         this.helpers.add(report.pid);
-        this.#requests.get(report.number)?.onSupervisor(report.pid);
+        this.#requests.get(report.key)?.onSupervisor(report.pid);
         return;
       case 'job':
         if (report.exited) this.#exitedByThemselves.add(report.pid);
@@ -225,17 +237,15 @@ class Relay implements RunningCell {
       case 'pump':
         this.helpers.add(report.pid);
         this.#programs.add(report.pid);
-        this.#requests.get(report.number)?.onPump?.(report.pid);
+        this.#requests.get(report.key)?.onPump?.(report.pid);
         return;
       case 'start':
-        this.#discard(report.number);
         this.#programs.add(report.pid);
-        this.#requests.get(report.number)?.onStart(report.pid, report.terminal);
+        this.#requests.get(report.key)?.onStart(report.pid, report.terminal);
         return;
       case 'fail':
-        this.#discard(report.number);
-        this.#requests.get(report.number)?.onFail(report.reason);
-        this.#forget(report.number);
+        this.#requests.get(report.key)?.onFail(report.reason);
+        this.#forget(report.key);
         return;
       case 'end': {
         // A pump passes on the status of its program, in which a signal looks like an exit of its own.
@@ -243,8 +253,8 @@ class Relay implements RunningCell {
         this.#dismiss(report.pid);
         this.#programs.delete(report.pid);
         const exited = this.#exitedByThemselves.delete(report.pid) && !pumped;
-        this.#requests.get(report.number)?.onEnd(exitStatus(report.status, exited));
-        this.#forget(report.number);
+        this.#requests.get(report.key)?.onEnd(exitStatus(report.status, exited));
+        this.#forget(report.key);
       }
     }
   }
@@ -261,20 +271,16 @@ class Relay implements RunningCell {
     this.#onExit(how);
   }
 
-  #forget(number: number): void {
-    this.#requests.delete(number);
-    const supervisor = this.#supervisors.get(number);
-    this.#supervisors.delete(number);
+  #forget(key: string): void {
+    this.#requests.delete(key);
+    const supervisor = this.#supervisors.get(key);
+    this.#supervisors.delete(key);
     if (supervisor !== undefined) this.#dismiss(supervisor);
   }
 
   /** A helper that made its last report needs a moment to go, in which it is not to be taken for a program. */
   #dismiss(pid: number): void {
     setTimeout(() => this.helpers.delete(pid), dismissMs).unref();
-  }
-
-  #discard(number: number): void {
-    removeFile(join(this.#exchange, String(number)));
   }
 }
 

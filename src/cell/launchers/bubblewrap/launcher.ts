@@ -1,18 +1,21 @@
 /** Starts processes in namespaces of their own. The executor stays outside, in this process. */
-import { closeSync, openSync, rmSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
+import { removeTree } from '../../../base/remove-tree.js';
 import type { Launcher } from '../launcher.js';
 import { applyLimits, type Enforcement, type Limits } from '../limits/limits.js';
 import { closeEnd, openPair, type Referenced } from '../pty.js';
 import { makeFleeting } from '../scratch.js';
 import type { SeccompOptions } from '../seccomp/index.js';
 import { startCell } from './cell.js';
+import { makeControl } from './control.js';
 import { assembleEtc } from './etc.js';
 import { boundedFile, exchangeInside, nodeInside, socketsInside, workspaceInside } from './layout.js';
 import { sweepOrphans } from './orphans.js';
 import { connectInside, connectTo } from './ports.js';
 import { CellProcesses } from './processes.js';
+import { bashInside } from './relay.js';
 import { Starter } from './starter.js';
 
 export interface BubblewrapOptions {
@@ -28,7 +31,7 @@ export interface BubblewrapOptions {
   readonly limits: Limits;
   readonly seccomp?: SeccompOptions | undefined;
   /** Called when programs can be asked for already; they start as soon as the cell can. */
-  onStarting?(early: Pick<Launcher, 'exchange' | 'openPty'>): void;
+  onStarting?(early: Pick<Launcher, 'bash' | 'openPty'>): void;
 }
 
 export interface BubblewrapLauncher extends Launcher, Referenced {
@@ -47,9 +50,12 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
   const terminal = openPair(200, 50);
   let starter: Starter | undefined;
   try {
+    const control = makeControl(exchange, options.rootfs);
     const cell = await startCell({
       ...options,
       exchange,
+      control: control.path,
+      controlMounts: control.mounts,
       etc: assembleEtc(options.network),
       scratchBytes: options.limits.diskBytes,
       enter: (pid) => enforcement.enter(pid),
@@ -59,9 +65,9 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
       terminal: terminal.name,
     });
     const processes = new CellProcesses(cell);
-    starter = new Starter({ cell, exchange, master: terminal.master, processes });
+    starter = new Starter({ cell, control: control.path, master: terminal.master, processes });
     const common = {
-      exchange: { outside: exchange, inside: exchangeInside },
+      bash: bashInside,
       openPty: starter.openPty.bind(starter),
     };
     options.onStarting?.(common);
@@ -81,7 +87,7 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
       await cell.kill();
       starter?.close();
       closeSync(root);
-      rmSync(exchange, { recursive: true, force: true });
+      removeTree(exchange);
       await enforcement.release();
     }
     const launcher: BubblewrapLauncher = {
@@ -90,6 +96,7 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
       exited: cell.exited,
       files: { root: files, mount: '/', workspace: workspaceInside },
       ...common,
+      exchange: { outside: exchange, inside: exchangeInside },
       sockets: { outside: `${files}${socketsInside}`, inside: socketsInside },
       node: [nodeInside],
       environment: options.environment,
@@ -119,7 +126,7 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
   } catch (error) {
     if (starter === undefined) closeEnd(terminal.master);
     else starter.close();
-    rmSync(exchange, { recursive: true, force: true });
+    removeTree(exchange);
     await enforcement.release();
     throw error;
   } finally {

@@ -7,7 +7,14 @@ export const workspaceInside = '/workspace';
 /** Read-only from inside, so no process there can put a link in the place of a file that this side opens. */
 export const exchangeInside = '/run/workcell';
 
-/** The pipes of the relay, in the exchange directory. */
+/**
+ * What Workcell's own processes inside need. Nobody inside can list it or watch it, and the names of pipes in it cannot
+ * be guessed, so whoever is told one is the only one to open it.
+ */
+export const controlDirectory = 'control';
+export const controlInside = `${exchangeInside}/${controlDirectory}`;
+
+/** The pipes of the relay, in the control directory, until it has them open. */
 export const requestsFile = 'requests';
 export const reportsFile = 'reports';
 

@@ -1,11 +1,11 @@
-/** Named pipes in the exchange directory that a process in the cell opens as its input and output. */
+/** Named pipes in the control directory that a process in the cell opens as its input and output. */
 import { closeSync, constants, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { basename, join } from 'node:path';
 import { makeFifo } from '../fifo.js';
 import { type ProgramOutput, readProgramOutput } from '../program-output.js';
 import { removeFile } from '../scratch.js';
-import { exchangeInside } from './layout.js';
+import { controlInside } from './layout.js';
 
 export interface Pipe<Stream extends Socket = Socket> {
   /** Path as seen from inside. */
@@ -19,16 +19,16 @@ export interface Pipe<Stream extends Socket = Socket> {
 }
 
 /** A pipe that the cell reads. */
-export function openInput(exchange: string, name: string): Promise<Pipe> {
-  return openPipe(join(exchange, name), ({ reader, writer }) => ({
+export function openInput(control: string, name: string): Promise<Pipe> {
+  return openPipe(join(control, name), ({ reader, writer }) => ({
     stream: new Socket({ fd: writer, readable: false, writable: true }),
     other: reader,
   }));
 }
 
 /** A pipe that the cell writes. */
-export function openOutput(exchange: string, name: string): Promise<Pipe<ProgramOutput>> {
-  return openPipe(join(exchange, name), ({ reader, writer }) => ({
+export function openOutput(control: string, name: string): Promise<Pipe<ProgramOutput>> {
+  return openPipe(join(control, name), ({ reader, writer }) => ({
     stream: readProgramOutput(reader),
     other: writer,
   }));
@@ -56,7 +56,7 @@ async function openPipe<Stream extends Socket>(
     removeFile(path);
   }
   return {
-    inside: `${exchangeInside}/${basename(path)}`,
+    inside: `${controlInside}/${basename(path)}`,
     stream,
     settle,
     discard() {

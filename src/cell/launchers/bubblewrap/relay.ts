@@ -1,20 +1,29 @@
 /**
  * The first process of a cell: a bash that starts the others, so that they inherit namespaces, filter and missing
- * capabilities. It reads the names of request files from its input and each request runs in a process of its own,
- * which stays until the program has ended and then reports how.
+ * capabilities. It reads requests, which are shell source, from its input; each runs in a process of its own, which
+ * stays until the program has ended and then reports how.
  *
  * Descriptors: 0 requests, 3 reports. Both are pipes that it opens itself, so that what the process file system of the
  * cell tells of them has nothing of this machine.
+ *
+ * Why a report can be believed: a program in the cell would have to write to the pipe of the reports. Its name is gone
+ * before any program runs, and it is held by processes that programs may not look into (`unreadable.ts`): this bash and
+ * its forks. Whatever they execute has it closed, except `script`, which is such a program too. And each report names
+ * its request by a key that was given to that request alone.
  */
 import { quote } from '../../../base/shell-quote.js';
-import { exchangeInside, reportsFile, requestsFile, terminalInside } from './layout.js';
+import { controlInside, reportsFile, requestsFile, terminalInside } from './layout.js';
 
 /** What the relay itself starts with: without a home and a shell, bash looks its user up before it does anything else. */
 export const relayVariables = ['PATH', 'HOME', 'SHELL'] as const;
 
+/** The programs that hold the pipe of the reports, where the cell finds them. */
+export const bashInside = `${controlInside}/bash`;
+const scriptInside = `${controlInside}/script`;
+
 /** Reads requests until this side is gone. `setup` runs first. */
 export function relaySource(setup: string): string {
-  const [requests, reports] = [`${exchangeInside}/${requestsFile}`, `${exchangeInside}/${reportsFile}`];
+  const [requests, reports] = [`${controlInside}/${requestsFile}`, `${controlInside}/${reportsFile}`];
   return [
     // To open one end waits for the other, for ever when the owner is gone by now. With both ends open for a moment it
     // does not, and what is read then is the end.
@@ -25,24 +34,32 @@ export function relaySource(setup: string): string {
     'for name in /proc/self/fd/*; do name=${name##*/}; [[ $name -gt 3 ]] && eval "exec $name>&-"; done',
     setup,
     "printf 'ready\\n' >&3",
-    `while read -r name; do ( . ${exchangeInside}/"$name" ) & done`,
+    'while read -r length && IFS= read -r -N "$length" request; do ( eval "$request" ) & request=; done',
   ].join('\n');
 }
 
+/** A request as the relay reads it: its length in bytes, which are what it counts, and then itself. */
+export function requestMessage(source: string): string {
+  return `${Buffer.byteLength(source)}\n${source}`;
+}
+
 export interface Start {
-  readonly number: number;
+  /** What its reports are known by. */
+  readonly key: string;
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** A pipe that the program is to find as descriptor 3. */
+  readonly channel?: string | undefined;
 }
 
 /** A program on three pipes, in a process group of its own. */
 export function pipedRequest(start: Start, pipes: { stdin: string; stdout: string; stderr: string }): string {
   return request(start, 'set -m', [
     `exec 0<${quote(pipes.stdin)} 1>${quote(pipes.stdout)} 2>${quote(pipes.stderr)}`,
-    reportStart(start.number),
+    reportStart(start.key),
     'exec 3>&-',
-    `exec ${start.argv.map(quote).join(' ')}`,
+    ...become(start, []),
   ]);
 }
 
@@ -50,67 +67,73 @@ export function pipedRequest(start: Start, pipes: { stdin: string; stdout: strin
 export function terminalRequest(start: Start): string {
   return request(start, 'set +m', [
     `exec 0<>${terminalInside} 1>&0 2>&0`,
-    reportStart(start.number),
-    'exec 3>&-',
+    ...openChannel(start),
+    reportStart(start.key),
+    giveChannel(start),
     // Not being the leader of its group, it stays the same process.
-    `exec setsid -c ${start.argv.map(quote).join(' ')}`,
+    ...become(start, ['setsid', '-c']),
   ]);
 }
 
-/** A program on a terminal that `script` makes and pumps. The second file runs on that terminal. */
+/**
+ * A program on a terminal that `script` makes and pumps. What is to be done on that terminal comes through a pipe, so
+ * that neither a file nor the arguments or variables of a process tell of it.
+ */
 export function scriptRequest(
   start: Start,
   pipes: { stdin: string; stdout: string },
   size: { columns: number; rows: number },
-  file: string,
-): { request: string; onTerminal: string } {
-  return {
-    request: request(start, 'set +m', [
-      `exec 0<${quote(pipes.stdin)} 1>${quote(pipes.stdout)}`,
-      `printf 'pump ${start.number} %d\\n' $BASHPID >&3`,
-      `SHELL=/bin/sh exec script -q -e -f -E always -c ${quote(`exec bash --norc ${quote(file)}`)} /dev/null`,
-    ]),
-    onTerminal: [
-      `stty cols ${size.columns} rows ${size.rows}`,
-      `printf 'start ${start.number} %d %s\\n' $$ "$(tty)" >&3`,
-      'exec 3>&-',
-      ...environment(start.env),
-      `exec ${start.argv.map(quote).join(' ')}`,
-      '',
-    ].join('\n'),
-  };
+): string {
+  const onTerminal = [
+    `stty cols ${size.columns} rows ${size.rows} 3>&- 4<&- 5<&-`,
+    `printf 'start ${start.key} %d %s\\n' $$ "$(tty 3>&- 4<&- 5<&-)" >&3`,
+    giveChannel(start),
+    'exec 5<&-',
+    ...become(start, []),
+  ].join('\n');
+  return request(start, 'set +m', [
+    `exec 0<${quote(pipes.stdin)} 1>${quote(pipes.stdout)}`,
+    ...openChannel(start),
+    // By a process that is nobody's child: `script` would take its end for that of the program.
+    `exec 5< <(exec 3>&- 4<&-; printf %s ${quote(onTerminal)} &); wait $!`,
+    `printf 'pump ${start.key} %d\\n' $BASHPID >&3`,
+    `SHELL=${bashInside} exec ${scriptInside} -q -e -f -E always -c '. /dev/fd/5' /dev/null`,
+  ]);
 }
 
 /** Tells a terminal that `script` made its new size. */
-export function resizeRequest(terminal: string, columns: number, rows: number): string {
-  return `stty -F ${quote(terminal)} cols ${columns} rows ${rows}`;
+export function resizeRequest(key: string, terminal: string, columns: number, rows: number): string {
+  return [
+    `stty -F ${quote(terminal)} cols ${columns} rows ${rows} 3>&-`,
+    `printf 'fail ${key} done\\n' >&3`,
+  ].join('\n');
 }
 
 export type ReportLine =
   | { readonly kind: 'ready' }
   | {
       readonly kind: 'start';
-      readonly number: number;
+      readonly key: string;
       readonly pid: number;
       readonly terminal: string | undefined;
     }
-  | { readonly kind: 'pump'; readonly number: number; readonly pid: number }
-  | { readonly kind: 'fail'; readonly number: number; readonly reason: string }
+  | { readonly kind: 'pump'; readonly key: string; readonly pid: number }
+  | { readonly kind: 'fail'; readonly key: string; readonly reason: string }
   /** How a job ended, in the words of bash: `Exit` and `Done` tell an exit from a signal with the same status. */
   | { readonly kind: 'job'; readonly pid: number; readonly exited: boolean }
-  | { readonly kind: 'supervisor'; readonly number: number; readonly pid: number }
-  | { readonly kind: 'end'; readonly number: number; readonly pid: number; readonly status: number };
+  | { readonly kind: 'supervisor'; readonly key: string; readonly pid: number }
+  | { readonly kind: 'end'; readonly key: string; readonly pid: number; readonly status: number };
 
 /** Undefined for a line that is none of the relay's. */
 export function parseReport(line: string): ReportLine | undefined {
   if (line === 'ready') return { kind: 'ready' };
   const job = /^\[1\].? +(\d+) (Done|Exit )?/.exec(line);
   if (job !== null) return { kind: 'job', pid: Number(job[1]), exited: job[2] !== undefined };
-  const match = /^(start|pump|fail|supervisor|end) (\d+) (\S+)(?: (\S+))?$/.exec(line);
+  const match = /^(start|pump|fail|supervisor|end) ([0-9a-f]+) (\S+)(?: (\S+))?$/.exec(line);
   if (match === null) return undefined;
-  const [, kind, number, first = '', second] = match;
-  const common = { number: Number(number), pid: Number(first) };
-  if (kind === 'fail') return { kind, number: common.number, reason: first };
+  const [, kind, key = '', first = '', second] = match;
+  if (kind === 'fail') return { kind, key, reason: first };
+  const common = { key, pid: Number(first) };
   if (!Number.isSafeInteger(common.pid)) return undefined;
   if (kind === 'start') return { kind, ...common, terminal: second };
   if (kind === 'end') return { kind, ...common, status: Number(second) };
@@ -118,36 +141,47 @@ export function parseReport(line: string): ReportLine | undefined {
 }
 
 function request(
-  { number, argv: [program = ''], cwd, env }: Start,
+  { key, argv: [program = ''], cwd, env }: Start,
   jobs: string,
   body: readonly string[],
 ): string {
-  const fail = (reason: string) => `{ printf 'fail ${number} ${reason}\\n' >&3; exit; }`;
+  const fail = (reason: string) => `{ printf 'fail ${key} ${reason}\\n' >&3; exit; }`;
+  const path = env.PATH === undefined ? '' : `PATH=${quote(env.PATH)} `;
   return [
     'trap - HUP INT QUIT TERM USR1 USR2 PIPE ALRM',
-    `printf 'supervisor ${number} %d\\n' $BASHPID >&3`,
+    `printf 'supervisor ${key} %d\\n' $BASHPID >&3`,
     `cd -- ${quote(cwd)} || { [ -e ${quote(cwd)} ] && ${fail('not-a-directory')}; ${fail('no-directory')}; }`,
     'workcell_program() {',
     'trap - INT QUIT CHLD',
-    ...environment(env),
-    `type -P -- ${quote(program)} || ${fail('no-program')}`,
+    `${path}type -P -- ${quote(program)} || ${fail('no-program')}`,
     ...body,
     '}',
     jobs,
     "trap 'jobs -l >&3' CHLD",
     'workcell_program & wait -f $!',
-    `printf 'end ${number} %d %d\\n' $! $? >&3`,
-    '',
+    `printf 'end ${key} %d %d\\n' $! $? >&3`,
   ].join('\n');
 }
 
-function reportStart(number: number): string {
-  return `printf 'start ${number} %d\\n' $BASHPID >&3`;
+function reportStart(key: string): string {
+  return `printf 'start ${key} %d\\n' $BASHPID >&3`;
 }
 
-function environment(env: Readonly<Record<string, string>>): string[] {
+/** Opened before the start is reported: its name goes then. */
+function openChannel({ channel }: Start): string[] {
+  return channel === undefined ? [] : [`exec 4<${quote(channel)}`];
+}
+
+/** From here on nothing can be reported. */
+function giveChannel({ channel }: Start): string {
+  return channel === undefined ? 'exec 3>&-' : 'exec 3<&4 4<&-';
+}
+
+/** Only here do the variables count, by which a program could be loaded into whoever executes it. */
+function become({ argv, env }: Start, through: readonly string[]): string[] {
   return [
     'unset OLDPWD SHLVL HOME SHELL',
     ...Object.entries(env).map(([name, value]) => `export ${name}=${quote(value)}`),
+    `exec ${[...through, ...argv.map(quote)].join(' ')}`,
   ];
 }

@@ -1,12 +1,8 @@
 /** Starts programs in a cell through its relay. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { ExitStatus, LaunchedProcess, LaunchedPty, PtyOptions, SpawnOptions } from '../launcher.js';
 import { attachMaster, closeEnd, type Referenced } from '../pty.js';
-import { removeFile } from '../scratch.js';
 import { Attempt } from './attempt.js';
 import type { RequestEvents, RunningCell } from './cell.js';
-import { exchangeInside } from './layout.js';
 import { openInput, openOutput, type Pipe } from './pipes.js';
 import { type CellProcesses, startVariable } from './processes.js';
 import { pumpedPty } from './pumped-pty.js';
@@ -15,15 +11,15 @@ import { startFailure } from './start-failure.js';
 
 export class Starter {
   readonly #cell: RunningCell;
-  readonly #exchange: string;
+  readonly #control: string;
   readonly #processes: CellProcesses;
   /** The outer end of the cell's own terminal, until something runs on it. */
   #master: number | undefined;
   #own: Referenced | undefined;
 
-  constructor(parts: { cell: RunningCell; exchange: string; master: number; processes: CellProcesses }) {
+  constructor(parts: { cell: RunningCell; control: string; master: number; processes: CellProcesses }) {
     this.#cell = parts.cell;
-    this.#exchange = parts.exchange;
+    this.#control = parts.control;
     this.#processes = parts.processes;
     this.#master = parts.master;
   }
@@ -31,9 +27,9 @@ export class Starter {
   async spawn(argv: readonly string[], options: SpawnOptions): Promise<LaunchedProcess> {
     const start = this.#next(argv, options);
     const [stdin, stdout, stderr] = await Promise.all([
-      openInput(this.#exchange, `${start.number}.in`),
-      openOutput(this.#exchange, `${start.number}.out`),
-      openOutput(this.#exchange, `${start.number}.err`),
+      openInput(this.#control, `${start.key}.in`),
+      openOutput(this.#control, `${start.key}.out`),
+      openOutput(this.#control, `${start.key}.err`),
     ]);
     const pipes = [stdin, stdout, stderr];
     const source = pipedRequest(start, {
@@ -74,13 +70,17 @@ export class Starter {
   async #openOwn(master: number, argv: readonly string[], options: PtyOptions): Promise<LaunchedPty> {
     try {
       const start = this.#next(argv, options);
-      const { pid, exited, streamsEnded } = await this.#start(start, options, terminalRequest(start), []);
+      const channel = await this.#channel(start, options);
+      const source = terminalRequest({ ...start, channel: channel?.inside });
+      const pipes = channel === undefined ? [] : [channel];
+      const { pid, exited, streamsEnded } = await this.#start(start, options, source, pipes);
       const pty = attachMaster(master, pid, exited);
       pty.resize(options.columns, options.rows);
       pty.onEnd(streamsEnded);
       this.#own = pty;
       return {
         ...pty,
+        channel: channel?.stream,
         onEnd: (listener) =>
           pty.onEnd(() => {
             streamsEnded();
@@ -95,23 +95,22 @@ export class Starter {
 
   async #openPumped(argv: readonly string[], options: PtyOptions): Promise<LaunchedPty> {
     const start = this.#next(argv, options);
-    const [input, output] = await Promise.all([
-      openInput(this.#exchange, `${start.number}.in`),
-      openOutput(this.#exchange, `${start.number}.out`),
+    const [input, output, channel] = await Promise.all([
+      openInput(this.#control, `${start.key}.in`),
+      openOutput(this.#control, `${start.key}.out`),
+      this.#channel(start, options),
     ]);
-    const file = `${start.number}.tty`;
-    const { request, onTerminal } = scriptRequest(
-      start,
+    const request = scriptRequest(
+      { ...start, channel: channel?.inside },
       { stdin: input.inside, stdout: output.inside },
       options,
-      `${exchangeInside}/${file}`,
     );
-    writeFileSync(join(this.#exchange, file), onTerminal, { mode: 0o600, flag: 'wx' });
-    try {
-      const started = await this.#start(start, options, request, [input, output]);
-      const { terminal = '' } = started;
-      output.stream.once('close', started.streamsEnded);
-      return pumpedPty({
+    const pipes = [input, output, ...(channel === undefined ? [] : [channel])];
+    const started = await this.#start(start, options, request, pipes);
+    const { terminal = '' } = started;
+    output.stream.once('close', started.streamsEnded);
+    return {
+      ...pumpedPty({
         ...started,
         input: input.stream,
         output: output.stream,
@@ -119,28 +118,39 @@ export class Starter {
         hangUp: () => {
           if (started.pump !== undefined) this.#processes.signal([started.pump], 'SIGKILL');
         },
-      });
-    } finally {
-      removeFile(join(this.#exchange, file));
-    }
+      }),
+      channel: channel?.stream,
+    };
+  }
+
+  async #channel(start: Start, options: PtyOptions): Promise<Pipe | undefined> {
+    if (!options.channel) return undefined;
+    const pipe = await openInput(this.#control, `${start.key}.channel`);
+    // Commands keep this process alive, not what carries them.
+    pipe.stream.unref();
+    return pipe;
   }
 
   /** Settles when the terminal has its new size, or the cell is gone. */
   #resize(terminal: string, columns: number, rows: number): Promise<void> {
-    const number = this.#cell.next();
+    const { key } = this.#cell.next();
     return new Promise((resolve) => {
       const events = { onSupervisor() {}, onStart() {}, onEnd() {}, onFail: () => resolve() };
-      const request = `${resizeRequest(terminal, columns, rows)}\nprintf 'fail ${number} done\\n' >&3`;
-      this.#cell.send(number, request, events);
+      this.#cell.send(key, resizeRequest(key, terminal, columns, rows), events);
     });
   }
 
-  #next(argv: readonly string[], { cwd, env }: SpawnOptions): Start {
-    const number = this.#cell.next();
-    return { number, argv, cwd, env: { ...env, [startVariable]: String(number) } };
+  #next(argv: readonly string[], { cwd, env }: SpawnOptions): Start & { readonly number: number } {
+    const { number, key } = this.#cell.next();
+    return { number, key, argv, cwd, env: { ...env, [startVariable]: String(number) } };
   }
 
-  #start(start: Start, options: SpawnOptions, source: string, pipes: readonly Pipe[]) {
+  #start(
+    start: Start & { readonly number: number },
+    options: SpawnOptions,
+    source: string,
+    pipes: readonly Pipe[],
+  ) {
     return new Promise<Started>((resolve, reject) => {
       let settleExit = (_status: ExitStatus): void => {};
       const exited = new Promise<ExitStatus>((settle) => {
@@ -182,7 +192,13 @@ export class Starter {
           fail('no-terminal');
         },
       };
-      this.#cell.send(start.number, source, events);
+      try {
+        this.#cell.send(start.key, source, events);
+      } catch (error) {
+        attempt.stop();
+        for (const pipe of pipes) pipe.discard();
+        reject(error);
+      }
     });
   }
 }

@@ -1,5 +1,5 @@
 /** Bubblewrap, started beside this process, with what joins the relay in it and this side: two named pipes. */
-import { closeSync, constants, openSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { quote } from '../../../base/shell-quote.js';
@@ -17,7 +17,7 @@ export interface Wire extends Referenced {
   readonly pid: Promise<number>;
   /** Settles with how bubblewrap ended, when it and all that could write here are gone; fails if it never started. */
   readonly ended: Promise<string>;
-  send(line: string): void;
+  send(text: string): void;
   /** To be called when the relay has its ends; nobody else can open them by name then. */
   settle(): void;
 }
@@ -27,14 +27,18 @@ let count = 0;
 
 export async function startWired(
   argv: readonly string[],
-  { exchange, filter }: { exchange: string; filter: string },
+  { control, filter }: { control: string; filter: string },
   onData: (chunk: Buffer) => void,
 ): Promise<Wire> {
-  const [input, output] = [join(exchange, requestsFile), join(exchange, reportsFile)];
+  const [input, output] = [join(control, requestsFile), join(control, reportsFile)];
   await Promise.all([makeFifo(input), makeFifo(output)]);
   const { O_RDONLY, O_WRONLY, O_RDWR, O_NONBLOCK } = constants;
   // Open for reading too, so that it can be opened before the relay has; that one sees its end when this process goes.
-  const requests = openSync(input, O_RDWR | O_NONBLOCK);
+  const requests = new Socket({
+    fd: openSync(input, O_RDWR | O_NONBLOCK),
+    readable: false,
+    writable: true,
+  }).unref();
   const stream = new Socket({ fd: openSync(output, O_RDONLY | O_NONBLOCK), readable: true, writable: false });
   // Without a writer it would look as if it had ended.
   const writer = openSync(output, O_WRONLY | O_NONBLOCK);
@@ -55,7 +59,7 @@ export async function startWired(
   stream.on('data', onData);
   const ended = new Promise<string>((resolve, reject) => {
     stream.once('close', () => {
-      closeSync(requests);
+      requests.destroy();
       // Its files are closed; the process itself goes in the next moment.
       pid.then(waitBeside).then((code) => resolve(`exit code ${code}`), reject);
     });
@@ -67,7 +71,7 @@ export async function startWired(
   return {
     pid,
     ended,
-    send: (line) => void writeSync(requests, `${line}\n`),
+    send: (text) => void requests.write(text),
     settle() {
       for (const path of [input, output]) removeFile(path);
     },

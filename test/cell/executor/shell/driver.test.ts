@@ -2,12 +2,13 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { quote } from '../../../../src/base/shell-quote.js';
-import { findReport } from '../../../../src/cell/executor/shell/driver.js';
+import { commandMessage, findReport } from '../../../../src/cell/executor/shell/driver.js';
 import { toKeystrokes } from '../../../../src/cell/executor/shell/keys.js';
 import { unquote } from '../../../../src/cell/executor/shell/unquote.js';
 
-const name = '0123456789abcdef';
-const report = Buffer.from(`\x1b]7777;${name}.3;7;0;/tmp\r\n\x07`, 'latin1');
+const token = '0123456789-_abcd';
+const before = 'ABCDEFGHIJKLMNOP';
+const report = Buffer.from(`\x1b]7777;${token};7;0;/tmp\x07\r\n`, 'latin1');
 
 test('bash reads back every word that quote wrote', () => {
   fc.assert(
@@ -62,7 +63,7 @@ test('a report is found behind any output, wherever the chunks are cut', () => {
         let exitCode: number | undefined;
         points.slice(1).forEach((end, index) => {
           const data = Buffer.concat([held, stream.subarray(points[index], end)]);
-          const found = findReport(data, name);
+          const found = findReport(data, [token, before]);
           const visible = found.kind === 'none' ? found.safe : found.start;
           seen.push(data.subarray(0, visible));
           held = data.subarray(found.kind === 'none' ? found.safe : found.end);
@@ -76,9 +77,54 @@ test('a report is found behind any output, wherever the chunks are cut', () => {
   );
 });
 
-test('a report with another name is output', () => {
-  const forged = Buffer.from('\x1b]7777;ffffffffffffffff.3;0;0;/\r\n\x07', 'latin1');
-  expect(findReport(forged, name)).toEqual({ kind: 'none', safe: forged.length });
+test('what has no token of the shell, or says nothing that a shell reports, is output', () => {
+  for (const text of [
+    '\x1b]7777;ffffffffffffffff;0;0;/\x07\r\n',
+    '\x1b]7777;left\x07',
+    '\x1b]7777;exit;/\x07',
+    `\x1b]7777;${token};nonsense\x07`,
+    `\x1b]7777;${token.slice(0, -1)};0;0;/\x07\r\n`,
+  ]) {
+    const forged = Buffer.from(text, 'latin1');
+    expect(findReport(forged, [token, before])).toEqual({ kind: 'none', safe: forged.length });
+  }
+});
+
+test('a report of the command before, and of a shell that leaves, is told from others', () => {
+  const find = (body: string) =>
+    findReport(Buffer.from(`\x1b]7777;${before};${body}\x07\n`), [token, before]);
+  expect(find('3;0;/tmp')).toMatchObject({ report: { token: before, exitCode: 3, rawTerminal: true } });
+  expect(find('left')).toMatchObject({ kind: 'left' });
+  expect(find("exit;$'/a\\nb'")).toMatchObject({ kind: 'exit', cwd: '/a\nb' });
+});
+
+test('only what may become a report is held back', () => {
+  const safe = (text: string) => findReport(Buffer.from(text, 'latin1'), [token, before]);
+  expect(safe('abc\x1b]77')).toEqual({ kind: 'none', safe: 3 });
+  expect(safe(`abc\x1b]7777;${token.slice(0, 5)}`)).toEqual({ kind: 'none', safe: 3 });
+  expect(safe(`abc\x1b]7777;${token};0;0;/tmp`)).toEqual({ kind: 'none', safe: 3 });
+  expect(safe(`abc\x1b]7777;${token};0;0;/tmp\x07\r`)).toEqual({ kind: 'none', safe: 3 });
+  expect(safe('abc\x1b]7777;zzz')).toEqual({ kind: 'none', safe: 13 });
+  const endless = `\x1b]7777;${token};${'x'.repeat(40_000)}`;
+  expect(safe(endless)).toEqual({ kind: 'none', safe: endless.length });
+});
+
+test('bash takes every command from its channel as it was written, in any locale', () => {
+  for (const LC_ALL of ['C', 'C.UTF-8']) {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary' }).filter((text) => !text.includes('\0')),
+        (source) => {
+          const input = commandMessage(1, token, { source, before: '', after: source });
+          const program = `declare -A __workcell; read -r w n l; IFS= read -r -N "$l" m; eval "$m"
+            printf '%s\\0' "$w" "$n" "\${__workcell[number]}" "\${__workcell[token]}" "\${__workcell[command]}" "\${__workcell[after]}"`;
+          const printed = execFileSync('bash', ['-c', program], { input, env: { ...process.env, LC_ALL } });
+          expect(splitAtNul(printed).map(String)).toEqual(['workcell', '1', '1', token, source, source]);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  }
 });
 
 test('keys are sent as themselves, other text as a line', () => {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { Tree } from '../../../../src/cell/executor/files/tree.js';
+import { cellEnvironment } from '../../../../src/cell/launchers/bubblewrap/layout.js';
 import { familyOf } from '../../../../src/cell/launchers/bubblewrap/processes.js';
 import type { LaunchedPty } from '../../../../src/cell/launchers/launcher.js';
 import { collect, complete, inCell, startLauncher, watch } from './start.js';
@@ -168,19 +169,81 @@ test('what is asked for before the cell is ready is under its limits too', async
   pty?.close();
 });
 
-test.each([
-  ['lines', 'yes "end 7 7 7"'],
-  ['a line without end', 'cat /dev/zero'],
-  ['orders', 'yes ../../workspace/order'],
-])('a cell that floods the pipes of its first process with %s comes to its end', async (_name, source) => {
+/** Tries every descriptor and the memory of every process that is not its own; prints what it could open. */
+const burglar = `
+import os
+for pid in filter(str.isdigit, os.listdir('/proc')):
+    if int(pid) == os.getpid(): continue
+    for name in [f'fd/{number}' for number in range(300)] + ['mem', 'environ', 'maps', 'root', 'exe']:
+        for mode in (os.O_RDONLY, os.O_WRONLY):
+            try: os.open(f'/proc/{pid}/{name}', mode | os.O_NONBLOCK)
+            except OSError: continue
+            print(pid, open(f'/proc/{pid}/comm').read().strip(), name, mode)
+print('tried')
+`;
+
+test('a program can open nothing of the first process, of shells, terminals and what reports on programs', async () => {
   await using launcher = await startLauncher();
-  const pipe = source.includes('order') ? 0 : 3;
-  const flood = await launcher.spawn(
-    ['bash', '-c', `echo "cat /dev/zero >&3" >order; ${source} >/proc/1/fd/${pipe}`],
+  const shell = [launcher.bash, '--norc', '-i'];
+  const pties = [
+    await launcher.openPty(shell, { ...inCell, ...size, channel: true }),
+    await launcher.openPty(shell, { ...inCell, ...size, channel: true }),
+  ];
+  const { stdin, stdout, stderr } = await launcher.spawn(['python3', '-c', burglar], inCell);
+  for (const stream of [stdin, stderr]) stream.destroy();
+  expect(await collect(stdout)).toBe('tried\n');
+  for (const pty of pties) pty.close();
+});
+
+test('what is in the control directory can be neither listed nor watched, and its programs not read', async () => {
+  await using launcher = await startLauncher();
+  const source = `
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+control = b'/run/workcell/control'
+print(libc.inotify_add_watch(libc.inotify_init(), control, 0xfff), os.access(control, os.R_OK), os.access(control + b'/bash', os.R_OK), os.access(control + b'/bash', os.X_OK))`;
+  const { stdin, stdout, stderr } = await launcher.spawn(['python3', '-c', source], inCell);
+  for (const stream of [stdin, stderr]) stream.destroy();
+  expect(await collect(stdout)).toBe('-1 False False True\n');
+});
+
+test('a channel is descriptor 3 of the program, and of no other', async () => {
+  await using launcher = await startLauncher();
+  const argv = ['bash', '-c', 'read -r line <&3; echo "got $line"; echo /proc/self/fd/*'];
+  for (const round of [1, 2]) {
+    const pty = await launcher.openPty(argv, { ...inCell, ...size, channel: true });
+    pty.channel?.write(`number ${round}\n`);
+    const shown = await watch(pty);
+    expect(shown).toMatch(
+      new RegExp(`^got number ${round}\\r\\n/proc/self/fd/0( /proc/self/fd/[123]){3}( |\\r)`),
+    );
+  }
+});
+
+test('secrets of a program are in no file and no argument while it starts and when it has', async () => {
+  await using launcher = await startLauncher();
+  const secret = `secret-${Math.random().toString(36).slice(2)}`;
+  const watcher = await launcher.spawn(
+    [
+      'bash',
+      '-c',
+      `exec 2>/dev/null; echo watching; while read -t 0; [ $? != 0 ]; do grep -rlsa "$0" /run/workcell /tmp /dev/shm; grep -lsa "$0" /proc/[0-9]*/cmdline | grep -v "/proc/$$/"; done; echo done`,
+      `${secret.slice(0, -1)}[${secret.slice(-1)}]`,
+    ],
     inCell,
   );
-  await flood.exited;
-  expect(await launcher.exited).toBe('exit code 137');
+  const seen = collect(watcher.stdout);
+  await new Promise((resolve) => watcher.stdout.once('data', resolve));
+  const env = { ...cellEnvironment, SECRET: secret };
+  for (let round = 0; round < 10; round++) {
+    const program = await launcher.spawn(['printenv', 'SECRET'], { ...inCell, env });
+    for (const stream of [program.stdin, program.stderr]) stream.destroy();
+    expect(await collect(program.stdout)).toBe(`${secret}\n`);
+    const pty = await launcher.openPty(['printenv', 'SECRET'], { ...inCell, ...size, env });
+    expect(await watch(pty)).toBe(`${secret}\r\n`);
+  }
+  watcher.stdin.end('stop');
+  expect(await seen).toBe('watching\ndone\n');
 });
 
 test('close ends everything and leaves nothing', async () => {

@@ -3,11 +3,11 @@ import { parseReport } from '../../../../src/cell/launchers/bubblewrap/relay.js'
 
 test('reports of the relay are read, and nothing else is', () => {
   expect(parseReport('ready')).toEqual({ kind: 'ready' });
-  expect(parseReport('start 3 17')).toEqual({ kind: 'start', number: 3, pid: 17, terminal: undefined });
-  expect(parseReport('start 3 17 /dev/pts/0')).toMatchObject({ terminal: '/dev/pts/0' });
-  expect(parseReport('end 3 17 137')).toEqual({ kind: 'end', number: 3, pid: 17, status: 137 });
-  expect(parseReport('fail 3 no-program')).toEqual({ kind: 'fail', number: 3, reason: 'no-program' });
-  for (const line of ['', 'end', 'end x 1 2', 'start 3 many', 'bwrap: no such thing', 'readyx'])
+  expect(parseReport('start 3f 17')).toEqual({ kind: 'start', key: '3f', pid: 17, terminal: undefined });
+  expect(parseReport('start 3f 17 /dev/pts/0')).toMatchObject({ terminal: '/dev/pts/0' });
+  expect(parseReport('end 3f 17 137')).toEqual({ kind: 'end', key: '3f', pid: 17, status: 137 });
+  expect(parseReport('fail 3f no-program')).toEqual({ kind: 'fail', key: '3f', reason: 'no-program' });
+  for (const line of ['', 'end', 'end x 1 2', 'start 3f many', 'bwrap: no such thing', 'readyx'])
     expect(parseReport(line), line).toBeUndefined();
 });
 
