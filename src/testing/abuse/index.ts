@@ -1,6 +1,7 @@
 /** Every case of abuse that concerns a cell. */
 import type { AbuseCase } from './case.js';
 import { archiveCases } from './cases/archives.js';
+import { controlCases } from './cases/control.js';
 import { fileCases } from './cases/files.js';
 import { kernelCases } from './cases/kernel.js';
 import { machineCases } from './cases/machine.js';
@@ -26,6 +27,7 @@ export const abuseCases: readonly AbuseCase[] = [
   ...networkCases,
   ...trustCases,
   ...sharedCases,
+  ...controlCases,
   ...publicCases,
 ].sort((one, other) => numberOf(one) - numberOf(other));
 
