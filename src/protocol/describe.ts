@@ -1,5 +1,12 @@
 /** Takes an action apart into what it carries, by the kinds that its definition names. */
-import { type FieldKind, type FieldKinds, holdsSecret, type KindDetail, kindOf } from './kinds.js';
+import {
+  type FieldKind,
+  type FieldKinds,
+  holdsSecret,
+  type KindDetail,
+  kindOf,
+  type NestedKind,
+} from './kinds.js';
 
 /** One thing that an action carries. `field` is where it stands; what has the same `group` belongs together. */
 export type Carried = At &
@@ -58,8 +65,7 @@ function describeFields(kinds: FieldKinds, fields: Values, siblings: Values, gro
 function describeValue(kind: FieldKind | undefined, value: unknown, siblings: Values, at: At): Carried[] {
   if (kind === 'plain' || kind === 'part' || kind === 'secret' || !carriesText(value)) return [];
   if (kind === undefined) return [{ ...at, kind: 'unknown', value }];
-  if (typeof kind !== 'string' && ('fields' in kind || 'values' in kind))
-    return describeNested(kind, value, siblings, at);
+  if (typeof kind !== 'string' && !('kind' in kind)) return describeNested(kind, value, siblings, at);
   const detail = (typeof kind === 'string' ? { kind } : kind) as KindDetail;
   if (detail.kind === 'arguments') return [{ ...at, kind: 'arguments', value }];
   if (detail.kind === 'environment' && isTable(value))
@@ -77,12 +83,8 @@ function describeValue(kind: FieldKind | undefined, value: unknown, siblings: Va
     : [{ ...at, kind: 'unknown', value }];
 }
 
-function describeNested(
-  kind: { readonly fields: FieldKinds } | { readonly values: FieldKind },
-  value: unknown,
-  siblings: Values,
-  at: At,
-): Carried[] {
+function describeNested(kind: NestedKind, value: unknown, siblings: Values, at: At): Carried[] {
+  if ('parse' in kind) return describeParsed(kind, value, siblings, at);
   if (Array.isArray(value))
     return value.flatMap((entry: unknown, index) =>
       describeNested(kind, entry, siblings, { ...at, field: `${at.field}.${index}` }),
@@ -92,6 +94,19 @@ function describeNested(
   return Object.entries(value).flatMap(([name, entry]) =>
     describeValue(kind.values, entry, siblings, { field: `${at.field}.${name}`, group: at.field }),
   );
+}
+
+function describeParsed(
+  { parse, as }: Extract<NestedKind, { parse: unknown }>,
+  value: unknown,
+  siblings: Values,
+  at: At,
+): Carried[] {
+  try {
+    return describeValue(as, parse(String(value)), siblings, at);
+  } catch {
+    return [{ ...at, kind: 'unknown', value }];
+  }
 }
 
 function describeArgv(

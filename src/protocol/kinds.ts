@@ -66,10 +66,14 @@ type DetailedKind<Sibling extends string = string> =
 /** A kind in its long form. */
 export type KindDetail = DetailedKind | { readonly kind: Exclude<SimpleKind, DetailedKind['kind']> };
 
-/** An object, or a list of objects, with kinds of its own; or a table whose values are all of one kind. */
-type NestedKind =
+/**
+ * An object, or a list of objects, with kinds of its own; a table whose values are all of one kind; or a text in a
+ * language of its own, which is parsed into what has a kind. Text that cannot be parsed is unknown.
+ */
+export type NestedKind =
   | { readonly fields: { readonly [field: string]: FieldKind } }
-  | { readonly values: FieldKind };
+  | { readonly values: FieldKind }
+  | { readonly parse: (text: string) => unknown; readonly as: FieldKind };
 
 /** What a field of an action is. A field without a kind is unknown, and unknown asks. */
 export type FieldKind<Sibling extends string = string> = SimpleKind | DetailedKind<Sibling> | NestedKind;

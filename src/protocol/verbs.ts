@@ -73,6 +73,13 @@ export const verbs = {
     kinds: { argv: 'argv', cwd: 'path-cwd' },
     output: {},
   }),
+  set_up_repository: defineAction('set_up_repository', {
+    summary: 'Runs the setup script that a repository brings with it, and installs its check before commits.',
+    startsProcess: true,
+    input: { cwd: pathSchema },
+    kinds: { cwd: 'path-cwd' },
+    output: {},
+  }),
   run_python_file: defineAction('run_python_file', {
     summary: 'Runs a Python script of the owner in the cell, and leaves nothing of it there.',
     startsProcess: true,

@@ -8,8 +8,10 @@ import {
   type Observation,
   parseAction,
   type StatusUpdate,
+  type verbs,
   WorkcellError,
 } from '../protocol/index.js';
+import type { JudgedAction } from './security/analyzers/analyzer.js';
 
 /** The way from the verbs into the pipeline. */
 export interface Call extends Pick<Executor, 'upload' | 'download' | 'openTerminal'> {
@@ -17,6 +19,14 @@ export interface Call extends Pick<Executor, 'upload' | 'download' | 'openTermin
     action: ActionInput<Name> & { action: Name },
     context?: ExecuteContext,
   ): Promise<Observation<Name>>;
+  /**
+   * For a verb of several steps: judges and records what the caller asked for, and then takes the steps, which are recorded
+   * but judged no more.
+   */
+  perform<Result>(
+    asked: JudgedAction & { readonly action: keyof typeof verbs },
+    work: (call: Call) => Promise<Result>,
+  ): Promise<Result>;
   /** Tells what the runtime is busy with. */
   report?(update: StatusUpdate): void;
   /** Starts a process with a secret on its standard input, which neither the action nor an event carries. */
@@ -39,6 +49,9 @@ export function callOf(executor: Executor): Call {
   return {
     execute: async <Name extends ActionName>(input: ActionInput<Name>, context?: ExecuteContext) =>
       executor.execute(parseAction(input, executor.actions) as Action<Name>, context),
+    perform(_asked, work) {
+      return work(this);
+    },
     upload: (path, content, options) => executor.upload(path, content, options),
     download: (path, options) => executor.download(path, options),
     openTerminal: (options) => executor.openTerminal(options),

@@ -5,6 +5,7 @@
 
 import {
   type Action,
+  type ActionDefinition,
   type ActionInput,
   type ActionName,
   type Decision,
@@ -21,7 +22,9 @@ import {
   type TerminalOptions,
   type Uploaded,
   type UploadOptions,
+  verbs,
   WorkcellError,
+  withoutSecrets,
 } from '../protocol/index.js';
 import type { EventStream } from './events/stream.js';
 import { maskTerminal } from './masked-bytes.js';
@@ -36,6 +39,10 @@ type Guard = (action: JudgedAction, context: GuardContext) => Promise<void>;
 
 interface GuardContext {
   readonly workspace: string;
+  /** Which cell it is for: what is approved for one is not for another. */
+  readonly cell: string;
+  /** What the fields of the action are. */
+  readonly definition: ActionDefinition | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly statedRisk?: ExecuteContext['statedRisk'];
   readonly record: (decision: Decision) => void;
@@ -67,7 +74,12 @@ export interface Trusted {
   readonly guards?: readonly Guard[] | undefined;
   readonly mask?: Mask | undefined;
   /** Adds what the agent must not write itself, such as secret variables. What it adds is in no event. */
-  readonly prepare?: (<Name extends ActionName>(action: Action<Name>) => Promise<Action<Name>>) | undefined;
+  readonly prepare?:
+    | (<Name extends ActionName>(
+        action: Action<Name>,
+        definition: ActionDefinition | undefined,
+      ) => Promise<Action<Name>>)
+    | undefined;
   /** The value of a secret that may be sent to a host; throws `denied` for any other. */
   readonly credential?: ((name: string, host: string) => Promise<string>) | undefined;
   /** Told of each action once it has ended or was refused. */
@@ -80,6 +92,8 @@ export interface Pipeline extends Trusted {
   readonly executor: Executor;
   readonly events: EventStream;
   readonly workspace: string;
+  /** The id of the cell. */
+  readonly cell: string;
 }
 
 /** Where an action came from. */
@@ -103,8 +117,10 @@ export async function executeAction<Name extends ActionName>(
 ): Promise<Observation<Name>> {
   const { executor, events, mask, prepare } = pipeline;
   const action = parseAction(input, executor.actions) as Action<Name>;
-  return await accompany(pipeline, action, { ...origin, ...stated(context) }, async (cause) => {
-    const prepared = prepare === undefined ? action : await prepare(action);
+  const definition = executor.actions[action.action];
+  const from = { ...origin, ...stated(context), definition };
+  return await accompany(pipeline, action, from, async (cause) => {
+    const prepared = prepare === undefined ? action : await prepare(action, definition);
     const watched =
       context.onProgress !== undefined || origin.marked ? withMarks(context, events, cause) : context;
     const observation = await (mask === undefined
@@ -130,7 +146,8 @@ export async function installTools(
   const { executor, events } = pipeline;
   const action = parseAction(input, executor.actions) as Action<'install_tools'>;
   const shown = { ...action, source: `${Buffer.byteLength(action.source)} bytes` };
-  return await accompany({ ...pipeline, guards: [] }, shown, { source: 'user' }, async (cause) => {
+  const origin = { source: 'user', definition: executor.actions.install_tools } as const;
+  return await accompany({ ...pipeline, guards: [] }, shown, origin, async (cause) => {
     const observation = await executor.execute<'install_tools'>(action);
     events.append({ kind: 'observation', cause, observation }, 'environment');
     return { result: observation, observation };
@@ -189,31 +206,56 @@ export function openPort(
   });
 }
 
+/** Judges and records what a verb was asked for; its own steps are then taken with a pipeline that judges no more. */
+export function performVerb<Result>(
+  pipeline: Pipeline,
+  asked: JudgedAction & { readonly action: keyof typeof verbs },
+  work: (steps: Pipeline) => Promise<Result>,
+): Promise<Result> {
+  return transfer(pipeline, asked, undefined, async () => {
+    const result = await work({ ...pipeline, guards: [] });
+    return { result, observation: { observation: asked.action } };
+  });
+}
+
 /** For what is a stream and no action of the wire: it is judged and recorded like one. */
 function transfer<Result>(
   pipeline: Pipeline,
-  action: JudgedAction,
+  action: JudgedAction & { readonly action: keyof typeof verbs },
   signal: AbortSignal | undefined,
   work: () => Promise<{ result: Result; observation: { observation: string } }>,
 ): Promise<Result> {
   const { events, mask } = pipeline;
   const given = Object.entries(action).filter(([, value]) => value !== undefined);
-  return accompany(pipeline, Object.fromEntries(given) as JudgedAction, { signal }, async (cause) => {
-    const { result, observation } = await work();
-    const shown = mask === undefined ? observation : mask.value(observation);
-    events.append({ kind: 'observation', cause, observation: shown }, 'environment');
-    return { result, observation: shown };
-  });
+  const definition = verbs[action.action];
+  return accompany(
+    pipeline,
+    Object.fromEntries(given) as JudgedAction,
+    { signal, definition },
+    async (cause) => {
+      const { result, observation } = await work();
+      const shown = mask === undefined ? observation : mask.value(observation);
+      events.append({ kind: 'observation', cause, observation: shown }, 'environment');
+      return { result, observation: shown };
+    },
+  );
 }
 
 /** Records an action, has it judged, and sees to it that whatever fails is recorded and leaves as one kind of error. */
 async function accompany<Result>(
-  { events, guards = [], mask, audit, workspace }: Pipeline,
+  { events, guards = [], mask, audit, workspace, cell }: Pipeline,
   action: JudgedAction,
-  { source = 'agent', signal, statedRisk, onRecorded }: Origin,
+  {
+    source = 'agent',
+    signal,
+    statedRisk,
+    onRecorded,
+    definition,
+  }: Origin & { definition: ActionDefinition | undefined },
   work: (cause: number) => Promise<{ result: Result; observation?: unknown }>,
 ): Promise<Result> {
-  const shown = mask === undefined ? action : mask.value(action);
+  const open = withoutSecrets(definition, action);
+  const shown = mask === undefined ? open : mask.value(open);
   const cause = events.append({ kind: 'action', action: shown }, source);
   onRecorded?.(cause);
   let decision: Decision | undefined;
@@ -222,7 +264,8 @@ async function accompany<Result>(
     events.append({ kind: 'decision', cause, decision }, made.by === 'person' ? 'user' : 'environment');
   };
   try {
-    for (const guard of guards) await guard(action, { workspace, signal, statedRisk, record });
+    const context = { workspace, cell, definition, signal, statedRisk, record };
+    for (const guard of guards) await guard(action, context);
     await events.kept();
     const { result, observation } = await work(cause);
     const audited = audit?.({ action: shown, decision, observation });

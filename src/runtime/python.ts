@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type Observation, WorkcellError } from '../protocol/index.js';
-import type { OutputListener } from './call.js';
-import type { RuntimeProcesses } from './processes.js';
+import type { Call, OutputListener } from './call.js';
+import { RuntimeProcesses } from './processes.js';
 
 export interface PythonFileOptions {
   args?: readonly string[] | undefined;
@@ -25,14 +25,26 @@ const execute = 'exec "${PYTHON_EXECUTABLE:-python3}" "$@"';
 
 /** A script that fails is a result, not an error. */
 export async function execPythonFile(
-  processes: RuntimeProcesses,
+  call: Call,
   file: string,
   options: PythonFileOptions = {},
 ): Promise<Observation<'wait_process'>> {
-  const { args = [], onOutput, signal, ...rest } = options;
   const source = await readScript(file);
+  const { args = [], cwd, env } = options;
+  const asked = { name: basename(file), code: source.toString(), args, cwd, env };
+  return call.perform({ action: 'run_python_file', ...asked }, (steps) =>
+    runScript(new RuntimeProcesses(steps), basename(file), source, options),
+  );
+}
+
+async function runScript(
+  processes: RuntimeProcesses,
+  name: string,
+  source: Buffer,
+  options: PythonFileOptions,
+): Promise<Observation<'wait_process'>> {
+  const { args = [], onOutput, signal, ...rest } = options;
   const directory = `/tmp/workcell-script-${randomBytes(8).toString('hex')}`;
-  const name = basename(file);
   const shell = async (script: string, words: readonly string[], stdin?: string) => {
     const given = stdin === undefined ? {} : { stdin, encoding: 'base64' as const };
     const { id } = await processes.start(['sh', '-c', script, 'sh', ...words], given);

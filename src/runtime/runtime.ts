@@ -37,6 +37,7 @@ import {
   openPort,
   openTerminal,
   type Pipeline,
+  performVerb,
   type Trusted,
   uploadFile,
 } from './pipeline.js';
@@ -127,16 +128,7 @@ export class Runtime implements Executor, AsyncDisposable {
     this.events = new RuntimeEvents(events, (action, origin) =>
       executeAction(this.#pipeline(), action, {}, origin),
     );
-    const call: Call = {
-      execute: async (action, context = {}) => executeAction(this.#pipeline(), action, context),
-      startWithSecret: this.#startWithSecret.bind(this),
-      report: (update) => {
-        if (this.#closing === undefined) this.#setStatus(update);
-      },
-      upload: this.upload.bind(this),
-      download: this.download.bind(this),
-      openTerminal: this.openTerminal.bind(this),
-    };
+    const call = this.#callIn(() => this.#pipeline());
     this.#call = call;
     this.#tools = new ToolRegistry({
       install: (action) => installTools(this.#pipeline(), action),
@@ -245,7 +237,7 @@ export class Runtime implements Executor, AsyncDisposable {
 
   /** Runs a Python script of this machine in the cell, whole, with its output passed on as it comes. */
   execPythonFile(file: string, options: PythonFileOptions = {}): Promise<Observation<'wait_process'>> {
-    return execPythonFile(this.processes, file, options);
+    return execPythonFile(this.#call, file, options);
   }
 
   read(path: string, options: Options<'read', 'path'> = {}): Promise<Observation<'read'>> {
@@ -387,16 +379,34 @@ export class Runtime implements Executor, AsyncDisposable {
     }
   }
 
+  /** The way from the verbs into a pipeline: that of the runtime, or that of the steps of a verb. */
+  #callIn(pipeline: () => Pipeline): Call {
+    return {
+      execute: async (action, context = {}) => executeAction(pipeline(), action, context),
+      perform: async (asked, work) =>
+        performVerb(pipeline(), asked, ({ guards }) =>
+          work(this.#callIn(() => ({ ...this.#pipeline(), guards }))),
+        ),
+      startWithSecret: (action, secret) => this.#startWithSecret(pipeline(), action, secret),
+      report: (update) => {
+        if (this.#closing === undefined) this.#setStatus(update);
+      },
+      upload: async (path, content, options = {}) => uploadFile(pipeline(), path, content, options),
+      download: async (path, options = {}) => downloadFile(pipeline(), path, options),
+      openTerminal: async (options = {}) => openTerminal(pipeline(), options),
+    };
+  }
+
   /** The secret comes in after the action was judged and recorded. */
   async #startWithSecret(
+    pipeline: Pipeline,
     action: ActionInput<'start_process'> & { action: 'start_process' },
     { name, host, stdin }: SecretInput,
   ): Promise<Observation<'start_process'>> {
     const { credential } = this.#parts;
-    const pipeline = this.#pipeline();
-    const prepare: Pipeline['prepare'] = async (judged) => {
+    const prepare: Pipeline['prepare'] = async (judged, definition) => {
       if (credential === undefined) throw unknownSecret(name);
-      const prepared = (await pipeline.prepare?.(judged)) ?? judged;
+      const prepared = (await pipeline.prepare?.(judged, definition)) ?? judged;
       return { ...prepared, stdin: stdin(await credential(name, host)) };
     };
     return executeAction<'start_process'>({ ...pipeline, prepare }, action, {});
@@ -404,7 +414,8 @@ export class Runtime implements Executor, AsyncDisposable {
 
   #pipeline(): Pipeline {
     const { events, guards, mask, prepare, audit } = this.#parts;
-    return { executor: this.#open(), events, workspace: this.workspace, guards, mask, prepare, audit };
+    const { id: cell, workspace } = this;
+    return { executor: this.#open(), events, cell, workspace, guards, mask, prepare, audit };
   }
 
   #open() {

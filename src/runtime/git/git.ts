@@ -15,6 +15,7 @@ import type { GitStatus } from './status.js';
 import type { AddWorktreeOptions, GitWorktree } from './worktrees.js';
 
 const verbs = () => import('./verbs.js');
+type Verbs = Awaited<ReturnType<typeof verbs>>;
 
 interface Cancellable {
   readonly signal?: AbortSignal | undefined;
@@ -46,13 +47,18 @@ export class RuntimeGit {
     this.path = path;
     const place = (other: string) => posix.resolve(path, other);
     this.worktrees = {
-      list: async ({ signal } = {}) => (await verbs()).findWorktrees(call, path, signal),
+      list: async ({ signal } = {}) =>
+        this.#do(['worktree', 'list'], (git, steps) => git.findWorktrees(steps, path, signal)),
       add: async (other, options = {}) => {
-        await (await verbs()).addWorktree(call, path, place(other), options);
+        await this.#do(['worktree', 'add', place(other)], (git, steps) =>
+          git.addWorktree(steps, path, place(other), options),
+        );
         return this.at(other);
       },
       remove: async (other, options = {}) =>
-        (await verbs()).removeWorktree(call, path, place(other), options),
+        this.#do(['worktree', 'remove', place(other)], (git, steps) =>
+          git.removeWorktree(steps, path, place(other), options),
+        ),
     };
   }
 
@@ -63,12 +69,13 @@ export class RuntimeGit {
 
   /** Makes the directory a repository; one that is a repository already stays as it is. */
   async init(options: InitOptions = {}): Promise<void> {
-    await (await verbs()).initialize(this.#call, this.path, options);
+    await this.#do(['init'], (git, steps) => git.initialize(steps, this.path, options));
   }
 
   /** Clones into a directory below this one and gives git there. */
   async clone(url: string, options: CloneOptions = {}): Promise<RuntimeGit> {
-    return this.at(await (await verbs()).clone(this.#call, this.path, url, options));
+    const words = ['clone', '--', url, ...(options.into === undefined ? [] : [options.into])];
+    return this.at(await this.#do(words, (git, steps) => git.clone(steps, this.path, url, options)));
   }
 
   /** All that comes before work: clones or makes a repository, goes to the branch or to a new work branch, sets up. */
@@ -87,49 +94,50 @@ export class RuntimeGit {
 
   /** Sources `.workcell/setup.sh` or `.openhands/setup.sh` and installs `pre-commit.sh`, once in the life of the runtime. */
   async setUp(options: SetupOptions = {}): Promise<SetupResult> {
-    return (await verbs()).setUpOnce(this.#call, this.path, this.#setups, options);
+    return this.#call.perform({ action: 'set_up_repository', cwd: this.path }, async (steps) =>
+      (await verbs()).setUpOnce(steps, this.path, this.#setups, options),
+    );
   }
 
   async status({ signal }: Cancellable = {}): Promise<GitStatus> {
-    return (await verbs()).findStatus(this.#call, this.path, signal);
+    return this.#do(['status'], (git, steps) => git.findStatus(steps, this.path, signal));
   }
 
   /** Files that differ from a base, in this repository and in those directly below it; new files included. */
   async changes(options: ChangesOptions = {}): Promise<GitChange[]> {
-    return (await verbs()).findChanges(this.#call, this.path, options);
+    return this.#do(['diff', '--name-status'], (git, steps) => git.findChanges(steps, this.path, options));
   }
 
   /** What a commit changed, compared with its first parent. */
   async commitChanges(ref: string): Promise<GitChange[]> {
-    return (await verbs()).findCommitChanges(this.#call, this.path, ref);
+    return this.#do(['show', ref], (git, steps) => git.findCommitChanges(steps, this.path, ref));
   }
 
   /** The difference as a patch; a string is the base. */
   async diff(options: string | DiffOptions = {}): Promise<GitPatch> {
-    return (await verbs()).findPatch(
-      this.#call,
-      this.path,
-      typeof options === 'string' ? { base: options } : options,
-    );
+    const given = typeof options === 'string' ? { base: options } : options;
+    return this.#do(['diff'], (git, steps) => git.findPatch(steps, this.path, given));
   }
 
   /** One file as it was and as it is, both whole. */
   async fileDiff(path: string, options: FileDiffOptions = {}): Promise<FileDiff> {
-    return (await verbs()).findFileDiff(this.#call, posix.resolve(this.path, path), options);
+    const file = posix.resolve(this.path, path);
+    return this.#do(['diff', '--', file], (git, steps) => git.findFileDiff(steps, file, options));
   }
 
   /** The branch that is checked out; null on a detached head. */
   async branch({ signal }: Cancellable = {}): Promise<string | null> {
-    return (await verbs()).findBranch(this.#call, this.path, signal);
+    return this.#do(['branch', '--show-current'], (git, steps) => git.findBranch(steps, this.path, signal));
   }
 
   async branches({ signal }: Cancellable = {}): Promise<GitBranch[]> {
-    return (await verbs()).findBranches(this.#call, this.path, signal);
+    return this.#do(['branch', '--list'], (git, steps) => git.findBranches(steps, this.path, signal));
   }
 
   /** Goes to a branch, or with a detached head to a tag or commit. */
   async checkout(ref: string, options: CheckoutOptions = {}): Promise<void> {
-    return (await verbs()).checkOut(this.#call, this.path, ref, options);
+    const words = ['checkout', ...(options.create === true ? ['-b'] : []), ref];
+    return this.#do(words, (git, steps) => git.checkOut(steps, this.path, ref, options));
   }
 
   /** Makes a branch with a name of its own, goes there and gives the name. */
@@ -140,16 +148,18 @@ export class RuntimeGit {
   }
 
   async commit(message: string, options: CommitOptions = {}): Promise<GitCommit> {
-    return (await verbs()).makeCommit(this.#call, this.path, message, options);
+    return this.#do(['commit', '-m', message], (git, steps) =>
+      git.makeCommit(steps, this.path, message, options),
+    );
   }
 
   /** Commits, newest first; none before the first. */
   async log(options: LogOptions = {}): Promise<GitCommit[]> {
-    return (await verbs()).findCommits(this.#call, this.path, options);
+    return this.#do(['log'], (git, steps) => git.findCommits(steps, this.path, options));
   }
 
   async blame(path: string, options: BlameOptions = {}): Promise<GitBlameLine[]> {
-    return (await verbs()).findBlame(this.#call, this.path, path, options);
+    return this.#do(['blame', '--', path], (git, steps) => git.findBlame(steps, this.path, path, options));
   }
 
   /** The address of `origin`, or of another remote; undefined where there is none. */
@@ -157,19 +167,36 @@ export class RuntimeGit {
     remote = 'origin',
     signal,
   }: Cancellable & { remote?: string } = {}): Promise<string | undefined> {
-    return (await verbs()).findRemoteUrl(this.#call, this.path, remote, signal);
+    return this.#do(['remote', 'get-url', remote], (git, steps) =>
+      git.findRemoteUrl(steps, this.path, remote, signal),
+    );
   }
 
   async fetch(options: FetchOptions = {}): Promise<void> {
-    return (await verbs()).fetchFrom(this.#call, this.path, options);
+    return this.#do(['fetch', options.remote ?? 'origin'], (git, steps) =>
+      git.fetchFrom(steps, this.path, options),
+    );
   }
 
   /** Fetches and brings the current branch forward; histories that went apart are an error. */
   async pull(options: FetchOptions = {}): Promise<void> {
-    return (await verbs()).pull(this.#call, this.path, options);
+    return this.#do(['pull', options.remote ?? 'origin'], (git, steps) =>
+      git.pull(steps, this.path, options),
+    );
   }
 
   async push(options: PushOptions = {}): Promise<void> {
-    return (await verbs()).push(this.#call, this.path, options);
+    const { remote = 'origin', branch, force } = options;
+    const words = ['push', ...(force === true ? ['--force-with-lease'] : []), remote];
+    return this.#do([...words, ...(branch === undefined ? [] : [branch])], (git, steps) =>
+      git.push(steps, this.path, options),
+    );
+  }
+
+  /** Judged as the command that a person would type; what it takes to do that safely is ours. */
+  #do<Result>(words: readonly string[], work: (git: Verbs, steps: Call) => Promise<Result>): Promise<Result> {
+    return this.#call.perform({ action: 'git', argv: ['git', ...words], cwd: this.path }, async (steps) =>
+      work(await verbs(), steps),
+    );
   }
 }

@@ -1,6 +1,7 @@
 /** Puts the parts of the trusted side together for a runtime. What is not asked for is not loaded. */
 import {
   type Action,
+  type ActionDefinition,
   type ActionName,
   type Decision,
   type ErrorBody,
@@ -34,7 +35,12 @@ export type RuntimePolicy = Omit<PolicyOptions, 'pending'> & {
 export interface TrustedParts {
   readonly guards?: readonly ReturnType<typeof import('./policy/guard.js')['policyGuard']>[] | undefined;
   readonly mask?: SecretMask | undefined;
-  readonly prepare?: (<Name extends ActionName>(action: Action<Name>) => Promise<Action<Name>>) | undefined;
+  readonly prepare?:
+    | (<Name extends ActionName>(
+        action: Action<Name>,
+        definition: ActionDefinition | undefined,
+      ) => Promise<Action<Name>>)
+    | undefined;
   readonly credential?: ((name: string, host: string) => Promise<string>) | undefined;
   readonly audit?: ((effect: Effect) => void | Promise<void>) | undefined;
   readonly release?: (() => void) | undefined;
@@ -100,7 +106,8 @@ async function openSecrets(given: Readonly<Record<string, SecretOptions>> | Secr
   const secrets = isRegistry(given) ? given : await createSecrets(given);
   return {
     mask: secrets.mask,
-    prepare: (action) => secrets.prepare(action as JudgedAction) as Promise<never>,
+    prepare: (action, definition) =>
+      secrets.prepare(action as JudgedAction, { definition }) as Promise<never>,
     credential: (name, host) => secrets.credential(name, host),
   };
 }

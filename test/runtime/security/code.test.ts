@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { jupyterActions } from '../../../src/cell/plugins/jupyter/actions.js';
 import { rules } from '../../../src/runtime/security/index.js';
 
 const risk = (command: string) => rules().analyze({ action: 'run', command }).risk;
-const inCell = (code: string) => rules().analyze({ action: 'run_ipython', code }).risk;
+const inCell = (code: string) =>
+  rules().analyze({ action: 'run_ipython', code }, { definition: jupyterActions.run_ipython }).risk;
 
 test.each([
   ['a path that is put together', `import os, shutil\nshutil.rmtree(os.path.join('/', 'home'))`],

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
-import { createRuntime } from '../../../src/index.js';
+import { attachRuntime, createRuntime } from '../../../src/index.js';
 import { openConfirmations, rules } from '../../../src/runtime/security/index.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'workcell-pending-'));
@@ -16,10 +16,18 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 const program = fileURLToPath(new URL('../../fixtures/asks-and-waits.ts', import.meta.url));
 const command = 'git branch -D no-such-branch 2>/dev/null; echo done';
 
-function start(store: string, timeoutMs = 60_000): Asker {
+function start(store: string, timeoutMs = 60_000, kept = false): Asker {
   const child = spawn(
     process.execPath,
-    ['--import', import.meta.resolve('tsx'), program, store, command, String(timeoutMs)],
+    [
+      '--import',
+      import.meta.resolve('tsx'),
+      program,
+      store,
+      command,
+      String(timeoutMs),
+      ...(kept ? ['kept'] : []),
+    ],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -43,25 +51,31 @@ async function untilLine({ lines }: Asker, beginning: string): Promise<string> {
 
 test('a question survives kill -9 of who asked, and the answer counts for the one that asks again', async () => {
   const store = `sqlite:${join(directory, 'restart.db')}`;
-  const first = start(store);
+  const first = start(store, 60_000, true);
+  const [, cell = ''] = (await untilLine(first, 'cell')).split(' ');
   await untilLine(first, 'pending');
   first.child.kill('SIGKILL');
   await first.exited;
 
+  const options = { config: false as const, events: { store }, guards: [rules()] };
+  await using again = await attachRuntime(cell, {
+    ...options,
+    backend: 'local',
+    policy: { pending: 'store' },
+  });
   await using desk = await openConfirmations(store);
   const [waiting] = await desk.list();
-  expect(waiting).toMatchObject({ action: { action: 'run', command }, risk: 'medium' });
+  expect(waiting).toMatchObject({ cell, action: { action: 'run', command }, risk: 'medium' });
   await desk.answer(waiting?.id ?? '', 'approve', 'alice');
   expect(await desk.list()).toEqual([]);
   await expect(desk.answer(waiting?.id ?? '', 'deny')).rejects.toThrow(/no open confirmation/);
 
-  await using again = await createRuntime({
+  await using other = await createRuntime({
+    ...options,
     backend: 'cli',
-    config: false,
-    events: { store },
-    guards: [rules()],
-    policy: { pending: 'store' },
+    policy: { pending: 'store', confirmTimeoutMs: 1 },
   });
+  await expect(other.run(command)).rejects.toMatchObject({ code: 'confirmation-timeout' });
   expect((await again.run(command)).output).toContain('done');
   const decisions = [];
   for await (const event of again.events.since(0, { kinds: ['decision', 'observation'] })) {

@@ -9,6 +9,7 @@ import {
   type PolicyOptions,
   policy,
 } from '../../../src/runtime/security/index.js';
+import { allActions } from './all-actions.js';
 
 const run = (command: string) => ({ action: 'run', command });
 const outcome = async (options: PolicyOptions, command: string) =>
@@ -132,7 +133,13 @@ describe('rules', () => {
     const judge = async (
       rules: NonNullable<PolicyOptions['rules']>,
       action: { action: string; [field: string]: unknown },
-    ) => (await policy({ rules }).judge(action, { workspace: '/workspace' })).outcome;
+    ) =>
+      (
+        await policy({ rules }).judge(action, {
+          workspace: '/workspace',
+          definition: allActions[action.action],
+        })
+      ).outcome;
     expect(
       await judge([{ decision: 'deny', path: '/workspace/secret/**' }], {
         action: 'read',
@@ -152,7 +159,7 @@ describe('rules', () => {
       }),
     ).toBe('deny');
     expect(
-      await judge([{ decision: 'deny', tool: 'shell_*' }], { action: 'call_tool', name: 'shell_exec' }),
+      await judge([{ decision: 'deny', tool: 'shell_*' }], { action: 'call_tool', tool: 'shell_exec' }),
     ).toBe('deny');
     expect(
       await judge([{ decision: 'deny', action: ['write', 'edit'] }], { action: 'edit', path: 'x' }),

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ensemble, type JudgedAction, rules } from '../../../src/runtime/security/index.js';
+import { allActions } from './all-actions.js';
 
-const risk = (action: JudgedAction, workspace?: string) => rules().analyze(action, { workspace }).risk;
+const risk = (action: JudgedAction, workspace?: string) =>
+  rules().analyze(action, { workspace, definition: allActions[action.action] }).risk;
 
 test.each<[string, JudgedAction, string]>([
   [
@@ -47,7 +49,7 @@ test.each<[string, JudgedAction, string]>([
   ],
   [
     'a module of tools',
-    { action: 'install_tools', source: 'import shutil\nshutil.rmtree("/")', tools: [] },
+    { action: 'install_tools', language: 'python', source: 'import shutil\nshutil.rmtree("/")', tools: [] },
     'high',
   ],
   ['source that does not parse', { action: 'run', command: 'echo "open' }, 'unknown'],

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { timeoutSchema, tokenHashSchema } from '../../../protocol/actions/common.js';
 import { defineAction } from '../../../protocol/index.js';
+import { parseSteps } from './language.js';
 import { mostSteps, stepKinds, stepSchema } from './steps.js';
 
 /** A step as a caller writes it. */
@@ -114,7 +115,7 @@ export const browseInteractive = defineAction('browse_interactive', {
       ...input,
     };
   },
-  kinds: { code: { kind: 'code', language: 'browsergym' }, steps: { fields: stepKinds } },
+  kinds: { code: { parse: parseSteps, as: { fields: stepKinds } }, steps: { fields: stepKinds } },
   output,
 });
 

@@ -1,11 +1,14 @@
 /** What judges an action, and the words it judges in. */
 
+import type { ActionDefinition } from '../../../protocol/index.js';
+import type { Unfolded } from './actions/unfold.js';
+
 /** From harmless to dangerous. `unknown` stands above `medium`: what nobody could judge may be anything. */
 const risks = ['low', 'medium', 'unknown', 'high'] as const;
 
 export type Risk = (typeof risks)[number];
 
-/** An action as analyzers see it. Fields are read by name, so an action that is added later is judged too. */
+/** An action as analyzers see it: what its fields are, its definition says. */
 export type JudgedAction = { readonly action: string } & { readonly [field: string]: unknown };
 
 export interface AnalyzeContext {
@@ -13,9 +16,22 @@ export interface AnalyzeContext {
   readonly workspace?: string | undefined;
   /** The home directory as seen from inside the cell. */
   readonly home?: string | undefined;
+  /** What the fields of the action are. Default: that of the core action, or verb of the runtime, with its name. */
+  readonly definition?: DescribedAction | undefined;
+  /** Which cell the action is for. */
+  readonly cell?: string | undefined;
+  /** What was typed before into the same program, and did not end its line. */
+  readonly typed?: string | undefined;
+  /** What is in the action, read once for all who judge it. */
+  readonly unfolded?: (() => Unfolded) | undefined;
   /** Aborted when nobody waits for the verdict any more. */
   readonly signal?: AbortSignal | undefined;
 }
+
+/** The part of a definition that tells what an action does. */
+export type DescribedAction = Partial<
+  Pick<ActionDefinition, 'kinds' | 'startsProcess' | 'opensSession' | 'readOnly'>
+>;
 
 export interface Verdict {
   readonly risk: Risk;

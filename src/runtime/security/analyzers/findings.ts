@@ -21,6 +21,14 @@ export class Findings {
     return false;
   }
 
+  /** Reads what may be meant otherwise: that it could not be read says nothing, that it was too much does. */
+  leniently(work: () => void): void {
+    const before = new Set(this.unknown);
+    work();
+    for (const reason of this.unknown)
+      if (!before.has(reason) && !/too (?:large|deeply|long)/.test(reason)) this.unknown.delete(reason);
+  }
+
   /** Does work one level deeper; what is wrapped too often is there to hide something, and is `unknown`. */
   nested<Result>(work: () => Result, otherwise: Result): Result {
     if (this.#depth >= deepest) {

@@ -30,6 +30,8 @@ export type LlmGuardOptions = (
 /** The owner's word that one call may run once. */
 export interface Waiver {
   readonly call: JudgedAction;
+  /** The cell it is for: the id of its runtime. Without it, the call is one that no runtime judges. */
+  readonly cell?: string | undefined;
   readonly who: string;
   readonly reason: string;
 }
@@ -54,9 +56,10 @@ export function llmGuard(options: LlmGuardOptions): LlmGuard {
     name: 'llm',
     async analyze(action, context = {}) {
       const key = contentKey(action);
-      const waiver = waivers.get(key);
+      const lifted = `${context.cell ?? ''} ${key}`;
+      const waiver = waivers.get(lifted);
       if (waiver !== undefined) {
-        waivers.delete(key);
+        waivers.delete(lifted);
         return {
           risk: 'low',
           reasons: [`${waiver.who} lifted the judgement of the model: ${waiver.reason}`],
@@ -83,7 +86,7 @@ export function llmGuard(options: LlmGuardOptions): LlmGuard {
       }
     },
     waive(waiver) {
-      waivers.set(contentKey(waiver.call), waiver);
+      waivers.set(`${waiver.cell ?? ''} ${contentKey(waiver.call)}`, waiver);
       onWaiver?.(waiver);
     },
     reset() {

@@ -12,7 +12,11 @@ export interface Confirmation {
   readonly reason?: string | undefined;
 }
 
-interface Question extends Pick<ConfirmationRequest, 'action' | 'risk' | 'reasons'> {
+interface Question extends Pick<ConfirmationRequest, 'action' | 'risk' | 'reasons' | 'cell'> {
+  /** The action as it may be kept and shown. */
+  readonly shown: JudgedAction;
+  /** What was typed before and belongs to it. */
+  readonly typed?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onAsked: (requestId: string) => void;
 }
@@ -66,16 +70,23 @@ async function openRequest(
   options: PolicyOptions,
   timeoutMs: number,
 ): Promise<PendingRequest> {
-  const digest = digestOf(question.action);
+  const { cell, typed } = question;
+  const digest = digestOf(question.action, { cell, typed });
   const now = Date.now();
   for (const waiting of (await options.pending?.list()) ?? []) {
-    if (waiting.digest !== digest || (!waiting.masked && digestOf(waiting.action) !== digest)) continue;
+    if (waiting.digest !== digest || waiting.cell !== cell) continue;
+    if (!waiting.masked && digestOf(waiting.action, { cell }) !== digest) continue;
     if (waiting.expiresAt > now) return waiting;
     await options.pending?.remove(waiting.id);
   }
-  const { action, risk, reasons } = question;
+  const { action, shown, risk, reasons } = question;
   const id = randomBytes(8).toString('hex');
-  const request = { id, action, risk, reasons, askedAt: now, expiresAt: now + timeoutMs, digest };
+  const times = { askedAt: now, expiresAt: now + timeoutMs };
+  const request = {
+    ...{ id, action: shown, risk, reasons, ...times, digest },
+    ...(cell !== undefined && { cell }),
+    ...((shown !== action || (typed ?? '') !== '') && { masked: true }),
+  };
   await options.pending?.put(request);
   return request;
 }
@@ -88,8 +99,12 @@ async function settle(answer: Answer, requestId: string, { pending }: PolicyOpti
   return { approved, by: 'person', who, requestId, reason: approved ? undefined : 'A person refused it.' };
 }
 
-export function digestOf(action: JudgedAction): string {
-  return createHash('sha256').update(canonical(action)).digest('hex');
+/** Of exactly this action in exactly this cell. */
+export function digestOf(
+  action: JudgedAction,
+  { cell, typed }: { cell?: string | undefined; typed?: string | undefined } = {},
+): string {
+  return createHash('sha256').update(canonical({ action, cell, typed })).digest('hex');
 }
 
 /** JSON with sorted keys, so that equal actions have equal digests. */

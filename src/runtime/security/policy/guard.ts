@@ -1,9 +1,10 @@
 /** A policy in the form in which the pipeline of a runtime asks it. */
 import { WorkcellError } from '../../../protocol/index.js';
-import type { Analyzer, JudgedAction } from '../analyzers/analyzer.js';
+import type { AnalyzeContext, Analyzer, JudgedAction } from '../analyzers/analyzer.js';
+import { TypedLines } from './typed-lines.js';
 import type { DecisionRecord, Policy } from './types.js';
 
-interface GuardContext {
+interface GuardContext extends Pick<AnalyzeContext, 'definition' | 'cell'> {
   readonly workspace: string;
   readonly signal?: AbortSignal | undefined;
   /** How risky whoever asks finds the action. */
@@ -16,17 +17,22 @@ export function policyGuard(
   policy: Policy,
   analyzers: readonly Analyzer[] = [],
 ): (action: JudgedAction, context: GuardContext) => Promise<void> {
-  return async (action, { workspace, signal, statedRisk, record }) => {
+  const lines = new TypedLines();
+  return async (action, { record, statedRisk, ...context }) => {
     const judges = statedRisk === undefined ? analyzers : [...analyzers, caller(statedRisk)];
+    const typed = lines.before(action, context);
     const decision = await policy.judge(action, {
-      workspace,
-      signal,
+      ...context,
+      typed: typed?.pending,
       analyzers: judges,
       onPending: ({ action: _, ...rest }) => record(rest),
     });
     const { action: _, ...rest } = decision;
     record(rest);
-    if (decision.outcome === 'allow') return;
+    if (decision.outcome === 'allow') {
+      if (typed !== undefined) lines.after(typed);
+      return;
+    }
     const { by, risk, reasons, requestId } = decision;
     throw new WorkcellError(
       by === 'timeout' ? 'confirmation-timeout' : 'denied',

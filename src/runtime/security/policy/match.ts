@@ -1,54 +1,79 @@
-/** Whether a rule matches an action. */
+/** Whether a rule matches an action. Both are compared as they are understood, not as they are spelled. */
 import { posix } from 'node:path';
-import type { JudgedAction, Risk } from '../analyzers/analyzer.js';
-import { commandsOf } from '../analyzers/rules.js';
+import { type Host, hostsIn, hostsOf, normalHost } from '../analyzers/actions/hosts.js';
+import type { Unfolded } from '../analyzers/actions/unfold.js';
+import type { AnalyzeContext, JudgedAction, Risk } from '../analyzers/analyzer.js';
+import { resolvePath } from '../analyzers/paths/resolve.js';
+import { allForms, writtenForm } from '../analyzers/shell/canonical.js';
+import type { Invocation } from '../analyzers/shell/invocation.js';
+import { isNetwork } from '../analyzers/shell/sources.js';
 import type { PolicyRule } from './types.js';
 
 /** What rules look at, found once for an action and only when a rule asks for it. */
 export class Subject {
   readonly action: JudgedAction;
   readonly risk: Risk;
-  readonly #workspace: string | undefined;
-  #commands: { texts: string[]; complete: boolean } | undefined;
+  readonly #unfolded: () => Unfolded;
+  readonly #context: AnalyzeContext;
 
-  constructor(action: JudgedAction, risk: Risk, workspace: string | undefined) {
+  constructor(action: JudgedAction, risk: Risk, unfolded: () => Unfolded, context: AnalyzeContext) {
     this.action = action;
     this.risk = risk;
-    this.#workspace = workspace;
+    this.#unfolded = unfolded;
+    this.#context = context;
   }
 
-  /** Each simple command as one text. Incomplete when a part could not be read, or is known only when it runs. */
-  get commands(): { texts: string[]; complete: boolean } {
-    if (this.#commands !== undefined) return this.#commands;
-    const found = commandsOf(this.action);
-    const invocations = found?.commands ?? [];
-    this.#commands = {
-      texts: invocations.map(({ path, args }) => [path, ...args].join(' ')),
-      complete: found?.complete === true && invocations.every(({ path }) => !path.includes('\0')),
-    };
-    return this.#commands;
+  get commands(): readonly Invocation[] {
+    return this.#unfolded().commands;
   }
 
+  get sources(): readonly string[] {
+    return this.#unfolded().sources;
+  }
+
+  /** False when a part could not be read, or is known only when it runs. */
+  get complete(): boolean {
+    return this.#unfolded().complete && this.commands.every(({ path }) => !path.includes('\0'));
+  }
+
+  /** The paths that fields of the action name. */
   get paths(): string[] {
-    const { path, from, to, cwd } = this.action;
-    return [path, from, to, cwd]
-      .filter((value) => typeof value === 'string')
-      .map((value) =>
-        this.#workspace === undefined ? posix.normalize(value) : posix.resolve(this.#workspace, value),
-      );
+    return this.#unfolded().paths.map((path) => resolvePath(path, this.#context));
   }
 
-  get hosts(): string[] {
-    const { url } = this.action;
-    const words = typeof url === 'string' ? [url] : this.commands.texts.flatMap((text) => text.split(/\s+/));
-    return [...new Set(words.map(hostIn).filter((host) => host !== undefined))];
+  /** Those in the words of its commands, too: every word may be one. */
+  get pathsInWords(): string[] {
+    return this.commands.flatMap(({ args, redirects, cwd, program }) =>
+      program === 'echo' || program === 'printf'
+        ? redirects.map(({ target }) => resolvePath(target, this.#context, cwd))
+        : [...args.map(optionValue), ...redirects.map(({ target }) => target)].map((word) =>
+            resolvePath(word, this.#context, cwd),
+          ),
+    );
   }
 
-  get tool(): string | undefined {
-    const { tool, name } = this.action;
-    const value = tool ?? (this.action.action.startsWith('call_tool') ? name : undefined);
-    return typeof value === 'string' ? value : undefined;
+  get hosts(): Host[] {
+    return [
+      ...this.#unfolded().addresses.flatMap(hostsOf),
+      ...this.commands.flatMap(({ args }) => args.flatMap(hostsIn)),
+    ];
   }
+
+  /** True when a command reaches the network and does not tell where. */
+  get reachesElsewhere(): boolean {
+    return this.commands.some(
+      ({ program, args }) => isNetwork(program) && args.flatMap(hostsIn).length === 0,
+    );
+  }
+
+  get tools(): readonly string[] {
+    return this.#unfolded().tools;
+  }
+}
+
+/** `--file=x` names x. */
+function optionValue(word: string): string {
+  return /^--?[\w-]+=(.+)$/.exec(word)?.[1] ?? word;
 }
 
 export function matches(rule: PolicyRule, subject: Subject): boolean {
@@ -60,41 +85,42 @@ export function matches(rule: PolicyRule, subject: Subject): boolean {
       : !list(risk).includes(subject.risk)
   )
     return false;
-  if (action !== undefined && !list(action).some((glob) => toRegExp(glob, false).test(subject.action.action)))
-    return false;
-  if (
-    tool !== undefined &&
-    !list(tool).some((glob) => subject.tool !== undefined && toRegExp(glob, false).test(subject.tool))
-  )
-    return false;
+  if (action !== undefined && !holds([subject.action.action], globs(action, false), whole)) return false;
+  if (tool !== undefined && !holds(subject.tools, globs(tool, false), whole)) return false;
   if (command !== undefined && !matchesCommand(list(command), subject, whole)) return false;
-  if (
-    path !== undefined &&
-    !holds(
-      subject.paths,
-      list(path).map((glob) => toRegExp(glob, true)),
-      whole,
-    )
-  )
-    return false;
-  return (
-    host === undefined ||
-    holds(
-      subject.hosts,
-      list(host).map((glob) => toRegExp(glob, false)),
-      whole,
-    )
-  );
+  if (path !== undefined && !matchesPath(globs(path, true), subject, whole)) return false;
+  return host === undefined || matchesHost(list(host), subject, whole);
 }
 
 function matchesCommand(patterns: readonly (string | RegExp)[], subject: Subject, whole: boolean): boolean {
   const expressions = patterns.map((pattern) =>
     typeof pattern === 'string' ? toRegExp(pattern, false) : pattern,
   );
-  const { texts, complete } = subject.commands;
-  if (whole) return complete && holds(texts, expressions, true);
-  const { command } = subject.action;
-  return holds(typeof command === 'string' ? [...texts, command.trim()] : texts, expressions, false);
+  if (whole) return subject.complete && holds(subject.commands.map(writtenForm), expressions, true);
+  const sources = subject.sources.map((source) => source.trim());
+  return holds([...subject.commands.flatMap(allForms), ...sources], expressions, false);
+}
+
+/** What is allowed by its path is a verb of files: a command may do more than its words name. */
+function matchesPath(expressions: readonly RegExp[], subject: Subject, whole: boolean): boolean {
+  if (whole)
+    return subject.complete && subject.commands.length === 0 && holds(subject.paths, expressions, true);
+  return holds([...subject.paths, ...subject.pathsInWords], expressions, false);
+}
+
+function matchesHost(patterns: readonly string[], subject: Subject, whole: boolean): boolean {
+  const { hosts } = subject;
+  const fits = (host: Host) => patterns.some((pattern) => fitsHost(pattern, host));
+  if (!whole) return hosts.some(fits);
+  return subject.complete && !subject.reachesElsewhere && hosts.length > 0 && hosts.every(fits);
+}
+
+/** `example.com` stands for all its ports, `example.com:8443` for one. */
+function fitsHost(pattern: string, { name, port }: Host): boolean {
+  const [, label = pattern, wanted] = /^(.*?[^:]):(\d+)$/.exec(pattern) ?? [];
+  if (wanted !== undefined && Number(wanted) !== port) return false;
+  const plain = label.includes('*') || label.includes('?') ? label.toLowerCase() : normalHost(label);
+  return toRegExp(plain.replace(/\.$/, ''), false).test(name);
 }
 
 function holds(texts: readonly string[], expressions: readonly RegExp[], whole: boolean): boolean {
@@ -103,6 +129,10 @@ function holds(texts: readonly string[], expressions: readonly RegExp[], whole: 
       new RegExp(expression.source, expression.flags.replace(/[gy]/g, '')).test(text),
     );
   return whole ? texts.length > 0 && texts.every(fits) : texts.some(fits);
+}
+
+function globs(given: string | readonly string[], isPath: boolean): RegExp[] {
+  return list(given).map((glob) => toRegExp(isPath ? posix.normalize(glob) : glob, isPath));
 }
 
 /** `*` and `?` as in file names; in paths they stop at a slash and `**` does not. */
@@ -114,14 +144,6 @@ function toRegExp(glob: string, isPath: boolean): RegExp {
     return `\\${part}`;
   });
   return new RegExp(`^${source}$`, 's');
-}
-
-function hostIn(word: string): string | undefined {
-  return (
-    /^[a-z][a-z0-9+.-]*:\/\/(?:[^/@\s]*@)?(\[[^\]]+\]|[^/:?#\s]+)/i.exec(word)?.[1]?.toLowerCase() ??
-    /^[\w.-]+@([\w.-]+):/.exec(word)?.[1]?.toLowerCase() ??
-    /^((?:[\w-]+\.)+[a-z]{2,})(?:[:/]\S*)?$/i.exec(word)?.[1]?.toLowerCase()
-  );
 }
 
 function list<Value>(value: Value | readonly Value[]): readonly Value[] {

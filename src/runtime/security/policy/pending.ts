@@ -39,6 +39,7 @@ export const pendingSchema = z.object({
   askedAt: z.number(),
   expiresAt: z.number(),
   digest: z.string(),
+  cell: z.string().optional(),
   masked: z.boolean().optional(),
   answer: z.object({ answer: z.enum(['approve', 'deny']), who: z.string().optional() }).optional(),
 });

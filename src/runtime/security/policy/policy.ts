@@ -1,7 +1,8 @@
 /** Decides about actions: boundary, then the first rule that matches, then the risk. Whatever fails, fails closed. */
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
-import { WorkcellError } from '../../../protocol/index.js';
+import { WorkcellError, withoutSecrets } from '../../../protocol/index.js';
+import { definitionOf, type Unfolded, unfold } from '../analyzers/actions/unfold.js';
 import type { Analyzer, JudgedAction, Verdict } from '../analyzers/analyzer.js';
 import { mergeVerdicts } from '../analyzers/ensemble.js';
 import { rules } from '../analyzers/rules.js';
@@ -19,14 +20,19 @@ export function policy(options: PolicyOptions = {}): Policy {
     version,
     async judge(action, context = {}) {
       const judges = [...analyzers, ...(context.analyzers ?? [])];
+      let read: Unfolded | undefined;
+      const unfolded = () => {
+        read ??= unfold(action, context);
+        return read;
+      };
       const verdicts = await Promise.all(
         judges.map((analyzer) =>
-          analyzeSafely(analyzer, action, context, options.analyzerTimeoutMs ?? 30_000),
+          analyzeSafely(analyzer, action, { ...context, unfolded }, options.analyzerTimeoutMs ?? 30_000),
         ),
       );
       const { risk, reasons: found, refused } = mergeVerdicts(verdicts);
       const { outcome, by, reason } = decide(
-        new Subject(action, risk, context.workspace),
+        new Subject(action, risk, unfolded, context),
         options,
         refused === true,
         context,
@@ -43,6 +49,9 @@ export function policy(options: PolicyOptions = {}): Policy {
           action,
           risk,
           reasons,
+          shown: withoutSecrets(definitionOf(action, context), action),
+          cell: context.cell,
+          typed: context.typed,
           signal: context.signal,
           onAsked: (requestId) => context.onPending?.({ ...base, outcome: 'pending', by, requestId }),
         },
@@ -98,10 +107,10 @@ function inMode(decided: Decided, subject: Subject, { mode }: PolicyOptions): De
   return { ...decided, outcome: subject.risk === 'unknown' || subject.risk === 'high' ? 'deny' : 'allow' };
 }
 
-function pathOutside({ action, paths }: Subject, workspace: string | undefined): string | undefined {
-  if (workspace === undefined)
-    return typeof action.path === 'string' && action.path.startsWith('/') ? action.path : undefined;
-  return paths.find((path) => path !== workspace && !path.startsWith(`${posix.normalize(workspace)}/`));
+function pathOutside({ paths }: Subject, workspace: string | undefined): string | undefined {
+  if (workspace === undefined) return paths.find((path) => path.startsWith('/') || path.startsWith('..'));
+  const root = posix.normalize(workspace).replace(/\/$/, '');
+  return paths.find((path) => path !== root && !path.startsWith(`${root}/`));
 }
 
 async function analyzeSafely(
@@ -114,10 +123,9 @@ async function analyzeSafely(
   let stop: AbortController | undefined;
   let timer: NodeJS.Timeout | undefined;
   try {
-    const { workspace, home, signal } = context;
+    const { signal, analyzers: _analyzers, onPending: _onPending, ...known } = context;
     const started = analyzer.analyze(action, {
-      workspace,
-      home,
+      ...known,
       // Most analyzers answer at once and never look at it, and making one costs more than they do.
       get signal() {
         stop ??= new AbortController();

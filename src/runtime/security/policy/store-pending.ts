@@ -46,7 +46,7 @@ export function storePending({ source, runtimeId, mask, optional }: StorePending
     put: (request) =>
       using((store) => {
         const action = mask?.(request.action) ?? request.action;
-        const masked = digestOf(action) !== request.digest;
+        const masked = request.masked === true || digestOf(action) !== digestOf(request.action);
         return store.notes.put({
           id: request.id,
           runtimeId,

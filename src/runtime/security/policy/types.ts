@@ -62,8 +62,10 @@ export interface ConfirmationRequest {
   /** Milliseconds since the epoch. */
   readonly askedAt: number;
   readonly expiresAt: number;
-  /** Binds an answer to exactly this action. */
+  /** Binds an answer to exactly this action in this cell. */
   readonly digest: string;
+  /** The cell that the action is for; an answer counts there and nowhere else. */
+  readonly cell?: string | undefined;
   /** Aborted when the answer is no longer wanted. */
   readonly signal?: AbortSignal | undefined;
 }

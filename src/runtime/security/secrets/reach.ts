@@ -1,6 +1,7 @@
 /** Which commands get a secret. */
-import type { JudgedAction } from '../analyzers/analyzer.js';
-import { commandsOf } from '../analyzers/rules.js';
+import { describeAction } from '../../../protocol/index.js';
+import { definitionOf, unfold } from '../analyzers/actions/unfold.js';
+import type { AnalyzeContext, JudgedAction } from '../analyzers/analyzer.js';
 
 /** Commands that may stand beside a chosen one, because they send nothing anywhere. */
 const neutral = new Set([
@@ -29,10 +30,11 @@ export function mayReceive(
   name: string,
   commands: readonly string[] | undefined,
   action: JudgedAction,
+  context: AnalyzeContext = {},
 ): boolean {
-  if (commands === undefined) return mentions(name, action);
-  const found = commandsOf(action);
-  if (found === undefined || !found.complete) return false;
+  if (commands === undefined) return mentions(name, action, context);
+  const found = unfold(action, context);
+  if (!found.complete || found.commands.some(({ path }) => path.includes('\0'))) return false;
   const expressions = commands.map(
     (glob) =>
       new RegExp(
@@ -51,8 +53,10 @@ export function mayReceive(
   return chosen.length > 0 && texts.every((entry) => chosen.includes(entry) || neutral.has(entry.program));
 }
 
-function mentions(name: string, { command, argv }: JudgedAction): boolean {
-  const words = Array.isArray(argv) ? argv.map(String) : [typeof command === 'string' ? command : ''];
+function mentions(name: string, action: JudgedAction, context: AnalyzeContext): boolean {
   const expression = new RegExp(`(?<![A-Za-z0-9_])${name}(?![A-Za-z0-9_])`);
-  return words.some((word) => expression.test(word));
+  return describeAction(definitionOf(action, context), action).some((item) => {
+    if (item.kind === 'shell') return expression.test(item.source);
+    return item.kind === 'argv' && item.argv.some((word) => expression.test(word));
+  });
 }

@@ -1,57 +1,88 @@
-/** Secrets that a configuration names as `${NAME}`, in the variables and headers of MCP servers. */
-import type { JudgedAction } from '../analyzers/analyzer.js';
+/** Secrets that an action names as `${NAME}` in its variables and secret fields, beside the program or server that gets them. */
+
+import { quote } from '../../../base/shell-quote.js';
+import { type Carried, describeAction, type FieldKind, type FieldKinds } from '../../../protocol/index.js';
+import { hostsOf } from '../analyzers/actions/hosts.js';
 import { mayReceive } from './reach.js';
 import type { SecretOptions } from './secrets.js';
 
 type Load = (name: string) => Promise<{ readonly value: string } | undefined>;
-type Server = Readonly<Record<string, unknown>>;
+type Values = Readonly<Record<string, unknown>>;
 
-/** The servers with the values in place. One that may not get a secret keeps the reference as it is. */
-export async function fillServers<Action extends JudgedAction>(
-  action: Action,
-  entries: ReadonlyMap<string, SecretOptions>,
-  load: Load,
-): Promise<Action> {
-  const servers: Record<string, Server> = {};
-  for (const [name, server] of Object.entries(action.servers as Record<string, Server>)) {
-    const mayGet = (secret: string) => reaches(server, secret, entries.get(secret));
-    servers[name] = {
-      ...server,
-      ...(server.env !== undefined && {
-        env: await fill(server.env as Record<string, string>, mayGet, load),
-      }),
-      ...(server.headers !== undefined && {
-        headers: await fill(server.headers as Record<string, string>, mayGet, load),
-      }),
-    };
-  }
-  return { ...action, servers };
+interface Source {
+  readonly entries: ReadonlyMap<string, SecretOptions>;
+  readonly load: Load;
 }
 
-/** A program gets what it would get as a command. Where a header goes is not known, so a choice of commands excludes it. */
-function reaches({ command, args = [] }: Server, name: string, entry: SecretOptions | undefined): boolean {
+/** The object with the values in place. What may not get a secret keeps the reference as it is. */
+export async function fillReferences<Fields extends Values>(
+  fields: Fields,
+  kinds: FieldKinds,
+  source: Source,
+): Promise<Fields> {
+  const filled: Record<string, unknown> = { ...fields };
+  const carried = describeAction({ kinds }, fields).filter(({ group }) => group === '');
+  for (const [name, kind] of Object.entries(kinds)) {
+    const value = fields[name];
+    if (value !== undefined && value !== null) filled[name] = await fillValue(value, kind, carried, source);
+  }
+  return filled as Fields;
+}
+
+/** True for a kind in which a reference is filled in. */
+export function holdsReferences(kind: FieldKind): boolean {
+  if (kind === 'secret' || kind === 'environment') return true;
+  if (typeof kind === 'string') return false;
+  if ('values' in kind) return holdsReferences(kind.values);
+  return 'fields' in kind && Object.values(kind.fields).some(holdsReferences);
+}
+
+async function fillValue(
+  value: unknown,
+  kind: FieldKind,
+  beside: readonly Carried[],
+  source: Source,
+): Promise<unknown> {
+  if (typeof value === 'string') return kind === 'secret' ? fillText(value, beside, source) : value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return Promise.all(value.map((entry) => fillValue(entry, kind, beside, source)));
+  if (typeof kind === 'object' && 'fields' in kind)
+    return fillReferences(value as Values, kind.fields, source);
+  const inner =
+    kind === 'environment'
+      ? 'secret'
+      : typeof kind === 'object' && 'values' in kind
+        ? kind.values
+        : undefined;
+  if (inner === undefined) return value;
+  const entries = Object.entries(value).map(
+    async ([name, entry]) => [name, await fillValue(entry, inner, beside, source)] as const,
+  );
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+async function fillText(
+  text: string,
+  beside: readonly Carried[],
+  { entries, load }: Source,
+): Promise<string> {
+  let value = text;
+  for (const [reference, name = ''] of text.matchAll(/\$\{([A-Za-z_]\w*)\}/g)) {
+    const secret = reaches(beside, name, entries.get(name)) ? await load(name) : undefined;
+    if (secret !== undefined) value = value.replaceAll(reference, () => secret.value);
+  }
+  return value;
+}
+
+/** A program gets what it would get as a command. A server gets it where the secret names no commands and no other hosts. */
+function reaches(beside: readonly Carried[], name: string, entry: SecretOptions | undefined): boolean {
   if (entry?.reach !== 'env') return false;
-  if (entry.commands === undefined) return true;
-  if (typeof command !== 'string') return false;
-  return mayReceive(name, entry.commands, {
-    action: 'start_process',
-    argv: [command, ...(args as string[])],
-  });
-}
-
-async function fill(
-  table: Readonly<Record<string, string>>,
-  mayGet: (name: string) => boolean,
-  load: Load,
-): Promise<Record<string, string>> {
-  const filled: Record<string, string> = {};
-  for (const [key, text] of Object.entries(table)) {
-    let value = text;
-    for (const [reference, name = ''] of text.matchAll(/\$\{([A-Za-z_]\w*)\}/g)) {
-      const secret = mayGet(name) ? await load(name) : undefined;
-      if (secret !== undefined) value = value.replaceAll(reference, () => secret.value);
-    }
-    filled[key] = value;
-  }
-  return filled;
+  const servers = beside.flatMap((item) => (item.kind === 'address' ? hostsOf(item.address) : []));
+  const { hosts, commands } = entry;
+  if (hosts !== undefined && !servers.every((server) => hosts.includes(server.name))) return false;
+  const program = beside.find((item) => item.kind === 'argv' || item.kind === 'shell');
+  if (program === undefined) return commands === undefined && servers.length > 0;
+  if (commands === undefined) return true;
+  const source = program.kind === 'argv' ? program.argv.map(quote).join(' ') : program.source;
+  return mayReceive(name, commands, { action: 'run', command: source });
 }

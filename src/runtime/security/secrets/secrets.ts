@@ -1,10 +1,11 @@
 /** Named secrets: which commands get them, and that nothing which leaves a cell shows them. */
 import { WorkcellError } from '../../../protocol/index.js';
-import type { JudgedAction } from '../analyzers/analyzer.js';
+import { definitionOf } from '../analyzers/actions/unfold.js';
+import type { AnalyzeContext, JudgedAction } from '../analyzers/analyzer.js';
 import { createMask, type SecretMask } from './mask.js';
 import { Matcher } from './matcher.js';
 import { mayReceive } from './reach.js';
-import { fillServers } from './references.js';
+import { fillReferences, holdsReferences } from './references.js';
 
 export interface SecretValue {
   readonly value: string;
@@ -32,7 +33,10 @@ export interface Secrets {
   /** Adds or replaces secrets; values that were known before stay hidden. */
   refresh(secrets: Readonly<Record<string, SecretOptions>>): Promise<void>;
   /** The action with the variables that it may get. Called after an action was judged and recorded. */
-  prepare<Action extends JudgedAction>(action: Action): Promise<Action>;
+  prepare<Action extends JudgedAction>(
+    action: Action,
+    context?: Pick<AnalyzeContext, 'definition'>,
+  ): Promise<Action>;
   /** The value, for a server that the secret's `hosts` name; throws `denied` for any other. */
   credential(name: string, host: string): Promise<string>;
 }
@@ -84,18 +88,20 @@ export async function createSecrets(
   return {
     mask: createMask(matcher),
     refresh,
-    async prepare(action) {
-      if (action.action === 'connect_mcp') return fillServers(action, entries, load);
-      if (action.action !== 'run' && action.action !== 'start_process') return action;
-      if (action.input === true) return action;
+    async prepare(given, context = {}) {
+      const kinds = definitionOf(given, context)?.kinds ?? {};
+      const table = Object.keys(kinds).find((field) => kinds[field] === 'environment');
+      if (table === undefined && !Object.values(kinds).some(holdsReferences)) return given;
+      const action = await fillReferences(given, kinds, { entries, load });
+      if (table === undefined) return action;
       const added: Record<string, string> = {};
       for (const [name, entry] of entries) {
-        if (entry.reach !== 'env' || !mayReceive(name, entry.commands, action)) continue;
+        if (entry.reach !== 'env' || !mayReceive(name, entry.commands, action, context)) continue;
         const secret = await load(name);
         if (secret !== undefined) added[name] = secret.value;
       }
       if (Object.keys(added).length === 0) return action;
-      return { ...action, env: { ...(action.env as Record<string, string> | undefined), ...added } };
+      return { ...action, [table]: { ...(action[table] as Record<string, string> | undefined), ...added } };
     },
     async credential(name, host) {
       const hosts = entries.get(name)?.hosts ?? [];

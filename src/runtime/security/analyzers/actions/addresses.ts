@@ -1,4 +1,5 @@
 /** Addresses that a browser or a fetching program should not be sent to without a question. */
+import { hostsOf } from './hosts.js';
 
 type Found = { risk: 'high' | 'medium'; reason: string } | undefined;
 
@@ -24,36 +25,18 @@ export function judgeAddress(address: string): Found {
       reason: `Opens an address of a kind that runs code or reaches other services: ${scheme}:`,
     };
   if (scheme === 'data' || scheme === 'about' || scheme === 'blob') return undefined;
-  const host = hostOf(text);
-  if (host === undefined) return undefined;
-  if (metadata.test(host))
+  const hosts = hostsOf(text).map(({ name }) => name);
+  const asked = hosts.find((host) => metadata.test(host));
+  if (asked !== undefined)
     return {
       risk: 'high',
-      reason: `Asks the metadata service of the cloud, which gives out credentials: ${host}`,
+      reason: `Asks the metadata service of the cloud, which gives out credentials: ${asked}`,
     };
-  if (isPrivate(host)) return { risk: 'medium', reason: `Reaches a private address: ${host}` };
-  return undefined;
+  const near = hosts.find(isPrivate);
+  return near === undefined ? undefined : { risk: 'medium', reason: `Reaches a private address: ${near}` };
 }
 
-function hostOf(text: string): string | undefined {
-  const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
-  try {
-    // The parser also reads hosts written as one number, in octal or in hexadecimal.
-    return new URL(full.replaceAll('\0', 'x')).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
-  } catch {
-    return undefined;
-  }
-}
-
-function isPrivate(host: string): boolean {
-  const mapped = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(host);
-  const address =
-    mapped === null
-      ? host
-      : [mapped[1], mapped[2]]
-          .map((part) => Number.parseInt(part ?? '0', 16))
-          .flatMap((part) => [part >> 8, part & 255])
-          .join('.');
+function isPrivate(address: string): boolean {
   if (/^(?:localhost|.*\.localhost|.*\.internal|.*\.local)$/.test(address)) return true;
   if (
     /^(?:127|10|0)\.|^192\.168\.|^169\.254\.|^172\.(?:1[6-9]|2\d|3[01])\.|^100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./.test(

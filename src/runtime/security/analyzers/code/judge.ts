@@ -185,6 +185,7 @@ function withoutProse(code: string): string {
 
 function judgeLiteral(text: string, scope: Scope, language: string, sends: boolean): void {
   if (/^https?:/.test(text)) {
+    scope.addresses.push(text);
     const found = judgeAddress(text);
     if (found?.risk === 'high') scope.high(found.reason);
   }

@@ -7,6 +7,9 @@ import { type Checks, each, has, operands } from './check.js';
 const programKeys =
   /^(?:core\.(?:sshcommand|fsmonitor|editor|pager|gitproxy|askpass|hookspath)|alias\.\w+|credential(?:\..*)?\.helper|filter\..*\.(?:clean|smudge)|diff\..*\.(?:command|textconv)|sequence\.editor|uploadpack\.packobjectshook|protocol\.ext\.allow|gpg\.program|init\.templatedir|merge\..*\.driver|.*\.textconv)$/i;
 
+/** Values that switch a setting off, or name a program that does nothing. */
+const startsNothing = /^(?:|true|false|yes|no|on|off|0|1|:|cat|\/dev\/null)$/i;
+
 /** Branches that others build on. */
 const shared = /(?:^|[:+/])(?:main|master|trunk|develop|production|prod|release(?:[/-].*)?)$/;
 
@@ -131,7 +134,8 @@ const verbs: Readonly<Record<string, VerbCheck | undefined>> = {
   daemon: (_, scope) => scope.medium('Waits for connections from the network.'),
 };
 
-function judgeSetting(key: string, value: string, scope: Scope): void {
+/** Judges one setting of git, wherever it is made. */
+export function judgeSetting(key: string, value: string, scope: Scope): void {
   const [, replacing] = /^url\.(.+)\.(?:push)?insteadof$/i.exec(key) ?? [];
   if (replacing !== undefined && hostOf(replacing) !== hostOf(value))
     scope.high(`Makes git go to another server than it is told: ${replacing}`);
@@ -139,7 +143,7 @@ function judgeSetting(key: string, value: string, scope: Scope): void {
     scope.high('Sends passwords of git over the network.');
   if (/^(?:http\.(?:.*\.)?sslverify)$/i.test(key) && /^(?:false|0|no)$/i.test(value))
     scope.medium('Switches off the check of who a server is.');
-  if (!programKeys.test(key)) return;
+  if (!programKeys.test(key) || startsNothing.test(value)) return;
   // Anybody on the machine may put a program there.
   if (worldWritable.test(value)) scope.high(`Makes git run a program from a shared directory: ${key}`);
   if (/^alias\./.test(key) && !value.startsWith('!')) return;

@@ -15,6 +15,8 @@ export interface Invocation {
   /** Names of the variables in the words. */
   readonly variables: readonly string[];
   readonly elevated: boolean;
+  /** The working directory, as `place` spells it. */
+  readonly cwd: string;
 }
 
 export interface Redirected {

@@ -42,6 +42,7 @@ function invokeHere(start: Start, scope: Scope): Result {
     behind,
     variables,
     elevated: scope.elevated,
+    cwd: scope.cwd,
   };
   scope.met.push(invocation);
   const from = [...substituted, invocation];

@@ -37,6 +37,8 @@ export class Scope {
   readonly calling: Set<unknown>;
   /** Every simple command that was met, in order. */
   readonly met: Invocation[];
+  /** Every address that code, or what an action carries besides commands, was seen to use. */
+  readonly addresses: string[];
   readonly depth: number;
   cwd: string;
   /** Arguments of the function or script; none at the top level. */
@@ -63,6 +65,7 @@ export class Scope {
     this.called = outer?.called ?? new Set();
     this.calling = outer?.calling ?? new Set();
     this.met = outer?.met ?? [];
+    this.addresses = outer?.addresses ?? [];
     this.depth = outer === undefined ? depth : outer.depth + 1;
     this.cwd = outer?.cwd ?? '.';
     this.positional = outer?.positional ?? [];

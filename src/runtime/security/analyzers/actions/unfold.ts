@@ -1,0 +1,185 @@
+/** The one way from an action to the commands, code, addresses, paths and variables in it, whoever asks. */
+
+import { quote } from '../../../../base/shell-quote.js';
+import { actions, type Carried, describeAction, verbs } from '../../../../protocol/index.js';
+import type { AnalyzeContext, DescribedAction, JudgedAction } from '../analyzer.js';
+import { judgeCell } from '../code/notebook.js';
+import { Findings } from '../findings.js';
+import { own } from '../own.js';
+import { judgeAssignment } from '../programs/variables.js';
+import type { Invocation } from '../shell/invocation.js';
+import { Scope } from '../shell/scope.js';
+import { walkSource } from '../shell/walk.js';
+import { judgeArguments } from './arguments.js';
+import {
+  type Carrier,
+  judgeAddressField,
+  judgePathRead,
+  judgePathRemoval,
+  judgePathWrite,
+  judgeTyped,
+  noteContent,
+} from './fields.js';
+
+/** What is in an action, and what was found about it. */
+export interface Unfolded {
+  readonly findings: Findings;
+  /** Every simple command, of shell source, of code and of what is typed. */
+  readonly commands: readonly Invocation[];
+  /** Shell source as it was written. */
+  readonly sources: readonly string[];
+  readonly paths: readonly string[];
+  readonly addresses: readonly string[];
+  readonly tools: readonly string[];
+  /** False when there may be more in it than is listed: code, text for running programs, what nobody could read. */
+  readonly complete: boolean;
+}
+
+export function unfold(action: JudgedAction, context: AnalyzeContext = {}): Unfolded {
+  const definition = definitionOf(action, context);
+  const findings = new Findings();
+  const scope = new Scope({ context, findings, reader: walkSource });
+  const unfolding = new Unfolding(scope, context.typed ?? '');
+  try {
+    const carried = describeAction(definition, action);
+    for (const group of groupsOf(carried)) unfolding.readGroup(group);
+    if (definition?.opensSession)
+      scope.medium('Opens a session, and what happens in it is not in the action.');
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    findings.add('unknown', `The action could not be judged: ${message}`);
+  }
+  return {
+    findings,
+    commands: scope.met,
+    sources: unfolding.sources,
+    paths: unfolding.paths,
+    addresses: scope.addresses,
+    tools: unfolding.tools,
+    complete: unfolding.complete && findings.unknown.size === 0,
+  };
+}
+
+/** The definition that tells what the fields of an action are. */
+export function definitionOf(
+  action: JudgedAction,
+  { definition }: AnalyzeContext,
+): DescribedAction | undefined {
+  return definition ?? own(actions, action.action) ?? own(verbs, action.action);
+}
+
+/** What belongs together, the directory and the variables first: they say what the rest means. */
+function groupsOf(carried: readonly Carried[]): Carried[][] {
+  const groups = new Map<string, Carried[]>();
+  for (const item of carried) {
+    const group = groups.get(item.group);
+    if (group === undefined) groups.set(item.group, [item]);
+    else group.push(item);
+  }
+  return [...groups.values()].map((group) => group.sort((left, right) => rank(left) - rank(right)));
+}
+
+function rank(item: Carried): number {
+  if (item.kind === 'path' && item.access === 'cwd') return 0;
+  return item.kind === 'variable' ? 1 : 2;
+}
+
+class Unfolding {
+  readonly sources: string[] = [];
+  readonly paths: string[] = [];
+  readonly tools: string[] = [];
+  complete = true;
+  readonly #root: Scope;
+  readonly #typed: string;
+
+  constructor(root: Scope, typed: string) {
+    this.#root = root;
+    this.#typed = typed;
+  }
+
+  readGroup(group: readonly Carried[]): void {
+    const scope = new Scope(this.#root);
+    for (const item of group) this.#read(item, { scope, paths: this.paths });
+  }
+
+  #read(item: Carried, carrier: Carrier): void {
+    const { scope } = carrier;
+    switch (item.kind) {
+      case 'path':
+        this.#readPath(item, carrier);
+        break;
+      case 'content':
+        noteContent(item.path, item.text, item.append, carrier);
+        break;
+      case 'variable':
+        judgeAssignment(item.name, item.value, scope);
+        scope.set(item.name, item.value);
+        break;
+      case 'shell':
+        this.sources.push(item.source);
+        this.#run(item.source, item, scope);
+        break;
+      case 'argv':
+        this.#run(item.argv.map(quote).join(' '), item, scope);
+        break;
+      case 'address':
+        judgeAddressField(item.address, carrier);
+        break;
+      case 'tool':
+        this.tools.push(item.name);
+        break;
+      default:
+        // What follows may do more than can be listed.
+        this.complete = false;
+        this.#readOpenEnded(item, carrier);
+    }
+  }
+
+  #readOpenEnded(item: Carried, carrier: Carrier): void {
+    const { scope } = carrier;
+    if (item.kind === 'code') judgeCell(item.code, item.language, scope);
+    else if (item.kind === 'input') judgeTyped(this.#typed + item.text, scope);
+    else if (item.kind === 'arguments') judgeArguments(item.value, carrier);
+    else if (item.kind === 'unknown') {
+      scope.findings.add('unknown', `What the field "${item.field}" does is not known.`);
+      judgeArguments({ [item.field]: item.value }, carrier);
+    }
+  }
+
+  #readPath(item: Extract<Carried, { kind: 'path' }>, carrier: Carrier): void {
+    const { scope } = carrier;
+    if (item.access === 'read') judgePathRead(item.path, carrier);
+    else if (item.access === 'write') judgePathWrite(item.path, carrier);
+    else if (item.access === 'remove') judgePathRemoval(item.path, item.recursive === true, carrier);
+    else this.paths.push(item.path);
+    if (item.access === 'cwd') scope.cwd = scope.place(item.path);
+  }
+
+  #run(
+    source: string,
+    { input, open }: { input?: string | undefined; open?: boolean | undefined },
+    scope: Scope,
+  ): void {
+    if (input !== undefined) scope.input = { from: [], text: input };
+    const before = scope.met.length;
+    walkSource(source, scope);
+    const programs = scope.met.slice(before).map(({ program }) => program);
+    const mayRun = programs.some((program) => !takesData.has(program));
+    if (input !== undefined && mayRun) judgeTyped(input, scope);
+    if (input !== undefined && mayRun) this.complete = false;
+    if (open === true && mayRun) {
+      this.complete = false;
+      if (programs.some((program) => shells.test(program)))
+        scope.medium('Starts a shell that takes commands later.');
+    }
+  }
+}
+
+const shells = /^(?:ba|da|z|k|fi|c|tc)?sh$/;
+
+/** Programs that do nothing with their input but store, show, compare or change it. */
+const takesData = new Set(
+  'cat tee wc sort uniq grep egrep fgrep rg head tail cut tr sed jq yq diff cmp sha256sum sha1sum md5sum base64 gzip gunzip tar patch dd xxd od hexdump column fold nl rev paste true false : echo printf cd test [ env mkdir'.split(
+    ' ',
+  ),
+);
