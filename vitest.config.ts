@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 const contract = ['test/backends/*.test.ts', 'test/backends/{docker,ubuntu-docker}/**/*.test.ts'];
 const property = ['test/property/**/*.test.ts'];
 const abuse = ['test/abuse/**/*.test.ts'];
+const fuzz = ['test/fuzz/**/*.test.ts'];
 /** Those that start the command line, servers or bubblewrap. */
 const system = [
   'test/adapters/**/*.test.ts',
@@ -40,13 +41,14 @@ export default defineConfig({
           ...common,
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...contract, ...property, ...house, ...abuse, ...system],
+          exclude: [...contract, ...property, ...house, ...abuse, ...fuzz, ...system],
         },
       },
       { test: { ...common, name: 'house', include: house } },
       { test: { ...common, name: 'system', include: system } },
       { test: { ...common, name: 'contract', include: contract } },
       { test: { ...common, name: 'abuse', include: abuse, testTimeout: 300_000, hookTimeout: 900_000 } },
+      { test: { ...common, name: 'fuzz', include: fuzz, testTimeout: 600_000 } },
       { test: { ...common, name: 'property', include: property, testTimeout: 300_000 } },
     ],
   },

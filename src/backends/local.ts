@@ -7,12 +7,13 @@ import { environmentSchema } from '../protocol/actions/common.js';
 import type { ActionTable, Cell } from '../protocol/index.js';
 import { connectExecutor } from '../runtime/client/http-executor.js';
 import { defineBackend } from './backend.js';
-import { claimCell, releaseCell } from './claim.js';
+import { type Lease, takeLease } from './lease.js';
 import { attachLocal, listLocal } from './local/attach.js';
-import { quoteLog, type ServerProcess, startProcess } from './local/child.js';
 import { type Home, keepHome, makeLastingHome, newToken, removeHome } from './local/home.js';
 import { markVariable, reap } from './local/reap.js';
+import { startLocalServer } from './local/server.js';
 import { takeServer } from './local/warm.js';
+import type { ServerProcess } from './server-process.js';
 import { openWorkspace } from './workspace.js';
 
 export default defineBackend({
@@ -44,9 +45,13 @@ export default defineBackend({
     // Before anything is started, so that nothing has to be undone when it does not exist.
     const named = given === undefined ? undefined : openWorkspace(given).path;
     const token = newToken();
-    const { home, process: server } = keepAlive ? startLasting(id, token, named) : takeServer(warm);
+    const {
+      home,
+      process: server,
+      lease,
+    } = keepAlive ? await startLasting(id, token, named) : { ...takeServer(warm), lease: undefined };
     const workspace = named ?? makeWorkspace(home);
-    if (onLog !== undefined) server.onLine(onLog);
+    if (onLog !== undefined) server.log.onLine = onLog;
     try {
       await server.begin(
         {
@@ -61,8 +66,9 @@ export default defineBackend({
         },
         signal,
       );
-      return await connect({ id, home, server, token, keepAlive, signal, actions: actionsWith(plugins) });
+      return await connect({ id, home, server, token, lease, signal, actions: actionsWith(plugins) });
     } catch (error) {
+      lease?.release();
       await server.end();
       await reap(id);
       removeHome(home);
@@ -75,15 +81,15 @@ export default defineBackend({
 });
 
 /** The cell can be found before its server is told to begin, so that none ever runs that nobody can find. */
-function startLasting(
+async function startLasting(
   id: string,
   token: string,
   workspace: string | undefined,
-): { home: Home; process: ServerProcess } {
+): Promise<{ home: Home; process: ServerProcess; lease: Lease }> {
   const made = makeLastingHome(id);
-  const server = startProcess(made.path, { keepAlive: true });
-  claimCell(id, made.path);
-  return { home: keepHome(made, { id, token, pid: server.pid, workspace }), process: server };
+  const lease = await takeLease(id, made.path);
+  const server = startLocalServer(made.path, { keepAlive: true });
+  return { home: keepHome(made, { id, token, pid: server.pid, workspace }), process: server, lease };
 }
 
 function makeWorkspace(home: Home): string {
@@ -96,14 +102,13 @@ async function connect(parts: {
   home: Home;
   server: ServerProcess;
   token: string;
-  keepAlive: boolean;
+  /** Of a cell that is kept alive. */
+  lease: Lease | undefined;
   signal: AbortSignal | undefined;
   actions: ActionTable;
 }): Promise<Cell> {
-  const { id, home, server, token, keepAlive, signal, actions } = parts;
-  const gone = server.exited.then(
-    (how) => `The server of the cell ended: ${how}.${quoteLog(server.lastLines)}`,
-  );
+  const { id, home, server, token, lease, signal, actions } = parts;
+  const gone = server.exited.then((how) => `The server of the cell ended: ${how}.${server.log.quote()}`);
   const { executor, info } = await connectExecutor(
     { socketPath: home.socketPath },
     { token, gone, signal, actions },
@@ -130,14 +135,15 @@ async function connect(parts: {
           await executor.close();
           await server.end();
         } finally {
+          lease?.release();
           await clean();
         }
       })();
       return stopping;
     },
-    ...(keepAlive && {
+    ...(lease !== undefined && {
       detach() {
-        stopping ??= executor.disconnect().then(() => releaseCell(home.path));
+        stopping ??= executor.disconnect().then(() => lease.release());
         return stopping;
       },
     }),

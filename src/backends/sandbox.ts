@@ -1,8 +1,9 @@
-/** Runs everything in namespaces of its own on this machine, with bubblewrap. The executor is in this process. */
+/** Runs everything in namespaces of its own on this machine, with bubblewrap. The executor is in this process, or in a keeper. */
 import { explain, findObstacle } from '../cell/launchers/bubblewrap/obstacles.js';
 import { withPlugins } from '../cell/plugins/host.js';
 import { describeFact, WorkcellError } from '../protocol/index.js';
 import { defineBackend, type Probe } from './backend.js';
+import { pausable } from './pausable.js';
 import { startSandbox } from './sandbox/cell.js';
 import { type SandboxOptions, sandboxOptions } from './sandbox/options.js';
 import { takeSandbox } from './sandbox/pool.js';
@@ -28,7 +29,12 @@ export default defineBackend({
     }
   },
 
-  async start(options, { id, signal, plugins = [] }) {
+  async start(options, context) {
+    const { id, signal, plugins = [] } = context;
+    if (options.keepAlive || options.keeper !== false) {
+      checkUnpooled(options);
+      return (await import('./sandbox/kept.js')).startKept(options, context);
+    }
     const { launcher, ...cell } = await takeSandbox(options);
     if (signal?.aborted) {
       await cell.stop();
@@ -38,7 +44,7 @@ export default defineBackend({
     return {
       id,
       ...cell,
-      executor,
+      ...pausable(executor, launcher.freeze),
       async stop() {
         // What plugins started ends with the cell; what they hold on this side is let go of afterwards.
         await cell.stop();
@@ -46,9 +52,28 @@ export default defineBackend({
       },
     };
   },
+
+  attach: async (id, place, context) => (await import('./sandbox/kept.js')).attachKept(id, place, context),
+  list: async () => (await import('./sandbox/kept.js')).listKept(),
 });
 
-const trial: SandboxOptions = { network: 'none', limits: {}, readOnly: [], readWrite: [], env: {} };
+function checkUnpooled({ pool }: SandboxOptions): void {
+  if (pool === undefined) return;
+  throw new WorkcellError(
+    'invalid-config',
+    'Cells that wait in a pool are in this process. Leave out pool, or else keepAlive and keeper.',
+  );
+}
+
+const trial: SandboxOptions = {
+  network: 'none',
+  limits: {},
+  readOnly: [],
+  readWrite: [],
+  env: {},
+  keepAlive: false,
+  keeper: false,
+};
 
 function complaintOf(error: unknown): string {
   if (WorkcellError.isInstance(error)) return String(error.details.complaint ?? error.message);

@@ -3,7 +3,6 @@
 /** Every cell waits for it, so nothing is loaded that it does without. */
 async function main([command, operand = '']: readonly string[]): Promise<void> {
   if (command === 'cell') return (await import('../cell/server/cell.js')).serveCell(operand);
-  if (command === 'local') return (await import('../cell/server/local.js')).serveLocal();
   if (command === 'relay') return (await import('../cell/server/relay.js')).relay(operand);
   const { executorCommand } = await import('./commands/executor.js');
   const executor = executorCommand()

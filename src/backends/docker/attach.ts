@@ -2,12 +2,12 @@
 import { actionsWith } from '../../cell/plugins/host.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
 import type { CellInfo, StartContext } from '../backend.js';
-import { claimCell, holderOf, releaseCell } from '../claim.js';
 import { type Engine, engineTrouble, openEngine } from '../engines/docker.js';
 import type { Container, ContainerInfo } from '../engines/docker-client.js';
+import { type Lease, leaseHolder, takeLease } from '../lease.js';
 import { makeCell, openBundle, publishedPorts, removeContainer } from './cell.js';
 import { workspaceInside } from './container.js';
-import { awaitGreeting } from './greeting.js';
+import { bootContainer } from './greeting.js';
 import { createHalt } from './halt.js';
 import { findHome, type Home, readState, removeHome } from './home.js';
 import { backendOf, givenLabels, homeOf, idLabel, isKept, isOrphan } from './labels.js';
@@ -36,15 +36,15 @@ export async function attachContainer(
       { details: { id, engine: engine.host } },
     );
   }
-  claimCell(id, home.path);
+  const lease = await takeLease(id, home.path);
   try {
     return {
-      ...(await connect(engine, found, { home, executor: state.executor }, context)),
+      ...(await connect(engine, found, { home, lease, executor: state.executor }, context)),
       backend,
       isolation: state.isolation,
     };
   } catch (error) {
-    releaseCell(home.path);
+    lease.release();
     throw error;
   }
 }
@@ -52,7 +52,7 @@ export async function attachContainer(
 async function connect(
   engine: Engine,
   found: ContainerInfo,
-  { home, executor }: { home: Home; executor: number },
+  { home, lease, executor }: { home: Home; lease: Lease; executor: number },
   { id, signal, plugins = [] }: StartContext,
 ): Promise<Omit<Cell, 'isolation'>> {
   const container = engine.docker.getContainer(found.Id);
@@ -67,7 +67,7 @@ async function connect(
     signal,
     actions: actionsWith(plugins),
   });
-  const cell = makeCell({ id, container, home, wire, halt, kept: true });
+  const cell = makeCell({ id, container, home, wire, halt, lease });
   return { ...cell, ports: await publishedPorts(container) };
 }
 
@@ -79,25 +79,27 @@ async function wake(
 ): Promise<void> {
   if (state === 'paused') await container.unpause();
   if (state !== 'running' && state !== 'paused')
-    await awaitGreeting(engine, container, { keepAlive: true }, signal);
+    await bootContainer(engine, container, { keepAlive: true }, signal);
 }
 
 export async function listContainers(backend: string, { engine: host }: DockerPlace): Promise<CellInfo[]> {
   const kept = await listKept(await openEngine(host), backend);
-  return kept.map(({ Labels: labels, State: state, Created: created, Mounts: mounts }) => {
-    const home = findHome(homeOf(labels));
-    const kept = home === undefined ? undefined : readState(home);
-    return {
-      id: labels[idLabel] ?? '',
-      backend,
-      status: kept === undefined ? 'lost' : state === 'running' || state === 'paused' ? state : 'stopped',
-      startedAt: new Date(created * 1000),
-      workspace: mounts.find(({ Destination }) => Destination === workspaceInside)?.Source,
-      isolation: kept?.isolation.tier,
-      labels: givenLabels(labels),
-      heldBy: home === undefined ? undefined : holderOf(home.path),
-    };
-  });
+  return Promise.all(
+    kept.map(async ({ Labels: labels, State: state, Created: created, Mounts: mounts }) => {
+      const home = findHome(homeOf(labels));
+      const kept = home === undefined ? undefined : readState(home);
+      return {
+        id: labels[idLabel] ?? '',
+        backend,
+        status: kept === undefined ? 'lost' : state === 'running' || state === 'paused' ? state : 'stopped',
+        startedAt: new Date(created * 1000),
+        workspace: mounts.find(({ Destination }) => Destination === workspaceInside)?.Source,
+        isolation: kept?.isolation.tier,
+        labels: givenLabels(labels),
+        heldBy: home === undefined ? undefined : await leaseHolder(home.path),
+      };
+    }),
+  );
 }
 
 const reaped = new Set<string>();

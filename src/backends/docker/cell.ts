@@ -2,16 +2,16 @@
 import { actionsWith } from '../../cell/plugins/host.js';
 import { builtinSpecs, type LoadedPlugin } from '../../cell/plugins/load.js';
 import { type Cell, type PublishedPort, WorkcellError } from '../../protocol/index.js';
-import { claimCell, releaseCell } from '../claim.js';
 import { type Engine, isGone, openEngine, reachEngine, refusalOf } from '../engines/docker.js';
 import type { Container, ContainerDescription } from '../engines/docker-client.js';
 import { type ExecutorBundle, executorBundle } from '../images/bundle/bundle.js';
 import { dockerBuilder } from '../images/docker/service.js';
+import { type Lease, takeLease } from '../lease.js';
 import { handsGroupDown } from '../workspace.js';
 import { type ContainerParts, cellSettings, describeContainer, executorUser } from './container.js';
 import { explainStart } from './diagnosis.js';
 import { readIsolation } from './facts.js';
-import { awaitGreeting } from './greeting.js';
+import { bootContainer } from './greeting.js';
 import { createHalt, type Halt } from './halt.js';
 import { furnish, type Home, makeHome, removeHome, writeSettings, writeState } from './home.js';
 import { ownLabels } from './labels.js';
@@ -35,7 +35,10 @@ export async function startContainer(
   const bundle = await openBundle(engine);
   const home = makeHome(id, options.keepAlive);
   let container: Container | undefined;
+  let lease: Lease | undefined;
   try {
+    // Before others can find it.
+    if (options.keepAlive) lease = await takeLease(id, home.path);
     const { workspace, user } = furnish(home, options);
     const setgidFiles = handsGroupDown(workspace);
     const executor = executorUser(user, options.ociRuntime);
@@ -59,7 +62,7 @@ export async function startContainer(
     for (const network of options.networks) {
       await engine.docker.connectNetwork(network, container.id);
     }
-    const greeting = await awaitGreeting(engine, container, options, signal);
+    const greeting = await bootContainer(engine, container, options, signal);
     const gone = watch(engine, greeting.ended, options);
     const halt = createHalt(container);
     const { halted } = halt;
@@ -79,13 +82,11 @@ export async function startContainer(
       setgidFiles,
       kernel: greeting.kernel,
     });
-    if (keepAlive) {
-      writeState(home, { isolation, executor });
-      claimCell(id, home.path);
-    }
+    if (keepAlive) writeState(home, { isolation, executor });
     const ports = options.ports.length === 0 ? [] : await publishedPorts(container);
-    return { ...makeCell({ id, container, home, wire, halt, gone, kept: keepAlive }), isolation, ports };
+    return { ...makeCell({ id, container, home, wire, halt, gone, lease }), isolation, ports };
   } catch (error) {
+    lease?.release();
     await removeContainer(container);
     removeHome(home);
     throw await explainStart(engine, options, error);
@@ -172,9 +173,10 @@ export function makeCell(parts: {
   wire: Wire;
   halt: Halt;
   gone?: Promise<string> | undefined;
-  kept: boolean;
+  /** Of a cell that is kept alive. */
+  lease?: Lease | undefined;
 }): Omit<Cell, 'isolation'> {
-  const { id, container, home, wire, halt, gone, kept } = parts;
+  const { id, container, home, wire, halt, gone, lease } = parts;
   const { executor, info } = wire;
   const { pause, resume } = halt;
   let stopping: Promise<void> | undefined;
@@ -192,17 +194,18 @@ export function makeCell(parts: {
           await executor.close();
           wire.close();
         } finally {
+          lease?.release();
           await removeContainer(container);
           removeHome(home);
         }
       })();
       return stopping;
     },
-    ...(kept && {
+    ...(lease !== undefined && {
       detach() {
         stopping ??= executor.disconnect().then(() => {
           wire.close();
-          releaseCell(home.path);
+          lease.release();
         });
         return stopping;
       },

@@ -84,12 +84,14 @@ export function cellSettings({ id, options, user, plugins }: ContainerParts): Ce
     id,
     socketPath: socketInside,
     workspace: workspaceInside,
-    home: homeInside,
-    user,
+    user: {
+      ...user,
+      home: homeInside,
+      ...(limits.openFiles !== undefined && { openFiles: limits.openFiles }),
+    },
     env,
     keepAlive,
     plugins: [...plugins],
-    ...(limits.openFiles !== undefined && { openFiles: limits.openFiles }),
   };
 }
 

@@ -1,5 +1,5 @@
 /** What is enforced on a container: what the kernel told the executor, and what the engine was asked for. */
-import type { KernelReport } from '../../cell/server/cell.js';
+import type { KernelReport } from '../../cell/server/boot.js';
 import type { Fact, Isolation } from '../../protocol/index.js';
 import { type DockerOptions, userLimits, withDefaults } from './options.js';
 

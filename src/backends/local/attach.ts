@@ -4,7 +4,7 @@ import { actionsWith } from '../../cell/plugins/host.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
 import { connectExecutor } from '../../runtime/client/http-executor.js';
 import type { CellInfo, StartContext } from '../backend.js';
-import { claimCell, holderOf, releaseCell } from '../claim.js';
+import { leaseHolder, takeLease } from '../lease.js';
 import {
   isRunning,
   keptSince,
@@ -33,8 +33,9 @@ export async function attachLocal(
     );
   }
   const home = openLastingHome(id);
-  claimCell(id, home.path);
+  const lease = await takeLease(id, home.path);
   const clean = async () => {
+    lease.release();
     await end(state);
     await reap(id);
     removeHome(home);
@@ -46,7 +47,7 @@ export async function attachLocal(
     const silent = WorkcellError.isInstance(error) && error.code === 'runtime-disconnected';
     const runs = isRunning(state);
     if (silent && !runs) await clean();
-    else releaseCell(home.path);
+    else lease.release();
     if (!silent || !runs) throw error;
     // It may be stopped or overloaded; what is in the cell is not ours to throw away.
     throw new WorkcellError(
@@ -71,25 +72,27 @@ export async function attachLocal(
       return stopping;
     },
     detach() {
-      stopping ??= executor.disconnect().then(() => releaseCell(home.path));
+      stopping ??= executor.disconnect().then(() => lease.release());
       return stopping;
     },
   };
 }
 
 export async function listLocal(): Promise<CellInfo[]> {
-  return lastingCells().map((state) => {
-    const { path, workspace } = openLastingHome(state.id);
-    return {
-      id: state.id,
-      backend: 'local',
-      status: isRunning(state) ? 'running' : 'lost',
-      startedAt: keptSince(state.id),
-      workspace: state.workspace ?? workspace,
-      isolation: 'none',
-      heldBy: holderOf(path),
-    };
-  });
+  return Promise.all(
+    lastingCells().map(async (state) => {
+      const { path, workspace } = openLastingHome(state.id);
+      return {
+        id: state.id,
+        backend: 'local',
+        status: isRunning(state) ? 'running' : 'lost',
+        startedAt: keptSince(state.id),
+        workspace: state.workspace ?? workspace,
+        isolation: 'none',
+        heldBy: await leaseHolder(path),
+      };
+    }),
+  );
 }
 
 /** It is not our child, so its end gives no event; it has nothing left to do and is gone within moments. */

@@ -1,6 +1,7 @@
 /** Servers that were started before anybody asked, so that the next cell need not wait for one. */
-import { type ServerProcess, startProcess } from './child.js';
+import type { ServerProcess } from '../server-process.js';
 import { type Home, makeHome, removeHome } from './home.js';
+import { startLocalServer } from './server.js';
 
 interface Prepared {
   readonly home: Home;
@@ -34,5 +35,5 @@ function fill(count: number): void {
 
 function prepare(): Prepared {
   const home = makeHome();
-  return { home, process: startProcess(home.path, { keepAlive: false }) };
+  return { home, process: startLocalServer(home.path, { keepAlive: false }) };
 }

@@ -30,7 +30,16 @@ export const sandboxOptions = {
   readOnly: z.array(absolutePath).default([]),
   readWrite: z.array(absolutePath).default([]),
   env: environmentSchema.default({}),
-  /** Keeps cells of this shape ready, so that the next ones start at once. */
+  /** The cell goes on when this process ends, and is found again by its id. Closing it still ends it. */
+  keepAlive: z.boolean().default(false),
+  /**
+   * The executor lives in a keeper, a process that this user's cells share, so that nothing a cell does reaches the memory
+   * or the time of this process. A name gives a keeper of that name, for cells that are not to share one with others.
+   */
+  keeper: z
+    .union([z.boolean(), z.string().regex(/^[\w.-]{1,64}$/, 'must be letters, digits or _ . -')])
+    .default(false),
+  /** Keeps cells of this shape ready, so that the next ones start at once. Not with keepAlive or keeper. */
   pool: z.strictObject({ size: z.int().min(1).max(1000) }).optional(),
 };
 

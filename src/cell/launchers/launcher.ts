@@ -108,6 +108,8 @@ export interface Launcher {
   signal(pids: readonly number[], signal: NodeJS.Signals): void;
   /** How many processes the kernel killed for want of memory, where that can be known. */
   oomKills?(): number;
+  /** While all processes are stopped, where that can be: settles when they go on. */
+  frozen?(): Promise<void> | undefined;
   /** Ends every process and removes what the launcher made. Succeeds when called twice. */
   close(): Promise<void>;
 }

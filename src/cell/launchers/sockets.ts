@@ -1,5 +1,6 @@
-import { closeSync, constants, openSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs';
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
+import { WorkcellError } from '../../protocol/index.js';
 
 /** An open that gives a place in the file system and nothing more; Node does not name this Linux flag. */
 const pathOnly = 0o10000000;
@@ -20,9 +21,29 @@ export function connectTo(address: NetConnectOpts): Promise<Socket> {
  * in its place would lead elsewhere, even out of a cell, and its path may be longer than a socket's address.
  */
 export async function connectToSocket(path: string): Promise<Socket> {
-  if (process.platform !== 'linux') return connectTo({ path });
+  return connectOnce(path, () => {});
+}
+
+/** The same for a socket of this user's own: what somebody else put in its place is not talked to. */
+export async function connectToOwnSocket(path: string): Promise<Socket> {
+  return connectOnce(path, ({ uid }) => {
+    if (uid === process.geteuid?.()) return;
+    throw new WorkcellError(
+      'permission-denied',
+      `The socket ${path} belongs to user ${uid}, so nothing is sent to it. Remove it, or find out who made it.`,
+      { details: { path, uid } },
+    );
+  });
+}
+
+async function connectOnce(path: string, check: (found: { uid: number }) => void): Promise<Socket> {
+  if (process.platform !== 'linux') {
+    check(lstatSync(path));
+    return connectTo({ path });
+  }
   const place = openSync(path, pathOnly | constants.O_NOFOLLOW);
   try {
+    check(fstatSync(place));
     return await connectTo({ path: `/proc/self/fd/${place}` });
   } finally {
     closeSync(place);

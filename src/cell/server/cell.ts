@@ -1,108 +1,118 @@
-/**
- * The executor inside a container. What it is to serve stands in a file that commands cannot reach. It says in one line on
- * standard output that it listens, with what the kernel enforces on it, and ends when its standard input does.
- */
-import { chmodSync, readFileSync, writeSync } from 'node:fs';
+/** The executor of one cell in a process of its own: what a container runs, and backend `local`. */
+import { chmodSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { environmentSchema } from '../../protocol/actions/common.js';
 import { pluginSpecSchema } from '../../protocol/config.js';
-import { errorSchema } from '../../protocol/error-body.js';
-import { createExecutor } from '../executor/executor.js';
-import { spareShell } from '../executor/shell/spare.js';
 import { hostEnvironment } from '../launchers/host-environment.js';
-import { createUidLauncher, takeUser, uidIsolation } from '../launchers/uid.js';
 import { withPlugins } from '../plugins/host.js';
 import { loadPlugins } from '../plugins/load.js';
-import { startError } from './errors.js';
+import { boot, type KernelReport } from './boot.js';
 import { logToStandardError } from './log.js';
-import { serveExecutor } from './server.js';
+import type { ExecutorServer } from './server.js';
 import { shutDownOn } from './shutdown.js';
-import { keepHeapSmall } from './small-heap.js';
-
-const standardOutput = 1;
 
 const settingsSchema = z.strictObject({
   id: z.string(),
   socketPath: z.string(),
+  /** Every request must carry it. Without one, whoever gets to the socket may use it. */
+  token: z.string().optional(),
   workspace: z.string(),
-  home: z.string(),
-  user: z.strictObject({ uid: z.int(), gid: z.int() }),
   env: environmentSchema,
-  /** Descriptors of one process. */
-  openFiles: z.int().optional(),
-  /** Outlives the process that started it. */
+  /** Outlives the process that started it; else it ends with its standard input. */
   keepAlive: z.boolean(),
   /** Default: those of the package. */
   plugins: z.array(pluginSpecSchema).optional(),
+  /** What the program itself makes goes here, so that nothing of it stays when it is killed. */
+  temporary: z.string().optional(),
+  /** The user of the commands, in a place that has two. Default: that of the program. */
+  user: z
+    .strictObject({
+      uid: z.int(),
+      gid: z.int(),
+      home: z.string(),
+      /** Descriptors of one process. */
+      openFiles: z.int().optional(),
+    })
+    .optional(),
 });
 
 export type CellSettings = z.infer<typeof settingsSchema>;
+type UserSettings = CellSettings & { readonly user: NonNullable<CellSettings['user']> };
 
-/** What the kernel says of the executor itself, before any command ran. */
-const kernelSchema = z.object({
-  seccomp: z.boolean(),
-  noNewPrivileges: z.boolean(),
-  /** Capabilities that any process of the container could have, as a bit set in hexadecimal. */
-  capabilities: z.string(),
-  /** As in /proc/version. */
-  version: z.string(),
-});
-
-export const greetingSchema = z.union([
-  z.object({ ready: z.literal(true), kernel: kernelSchema }),
-  z.object({ error: errorSchema }),
-]);
-
-export type KernelReport = z.infer<typeof kernelSchema>;
-
-/** `file` holds the settings as JSON. */
-export async function serveCell(file: string): Promise<void> {
-  keepHeapSmall();
-  try {
+/** `source` leads to the settings as JSON. */
+export function serveCell(source: string): Promise<void> {
+  return boot(source, settingsSchema, async (settings) => {
     const kernel = readKernel();
-    const settings = settingsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
-    const { id, socketPath, workspace, user, env, keepAlive } = settings;
-    const environment = hostEnvironment(env);
-    const plugins = await loadPlugins(settings.plugins);
-    let isFirst = true;
-    const create = () => {
-      if (isFirst) {
-        // Who may come here is settled by the directories above it, on both sides.
-        chmodSync(socketPath, 0o666);
-        if (process.getuid?.() !== user.uid) takeUser(user);
-      }
-      const launcher = createUidLauncher({ ...settings, ...user, environment, alone: true });
-      const spare = isFirst ? spareShell(launcher) : undefined;
-      isFirst = false;
-      return withPlugins(createExecutor(launcher, { spare }), launcher, plugins);
-    };
-    const server = await serveExecutor(create, {
-      id,
-      workspace,
-      isolation: uidIsolation(user),
-      listen: { path: socketPath },
-      log: logToStandardError,
-    });
-    shutDownOn(server, { input: keepAlive ? undefined : process.stdin, commands: 'end' });
-    say({ ready: true, kernel });
-  } catch (error) {
-    say({ error: startError(error) });
-    process.exitCode = 1;
-  }
+    const server = await (hasUser(settings) ? serveAsUser(settings) : serveAsSelf(settings));
+    const input = settings.keepAlive ? undefined : process.stdin;
+    shutDownOn(server, { input, commands: 'end' });
+    return { ...(kernel !== undefined && { kernel }) };
+  });
 }
 
-function readKernel(): KernelReport {
-  const status = readFileSync('/proc/self/status', 'latin1');
-  const field = (name: string) => new RegExp(`^${name}:\\s*(\\S+)$`, 'm').exec(status)?.[1] ?? '';
-  return {
-    seccomp: field('Seccomp') === '2',
-    noNewPrivileges: field('NoNewPrivs') === '1',
-    capabilities: field('CapBnd'),
-    version: readFileSync('/proc/version', 'latin1').trim(),
+function hasUser(settings: CellSettings): settings is UserSettings {
+  return settings.user !== undefined;
+}
+
+async function serveAsSelf(settings: CellSettings): Promise<ExecutorServer> {
+  const { startServer } = await import('./start.js');
+  const { id, socketPath, token, workspace, env, plugins, temporary } = settings;
+  // Commands keep the directory for temporary files that they would have without us.
+  const environment = hostEnvironment(env);
+  if (temporary !== undefined) process.env.TMPDIR = temporary;
+  return startServer({
+    id,
+    token,
+    workspace,
+    environment,
+    plugins: await loadPlugins(plugins),
+    listen: { path: socketPath },
+    log: logToStandardError,
+  });
+}
+
+async function serveAsUser(settings: UserSettings): Promise<ExecutorServer> {
+  const { createUidLauncher, takeUser, uidIsolation } = await import('../launchers/uid.js');
+  const { createExecutor } = await import('../executor/executor.js');
+  const { spareShell } = await import('../executor/shell/spare.js');
+  const { serveExecutor } = await import('./server.js');
+  const { id, socketPath, token, workspace, user, env } = settings;
+  const environment = hostEnvironment(env);
+  const plugins = await loadPlugins(settings.plugins);
+  let isFirst = true;
+  const create = () => {
+    if (isFirst) {
+      // Who may come here is settled by the directories above it, on both sides.
+      chmodSync(socketPath, 0o666);
+      if (process.getuid?.() !== user.uid) takeUser(user);
+    }
+    const launcher = createUidLauncher({ workspace, ...user, environment, alone: true });
+    const spare = isFirst ? spareShell(launcher) : undefined;
+    isFirst = false;
+    return withPlugins(createExecutor(launcher, { spare }), launcher, plugins);
   };
+  return serveExecutor(create, {
+    id,
+    token,
+    workspace,
+    isolation: uidIsolation(user),
+    listen: { path: socketPath },
+    log: logToStandardError,
+  });
 }
 
-/** Its one line; a stream for it would have to be loaded first. */
-function say(greeting: z.input<typeof greetingSchema>): void {
-  writeSync(standardOutput, `${JSON.stringify(greeting)}\n`);
+/** Undefined where there is no process file system. */
+function readKernel(): KernelReport | undefined {
+  try {
+    const status = readFileSync('/proc/self/status', 'latin1');
+    const field = (name: string) => new RegExp(`^${name}:\\s*(\\S+)$`, 'm').exec(status)?.[1] ?? '';
+    return {
+      seccomp: field('Seccomp') === '2',
+      noNewPrivileges: field('NoNewPrivs') === '1',
+      capabilities: field('CapBnd'),
+      version: readFileSync('/proc/version', 'latin1').trim(),
+    };
+  } catch {
+    return undefined;
+  }
 }

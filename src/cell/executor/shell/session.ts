@@ -372,14 +372,21 @@ export class Session {
     const shell = this.#shell;
     if (running.end !== undefined || running.endedBy !== undefined || shell === undefined) return;
     running.endedBy = reason;
-    this.#victims.interrupt(shell.pid);
+    const frozen = this.#parts.launcher.frozen?.();
+    // What is stopped cannot react to an interrupt: it gets its time when the cell goes on.
+    if (frozen === undefined) this.#interrupt(running, shell.pid);
+    else void frozen.then(() => this.#interrupt(running, shell.pid));
+  }
+
+  #interrupt(running: Running, shellPid: number): void {
+    this.#victims.interrupt(shellPid);
     const escalate = setTimeout(() => {
       if (running.end !== undefined || running.settling) return;
-      this.#victims.killStarted(shell.pid);
-      this.#victims.interrupt(shell.pid);
+      this.#victims.killStarted(shellPid);
+      this.#victims.interrupt(shellPid);
       const giveUp = setTimeout(() => {
         if (running.end === undefined && !running.settling)
-          this.#parts.launcher.signal([shell.pid], 'SIGKILL');
+          this.#parts.launcher.signal([shellPid], 'SIGKILL');
       }, graceMs);
       giveUp.unref();
     }, graceMs);

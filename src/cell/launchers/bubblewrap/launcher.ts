@@ -11,6 +11,7 @@ import type { SeccompOptions } from '../seccomp/index.js';
 import { startCell } from './cell.js';
 import { makeControl } from './control.js';
 import { assembleEtc } from './etc.js';
+import { Freezer } from './freeze.js';
 import { boundedFile, exchangeInside, nodeInside, socketsInside, workspaceInside } from './layout.js';
 import { sweepOrphans } from './orphans.js';
 import { connectInside, connectTo } from './ports.js';
@@ -41,6 +42,8 @@ export interface BubblewrapLauncher extends Launcher, Referenced {
   /** Settles when the cell ends, whoever ended it, with how. */
   readonly exited: Promise<string>;
   connect(place: number | string): Promise<Duplex>;
+  /** Stops every process of the cell; gives what lets them go on. */
+  freeze(): Promise<() => void>;
 }
 
 /** Starts a cell; settles when its first process is ready to start others. */
@@ -78,6 +81,7 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
     processes.open(`${files}/proc`);
     enforcement.watch(processes);
     sweepOrphans();
+    const freezer = new Freezer(cell.hostPid);
     let closing: Promise<void> | undefined;
 
     async function end(): Promise<void> {
@@ -106,6 +110,8 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
           ? connectTo(launcher, '127.0.0.1', place)
           : connectInside(launcher.sockets, place),
       dial: (host, port) => connectTo(launcher, host, port),
+      freeze: () => freezer.freeze(),
+      frozen: () => freezer.frozen(),
       processes: () => processes.list(),
       signal: (pids, name) => processes.signal(pids, name),
       oomKills: () => enforcement.oomKills(),

@@ -1,0 +1,224 @@
+/**
+ * Who works in a cell: one process at a time, so that there is one policy and one record of what happens in it. A lease is
+ * a socket in the directory of the cell on which its holder listens. The kernel closes it with the holder, however that
+ * ends, so nobody has to trust the number of a process, which another one may have by now.
+ */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { closeSync, constants, openSync, readdirSync, renameSync } from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { removeFile } from '../cell/launchers/scratch.js';
+import { WorkcellError } from '../protocol/index.js';
+
+export interface Lease {
+  /** Lets others have it. Succeeds when called twice. */
+  release(): void;
+}
+
+/** Throws `cell-in-use` while another process, or another runtime of this one, holds it. */
+export async function takeLease(id: string, directory: string): Promise<Lease> {
+  const taken = await tryLease(directory);
+  if ('release' in taken) return taken;
+  const { heldBy } = taken;
+  taken.leave();
+  const who = heldBy === process.pid ? 'This process' : `Process ${heldBy}`;
+  throw new WorkcellError(
+    'cell-in-use',
+    `${who} works in cell "${id}". Let it call runtime.detach(), or end it; then the cell can be attached to.`,
+    { details: { id, heldBy } },
+  );
+}
+
+export interface Held {
+  readonly heldBy: number;
+  /** Settles when its holder has let go of it or is gone, unless `leave` was called. */
+  readonly lapsed: Promise<void>;
+  leave(): void;
+}
+
+/** The lease, or who holds it. Of several that ask at once exactly one gets it. */
+export async function tryLease(directory: string): Promise<Lease | Held> {
+  const place = openPlace(directory);
+  const claim = new Claim(place);
+  try {
+    await claim.announce();
+    for (const name of claimsIn(place.path).filter((other) => other !== claim.name)) {
+      const rival = await ask(place.path, name);
+      // Of two that ask at once the one whose name comes first goes on, and waits until the other has given way.
+      const lost =
+        rival !== undefined &&
+        (rival.state === 'held' || name < claim.name || (await rival.changed) === 'held');
+      if (lost) {
+        claim.release();
+        return { heldBy: holderIn(name), lapsed: rival.lapsed, leave: rival.leave };
+      }
+      rival?.leave();
+    }
+    claim.hold();
+    return claim;
+  } catch (error) {
+    claim.release();
+    throw error;
+  }
+}
+
+/** The process that holds it. */
+export async function leaseHolder(directory: string): Promise<number | undefined> {
+  for (const name of claimsIn(directory)) {
+    const rival = await ask(directory, name);
+    rival?.leave();
+    if (rival?.state === 'held') return holderIn(name);
+  }
+  return undefined;
+}
+
+interface Place {
+  readonly path: string;
+  close(): void;
+}
+
+/** An open directory stays the same one when it is renamed, and its path is short enough for a socket's address. */
+function openPlace(directory: string): Place {
+  if (process.platform !== 'linux') return { path: directory, close: () => {} };
+  const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
+  const descriptor = openSync(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  return { path: `/proc/self/fd/${descriptor}`, close: () => closeSync(descriptor) };
+}
+
+/** What a holder answers to whoever connects: first what it is now, then what it becomes. */
+const words = { asking: 'a', held: 'h' } as const;
+
+class Claim implements Lease {
+  readonly name = `lease-${process.pid}-${randomBytes(6).toString('hex')}`;
+  readonly #place: Place;
+  readonly #server: Server;
+  readonly #askers = new Set<Socket>();
+  #state: keyof typeof words = 'asking';
+  #released = false;
+
+  constructor(place: Place) {
+    this.#place = place;
+    this.#server = createServer((socket) => {
+      this.#askers.add(socket);
+      socket.on('error', () => {});
+      socket.once('close', () => this.#askers.delete(socket));
+      socket.unref();
+      socket.resume();
+      socket.write(words[this.#state]);
+    });
+  }
+
+  /** It has its name when it answers already: one that does not answer is taken for a dead process's. */
+  async announce(): Promise<void> {
+    const { path } = this.#place;
+    const unnamed = join(path, `new-${this.name}`);
+    this.#server.listen(unnamed);
+    await once(this.#server, 'listening');
+    this.#server.unref();
+    renameSync(unnamed, join(path, this.name));
+  }
+
+  hold(): void {
+    this.#state = 'held';
+    for (const socket of this.#askers) socket.write(words.held);
+  }
+
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    removeFile(join(this.#place.path, this.name));
+    this.#server.close();
+    for (const socket of this.#askers) socket.destroy();
+    this.#place.close();
+  }
+}
+
+interface Rival {
+  readonly state: keyof typeof words;
+  /** Settles when it got the lease, or gave way. */
+  readonly changed: Promise<'held' | 'gone'>;
+  /** Settles when it is gone. */
+  readonly lapsed: Promise<void>;
+  leave(): void;
+}
+
+/** A process that is stopped, or too busy to answer, still is what it was. */
+const answerMs = 3000;
+
+/**
+ * One that hangs up without a word is on its way out, or has no descriptor left for an answer: only a refusal is proof
+ * that nobody holds the socket any more, so it is asked again.
+ */
+const tries = 100;
+
+/** Undefined when its process is gone; then what it left is removed. */
+async function ask(directory: string, name: string): Promise<Rival | undefined> {
+  const path = join(directory, name);
+  for (let count = 0; count < tries; count++) {
+    const socket = connect(path);
+    const failed = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
+      socket.once('connect', () => resolve(undefined));
+      socket.once('error', resolve);
+    });
+    if (failed?.code === 'ECONNREFUSED') removeFile(path);
+    if (failed?.code === 'ECONNREFUSED' || failed?.code === 'ENOENT') return undefined;
+    if (failed !== undefined) return busy;
+    const { first, second, gone } = wordsOf(socket);
+    const state = await Promise.race([first, gone.then(() => undefined), silence()]);
+    if (state === undefined) continue;
+    return {
+      state: state === words.asking ? 'asking' : 'held',
+      changed: Promise.race([second.then(() => 'held' as const), gone.then(() => 'gone' as const)]),
+      lapsed: gone,
+      leave: () => socket.destroy(),
+    };
+  }
+  return busy;
+}
+
+/** It lives and cannot be talked to. */
+const busy: Rival = {
+  state: 'held',
+  changed: Promise.resolve('held'),
+  lapsed: new Promise(() => {}),
+  leave: () => {},
+};
+
+/** What it says, one letter each, and its end. */
+function wordsOf(socket: Socket): { first: Promise<string>; second: Promise<string>; gone: Promise<void> } {
+  let onFirst = (_word: string): void => {};
+  let onSecond = (_word: string): void => {};
+  const first = new Promise<string>((resolve) => {
+    onFirst = resolve;
+  });
+  const second = new Promise<string>((resolve) => {
+    onSecond = resolve;
+  });
+  let count = 0;
+  socket.on('data', (chunk: Buffer) => {
+    for (const word of chunk.toString('latin1')) (count++ === 0 ? onFirst : onSecond)(word);
+  });
+  socket.on('error', () => {});
+  return { first, second, gone: new Promise((resolve) => socket.once('close', () => resolve())) };
+}
+
+function silence(): Promise<string> {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve(words.held), answerMs).unref();
+  });
+}
+
+function claimsIn(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+      .filter((name) => /^lease-\d+-/.test(name))
+      .sort();
+  } catch {
+    return [];
+  }
+}
+
+function holderIn(name: string): number {
+  return Number(/^lease-(\d+)-/.exec(name)?.[1] ?? 0);
+}

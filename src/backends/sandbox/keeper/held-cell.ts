@@ -1,0 +1,124 @@
+/** One cell in a keeper: a sandbox with its executor, served at a socket of its own. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { withPlugins } from '../../../cell/plugins/host.js';
+import { loadPlugins } from '../../../cell/plugins/load.js';
+import { startError } from '../../../cell/server/errors.js';
+import { logToStandardError } from '../../../cell/server/log.js';
+import { serveExecutor } from '../../../cell/server/server.js';
+import { WorkcellError } from '../../../protocol/index.js';
+import { startSandbox } from '../cell.js';
+import { cellHome, markPaused, removeCellHome, writeState } from './home.js';
+import { listenForLines, sayLine } from './lines.js';
+import { type CellRequest, cellRequestSchema, type StartRequest } from './messages.js';
+
+export interface HeldCell {
+  /** Tells this connection when the cell ends by itself. */
+  watch(socket: Socket): void;
+  /** Ends it and leaves nothing behind. Succeeds when called twice. */
+  stop(): Promise<void>;
+  /** Settles when it is over, whoever ended it. */
+  readonly over: Promise<void>;
+}
+
+export async function holdCell(request: StartRequest): Promise<HeldCell> {
+  const { id, token, keepAlive, options } = request;
+  const home = cellHome(id);
+  const plugins = await loadPlugins(request.plugins);
+  const { launcher, ...cell } = await startSandbox(options);
+  const executor = withPlugins(cell.executor, launcher, plugins);
+  const watchers = new Set<Socket>();
+  let onOver = () => {};
+  const over = new Promise<void>((resolve) => {
+    onOver = resolve;
+  });
+  const undo: (() => unknown)[] = [() => cell.stop(), () => executor.close()];
+  let stopping: Promise<void> | undefined;
+  let thaw: Promise<() => void> | undefined;
+
+  /** What is paused ends as it is: the kernel kills what is stopped, too. */
+  function stop(): Promise<void> {
+    stopping ??= (async () => {
+      for (const step of undo) await step();
+      removeCellHome(home);
+      for (const socket of watchers) socket.end();
+      onOver();
+    })();
+    return stopping;
+  }
+
+  /** What a cell that ended by itself leaves is for who attaches, who is told, and removed then. */
+  async function lose(reason: string): Promise<void> {
+    if (stopping !== undefined) return;
+    stopping = (async () => {
+      for (const socket of watchers) sayLine(socket, { ended: reason });
+      for (const step of undo) await step();
+      for (const socket of watchers) socket.end();
+      onOver();
+    })();
+    await stopping;
+  }
+
+  const asks: Record<CellRequest['ask'], (socket: Socket) => Promise<void> | void> = {
+    watch: (socket) => watch(socket),
+    async pause() {
+      thaw ??= launcher.freeze();
+      await thaw.catch((error: unknown) => {
+        thaw = undefined;
+        throw error;
+      });
+      markPaused(home, true);
+    },
+    async resume() {
+      (await thaw)?.();
+      thaw = undefined;
+      markPaused(home, false);
+    },
+    stop,
+  };
+
+  function watch(socket: Socket): void {
+    watchers.add(socket);
+    socket.once('close', () => watchers.delete(socket));
+  }
+
+  async function answer(given: unknown, socket: Socket): Promise<void> {
+    const { data } = cellRequestSchema.safeParse(given);
+    try {
+      if (data === undefined || !isSame(data.token, token))
+        throw new WorkcellError('unauthorized', 'The request to the keeper carries no valid token.');
+      await asks[data.ask](socket);
+      sayLine(socket, { ready: true });
+    } catch (error) {
+      sayLine(socket, { error: startError(error) });
+    }
+    if (data?.ask !== 'watch') socket.end();
+  }
+
+  try {
+    const server = await serveExecutor(executor, {
+      id,
+      token,
+      workspace: cell.workspace,
+      isolation: cell.isolation,
+      listen: { path: home.socket },
+      log: logToStandardError,
+    });
+    undo.push(() => server.close('detach'));
+    const control = await listenForLines(home.control, (given, socket) => void answer(given, socket));
+    undo.push(() => control.close());
+    const workspace = options.workspace ?? home.workspace;
+    writeState(home, { id, token, keepAlive, workspace, isolation: cell.isolation });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  void cell.lost?.then(lose);
+  return { watch, stop, over };
+}
+
+/** Both sides are hashed, so that neither content nor length shows in the time it takes. */
+function isSame(given: string, expected: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(expected));
+}

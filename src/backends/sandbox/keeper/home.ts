@@ -1,0 +1,128 @@
+/** The directory of one cell that a keeper holds: its sockets, its lease, and what is needed to find it again. */
+import { randomBytes } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import {
+  enterOwn,
+  type OwnDirectory,
+  openOwnDirectory,
+  runtimeDirectory,
+} from '../../../base/own-directory.js';
+import { removeTree } from '../../../base/remove-tree.js';
+import { isAbandoned, ownedPrefix, removeFile } from '../../../cell/launchers/scratch.js';
+import { isolationSchema } from '../../../protocol/index.js';
+import { type Lease, takeLease } from '../../lease.js';
+
+export interface CellHome {
+  readonly path: string;
+  /** Where its executor is reached. */
+  readonly socket: string;
+  /** Where its keeper is told to pause, resume and stop it. */
+  readonly control: string;
+  readonly workspace: string;
+}
+
+const stateSchema = z.object({
+  id: z.string(),
+  token: z.string(),
+  keepAlive: z.boolean(),
+  /** On this machine. */
+  workspace: z.string(),
+  isolation: isolationSchema,
+});
+
+export type CellState = z.infer<typeof stateSchema>;
+
+/** A new one, which others cannot take for abandoned: it is held before it has the name by which it is found. */
+export async function makeCellHome(id: string): Promise<{ home: CellHome; lease: Lease }> {
+  const directory = cells().path;
+  const unnamed = join(directory, `${ownedPrefix()}${id}`);
+  mkdirSync(unnamed, { mode: 0o700 });
+  const lease = await takeLease(id, unnamed);
+  const home = homeAt(join(directory, id));
+  renameSync(unnamed, home.path);
+  return { home, lease };
+}
+
+/** For whoever knows that there is one, or that it is looked for only. */
+export function cellHome(id: string): CellHome {
+  return homeAt(join(cells().path, id));
+}
+
+export function removeCellHome({ path }: CellHome): void {
+  removeTree(path, { onlyOwn: true });
+}
+
+export function newToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** From here on others can attach. */
+export function writeState({ path }: CellHome, state: CellState): void {
+  const written = join(path, 'state.new');
+  writeFileSync(written, JSON.stringify(state), { mode: 0o600 });
+  renameSync(written, join(path, 'state.json'));
+}
+
+/** Undefined when there is no such cell. */
+export function readState(id: string): CellState | undefined {
+  using home = enterOwn(cells(), id);
+  if (home === undefined) return undefined;
+  try {
+    const state = stateSchema.parse(JSON.parse(readFileSync(join(home.base, 'state.json'), 'utf8')));
+    return state.id === id ? state : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function startedAt({ path }: CellHome): Date | undefined {
+  return statSync(join(path, 'state.json'), { throwIfNoEntry: false })?.mtime;
+}
+
+export function markPaused({ path }: CellHome, paused: boolean): void {
+  const mark = join(path, 'paused');
+  if (paused) writeFileSync(mark, '', { mode: 0o600 });
+  else removeFile(mark);
+}
+
+export function isPaused({ path }: CellHome): boolean {
+  return existsSync(join(path, 'paused'));
+}
+
+/** Ids of all that are there. What a starter that was killed has left is removed. */
+export function listCellIds(): string[] {
+  const directory = cells();
+  return readdirSync(directory.base).filter((name) => {
+    if (isAbandoned(name)) removeTree(join(directory.base, name), { onlyOwn: true });
+    return !name.startsWith('workcell-');
+  });
+}
+
+/** The directory that keepers listen in. */
+export function keeperDirectory(): string {
+  return openOwnDirectory(join(runtimeDirectory().path, 'keeper')).path;
+}
+
+function cells(): OwnDirectory {
+  return openOwnDirectory(join(runtimeDirectory().path, 'sandbox'));
+}
+
+/** Names are short because the path of a socket may have only about a hundred characters. */
+function homeAt(path: string): CellHome {
+  return {
+    path,
+    socket: join(path, 's'),
+    control: join(path, 'c'),
+    workspace: join(path, 'workspace'),
+  };
+}

@@ -1,0 +1,132 @@
+/** The way to a keeper: one request for each connection, as a line of JSON, and answers in lines. */
+import { once } from 'node:events';
+import { renameSync, statSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { removeFile } from '../../../cell/launchers/scratch.js';
+import { connectToOwnSocket } from '../../../cell/launchers/sockets.js';
+
+/** A request is the shape of one cell; whoever sends more, or takes long, is cut off. */
+const longestRequest = 4 * 1024 * 1024;
+const requestMs = 10_000;
+
+export interface LineServer {
+  /** Takes no more requests; those under way go on. */
+  close(): void;
+}
+
+/**
+ * Listens at a path whose directory only this user enters. The socket gets its name when it answers, so that one of that
+ * name that does not answer is a dead process's, and takes the place of such a one.
+ */
+export async function listenForLines(
+  path: string,
+  onRequest: (request: unknown, socket: Socket) => void,
+): Promise<LineServer> {
+  const server: Server = createServer((socket) => {
+    socket.on('error', () => {});
+    readLine(socket).then(
+      (request) => onRequest(request, socket),
+      () => socket.destroy(),
+    );
+  });
+  const unnamed = `${path}.${process.pid}`;
+  server.listen(unnamed);
+  await once(server, 'listening');
+  renameSync(unnamed, path);
+  const { ino } = statSync(path);
+  return {
+    close() {
+      server.close();
+      // Another may have taken its place by now.
+      if (statSync(path, { throwIfNoEntry: false })?.ino === ino) removeFile(path);
+    },
+  };
+}
+
+/** Says something; the other side may be gone. */
+export function sayLine(socket: Socket, message: object): void {
+  socket.write(`${JSON.stringify(message)}\n`);
+}
+
+export interface LineConnection {
+  /** The answers one by one; undefined when there are no more. */
+  next(): Promise<string | undefined>;
+  close(): void;
+  /** Whether this process stays for it. */
+  unref(): void;
+}
+
+/** Sends a request. Fails with the code of the system call when nobody listens there. */
+export async function sendLine(path: string, request: object): Promise<LineConnection> {
+  const socket = await connectToOwnSocket(path);
+  const waiting: ((line: string | undefined) => void)[] = [];
+  const lines: string[] = [];
+  let pending = '';
+  let ended = false;
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    const pieces = `${pending}${text}`.split('\n');
+    pending = pieces.pop() ?? '';
+    if (pending.length > longestRequest) socket.destroy();
+    for (const line of pieces) {
+      const taker = waiting.shift();
+      if (taker === undefined) lines.push(line);
+      else taker(line);
+    }
+  });
+  socket.on('error', () => {});
+  socket.once('close', () => {
+    ended = true;
+    for (const taker of waiting.splice(0)) taker(undefined);
+  });
+  sayLine(socket, request);
+  return {
+    async next() {
+      const line = lines.shift();
+      if (line !== undefined || ended) return line;
+      return new Promise((resolve) => waiting.push(resolve));
+    },
+    close: () => socket.destroy(),
+    unref: () => socket.unref(),
+  };
+}
+
+/** Whether somebody takes requests there. */
+export async function isListening(path: string): Promise<boolean> {
+  try {
+    (await connectToOwnSocket(path)).destroy();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function readLine(socket: Socket): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const timer = setTimeout(() => reject(new Error('late')), requestMs);
+    const settle = (settled: () => void) => {
+      clearTimeout(timer);
+      socket.off('data', onData);
+      socket.off('close', onClose);
+      // From here on the input is only watched for its end.
+      socket.resume();
+      settled();
+    };
+    const onClose = () => settle(() => reject(new Error('gone')));
+    const onData = (piece: string) => {
+      text += piece;
+      const end = text.indexOf('\n');
+      if (end === -1 && text.length > longestRequest) settle(() => reject(new Error('too long')));
+      if (end === -1) return;
+      settle(() => {
+        try {
+          resolve(JSON.parse(text.slice(0, end)));
+        } catch (error) {
+          reject(error);
+        }
+      });
+    };
+    socket.setEncoding('utf8').on('data', onData);
+    socket.once('close', onClose);
+  });
+}

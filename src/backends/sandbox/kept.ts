@@ -1,0 +1,164 @@
+/** Cells that live in a keeper: started there, found again, paused and ended, from any process of this user. */
+import { mkdirSync, realpathSync } from 'node:fs';
+import { connectToOwnSocket } from '../../cell/launchers/sockets.js';
+import { actionsWith } from '../../cell/plugins/host.js';
+import { pluginSpecs } from '../../cell/plugins/load.js';
+import { type Cell, WorkcellError } from '../../protocol/index.js';
+import { connectExecutor } from '../../runtime/client/http-executor.js';
+import type { CellInfo, StartContext } from '../backend.js';
+import { type Lease, leaseHolder, takeLease } from '../lease.js';
+import { pausable } from '../pausable.js';
+import { openWorkspace } from '../workspace.js';
+import { askCell, type Life, startInKeeper, watchCell } from './keeper/client.js';
+import {
+  type CellHome,
+  cellHome,
+  isPaused,
+  listCellIds,
+  makeCellHome,
+  newToken,
+  readState,
+  removeCellHome,
+  startedAt,
+} from './keeper/home.js';
+import { isListening } from './keeper/lines.js';
+import type { SandboxOptions } from './options.js';
+
+/** Starts a cell whose executor is not in this process. It goes with this process unless it is kept alive. */
+export async function startKept(options: SandboxOptions, context: StartContext): Promise<Cell> {
+  const { id, signal, plugins = [] } = context;
+  const { keepAlive, keeper, ...shape } = options;
+  // Before anything is started, so that nothing has to be undone.
+  const specs = pluginSpecs(plugins);
+  const named = shape.workspace === undefined ? undefined : openWorkspace(shape.workspace).path;
+  const { home, lease } = await makeCellHome(id);
+  const token = newToken();
+  let life: Life | undefined;
+  try {
+    const workspace = named ?? makeWorkspace(home);
+    life = await startInKeeper(
+      { id, token, keepAlive, options: { ...shape, workspace, keepAlive, keeper }, plugins: specs },
+      { tenant: typeof keeper === 'string' ? keeper : undefined, signal },
+    );
+    return await connect({ token, home, lease, life, keepAlive, context });
+  } catch (error) {
+    if (life !== undefined) await askCell(home, id, { token, ask: 'stop' }).catch(() => {});
+    life?.close();
+    lease.release();
+    removeCellHome(home);
+    throw error;
+  }
+}
+
+export async function attachKept(id: string, _place: object, context: StartContext): Promise<Cell> {
+  const state = readState(id);
+  if (state === undefined || !state.keepAlive) {
+    throw new WorkcellError(
+      'cell-not-found',
+      `There is no sandbox cell "${id}". Cells can be attached to when they were started with keepAlive.`,
+      { details: { id } },
+    );
+  }
+  const { token } = state;
+  const home = cellHome(id);
+  const lease = await takeLease(id, home.path);
+  let life: Life | undefined;
+  try {
+    life = await watchCell(home, id, token).catch((error: unknown) => {
+      if (isDisconnected(error)) removeCellHome(home);
+      throw error;
+    });
+    if (isPaused(home)) await askCell(home, id, { token, ask: 'resume' });
+    return await connect({ token, home, lease, life, keepAlive: true, context });
+  } catch (error) {
+    life?.close();
+    lease.release();
+    throw error;
+  }
+}
+
+/** What a cell that was not to be kept has left, because its keeper was killed, is removed on the way. */
+export async function listKept(): Promise<CellInfo[]> {
+  const found = await Promise.all(
+    listCellIds().map(async (id): Promise<CellInfo | undefined> => {
+      const home = cellHome(id);
+      const state = readState(id);
+      const runs = await isListening(home.control);
+      const heldBy = await leaseHolder(home.path);
+      if (state?.keepAlive !== true) {
+        if (!runs && heldBy === undefined) removeCellHome(home);
+        return undefined;
+      }
+      return {
+        id,
+        backend: 'sandbox',
+        status: runs ? (isPaused(home) ? 'paused' : 'running') : 'lost',
+        startedAt: startedAt(home),
+        workspace: state.workspace,
+        isolation: state.isolation.tier,
+        heldBy,
+      };
+    }),
+  );
+  return found.filter((info) => info !== undefined);
+}
+
+async function connect(parts: {
+  token: string;
+  home: CellHome;
+  lease: Lease;
+  life: Life;
+  keepAlive: boolean;
+  context: StartContext;
+}): Promise<Cell> {
+  const { token, home, lease, life, keepAlive, context } = parts;
+  const { id, signal, plugins = [] } = context;
+  const { executor, info } = await connectExecutor(
+    { connect: () => connectToOwnSocket(home.socket) },
+    { token, gone: life.ended, signal, actions: actionsWith(plugins) },
+  );
+  const gate = pausable(executor, async () => {
+    await askCell(home, id, { token, ask: 'pause' });
+    return () => askCell(home, id, { token, ask: 'resume' });
+  });
+  let stopping: Promise<void> | undefined;
+  const leave = () => {
+    life.close();
+    lease.release();
+  };
+  return {
+    id,
+    backend: 'sandbox',
+    ...gate,
+    isolation: info.isolation,
+    workspace: info.workspace,
+    lost: Promise.race([life.ended, executor.lost]),
+    stop() {
+      stopping ??= (async () => {
+        await executor.disconnect();
+        // A keeper that is gone took the cell along; what is left of it are files.
+        await askCell(home, id, { token, ask: 'stop' }).catch((error: unknown) => {
+          if (!isDisconnected(error)) throw error;
+        });
+        leave();
+        removeCellHome(home);
+      })();
+      return stopping;
+    },
+    ...(keepAlive && {
+      detach() {
+        stopping ??= executor.disconnect().then(leave);
+        return stopping;
+      },
+    }),
+  };
+}
+
+function makeWorkspace(home: CellHome): string {
+  mkdirSync(home.workspace, { mode: 0o700 });
+  return realpathSync(home.workspace);
+}
+
+function isDisconnected(error: unknown): boolean {
+  return WorkcellError.isInstance(error) && error.code === 'runtime-disconnected';
+}

@@ -1,0 +1,99 @@
+/** A program that serves executors, as a process of this machine: its start, its log, its end. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
+import { awaitGreeting, firstLine, LogTail } from './boot.js';
+
+const startMs = 30_000;
+const endMs = 10_000;
+
+/** Where the program finds its settings. */
+const settingsDescriptor = 3;
+
+export interface ServerProcess {
+  readonly pid: number;
+  /** Settles when the process is gone, with how it ended. */
+  readonly exited: Promise<string>;
+  readonly log: LogTail;
+  /** Says what to serve; settles when it listens. */
+  begin(settings: object, signal?: AbortSignal): Promise<void>;
+  /** Asks it to end, and makes it end when it does not. */
+  end(): Promise<void>;
+}
+
+export interface ProgramOptions {
+  /** What it is called in messages, as the subject of a sentence. */
+  readonly who: string;
+  /** Words behind `node`, without the place of the settings. */
+  readonly program: readonly string[];
+  readonly directory: string;
+  readonly env?: NodeJS.ProcessEnv | undefined;
+  /** Where its log goes when it is to outlive this process. Without: it ends with this process. */
+  readonly logFile?: string | undefined;
+}
+
+/** Starts a program that waits to be told what to serve. */
+export function startProgram({ who, program, directory, env, logFile }: ProgramOptions): ServerProcess {
+  const log = logFile === undefined ? undefined : openSync(logFile, 'a', 0o600);
+  const child = spawn(process.execPath, [...program, String(settingsDescriptor)], {
+    cwd: directory,
+    detached: log !== undefined,
+    ...(env !== undefined && { env }),
+    stdio: [log === undefined ? 'pipe' : 'ignore', 'pipe', log ?? 'pipe', 'pipe'],
+  });
+  if (log !== undefined) closeSync(log);
+  return follow(child, who);
+}
+
+/** Words that run a module of this package: as it was built, or as source under a loader. `file`: without its ending. */
+export function moduleWords(file: string, ending: string): string[] {
+  const isSource = import.meta.url.endsWith('.ts');
+  return isSource ? ['--import', import.meta.resolve('tsx'), `${file}.ts`] : [`${file}.${ending}`];
+}
+
+function follow(child: ChildProcess, who: string): ServerProcess {
+  const [input, output, errors, settings] = child.stdio as [
+    Writable | null,
+    Readable,
+    Readable | null,
+    Writable,
+    null,
+  ];
+  const log = new LogTail();
+  // A broken pipe means that the process is gone, which its exit tells.
+  for (const stream of [input, output, errors, settings]) stream?.on('error', () => {});
+  errors?.setEncoding('utf8').on('data', log.take);
+  const failed = new Promise<string>((resolve) => child.once('error', (error) => resolve(error.message)));
+  const ended = new Promise<string>((resolve) => {
+    child.once('exit', (code, signal) =>
+      resolve(signal === null ? `it exited with code ${code}` : `it was killed by ${signal}`),
+    );
+  });
+  const exited = Promise.race([failed, ended]);
+  const said = new Promise<string | undefined>((resolve) => {
+    output.setEncoding('utf8').on('data', firstLine(resolve));
+    output.once('close', () => resolve(undefined));
+  });
+  // An idle server must not keep the process that started it from ending.
+  child.unref();
+  for (const stream of [input, output, errors, settings])
+    (stream as { unref?: () => void } | null)?.unref?.();
+
+  return {
+    pid: child.pid ?? -1,
+    exited,
+    log,
+    async begin(what, signal) {
+      settings.end(JSON.stringify(what));
+      await awaitGreeting({ who, said, ended: exited, limitMs: startMs, signal, log });
+    },
+    async end() {
+      if (input === null) child.kill('SIGTERM');
+      else input.end();
+      settings.destroy();
+      const timer = setTimeout(() => child.kill('SIGKILL'), endMs);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+}
