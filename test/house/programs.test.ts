@@ -1,4 +1,4 @@
-/** No program of the trusted side is started by a bare name, which the search path of whoever calls would decide. */
+/** What this side does by a name that others may give a new meaning: start a program, remove a tree. */
 import { expect, test } from 'vitest';
 import { filesBelow, readText } from './source.js';
 
@@ -25,4 +25,11 @@ test('the reader sees a bare name', () => {
     expect(source).toMatch(start);
   for (const source of ["spawn('/bin/sh', [])", "spawn(hostProgram('bash'))", 'execFile(program'])
     expect(source).not.toMatch(start);
+});
+
+test('trees are removed beneath open directories, and in one place', () => {
+  const byPath = filesBelow('src', '.ts')
+    .filter((file) => file !== 'src/base/remove-tree.ts' && !file.startsWith('src/testing/'))
+    .filter((file) => /\brm(?:Sync)?\([^;]*recursive: true/.test(readText(file)));
+  expect(byPath).toEqual([]);
 });

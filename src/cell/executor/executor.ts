@@ -1,5 +1,5 @@
 /** The real executor: carries actions out in the cell that a launcher leads to. */
-import { rmSync } from 'node:fs';
+import { removeTree } from '../../base/remove-tree.js';
 import {
   type Action,
   type ActionName,
@@ -89,7 +89,7 @@ export function createExecutor(
         await launcher.close();
         outputs.close();
         tree.close();
-        if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true });
+        if (scratch !== undefined) removeTree(scratch);
       })();
       return closing;
     },

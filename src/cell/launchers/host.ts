@@ -1,7 +1,8 @@
 /** Starts processes on this machine as they are: no isolation. */
 import { randomBytes } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { findProgram, hostProgram } from '../../base/find-program.js';
+import { removeTree } from '../../base/remove-tree.js';
 import { type Isolation, WorkcellError } from '../../protocol/index.js';
 import { cellVariable, ownerMark, watchOver } from './guardian.js';
 import type { CellProcess, ExitStatus, LaunchedProcess, Launcher, SpawnOptions } from './launcher.js';
@@ -103,7 +104,7 @@ export function createHostLauncher(options: {
       );
       await new Promise((resolve) => setImmediate(resolve));
     }
-    rmSync(exchange, { recursive: true, force: true });
+    removeTree(exchange);
   }
 
   return {

@@ -1,6 +1,6 @@
 /** The actions of a server by key: those under way, and the last that ended, for requests that are repeated. */
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { removeTree } from '../../base/remove-tree.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { makeScratch } from '../launchers/scratch.js';
 import { Call } from './call.js';
@@ -90,7 +90,7 @@ export class Calls {
   close(): void {
     clearInterval(this.#timer);
     for (const call of [...this.#running.values(), ...this.#ended.values()]) call.dispose();
-    if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true });
+    if (this.#directory !== undefined) removeTree(this.#directory);
   }
 
   #keep(call: Call): void {

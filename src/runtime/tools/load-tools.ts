@@ -1,8 +1,9 @@
 /** Tools from a module, whatever it is written in, without a build step. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { temporaryDirectory } from '../../base/own-directory.js';
+import { discardTree } from '../../base/remove-tree.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { bundleEntries } from './bundle.js';
 import { parseEntrypoint } from './entrypoint.js';
@@ -32,7 +33,7 @@ export async function loadTools(
 }
 
 async function find(source: string, given: unknown, shown: string): Promise<ToolDefinition[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'workcell-tools-'));
+  const folder = await mkdtemp(join(temporaryDirectory().path, 'tools-'));
   try {
     const file = join(folder, 'tools.mjs');
     await writeFile(file, source, { mode: 0o600 });
@@ -48,6 +49,6 @@ async function find(source: string, given: unknown, shown: string): Promise<Tool
       cause,
     });
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await discardTree(folder);
   }
 }

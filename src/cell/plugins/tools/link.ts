@@ -1,8 +1,9 @@
 /** The way to a tool host: its process, and the socket that it speaks on. */
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { basename, join } from 'node:path';
+import { discardTree } from '../../../base/remove-tree.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import type { LaunchedProcess } from '../../launchers/launcher.js';
 import type { PluginCell } from '../plugin.js';
@@ -49,7 +50,7 @@ export async function openLink(
     throw error;
   } finally {
     server.close();
-    await rm(directory, { recursive: true, force: true });
+    await discardTree(directory);
   }
 }
 

@@ -1,7 +1,7 @@
 /** The bash events: what was asked for and what it printed, in order, kept within bounds. */
 import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { removeTree } from '../../../base/remove-tree.js';
 import { makeScratch } from '../../../cell/launchers/scratch.js';
 import { KeptText } from './kept-text.js';
 import { Clock, formatTimestamp } from './timestamps.js';
@@ -157,7 +157,7 @@ export class BashEvents {
   /** Forgets all and what it was kept in. */
   close(): void {
     this.clear();
-    if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true });
+    if (this.#directory !== undefined) removeTree(this.#directory);
   }
 
   /** Forgets all and tells how many there were. */

@@ -1,7 +1,10 @@
 /** What must stay on this side: secrets, configuration that runs code, and everything after the end of a cell. */
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRuntime } from '../../../index.js';
+import { WorkcellError } from '../../../protocol/index.js';
 import { type AbuseCase, demand } from '../case.js';
 import { permitted, run, stillWorks } from '../inside.js';
 
@@ -115,6 +118,34 @@ function expectOwn(listing: string, who: string): void {
 }
 
 export const trustCases: readonly AbuseCase[] = [
+  {
+    id: '76.project-file',
+    title: 'a workcell.toml with a plugin that the cell wrote, met by the next start',
+    expected: 'blocked',
+    async attack(_, tools) {
+      const workspace = mkdtempSync(join(tmpdir(), 'workcell-abuse-'));
+      tools.finally(() => rmSync(workspace, { recursive: true, force: true }));
+      const cell = await tools.cell({ workspace });
+      const mark = join(tools.canary.directory, 'loaded');
+      await cell.write(
+        'evil.mjs',
+        `import fs from 'node:fs'; fs.writeFileSync(${JSON.stringify(mark)}, '');`,
+      );
+      await cell.write('workcell.toml', 'backend = "cli"\nplugins = ["./evil.mjs"]\n');
+      const before = process.cwd();
+      process.chdir(workspace);
+      const met = await createRuntime().catch((error: unknown) => error);
+      process.chdir(before);
+      if (!(met instanceof Error)) await (met as Awaited<ReturnType<typeof createRuntime>>).close();
+      demand(!existsSync(mark), 'code of the workspace ran on this side');
+      demand(
+        WorkcellError.isInstance(met) && met.code === 'config-untrusted',
+        `the start was not refused: ${String(met)}`,
+      );
+      return 'the start is refused until somebody trusts the file';
+    },
+    neighbour: stillWorks,
+  },
   {
     id: '5.inherited',
     title: 'descriptors that this process has open, looked for in the cell',

@@ -14,8 +14,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGzip, gzipSync } from 'node:zlib';
@@ -25,6 +24,7 @@ import { ZipFile } from 'yazl';
 import { defaultArchiveLimits } from '../../../../src/cell/executor/files/archive/limits.js';
 import { download } from '../../../../src/cell/executor/files/download.js';
 import { upload } from '../../../../src/cell/executor/files/upload.js';
+import { makeScratch as makeTemporary } from '../../../../src/cell/launchers/scratch.js';
 import { codeOf, errorOf, makeScratch, secret } from './scratch.js';
 
 async function* chunksOf(data: Uint8Array, size = 1000): AsyncGenerator<Uint8Array> {
@@ -60,7 +60,8 @@ function rename(archive: Buffer, from: string, to: string): Buffer {
   return Buffer.from(archive.toString('latin1').replaceAll(from, to), 'latin1');
 }
 
-const spools = () => readdirSync(tmpdir()).filter((name) => name.startsWith('workcell-zip-'));
+const temporary = dirname(makeTemporary('test'));
+const spools = () => readdirSync(temporary).filter((name) => name.startsWith('zip-'));
 
 describe('uploading one file', () => {
   it('streams it into place with its mode', async () => {

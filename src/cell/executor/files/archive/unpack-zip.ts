@@ -1,7 +1,8 @@
-import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Entry, fromFdPromise, type ZipFile } from 'yauzl';
+import { removeTree } from '../../../../base/remove-tree.js';
+import { makeScratch } from '../../../launchers/scratch.js';
 import { writeLong } from '../bytes.js';
 import { type Budget, refused } from './limits.js';
 import type { Unpacker } from './unpacker.js';
@@ -31,11 +32,11 @@ export async function unpackZip(
 
 /** A file without a name: nothing is left behind, even after a crash. */
 function openSpool(): number {
-  const scratch = mkdtempSync(join(tmpdir(), 'workcell-zip-'));
+  const scratch = makeScratch('zip');
   try {
     return openSync(join(scratch, 'archive'), 'wx+', 0o600);
   } finally {
-    rmSync(scratch, { recursive: true, force: true });
+    removeTree(scratch);
   }
 }
 
