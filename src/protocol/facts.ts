@@ -1,12 +1,23 @@
 /** The facts behind an isolation tier: each is a code, whether it is enforced, and values. Sentences are made here alone. */
 import { z } from 'zod';
 
-/** One limit: how much, of what unit of work, and who enforces it. `null`: not limited. */
+/** One limit: how much, of what unit of work, and who enforces it. `null`: no number of its own. */
 const limit = {
   limit: z.number().nullable(),
   /** `cell`: for all of its processes together. `process`, `place`: for each of them. `user`: shared with others of the same user. */
   scope: z.enum(['cell', 'process', 'place', 'user']),
-  by: z.enum(['cgroup1', 'cgroup2', 'engine', 'namespace', 'rlimit', 'mount', 'watch', 'nobody']),
+  by: z.enum([
+    'cgroup1',
+    'cgroup2',
+    'engine',
+    'namespace',
+    'rlimit',
+    'mount',
+    'user',
+    'memory',
+    'watch',
+    'nobody',
+  ]),
   /** The cell is gone as a whole when it reaches the limit. */
   endsCell: z.boolean().optional(),
 };
@@ -153,17 +164,24 @@ const enforcers: Readonly<Record<Limit['by'], string>> = {
   namespace: 'by a namespace of its own',
   rlimit: 'by a resource limit',
   mount: 'by the size of the mount',
+  user: 'by a user of its own: as much as the machine gives one user',
+  memory: 'by counting as its memory',
   watch: 'and for their sum by a watch that looks ten times a second',
   nobody: 'not enforced here',
 };
 
 function sayLimit({ limit: value, scope, by, endsCell }: Limit, unit: string, places = ''): string {
+  if (value === null && (by === 'user' || by === 'memory')) return `${capital(enforcers[by])}.`;
   if (value === null) return 'Not limited.';
   const where = [scopes[scope], places].filter(Boolean).join(' ');
   return join(
     `${value} ${unit}, ${where}, ${enforcers[by]}.`,
     endsCell === true && 'The cell ends when it is reached.',
   );
+}
+
+function capital(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 function join(...sentences: readonly (string | false)[]): string {

@@ -128,7 +128,9 @@ describe('a base like Alpine', () => {
     const image = await importAlpine(['bash', 'setpriv']);
     await using runtime = await createRuntime({ ...cell, image });
     const { output } = await runtime.run('tty; id -u; hello; ls /lib; grep CapBnd /proc/self/status');
-    expect(output).toMatch(/^\/dev\/pts\/\d+\n1000\nhello from musl\nld-musl-[\w-]+\.so\.1\nCapBnd:\s*0+\n$/);
+    expect(output).toMatch(
+      /^\/dev\/pts\/\d+\n1\d{9}\nhello from musl\nld-musl-[\w-]+\.so\.1\nCapBnd:\s*0+\n$/,
+    );
     await runtime.write('note', 'written\n');
     expect((await runtime.run('cat note')).output).toBe('written\n');
   });

@@ -12,7 +12,7 @@ import { socketInside } from '../../src/backends/docker/container.js';
 import { drainPools, fillPools } from '../../src/backends/docker/pool.js';
 import docker from '../../src/backends/docker.js';
 import { createRuntime } from '../../src/index.js';
-import type { Cell } from '../../src/protocol/index.js';
+import { type Cell, isEnforced } from '../../src/protocol/index.js';
 import { begin, eventually, refusal } from '../contract/given.js';
 import { dockerEngine, images, type OwnDockerEngine, startDockerEngine } from '../engines/docker.js';
 
@@ -210,7 +210,16 @@ describe('what of this machine a cell sees', () => {
     );
     expect(seen).not.toContain('WORKCELL_CELL');
     expect(seen.match(/Permission denied|not permitted|No such file|Read-only/g)).toHaveLength(6);
-    expect(seen).toContain('uid=1000');
+    expect(seen).toMatch(/uid=1\d{9}/);
+  });
+
+  test('a user of its own, unless files are shared', async () => {
+    await using runtime = await createRuntime({ ...cell, minIsolation: { facts: ['user', 'inotify'] } });
+    await using other = await createRuntime(cell);
+    const users = await Promise.all([runtime, other].map(async (one) => (await one.run('id -u')).output));
+    expect(new Set(users).size).toBe(2);
+    await using named = await createRuntime({ ...cell, user: '1000' });
+    expect(isEnforced(named.isolation, 'user')).toBe(false);
   });
 
   test('further networks', async () => {

@@ -39,7 +39,7 @@ export async function startContainer(
   try {
     // Before others can find it.
     if (options.keepAlive) lease = await takeLease(id, home.path);
-    const { workspace, user } = furnish(home, options);
+    const { workspace, user, isOwn } = furnish(home, options);
     const setgidFiles = handsGroupDown(workspace);
     const executor = executorUser(user, options.ociRuntime);
     const { keepAlive } = options;
@@ -77,7 +77,7 @@ export async function startContainer(
     });
     const isolation = readIsolation({
       options,
-      user: { uid: user.uid, isOwn: false },
+      user: { uid: user.uid, isOwn },
       isApart: executor !== user.uid,
       setgidFiles,
       kernel: greeting.kernel,

@@ -112,12 +112,12 @@ function limitFacts(options: DockerOptions, isGvisor: boolean): Fact[] {
 function userLimitFacts(isOwn: boolean, isGvisor: boolean): Fact[] {
   const { timers, queueBytes } = userLimits;
   const scope = isOwn || isGvisor ? 'cell' : 'user';
-  const memory = { limit: null, scope: 'cell', by: 'engine' } as const;
+  const memory = { limit: null, scope: 'cell', by: 'memory' } as const;
   return [
     {
       code: 'inotify',
       enforced: isOwn || isGvisor,
-      values: { limit: null, watches: null, scope, by: isOwn || isGvisor ? 'engine' : 'nobody' },
+      values: { limit: null, watches: null, scope, by: isOwn || isGvisor ? 'user' : 'nobody' },
     },
     { code: 'timers', enforced: true, values: { limit: timers, scope, by: 'rlimit' } },
     { code: 'message-queues', enforced: true, values: { limit: queueBytes, scope, by: 'rlimit' } },

@@ -1,4 +1,5 @@
 /** The directory of one cell on this machine: the way in, its workspace if that is temporary, what it wrote over overlays. */
+import { randomInt } from 'node:crypto';
 import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
@@ -25,8 +26,11 @@ export interface User {
   readonly gid: number;
 }
 
-/** Of commands, when nothing says whose they are. */
+/** Of commands, when nothing says whose they are and others work on the same files. */
 const anybody: User = { uid: 1000, gid: 1000 };
+
+/** Far from where machines and images have theirs. */
+const ownUsers = { from: 1_000_000_000, to: 2_000_000_000 } as const;
 
 export function makeHome(id: string, keepAlive: boolean): Home {
   const home = homeAt(keepAlive ? join(runtimeDirectory().path, id) : makeScratch('docker'));
@@ -93,17 +97,30 @@ export function readState({ path }: Home): z.infer<typeof stateSchema> | undefin
 /** The workspace on this machine, and whom commands run as so that both sides can work in it. */
 export function furnish(
   home: Home,
-  { workspace: given, user: named }: DockerOptions,
-): { workspace: string; user: User } {
+  options: DockerOptions,
+): { workspace: string; user: User; isOwn: boolean } {
+  const { workspace: given, user: named } = options;
   if (given !== undefined) {
     const { path } = openWorkspace(given);
-    return { workspace: path, user: parseUser(named) ?? ownerOf(path) };
+    return { workspace: path, user: parseUser(named) ?? ownerOf(path), isOwn: false };
   }
-  const user = parseUser(named) ?? ownUser();
+  const isOwn = named === undefined && mayHaveOwnUser(options);
+  const user = parseUser(named) ?? (isOwn ? newUser() : callingUser());
   const path = join(home.path, 'workspace');
   mkdirSync(path, { mode: 0o700 });
   if (process.getuid?.() === 0) chownSync(path, user.uid, user.gid);
-  return { workspace: path, user };
+  return { workspace: path, user, isOwn };
+}
+
+/** Files of a volume or of the image's system belong to somebody already; only root can give a directory away. */
+function mayHaveOwnUser({ volumes, writableSystem }: DockerOptions): boolean {
+  return process.getuid?.() === 0 && volumes.length === 0 && !writableSystem;
+}
+
+/** The kernel counts much for users, so a cell whose user nobody else has takes nothing from others. */
+function newUser(): User {
+  const uid = randomInt(ownUsers.from, ownUsers.to);
+  return { uid, gid: uid };
 }
 
 function parseUser(text: string | undefined): User | undefined {
@@ -117,7 +134,7 @@ function ownerOf(path: string): User {
   return { uid, gid };
 }
 
-function ownUser(): User {
+function callingUser(): User {
   const uid = process.getuid?.() ?? 0;
   return uid === 0 ? anybody : { uid, gid: process.getgid?.() ?? uid };
 }

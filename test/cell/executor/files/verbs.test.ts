@@ -147,6 +147,17 @@ describe('write', () => {
     expect(readdirSync(join(root, 'a/b'))).toEqual(['c.sh']);
   });
 
+  it('appends to a name of its own where the file has further ones', async () => {
+    const { root, act } = makeScratch();
+    writeFileSync(join(root, 'store'), 'a\n', { mode: 0o640 });
+    linkSync(join(root, 'store'), join(root, 'linked'));
+    const appended = await act({ action: 'write', path: 'linked', content: 'b\n', append: true });
+    expect(appended).toMatchObject({ sizeBytes: 4, created: false });
+    expect(readFileSync(join(root, 'linked'), 'utf8')).toBe('a\nb\n');
+    expect(readFileSync(join(root, 'store'), 'utf8')).toBe('a\n');
+    expect(statSync(join(root, 'linked')).mode & 0o777).toBe(0o640);
+  });
+
   it('appends', async () => {
     const { root, act } = makeScratch();
     expect(await act({ action: 'write', path: 'log', content: 'a\n', append: true })).toMatchObject({
