@@ -11,15 +11,35 @@ const nobody = 65_534;
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
+const attack = fileURLToPath(new URL('./attack.ts', import.meta.url));
+
 /** Verdicts by the id of the case. */
-export async function attackAsPlainUser(): Promise<Map<string, Verdict>> {
+export function attackAsPlainUser(): Promise<Map<string, Verdict>> {
+  return verdictsOf([...withTsx(main), 'doctor', '--attack', '--json']);
+}
+
+/** The same for some cases, in control groups that are given to the user. */
+export function attackInGroups(cases: RegExp, groups: readonly string[]): Promise<Map<string, Verdict>> {
+  for (const group of groups)
+    for (const file of ['', 'cgroup.procs']) chownSync(join(group, file), nobody, nobody);
+  const enter = 'while [ "$1" != -- ]; do echo $$ >"$1/cgroup.procs"; shift; done; shift; exec "$@"';
+  const asUser = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--'];
+  const argv = ['bash', '-c', enter, 'bash', ...groups, '--', ...asUser, ...withTsx(attack), cases.source];
+  return verdictsOf(argv, { uid: 0, gid: 0 });
+}
+
+function withTsx(file: string): string[] {
+  return [process.execPath, '--import', import.meta.resolve('tsx'), file];
+}
+
+async function verdictsOf(
+  argv: readonly string[],
+  user = { uid: nobody, gid: nobody },
+): Promise<Map<string, Verdict>> {
   const home = mkdtempSync(join(tmpdir(), 'workcell-nobody-'));
   chownSync(home, nobody, nobody);
   try {
-    const output = await capture(
-      [process.execPath, '--import', import.meta.resolve('tsx'), main, 'doctor', '--attack', '--json'],
-      home,
-    );
+    const output = await capture(argv, home, user);
     const { verdicts } = JSON.parse(output) as { verdicts: Verdict[] };
     return new Map(verdicts.map((verdict) => [verdict.id, verdict]));
   } finally {
@@ -27,12 +47,11 @@ export async function attackAsPlainUser(): Promise<Map<string, Verdict>> {
   }
 }
 
-function capture(argv: readonly string[], home: string): Promise<string> {
+function capture(argv: readonly string[], home: string, user: { uid: number; gid: number }): Promise<string> {
   const [file = '', ...args] = argv;
   const child = spawn(file, args, {
     cwd: home,
-    uid: nobody,
-    gid: nobody,
+    ...user,
     env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, LANG: 'C.UTF-8' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -9,7 +9,7 @@ const found = new Map<string, Verdict>();
 
 /** Those that attack the executor or this side, which are the same as with any other kernel. */
 const ofTheExecutor =
-  /^(7|8|9|13|14|16|17|19|20|21|23|29|41|58|60|63|70)\.|^24\.proc-verbs$|^public\.(?!empty|leaked|own)/;
+  /^(7|8|9|13|14|16|17|19|20|21|23|29|41|58|60|63|70|101|102)\.|^24\.proc-verbs$|^public\.(?!empty|leaked|own)/;
 
 /** gVisor tells a process times of its own, and the size of the kernel's memory is that of the machine. */
 const notMeasurable = /^(4\.cpu-spin|3\.inodes)$/;

@@ -53,7 +53,8 @@ describe('doctor', () => {
     const { stdout, exitCode } = await workcell(['doctor', '--json']);
     const report = JSON.parse(stdout);
     expect(Object.keys(report.backends)).toEqual(backendNames);
-    for (const probe of Object.values<Record<string, unknown>>(report.backends)) {
+    for (const { facts = [], ...probe } of Object.values<Record<string, unknown>>(report.backends)) {
+      expect(facts).toBeInstanceOf(Array);
       expect(probe).toEqual({
         available: expect.any(Boolean),
         tier: expect.stringMatching(new RegExp(`^(${isolationTiers.join('|')})$`)),

@@ -119,8 +119,13 @@ function userLimitFacts(isOwn: boolean, isGvisor: boolean): Fact[] {
       enforced: isOwn || isGvisor,
       values: { limit: null, watches: null, scope, by: isOwn || isGvisor ? 'user' : 'nobody' },
     },
-    { code: 'timers', enforced: true, values: { limit: timers, scope, by: 'rlimit' } },
-    { code: 'message-queues', enforced: true, values: { limit: queueBytes, scope, by: 'rlimit' } },
+    // gVisor's own kernel does not count them, but they are its memory.
+    { code: 'timers', enforced: true, values: isGvisor ? memory : { limit: timers, scope, by: 'rlimit' } },
+    {
+      code: 'message-queues',
+      enforced: true,
+      values: isGvisor ? memory : { limit: queueBytes, scope, by: 'rlimit' },
+    },
     // Segments count as memory of the cell.
     { code: 'shared-memory', enforced: true, values: memory },
   ];

@@ -32,7 +32,7 @@ function takeAll({ id, title, code, take, size, reason }: Resource): AbuseCase {
     title,
     expected: 'contained',
     needs: ['python3'],
-    unclaimed: unlessEnforced(code, reason),
+    unclaimed: (isolation) => endsWith(isolation, 'memory') ?? unlessEnforced(code, reason)(isolation),
     async attack(runtime, tools) {
       const other = await tools.cell();
       const taken = await hold(
@@ -236,7 +236,10 @@ answer(total)`;
     title: 'the way to the executor removed or replaced, in a workspace of the caller',
     expected: 'blocked',
     needs: ['python3'],
-    unclaimed: unlessEnforced('executor', 'commands and the executor are the same user here'),
+    unclaimed: (isolation) =>
+      isEnforced(isolation, 'kernel')
+        ? 'gVisor has no ambient capabilities, so in a workspace of root’s the executor is root, too'
+        : undefined,
     async attack(_, tools) {
       const { workspace } = linkedWorkspace(tools);
       const given = await tools.cell({ workspace });

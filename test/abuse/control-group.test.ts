@@ -1,0 +1,34 @@
+/** A plain user who may make control groups, as a service manager lets users do. */
+import { mkdirSync, readdirSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findControlGroups } from '../../src/cell/launchers/limits/places.js';
+import type { Verdict } from '../../src/testing/abuse/index.js';
+import { attackInGroups } from './as-plain-user.js';
+
+const isRoot = process.getuid?.() === 0;
+const counted = /^(2\.|99\.|100\.)/;
+const groups = Object.values(findControlGroups()?.parents ?? {}).map((parent) =>
+  join(parent, `workcell-test-${process.pid}`),
+);
+let verdicts = new Map<string, Verdict>();
+
+beforeAll(async () => {
+  if (!isRoot || groups.length === 0) return;
+  for (const group of groups) mkdirSync(group);
+  verdicts = await attackInGroups(counted, groups);
+}, 300_000);
+
+afterAll(() => {
+  for (const group of isRoot ? groups : []) {
+    for (const { name } of readdirSync(group, { withFileTypes: true }).filter((one) => one.isDirectory()))
+      rmdirSync(join(group, name));
+    rmdirSync(group);
+  }
+});
+
+test.runIf(isRoot && groups.length > 0)('memory is counted whatever it is in', () => {
+  expect(verdicts.size).toBeGreaterThan(5);
+  for (const { id, result, detail } of verdicts.values())
+    expect({ id, result, detail }).toMatchObject({ result: 'held' });
+});
