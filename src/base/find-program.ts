@@ -27,6 +27,9 @@ const systemDirectories = [
   '/opt/homebrew/bin',
 ];
 
+/** Where they were found last, to be looked at first: every cell asks. */
+const ofSystem = new Map<string, string>();
+
 /**
  * The absolute path of a program that this side starts by itself. The system's own directories come first. `PATH` is asked
  * after them, and only for absolute directories that no other user can write to and that are no part of a project: an
@@ -36,8 +39,13 @@ export function findHostProgram(
   name: string,
   { path = process.env.PATH ?? '', cwd = process.cwd() }: { path?: string; cwd?: string } = {},
 ): string | undefined {
+  const known = ofSystem.get(name);
+  if (known !== undefined && isExecutable(known)) return known;
   const system = systemDirectories.map((folder) => join(folder, name)).find(isExecutable);
-  if (system !== undefined) return system;
+  if (system !== undefined) {
+    ofSystem.set(name, system);
+    return system;
+  }
   return path
     .split(':')
     .filter((folder) => isAbsolute(folder) && !isOfProject(folder, cwd))

@@ -44,6 +44,8 @@ export function removeTree(path: string, options: RemoveOptions = {}): void {
 /** The same without keeping this thread waiting, which a disk does even for a directory that is empty. */
 export async function discardTree(path: string, options: RemoveOptions = {}): Promise<void> {
   if (!hasDescriptorPaths) return rm(path, { recursive: true, force: true });
+  // Mostly it is empty already.
+  if (!options.onlyOwn && (await isRemoved(path))) return;
   const work = removing(path, options);
   for (let step = work.next(); !step.done; ) {
     const outcome = await step.value.later().then(
@@ -54,6 +56,13 @@ export async function discardTree(path: string, options: RemoveOptions = {}): Pr
     );
     step = settle(work, outcome);
   }
+}
+
+function isRemoved(path: string): Promise<boolean> {
+  return rmdir(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** One call to the operating system, in its two forms. */
@@ -95,8 +104,6 @@ interface Directory {
 let moved = 0;
 
 function* removing(path: string, { onlyOwn = false }: RemoveOptions): Work<void> {
-  // Mostly it is empty already.
-  if (!onlyOwn && (yield* removed(calls.rmdir(path)))) return;
   const parent = yield* openParent(dirname(path));
   if (parent === undefined) return;
   try {
