@@ -18,6 +18,9 @@ type Rest<Name extends Parameters<Call['execute']>[0]['action'], Keys extends st
   'action' | Keys
 >;
 
+/** Changes that wait for whoever reads them. */
+const mostPending = 1000;
+
 /** The file verbs of a runtime. Paths are as seen from inside the cell; relative ones start at the workspace. */
 export class Files {
   readonly #call: Call;
@@ -76,20 +79,28 @@ export class Files {
   ): Promise<AsyncIterable<FileChange>> {
     const { signal, ...rest } = options;
     const stop = new AbortController();
+    const ending = signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]);
     const pending: FileChange[] = [];
     let wake = () => {};
+    let makeRoom = () => {};
     let ended = false;
     let failure: unknown;
+    ending.addEventListener('abort', () => makeRoom(), { once: true });
     const ready = new Promise<void>((resolve) => {
       this.#call
         .execute(
           { action: 'watch', path, ...rest },
           {
-            signal: signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]),
+            signal: ending,
             onProgress: (progress) => {
               if (progress.type === 'ready') resolve();
               if (progress.type === 'file-change') pending.push(progress);
               wake();
+              // A reader that falls behind holds the cell's side back, which then tells less.
+              if (pending.length < mostPending || ending.aborted) return undefined;
+              return new Promise<void>((resolve) => {
+                makeRoom = resolve;
+              });
             },
           },
         )
@@ -108,6 +119,7 @@ export class Files {
       try {
         while (true) {
           const change = pending.shift();
+          if (pending.length < mostPending) makeRoom();
           if (change !== undefined) yield change;
           else if (failure !== undefined) throw failure;
           else if (ended) return;

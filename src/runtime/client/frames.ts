@@ -1,10 +1,15 @@
 /** Puts messages together from pieces, across connections: the next one goes on at `position`, even within a message. */
+import { parseUntrustedJson } from '../../base/untrusted-json.js';
 import { WorkcellError } from '../../protocol/index.js';
 
 /** One line, parsed; the text that followed it is where the line would have had it. */
 export type Message = { observation: unknown } | { error: unknown } | { progress?: unknown };
 
 const newline = 0x0a;
+
+/** The longest list of files has about as many values. */
+const mostValues = 1_600_000;
+const deepest = 1024;
 
 export class Frames {
   readonly #limitBytes: number;
@@ -64,7 +69,7 @@ export class Frames {
   }
 
   #begin(line: Buffer): Message | undefined {
-    const message = parseLine(line);
+    const message = parseLine(line, this.#limitBytes);
     if (!('textBytes' in message)) return message;
     const { progress, textBytes } = message as { progress?: unknown; textBytes: unknown };
     const fits = Number.isSafeInteger(textBytes) && (textBytes as number) >= 0;
@@ -83,11 +88,13 @@ export class Frames {
   }
 }
 
-function parseLine(line: Buffer): Message {
+function parseLine(line: Buffer, limitBytes: number): Message {
   try {
-    const message: unknown = JSON.parse(line.toString('utf8'));
+    const message = parseUntrustedJson(line, { bytes: limitBytes, values: mostValues, depth: deepest });
     return typeof message === 'object' && message !== null ? message : {};
   } catch (cause) {
+    if (cause instanceof RangeError)
+      throw new WorkcellError('file-too-large', `The server sent a line that is not taken. ${cause.message}`);
     throw new WorkcellError('internal', 'The server sent a line that is not JSON.', { cause });
   }
 }

@@ -44,6 +44,13 @@ import { openTerminal } from './terminal.js';
 /** How long a server may take to end what was cancelled, and to end everything. */
 const cancelMs = 15_000;
 const closeMs = 15_000;
+/**
+ * How long after the deadline of an action its executor may take to end it and to say so. What runs elsewhere than in a
+ * shell may have to be started first, and the deadline counts from then.
+ */
+const overdueMs = 10_000;
+const overdueAfterStartMs = 150_000;
+const longestTimerMs = 2 ** 31 - 1;
 
 export interface HttpExecutorOptions extends LinkOptions {
   readonly signal?: AbortSignal | undefined;
@@ -97,15 +104,18 @@ export class HttpExecutor implements Executor {
       throw new WorkcellError('cancelled', `The ${action.action} was cancelled before it began.`);
     const key = randomUUID();
     const cancelled = signal === undefined ? undefined : this.#cancelOn(signal, key);
+    const overdue = this.#overdue(action);
     try {
       const following = this.#follow<Name>(key, action, context);
-      return await (cancelled === undefined ? following : Promise.race([following, cancelled.late]));
+      const others = [cancelled?.late, overdue?.late].filter((late) => late !== undefined);
+      return await (others.length === 0 ? following : Promise.race([following, ...others]));
     } catch (error) {
       const refused = isRefusal(error) && (error.code !== 'cancelled' || signal?.aborted);
       if (!refused) this.#checkOpen();
       throw error;
     } finally {
       cancelled?.release();
+      overdue?.release();
     }
   }
 
@@ -188,6 +198,29 @@ export class HttpExecutor implements Executor {
       if (outcome instanceof WorkcellError) throw outcome;
       return outcome;
     });
+  }
+
+  /** The executor keeps the deadline of an action; one that does not is not waited for. */
+  #overdue(action: Action): { late: Promise<never>; release(): void } | undefined {
+    const timeoutMs = 'timeoutMs' in action ? action.timeoutMs : undefined;
+    if (typeof timeoutMs !== 'number') return undefined;
+    const allowedMs = action.action === 'run' ? overdueMs : overdueAfterStartMs;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(
+        () =>
+          reject(
+            new WorkcellError(
+              'timed-out',
+              `The executor did not end an action at its deadline of ${timeoutMs} ms, and has not said so ${allowedMs} ms later.`,
+              { details: { timeoutMs } },
+            ),
+          ),
+        Math.min(timeoutMs + allowedMs, longestTimerMs),
+      );
+    });
+    late.catch(() => {});
+    return { late, release: () => clearTimeout(timer) };
   }
 
   /** Tells the server when the signal aborts; `late` rejects when it does not react in time. */

@@ -7,6 +7,8 @@ import { disconnected, errorFrom } from './failures.js';
 import type { Link } from './link.js';
 
 const errorBytes = 65_536;
+/** Unless a caller takes other ones. */
+const longestFrame = 16 * 1024 * 1024;
 
 /** `failed` rejects with the refusal, or with how the connection ended. */
 export async function openSocket(
@@ -19,6 +21,7 @@ export async function openSocket(
     createConnection: () => stream as Socket,
     headers: link.headers(),
     perMessageDeflate: false,
+    maxPayload: longestFrame,
     ...options,
   });
   const { promise: failed, reject } = deferred<never>();

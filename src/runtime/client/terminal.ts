@@ -1,6 +1,7 @@
 /** A live terminal over a WebSocket: binary frames are bytes, text frames are everything else. */
 import { WebSocket } from 'ws';
 import { ReaderQueue } from '../../base/reader-queue.js';
+import { parseUntrustedJson } from '../../base/untrusted-json.js';
 import { errorSchema, type Terminal, type TerminalOptions, WorkcellError } from '../../protocol/index.js';
 import { type TerminalReply, type TerminalRequest, terminalReplySchema } from '../../protocol/wire.js';
 import { deferred } from './deferred.js';
@@ -73,7 +74,7 @@ export async function openTerminal(link: Link, options: TerminalOptions): Promis
 
 function parseReply(data: Buffer): TerminalReply {
   try {
-    return terminalReplySchema.parse(JSON.parse(data.toString('utf8')));
+    return terminalReplySchema.parse(parseUntrustedJson(data));
   } catch {
     return {
       type: 'error',

@@ -116,7 +116,7 @@ export function argumentCheck(
   schema: ToolSchema,
   parameters: JsonSchema,
 ): (input: unknown) => Promise<unknown> {
-  const check = checker(schema, parameters, `The parameters of tool "${name}"`);
+  const check = checker(schema, parameters, { what: `The parameters of tool "${name}"`, strict: true });
   return async (input) => {
     const checked = await check(input ?? {});
     if (checked.issues === undefined) return checked.value;
@@ -134,7 +134,7 @@ export function resultCheck(
   schema: ToolSchema,
   json: JsonSchema,
 ): (result: unknown) => Promise<unknown> {
-  const check = checker(schema, json, `The result of tool "${name}"`);
+  const check = checker(schema, json, { what: `The result of tool "${name}"`, strict: false });
   return async (result) => {
     const checked = await check(result);
     if (checked.issues === undefined) return checked.value;

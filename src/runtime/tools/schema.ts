@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { z } from 'zod';
 import { type Checked, compile, type JsonSchema } from '../../cell/plugins/tools/json-schema.js';
 import { withoutNulls } from '../../cell/plugins/tools/optional.js';
+import { unknownProperties } from '../../cell/plugins/tools/unknown-properties.js';
 import { WorkcellError } from '../../protocol/index.js';
 
 /** The part of the Standard Schema interface that is used here; zod, valibot, arktype and others have it. */
@@ -55,22 +56,25 @@ export function toJsonSchema(schema: ToolSchema, what: string): JsonSchema {
 
 /**
  * A check of values against the schema. With a Standard Schema the value is what that makes of it; what is null though
- * it may not be counts as absent.
+ * it may not be counts as absent. A strict check refuses what the schema does not know, unless that allows more.
  */
 export function checker(
   schema: ToolSchema,
   json: JsonSchema,
-  what: string,
+  { what, strict }: { readonly what: string; readonly strict: boolean },
 ): (value: unknown) => Promise<Checked> {
   if (!isStandard(schema)) {
     let check: ReturnType<typeof compile> | undefined;
     return async (value) => {
-      check ??= compile(json, what);
+      check ??= compile(json, what, strict);
       return (await check)(value);
     };
   }
-  return async (value) => {
-    const result = await schema['~standard'].validate(withoutNulls(value, json));
+  return async (given) => {
+    const value = withoutNulls(given, json);
+    const unknown = strict ? unknownProperties(value, json) : [];
+    if (unknown.length > 0) return { issues: unknown };
+    const result = await schema['~standard'].validate(value);
     if (result.issues === undefined) return { value: result.value };
     return {
       issues: result.issues.map(({ path, message }) => ({ path: Array.from(path ?? [], toStep), message })),

@@ -7,6 +7,7 @@ import { kernelCases } from './cases/kernel.js';
 import { machineCases } from './cases/machine.js';
 import { networkCases } from './cases/network.js';
 import { outputCases } from './cases/output.js';
+import { ownerCases } from './cases/owner.js';
 import { processCases } from './cases/processes.js';
 import { publicCases } from './cases/public.js';
 import { resourceCases } from './cases/resources.js';
@@ -26,6 +27,7 @@ export const abuseCases: readonly AbuseCase[] = [
   ...machineCases,
   ...networkCases,
   ...trustCases,
+  ...ownerCases,
   ...sharedCases,
   ...controlCases,
   ...publicCases,

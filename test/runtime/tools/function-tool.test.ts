@@ -74,6 +74,52 @@ describe('parameters', () => {
     expect(error.message).toContain('list.1.x: is missing');
   });
 
+  test.each(Object.entries(cases))(
+    '%s: what the schema does not know is refused by name',
+    async (_, half) => {
+      const problem = await (half as typeof cases.zod)
+        .execute({ a: 3, b: 4 } as never)
+        .catch((error) => error);
+      expect(problem.code).toBe('invalid-arguments');
+      expect(problem.message).toContain('b: is not a known parameter');
+    },
+  );
+
+  test('a schema that allows more gets more, and only where it does', async () => {
+    const open = z.looseObject({ known: z.object({ x: z.number() }) });
+    const echo = tool({ name: 'echo', description: '', parameters: open, execute: (given) => given });
+    expect(await echo.execute({ known: { x: 1 }, more: 2 })).toEqual({ known: { x: 1 }, more: 2 });
+    const inner = await echo.execute({ known: { x: 1, y: 2 } as never }).catch((error) => error);
+    expect(inner.message).toContain('known.y: is not a known parameter');
+  });
+
+  test('properties of references and choices are known', async () => {
+    const parameters = {
+      type: 'object',
+      $defs: { point: { type: 'object', properties: { x: {} } } },
+      allOf: [{ $ref: '#/$defs/point' }],
+      anyOf: [{ properties: { y: {} } }, { properties: { z: {} } }],
+    };
+    const echo = tool({ name: 'echo', description: '', parameters, execute: (given) => given });
+    expect(await echo.execute({ x: 1, y: 2, z: 3 })).toEqual({ x: 1, y: 2, z: 3 });
+    await expect(echo.execute({ w: 1 })).rejects.toThrow('w: is not a known parameter');
+  });
+
+  test('no schema takes longer to check than is bounded', async () => {
+    const text = { type: 'string', pattern: '^(a+)+$' };
+    const match = tool({
+      name: 'match',
+      description: '',
+      parameters: { type: 'object', properties: { text } },
+      execute: () => 'matches',
+    });
+    expect(await match.execute({ text: 'aaa' })).toBe('matches');
+    await expect(match.execute({ text: `${'a'.repeat(60)}!` })).rejects.toMatchObject({
+      code: 'invalid-arguments',
+      message: expect.stringContaining('takes more than 100 ms'),
+    });
+  });
+
   test('one that is left out or null takes its default', async () => {
     expect(await greet.execute({ name: 'you' })).toBe('hello you');
     expect(await greet.execute({ name: 'you', times: null as never, loud: null as never })).toBe('hello you');

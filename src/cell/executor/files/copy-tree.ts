@@ -1,9 +1,10 @@
 import { closeSync, constants, lstatSync, mkdirSync, readlinkSync, symlinkSync } from 'node:fs';
 import { readPieces } from './bytes.js';
-import { at, type Directory, entries, type Name } from './directory.js';
+import { at, type Directory, type Name } from './directory.js';
 import { problem, quote } from './errors.js';
 import { NewFile } from './new-file.js';
 import type { Pace } from './pace.js';
+import { listEntries, mostNames } from './read-entries.js';
 import { maxDepth } from './visit.js';
 
 interface Spot {
@@ -59,7 +60,12 @@ async function copyDirectory(
     mkdirSync(at(target.directory, target.name), (mode & 0o777) | 0o700);
     to = target.directory.open(target.name);
     let files = 0;
-    for (const { name } of entries(from)) {
+    const { entries, isComplete } = await listEntries(from, pace);
+    if (!isComplete) {
+      const name = source.name.toString();
+      throw problem('file-too-large', `The directory ${quote(name)} has more than ${mostNames} names.`, name);
+    }
+    for (const { name } of entries) {
       files += await copyInto({ directory: from, name }, { directory: to, name }, pace, signal, depth + 1);
     }
     return files;

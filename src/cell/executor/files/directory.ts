@@ -2,9 +2,8 @@
  * An open directory. Everything is reached from it by one name at a time and without following links, so no
  * rename or link that a process in the cell makes meanwhile can lead elsewhere.
  */
-import { closeSync, constants, fstatSync, openSync, readdirSync, type Stats, statfsSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, type Stats, statfsSync } from 'node:fs';
 import { refusal } from './errors.js';
-import { compareNames } from './paths.js';
 
 /** A file name; bytes when it is not valid UTF-8. */
 export type Name = string | Buffer;
@@ -51,24 +50,6 @@ export interface Entry {
   readonly isDirectory: boolean;
   readonly isFile: boolean;
   readonly isLink: boolean;
-}
-
-/** What is in a directory, sorted by name. */
-export function entries(directory: Directory): Entry[] {
-  return readdirSync(directory.base, { withFileTypes: true, encoding: 'buffer' })
-    .map((entry) => {
-      const bytes = entry.name as unknown as Buffer;
-      const text = bytes.toString();
-      const exact = !text.includes('\uFFFD') || Buffer.from(text).equals(bytes);
-      return {
-        name: exact ? text : bytes,
-        text,
-        isDirectory: entry.isDirectory(),
-        isFile: entry.isFile(),
-        isLink: entry.isSymbolicLink(),
-      };
-    })
-    .sort((a, b) => compareNames(a.text, b.text));
 }
 
 /** Refuses what is not a regular file. */

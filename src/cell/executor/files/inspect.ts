@@ -3,7 +3,7 @@ import { lstatSync, readlinkSync, type Stats } from 'node:fs';
 import type { FileEntry, Observation } from '../../../protocol/index.js';
 import { at, type Directory, type Name } from './directory.js';
 import { explained, isErrno, refusal } from './errors.js';
-import { Pace } from './pace.js';
+import { Pace, walkMs } from './pace.js';
 import { joinInside } from './paths.js';
 import type { Tree } from './tree.js';
 import { visit } from './visit.js';
@@ -24,16 +24,23 @@ export function listDirectory(
 ): Promise<Omit<Observation<'list'>, 'observation'>> {
   return explained('list', path, async () => {
     using opened = tree.openDirectory(path);
-    const pace = new Pace(options.signal);
+    const pace = new Pace(options.signal, walkMs);
     const entries: FileEntry[] = [];
-    for (const { directory, entry, relativePath } of visit(opened.directory, { depth: options.depth })) {
+    let isPartial = false;
+    const onPartial = () => {
+      isPartial = true;
+    };
+    for (const found of visit(opened.directory, { depth: options.depth, onPartial })) {
       await pace.step();
+      if (pace.isOver) return { path: opened.path, entries, truncated: true };
+      if (found === undefined) continue;
+      const { directory, entry, relativePath } = found;
       if (entries.length >= options.limit) return { path: opened.path, entries, truncated: true };
       const described = describe(directory, entry.name);
       if (described === undefined) continue;
       entries.push({ name: entry.text, path: joinInside(opened.path, relativePath), ...described });
     }
-    return { path: opened.path, entries, truncated: false };
+    return { path: opened.path, entries, truncated: isPartial };
   });
 }
 

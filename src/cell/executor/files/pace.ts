@@ -2,13 +2,23 @@ import { checkCancelled } from './errors.js';
 
 const turnMs = 8;
 
+/** How long a walk through directories may take: a cell can make them faster than they are gone through. */
+export const walkMs = 30_000;
+
 /** Keeps a long loop of short system calls from holding up the rest of the program, and lets it be cancelled. */
 export class Pace {
   readonly #signal: AbortSignal | undefined;
+  readonly #endsAt: number;
   #turnStartedAt = performance.now();
 
-  constructor(signal: AbortSignal | undefined) {
+  /** After `limitMs` it is over, which is for the caller to look at. */
+  constructor(signal: AbortSignal | undefined, limitMs = Number.POSITIVE_INFINITY) {
     this.#signal = signal;
+    this.#endsAt = performance.now() + limitMs;
+  }
+
+  get isOver(): boolean {
+    return this.#turnStartedAt > this.#endsAt;
   }
 
   /** Call between two steps of the loop; others get their turn every few milliseconds. */

@@ -1,8 +1,9 @@
 import { lstatSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
-import { at, type Directory, entries, type Name } from './directory.js';
+import { at, type Directory, type Name } from './directory.js';
 import { explained, isErrno, problem, quote, refusal } from './errors.js';
 import { hiddenName } from './new-file.js';
 import { Pace } from './pace.js';
+import { listEntries } from './read-entries.js';
 import type { Tree } from './tree.js';
 import type { Place } from './walk.js';
 
@@ -70,7 +71,9 @@ export async function removeTree(parent: Directory, name: Name, pace: Pace): Pro
 }
 
 async function empty(directory: Directory, top: Directory, depth: number, pace: Pace): Promise<void> {
-  for (const entry of entries(directory)) {
+  // What is beyond the names that are read at once is there for the next round.
+  const { entries } = await listEntries(directory, pace);
+  for (const entry of entries) {
     await pace.step();
     if (!entry.isDirectory && tryUnlink(directory, entry.name)) continue;
     if (depth >= openLevels) {

@@ -1,6 +1,7 @@
 /** Goes through a directory and all below it in the order of names, each directory before what is in it. */
-import { type Directory, type Entry, entries } from './directory.js';
+import type { Directory, Entry } from './directory.js';
 import { isErrno } from './errors.js';
+import { mostNames, readEntries } from './read-entries.js';
 
 /** Deeper levels are not entered: each one costs an open descriptor. */
 export const maxDepth = 256;
@@ -21,6 +22,8 @@ export interface VisitOptions {
   /** Called with each directory that is entered, the first one included, and again when it is left. */
   readonly onEnter?: ((directory: Directory, relativePath: string) => void) | undefined;
   readonly onLeave?: (() => void) | undefined;
+  /** Called with a directory that has more names than are read. */
+  readonly onPartial?: ((relativePath: string) => void) | undefined;
 }
 
 interface Level {
@@ -30,15 +33,24 @@ interface Level {
   next: number;
 }
 
-/** Directories that vanish, may not be read, or belong to the kernel are passed over, except the first one. */
-export function* visit(first: Directory, options: VisitOptions): Generator<Visit, void> {
+/** So many names are read of a directory even where those above it have taken all that is kept. */
+const fewestNames = 1000;
+
+/**
+ * Directories that vanish, may not be read, or belong to the kernel are passed over, except the first one. Undefined is
+ * given while a long directory is read, so that a caller can pause and stop.
+ */
+export function* visit(first: Directory, options: VisitOptions): Generator<Visit | undefined, void> {
   const levels: Level[] = [];
   const depth = Math.min(options.depth, maxDepth);
-  const enter = (directory: Directory, relativePath: string) => {
+  function* enter(directory: Directory, relativePath: string): Generator<undefined, void> {
     const prefix = relativePath === '' ? '' : `${relativePath}/`;
-    levels.push({ directory, entries: entries(directory), prefix, next: 0 });
+    const held = levels.reduce((sum, level) => sum + level.entries.length, 0);
+    const { entries, isComplete } = yield* readEntries(directory, Math.max(fewestNames, mostNames - held));
+    if (!isComplete) options.onPartial?.(relativePath);
+    levels.push({ directory, entries, prefix, next: 0 });
     options.onEnter?.(directory, relativePath);
-  };
+  }
   const leave = () => {
     const level = levels.pop();
     if (level !== undefined && level.directory !== first) level.directory.close();
@@ -46,7 +58,7 @@ export function* visit(first: Directory, options: VisitOptions): Generator<Visit
   };
 
   try {
-    enter(first, '');
+    yield* enter(first, '');
     for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
       const entry = level.entries[level.next++];
       if (entry === undefined) {
@@ -57,20 +69,24 @@ export function* visit(first: Directory, options: VisitOptions): Generator<Visit
       const isAccepted = options.accept?.(entry, relativePath) ?? true;
       yield { directory: level.directory, entry, relativePath, isAccepted };
       if (isAccepted && entry.isDirectory && levels.length < depth)
-        tryEnter(level.directory, entry, relativePath);
+        yield* tryEnter(level.directory, entry, relativePath);
     }
   } finally {
     while (levels.length > 0) leave();
   }
 
-  function tryEnter(parent: Directory, entry: Entry, relativePath: string): void {
+  function* tryEnter(parent: Directory, entry: Entry, relativePath: string): Generator<undefined, void> {
     let directory: Directory | undefined;
+    let entered = false;
     try {
       directory = parent.open(entry.name);
-      enter(directory, relativePath);
+      yield* enter(directory, relativePath);
+      entered = true;
     } catch (error) {
-      directory?.close();
       if (!isErrno(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'ELOOP', 'KERNEL')) throw error;
+    } finally {
+      // Also when the caller stops while it is read.
+      if (!entered) directory?.close();
     }
   }
 }

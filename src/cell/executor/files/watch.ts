@@ -26,7 +26,7 @@ export function watch(
       },
     });
     try {
-      watcher.start();
+      await watcher.start();
       await options.onProgress?.({ type: 'ready' });
       await aborted([options.signal, tree.closed]);
     } finally {

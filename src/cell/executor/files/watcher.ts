@@ -1,10 +1,16 @@
-/** Watches directories one by one, each held open while the watch on it is set, so that links lead nowhere. */
+/**
+ * Watches directories one by one, each held open while the watch on it is set, so that links lead nowhere. Changes and
+ * directories wait in a queue: the operating system hands out changes for as long as there are any, so a cell that
+ * makes them without end would keep this process from everything else.
+ */
 import { type FSWatcher, lstatSync, watch } from 'node:fs';
 import type { FileChange } from '../../../protocol/index.js';
 import { WorkcellError } from '../../../protocol/index.js';
-import { at, type Directory, entries } from './directory.js';
+import { at, type Directory } from './directory.js';
 import { errnoOf, isErrno } from './errors.js';
 import { isHiddenName } from './new-file.js';
+import { Pace } from './pace.js';
+import { listEntries } from './read-entries.js';
 import type { Tree } from './tree.js';
 import { maxDepth } from './visit.js';
 
@@ -12,9 +18,16 @@ export interface WatcherOptions {
   readonly recursive: boolean;
   /** `relativePath` is from the watched directory. */
   readonly onChange: (change: FileChange['change'], relativePath: string) => void;
+  /** After so many changes in one turn of this process the watch is set anew. The kernel keeps fewer by itself. */
+  readonly mostInTurn?: number | undefined;
 }
 
 const maxDirectories = 16_384;
+const defaultMostInTurn = 20_000;
+/** So many may wait to be looked at. */
+const mostWaiting = 100_000;
+/** How long changes are left alone after there were too many. */
+const restMs = 500;
 
 interface Known {
   readonly inode: number;
@@ -28,12 +41,34 @@ interface Watched {
   readonly known: Map<string, Known>;
 }
 
+interface Change {
+  readonly path: string;
+  readonly watched: Watched;
+  readonly event: string;
+  readonly name: string;
+}
+
+/** A directory that is to be watched and looked through. */
+interface Found {
+  readonly path: string;
+  /** Whether what is in it is news. */
+  readonly report: boolean;
+}
+
 export class Watcher {
   readonly #tree: Tree;
   readonly #names: readonly string[];
   readonly #options: WatcherOptions;
   /** By relative path; empty for the watched directory itself. */
-  readonly #watched = new Map<string, Watched>();
+  #watched = new Map<string, Watched>();
+  /** What was known of each directory before the watch was set anew. */
+  #before = new Map<string, Map<string, Known>>();
+  #found: Found[] = [];
+  #changes: Change[] = [];
+  #inTurn = 0;
+  #work: Promise<void> | undefined;
+  #rest: NodeJS.Timeout | undefined;
+  #closed = false;
 
   /** `names` lead from the root of the tree to the directory, without links. */
   constructor(tree: Tree, names: readonly string[], options: WatcherOptions) {
@@ -42,41 +77,126 @@ export class Watcher {
     this.#options = options;
   }
 
-  /** Once this returns, no change is missed. */
-  start(): void {
-    this.#inDirectory('', (directory) => this.#add(directory, '', false));
+  /** Once this settles, no change is missed. */
+  async start(): Promise<void> {
+    const pace = new Pace(undefined);
+    await this.#add({ path: '', report: false }, pace);
+    while (this.#found.length > 0 && !this.#closed) await this.#addNext(pace);
+    this.#go();
   }
 
   close(): void {
+    this.#closed = true;
+    clearTimeout(this.#rest);
+    this.#found = [];
+    this.#changes = [];
     for (const { watcher } of this.#watched.values()) watcher.close();
     this.#watched.clear();
   }
 
-  /** Sets the watch first and looks second: what appears in between is seen by both and reported once. */
-  #add(directory: Directory, path: string, isNew: boolean): void {
-    if (this.#watched.size >= maxDirectories || path.split('/').length > maxDepth) return;
-    const watcher = setWatch(directory);
-    const watched: Watched = { watcher, known: new Map() };
-    this.#watched.set(path, watched);
-    watcher.on('error', () => this.#drop(path));
-    watcher.on('change', (event, name) => {
-      if (this.#watched.get(path) === watched) this.#onEvent(path, watched, event, String(name));
-    });
-    for (const entry of entries(directory)) {
-      if (isHiddenName(entry.text)) continue;
-      this.#meet(directory, path, watched, entry.text, isNew);
+  /** Works off what waits, unless that is done already. */
+  #go(): void {
+    if (this.#found.length + this.#changes.length > 0) this.#work ??= this.#run();
+  }
+
+  async #run(): Promise<void> {
+    const pace = new Pace(undefined);
+    while (!this.#closed && this.#found.length + this.#changes.length > 0) {
+      if (this.#found.length > 0) {
+        await this.#addNext(pace);
+        continue;
+      }
+      // A part at a time: to take them one by one from the front of a long list is dear.
+      const part = this.#changes.splice(0, 512);
+      for (const change of part) {
+        await pace.step();
+        this.#apply(change);
+      }
+    }
+    this.#work = undefined;
+  }
+
+  async #addNext(pace: Pace): Promise<void> {
+    try {
+      await this.#add(this.#found.pop() as Found, pace);
+    } catch (error) {
+      // The directory was moved or removed, may not be read, or cannot be watched as well.
+      if (errnoOf(error) === undefined && !WorkcellError.isInstance(error)) throw error;
     }
   }
 
-  #onEvent(path: string, watched: Watched, event: string, name: string): void {
-    // Names that only exist until a write is complete are not told about.
-    if (isHiddenName(name)) return;
+  /** Sets the watch first and looks second: what appears in between is seen by both and reported once. */
+  async #add({ path, report }: Found, pace: Pace): Promise<void> {
+    if (this.#watched.size >= maxDirectories || path.split('/').length > maxDepth) return;
+    const directory = this.#open(path);
     try {
-      this.#inDirectory(path, (directory) => {
-        if (event === 'rename') this.#meet(directory, path, watched, name, true);
-        else if (watched.known.get(name)?.isDirectory === false)
-          this.#options.onChange('modified', join(path, name));
+      const watcher = setWatch(directory);
+      const known = this.#before.get(path) ?? new Map<string, Known>();
+      this.#before.delete(path);
+      const watched: Watched = { watcher, known };
+      this.#watched.set(path, watched);
+      watcher.on('error', () => this.#drop(path));
+      watcher.on('change', (event, name) => this.#note({ path, watched, event, name: String(name) }));
+      const missing = new Set(known.keys());
+      const { entries } = await listEntries(directory, pace);
+      for (const { text } of entries) {
+        await pace.step();
+        if (this.#watched.get(path) !== watched) return;
+        missing.delete(text);
+        if (!isHiddenName(text)) this.#meet(directory, path, watched, text, report);
+      }
+      for (const name of missing) this.#meet(directory, path, watched, name, report);
+    } finally {
+      directory.close();
+    }
+  }
+
+  /** Only notes the change: there may be another one behind it, and one behind that. */
+  #note(change: Change): void {
+    // Names that only exist until a write is complete are not told about.
+    if (isHiddenName(change.name) || this.#watched.get(change.path) !== change.watched) return;
+    if (this.#inTurn === 0)
+      setImmediate(() => {
+        this.#inTurn = 0;
       });
+    const isFlood = ++this.#inTurn > (this.#options.mostInTurn ?? defaultMostInTurn);
+    if (isFlood || this.#changes.length > mostWaiting) {
+      this.#setAnew();
+      return;
+    }
+    this.#changes.push(change);
+    this.#go();
+  }
+
+  /** Stops listening, and finds out later what changed by comparing. */
+  #setAnew(): void {
+    for (const [path, { watcher, known }] of this.#watched) {
+      watcher.close();
+      this.#before.set(path, known);
+    }
+    this.#watched.clear();
+    this.#found = [];
+    this.#changes = [];
+    this.#rest = setTimeout(() => {
+      this.#found.push({ path: '', report: true });
+      this.#go();
+    }, restMs);
+  }
+
+  #apply({ path, watched, event, name }: Change): void {
+    if (this.#watched.get(path) !== watched) return;
+    if (event !== 'rename') {
+      if (watched.known.get(name)?.isDirectory === false)
+        this.#options.onChange('modified', join(path, name));
+      return;
+    }
+    try {
+      const directory = this.#open(path);
+      try {
+        this.#meet(directory, path, watched, name, true);
+      } finally {
+        directory.close();
+      }
     } catch (error) {
       // The directory was moved or removed; its parent reports that.
       if (errnoOf(error) === undefined && !WorkcellError.isInstance(error)) throw error;
@@ -93,8 +213,9 @@ export class Watcher {
       before?.inode === stats.ino &&
       before.bornMs === stats.birthtimeMs &&
       before.isDirectory === stats.isDirectory();
-    if (isSame) return;
-    if (before?.isDirectory) this.#drop(relativePath);
+    const isWatched = this.#watched.has(relativePath);
+    if (isSame && (isWatched || !before.isDirectory)) return;
+    if (!isSame && before?.isDirectory) this.#drop(relativePath);
     if (stats === undefined) {
       if (before !== undefined) this.#options.onChange('removed', relativePath);
       watched.known.delete(name);
@@ -105,20 +226,9 @@ export class Watcher {
       bornMs: stats.birthtimeMs,
       isDirectory: stats.isDirectory(),
     });
-    if (report) this.#options.onChange(before === undefined ? 'created' : 'modified', relativePath);
-    if (stats.isDirectory() && this.#options.recursive) this.#enter(directory, name, relativePath, report);
-  }
-
-  #enter(parent: Directory, name: string, path: string, isNew: boolean): void {
-    let directory: Directory | undefined;
-    try {
-      directory = parent.open(name);
-      this.#add(directory, path, isNew);
-    } catch (error) {
-      if (!isErrno(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'KERNEL')) throw error;
-    } finally {
-      directory?.close();
-    }
+    if (report && !isSame)
+      this.#options.onChange(before === undefined ? 'created' : 'modified', relativePath);
+    if (stats.isDirectory() && this.#options.recursive) this.#found.push({ path: relativePath, report });
   }
 
   #drop(path: string): void {
@@ -127,9 +237,11 @@ export class Watcher {
       watcher.close();
       this.#watched.delete(watchedPath);
     }
+    for (const known of this.#before.keys())
+      if (known === path || known.startsWith(`${path}/`)) this.#before.delete(known);
   }
 
-  #inDirectory(path: string, work: (directory: Directory) => void): void {
+  #open(path: string): Directory {
     let directory = this.#tree.root.open('.');
     try {
       for (const name of [...this.#names, ...path.split('/')]) {
@@ -138,9 +250,10 @@ export class Watcher {
         directory.close();
         directory = next;
       }
-      work(directory);
-    } finally {
+      return directory;
+    } catch (error) {
       directory.close();
+      throw error;
     }
   }
 }

@@ -24,10 +24,14 @@ import { Victims } from './victims.js';
 
 /** How much a background program may print between two commands before the oldest of it is dropped. */
 const idleBytes = 65_536;
+/** In how many pieces it may lie. */
+const idlePieces = 256;
 /** Undoes raw mode, which a program left behind: without it Ctrl-C and line ends would not work. */
 const restoreTerminal = '\\command stty sane </dev/tty 2>/dev/null;';
 /** So much may have been typed ahead of a program that does not read. */
 const mostUntaken = 65_536;
+/** How much of what was printed while nobody listened is told to a listener at once. */
+const caughtUpBytes = 1024 * 1024;
 /** How long a command that was told to stop may take before it, and then the shell, is killed. */
 const graceMs = 100;
 
@@ -147,7 +151,7 @@ export class Session {
       waiter: undefined,
     };
     this.#running = running;
-    for (const chunk of this.#idle.splice(0)) running.spool.append(chunk);
+    running.spool.append(Buffer.concat(this.#idle.splice(0)).subarray(-idleBytes));
     this.#victims.commandStarts();
     const preparation = `${this.#rawTerminal ? restoreTerminal : ''}${this.#forgetJobs(action.command)}${this.#return()}${this.#environmentChanges()}${scope.before}`;
     this.#shell.send({ source: action.command, before: preparation, after: scope.after });
@@ -210,7 +214,9 @@ export class Session {
     let lastOutputAt = performance.now();
     const listener = onProgress && new Listener(onProgress, this.#source);
     if (running.shown < running.spool.totalBytes) {
-      const { data, from } = running.spool.read(running.shown, running.spool.totalBytes - running.shown);
+      // What was printed before that is kept under the output's id.
+      const start = Math.max(running.shown, running.spool.totalBytes - caughtUpBytes);
+      const { data, from } = running.spool.read(start, caughtUpBytes);
       listener?.push(data, from);
     }
 
@@ -303,8 +309,9 @@ export class Session {
     const running = this.#running;
     if (running === undefined || running.end !== undefined) {
       this.#idle.push(chunk);
-      while (this.#idle.length > 1 && this.#idle.reduce((sum, { length }) => sum + length, 0) > idleBytes)
-        this.#idle.shift();
+      // A program may print byte by byte, so there may be as many pieces as bytes.
+      if (this.#idle.length > idlePieces || chunk.length > 4096)
+        this.#idle = [Buffer.concat(this.#idle).subarray(-idleBytes)];
       return;
     }
     if (running.settling) return;

@@ -87,7 +87,7 @@ export class Downloads {
       if (data.receivedBytes > this.#limit) this.#cancel(data.guid);
       return;
     }
-    void this.#end(data.guid, download, data.state);
+    void this.#end(data.guid, download, data.state).catch(() => {});
   }
 
   async #end(guid: string, download: Download, state: 'completed' | 'canceled'): Promise<void> {

@@ -63,7 +63,10 @@ export class Running {
     browser.on('disconnected', () => {
       this.ended ??= 'The browser ended. The next action starts a new one.';
     });
-    this.#context.on('page', (page) => this.#take(page));
+    this.#context.on('page', (page) => {
+      // Whoever works with the page meets the failure.
+      this.#take(page)?.catch(() => {});
+    });
   }
 
   static async start(cell: PluginCell, options: BrowserOptions): Promise<Running> {
@@ -234,7 +237,7 @@ export class Running {
     page.on('close', () => this.#tabs.delete(page));
     page.on('dialog', (dialog) => void this.#answer(page, dialog).catch(() => {}));
     page.on('pageerror', (error) => this.happenings.add('pageErrors', note(error.message)));
-    page.on('websocket', (socket) => void this.#judgeSocket(page, socket.url()));
+    page.on('websocket', (socket) => void this.#judgeSocket(page, socket.url()).catch(() => {}));
     page.on('response', (response) => void this.#judgeSource(page, response).catch(() => {}));
     return opening;
   }

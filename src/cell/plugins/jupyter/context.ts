@@ -1,6 +1,6 @@
 /** One context: a kernel, made when it is needed, and the cells that take turns in it. */
 import { type ExecuteContext, WorkcellError } from '../../../protocol/index.js';
-import { type Ended, type ExecutionOptions, executeCell, executeSilently } from './execution.js';
+import { type Ended, type ExecutionOptions, executeCell, executeSilently, graceMs } from './execution.js';
 import type { Kernel } from './kernel.js';
 import { languageOf } from './languages.js';
 import type { Outputs } from './outputs.js';
@@ -66,7 +66,7 @@ export class Context {
   /** Runs a cell after those that came before it. */
   run(options: ExecutionOptions, outputs: Outputs, context: ExecuteContext): Promise<Ended> {
     return this.#inTurn(context.signal, async () => {
-      const kernel = await this.#prepared();
+      const kernel = await this.#prepared(options.timeoutMs);
       if (context.signal?.aborted) throw cancelled();
       this.#state = 'busy';
       try {
@@ -99,7 +99,7 @@ export class Context {
   }
 
   /** A kernel that is alive and follows the cell's shell and variables. */
-  async #prepared(): Promise<Kernel> {
+  async #prepared(timeoutMs: number | undefined): Promise<Kernel> {
     if (this.#closed) throw new WorkcellError('runtime-closed', 'The context was closed; use another one.');
     if (this.#current?.alive === false) this.#ready = undefined;
     this.#ready ??= this.#obtain().catch((error: unknown) => {
@@ -108,7 +108,7 @@ export class Context {
     });
     const ready = await this.#ready;
     this.#current = ready.kernel;
-    await bringUpToDate(ready, this.language, await this.#surroundings());
+    await bringUpToDate(ready, this.language, await this.#surroundings(), timeoutMs && timeoutMs + graceMs);
     return ready.kernel;
   }
 
@@ -119,13 +119,35 @@ export class Context {
       if (!left) this.waiting--;
       left = true;
     };
+    let begun = false;
     const turn = this.#turn.then(() => {
+      begun = true;
       leave();
       if (signal?.aborted) throw cancelled();
       return work();
     });
     this.#turn = turn.catch(() => {});
-    return turn;
+    return signal === undefined ? turn : untilGivenUp(turn, signal, () => begun);
+  }
+}
+
+/** Whoever gives up before its turn began gives up at once, and not when the cells before are done. */
+async function untilGivenUp<Result>(
+  turn: Promise<Result>,
+  signal: AbortSignal,
+  hasBegun: () => boolean,
+): Promise<Result> {
+  let giveUp = (): void => {};
+  const givenUp = new Promise<never>((_, reject) => {
+    giveUp = () => {
+      if (!hasBegun()) reject(cancelled());
+    };
+  });
+  signal.addEventListener('abort', giveUp, { once: true });
+  try {
+    return await Promise.race([turn, givenUp]);
+  } finally {
+    signal.removeEventListener('abort', giveUp);
   }
 }
 
@@ -134,7 +156,12 @@ function cancelled(): WorkcellError {
 }
 
 /** Tells a kernel what changed around it since it was last told. */
-async function bringUpToDate(ready: ReadyKernel, languageName: string, now: Surroundings): Promise<void> {
+async function bringUpToDate(
+  ready: ReadyKernel,
+  languageName: string,
+  now: Surroundings,
+  limitMs: number | undefined,
+): Promise<void> {
   const language = languageOf(languageName);
   const { told, kernel } = ready;
   if (language === undefined) return;
@@ -148,6 +175,6 @@ async function bringUpToDate(ready: ReadyKernel, languageName: string, now: Surr
   ];
   if (lines.length === 0) return;
   // A directory that is gone meanwhile is the shell's concern, not that of this cell.
-  await executeSilently(kernel, lines.join('\n'));
+  await executeSilently(kernel, lines.join('\n'), undefined, limitMs);
   ready.told = now;
 }

@@ -22,7 +22,7 @@ export interface Ended {
 }
 
 /** How long a cell that was interrupted may take to end before its kernel is ended. */
-const graceMs = 2000;
+export const graceMs = 800;
 
 const streamSchema = z.object({ name: z.enum(['stdout', 'stderr']), text: z.string() });
 const shownSchema = z.object({
@@ -47,7 +47,6 @@ export async function executeCell(
   outputs: Outputs,
   context: ExecuteContext,
 ): Promise<Ended> {
-  if (options.input !== undefined) await kernel.openStdin();
   const execution = new Execution(kernel, options, outputs, context);
   try {
     return await execution.run();
@@ -61,6 +60,7 @@ export async function executeSilently(
   kernel: Kernel,
   code: string,
   expression?: string,
+  limitMs = silentMs,
 ): Promise<string | undefined> {
   const request = {
     code,
@@ -70,8 +70,10 @@ export async function executeSilently(
     allow_stdin: false,
     stop_on_error: false,
   };
-  return new Promise((resolve) => {
+  let late: NodeJS.Timeout | undefined;
+  return new Promise<string | undefined>((resolve) => {
     let id = kernel.send('shell', 'execute_request', request);
+    late = setTimeout(() => void kernel.kill(), limitMs);
     kernel.listener = {
       onMessage(channel, { parentId, content }) {
         if (channel !== 'shell' || parentId !== id) return;
@@ -85,6 +87,9 @@ export async function executeSilently(
       onMalformed() {},
     };
     void kernel.ended.then(() => resolve(undefined));
+  }).finally(() => {
+    clearTimeout(late);
+    kernel.listener = undefined;
   });
 }
 
@@ -95,6 +100,9 @@ export async function executeSilently(
 function wasPassedOver({ status }: Content): boolean {
   return status === 'abort' || status === 'aborted';
 }
+
+/** A kernel that does not carry out a line of ours in this time is stuck, and is ended. */
+const silentMs = 60_000;
 
 /** After so long code that was passed over is sent again. */
 const againMs = 25;
@@ -141,6 +149,7 @@ class Execution implements KernelListener {
     if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.#stop('timeout'), timeoutMs);
     if (this.#signal?.aborted) this.#cancel();
     else this.#signal?.addEventListener('abort', this.#cancel, { once: true });
+    if (this.#options.input !== undefined) await Promise.race([this.#kernel.openStdin(), this.#kernel.ended]);
     this.#send();
     const death = await Promise.race([finished, this.#kernel.ended]);
     await this.#pace.drained();
@@ -185,9 +194,12 @@ class Execution implements KernelListener {
 
   onOmitted(channel: Channel, bytes: number): void {
     this.#outputs.omit(bytes);
-    // A reply that is too large to be read is still the reply.
+    // A reply that is too large to be read is still the reply, though not one that says that all went well.
     if (channel === 'shell') {
       this.#reply = {};
+      this.#notices.push(
+        `The kernel's reply has ${bytes} bytes, which is too large to be read; an error with a long traceback is the usual reason.`,
+      );
       this.#settle();
     }
   }
@@ -277,9 +289,10 @@ class Execution implements KernelListener {
       this.#notices.push(
         `${this.#malformed} messages of the kernel were malformed or not signed, and ignored.`,
       );
-    const isError = this.#failed || death !== undefined || (reply.success && reply.data.status !== 'ok');
+    // Only a kernel that says so has run the code to a good end.
+    const isOk = !this.#failed && death === undefined && reply.data?.status === 'ok';
     return {
-      status: isError ? 'error' : 'ok',
+      status: isOk ? 'ok' : 'error',
       endedBy: this.#stoppedBy ?? death?.endedBy ?? 'exit',
       executionCount: (reply.success ? reply.data.execution_count : undefined) ?? null,
       notices: this.#notices,

@@ -30,8 +30,8 @@ const startMs = 120_000;
 /** A kernel whose connection broke has this long to be seen to have ended by itself. */
 const farewellMs = 2000;
 
-/** The longest message that is kept: more than a picture needs, and little enough to hold several. */
-const messageBytes = 24 * 1024 * 1024;
+/** The longest message that is kept: more than a picture needs, and little enough to be read at once. */
+const messageBytes = 16 * 1024 * 1024;
 
 const complaintBytes = 4096;
 
@@ -120,12 +120,17 @@ export class Kernel {
     else this.#cell.signal([this.pid], 'SIGINT');
   }
 
-  /** Stops the whole kernel: what it publishes meanwhile would be dropped, not kept back. */
+  /**
+   * Stops the whole kernel: what it publishes meanwhile would be dropped, not kept back. Another process of the cell may
+   * let it go on, so nothing more is read from it either.
+   */
   pause(): void {
     this.#cell.signal([this.pid], 'SIGSTOP');
+    this.#connections.get('iopub')?.pause();
   }
 
   resume(): void {
+    this.#connections.get('iopub')?.resume();
     this.#cell.signal([this.pid], 'SIGCONT');
   }
 

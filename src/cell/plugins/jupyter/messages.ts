@@ -1,6 +1,7 @@
 /** Messages of the Jupyter protocol, signed. What does not carry the kernel's signature is no message. */
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
+import { parseUntrustedJson, usualBounds } from '../../../base/untrusted-json.js';
 import type { Frame } from './zmtp.js';
 
 export type Content = Readonly<Record<string, unknown>>;
@@ -14,6 +15,9 @@ export interface Message {
 }
 
 const delimiter = '<IDS|MSG>';
+
+/** A picture is one long string. */
+const bounds = { ...usualBounds, bytes: Number.POSITIVE_INFINITY };
 
 const headerSchema = z.object({ msg_id: z.string().max(512), msg_type: z.string().max(128) });
 const parentSchema = z.object({ msg_id: z.string().max(512).optional() });
@@ -78,7 +82,7 @@ function isEqual(given: Buffer, expected: Buffer): boolean {
 
 function parseJson(bytes: Buffer): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8'));
+    return parseUntrustedJson(bytes, bounds);
   } catch {
     return undefined;
   }

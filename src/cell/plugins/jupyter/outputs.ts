@@ -10,6 +10,12 @@ export interface OutputBudget {
 /** So many outputs are kept at each end, however small they are. */
 const mostEntries = 500;
 
+/** A display has one of a few forms; nobody chooses between more. */
+const mostMediaTypes = 32;
+
+/** So many lines of a traceback are kept. */
+const mostLines = 1000;
+
 type Shown = Extract<CodeOutput, { type: 'result' | 'display' }>;
 
 interface Entry {
@@ -20,6 +26,7 @@ interface Entry {
 interface ShownEntry extends Entry {
   output: Shown;
   mediaBytes: number;
+  displayId?: string | undefined;
 }
 
 export class Outputs {
@@ -33,6 +40,7 @@ export class Outputs {
   #gapBytes = 0;
   #mediaBytes = 0;
   #truncated = false;
+  #failed = false;
   /** Set by a request to clear that waits for the next output. */
   #clearNext = false;
   readonly #displays = new Map<string, ShownEntry>();
@@ -69,19 +77,26 @@ export class Outputs {
   /** Gives what is kept of it. */
   show(shown: Shown, id?: string): Shown {
     this.#beforeNext();
-    const entry = this.#measure(shown);
+    const entry: ShownEntry = { ...this.#measure(shown, this.#budget.textBytes / 2), displayId: id };
     if (id !== undefined) this.#displays.set(id, entry);
     this.#add(entry);
     return entry.output;
   }
 
-  /** Replaces what a display shows; gives what is kept of it, if there is such a display. */
+  /** Replaces what a display shows; gives what is kept of it, if there still is such a display. */
   update(shown: Shown, id: string): Shown | undefined {
     const entry = this.#displays.get(id);
     if (entry === undefined) return undefined;
     this.#mediaBytes -= entry.mediaBytes;
-    const { output, mediaBytes } = this.#measure(shown);
-    Object.assign(entry, { output, mediaBytes });
+    const inHead = this.#head.includes(entry);
+    const others = (inHead ? this.#headBytes : this.#tailBytes) - entry.bytes;
+    const { output, mediaBytes, bytes } = this.#measure(
+      shown,
+      Math.max(0, this.#budget.textBytes / 2 - others),
+    );
+    Object.assign(entry, { output, mediaBytes, bytes });
+    if (inHead) this.#headBytes = others + bytes;
+    else this.#tailBytes = others + bytes;
     return output;
   }
 
@@ -95,8 +110,10 @@ export class Outputs {
       traceback: clipLines(traceback, limit),
     };
     this.#truncated ||= output.message !== message || output.traceback.length !== traceback.length;
-    // What went wrong is worth more than what was printed before it, so it has a place of its own.
-    this.#add({ output, bytes: 0 });
+    // What went wrong is worth more than what was printed before it, so it has a place of its own: once.
+    const bytes = this.#failed ? Buffer.byteLength(output.message + output.traceback.join('')) : 0;
+    this.#failed = true;
+    this.#add({ output, bytes });
   }
 
   /** Something came that was too large to be kept. */
@@ -174,6 +191,7 @@ export class Outputs {
   /** Empties the tail, and counts what comes between the head and what follows. */
   #drop(bytes: number): void {
     this.#gapBytes += bytes + this.#tailBytes;
+    for (const entry of this.#tail) this.#forget(entry);
     this.#tail = [];
     this.#tailBytes = 0;
     this.#truncated = true;
@@ -183,22 +201,29 @@ export class Outputs {
     while (this.#tailBytes > this.#budget.textBytes / 2 || this.#tail.length > mostEntries) {
       const dropped = this.#tail.shift();
       if (dropped === undefined) return;
+      this.#forget(dropped);
       this.#tailBytes -= dropped.bytes;
       this.#gapBytes += Math.max(dropped.bytes, 1);
       this.#truncated = true;
     }
   }
 
+  /** A display that is not shown any more is not updated either. */
+  #forget(entry: Entry & { displayId?: string | undefined }): void {
+    const { displayId } = entry;
+    if (displayId !== undefined && this.#displays.get(displayId) === entry) this.#displays.delete(displayId);
+  }
+
   /** Leaves out the media that go beyond the budget. */
-  #measure({ type, data }: Shown): ShownEntry {
+  #measure({ type, data }: Shown, textRoom: number): ShownEntry {
     const kept: Record<string, unknown> = {};
     const omitted: Record<string, number> = {};
     const before = this.#mediaBytes;
     let bytes = 0;
-    for (const [mediaType, value] of Object.entries(data)) {
+    for (const [mediaType, value] of Object.entries(data).slice(0, mostMediaTypes)) {
       const size = Buffer.byteLength(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
       const isText = mediaType === 'text/plain';
-      const room = isText ? this.#budget.textBytes / 2 : this.#budget.mediaBytes - this.#mediaBytes;
+      const room = isText ? textRoom : this.#budget.mediaBytes - this.#mediaBytes;
       if (size > room) {
         omitted[mediaType] = size;
         if (isText) kept[mediaType] = clip(String(value), room);
@@ -254,15 +279,12 @@ function clip(text: string, bytes: number): string {
 
 /** The last lines say what happened. */
 function clipLines(lines: readonly string[], bytes: number): string[] {
-  const kept: string[] = [];
-  let room = bytes;
-  for (const line of [...lines].reverse()) {
-    const size = Buffer.byteLength(line);
-    if (size > room) break;
-    room -= size;
-    kept.unshift(line);
+  let first = lines.length;
+  for (let room = bytes; first > 0 && lines.length - first < mostLines; first--) {
+    room -= Buffer.byteLength(lines[first - 1] as string);
+    if (room < 0) break;
   }
-  return kept;
+  return lines.slice(first);
 }
 
 /** The last place up to this one that is not between the two halves of a character. */

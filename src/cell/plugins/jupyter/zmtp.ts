@@ -73,6 +73,15 @@ export class ZmtpConnection {
     );
   }
 
+  /** Reads nothing more until `resume`. */
+  pause(): void {
+    this.#stream.pause();
+  }
+
+  resume(): void {
+    this.#stream.resume();
+  }
+
   close(): void {
     this.#ended = true;
     this.#stream.destroy();

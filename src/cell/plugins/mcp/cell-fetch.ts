@@ -4,6 +4,7 @@ import { connect as connectTls } from 'node:tls';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { Agent, fetch } from 'undici';
 import type { PluginCell } from '../plugin.js';
+import { boundAnswer } from './bound-answer.js';
 
 export interface CellFetch {
   readonly fetch: FetchLike;
@@ -21,8 +22,10 @@ export function createCellFetch(cell: PluginCell): CellFetch {
         (stream) => {
           if (!secure) return callback(null, stream as Socket);
           const socket = connectTls({ socket: stream, servername: host, ALPNProtocols: ['http/1.1'] });
+          // One that breaks off underneath shows in the socket above it.
+          stream.on('error', () => socket.destroy());
           socket.once('secureConnect', () => callback(null, socket));
-          socket.once('error', (error) => callback(error, null));
+          socket.on('error', (error) => callback(error, null));
         },
         (error: Error) => callback(error, null),
       );
@@ -30,12 +33,10 @@ export function createCellFetch(cell: PluginCell): CellFetch {
   });
   return {
     // Redirects would lead elsewhere with the same headers, so they are answers like any other.
-    fetch: (url, init) =>
-      fetch(url, {
-        ...(init as object),
-        redirect: 'manual',
-        dispatcher: agent,
-      }) as unknown as Promise<Response>,
+    fetch: async (url, init) => {
+      const options = { ...(init as object), redirect: 'manual' as const, dispatcher: agent };
+      return boundAnswer((await fetch(url, options)) as unknown as Response);
+    },
     close: () => agent.destroy(),
   };
 }

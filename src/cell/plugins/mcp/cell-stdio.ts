@@ -1,13 +1,20 @@
 /** An MCP server as a process of the cell: messages are lines on its standard input and output. */
-import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
+import { serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import { parseUntrustedJson, usualBounds } from '../../../base/untrusted-json.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import type { LaunchedProcess } from '../../launchers/launcher.js';
 import type { PluginCell } from '../plugin.js';
 
 /** Of one message; a list of tools is the largest that comes. */
-const longestMessage = 8 * 1024 * 1024;
+const longestMessage = usualBounds.bytes;
+/** Pieces of a message are joined when there are so many, however short they are. */
+const mostPieces = 1024;
+/** What a server says that nobody asked for: so much in a second. */
+const mostUnasked = 1000;
+/** Answers to its own questions that a server has not read. */
+const mostUnread = 1024 * 1024;
 const keptComplaint = 2000;
 const newline = 0x0a;
 /** How long a server may take to end by itself once nobody talks to it any more. */
@@ -29,6 +36,8 @@ export class CellStdioTransport implements Transport {
   readonly #server: StdioServer;
   #pieces: Buffer[] = [];
   #length = 0;
+  #unasked = 0;
+  #countedFrom = 0;
   #process: LaunchedProcess | undefined;
   #closing: Promise<void> | undefined;
   #complaint = '';
@@ -49,6 +58,8 @@ export class CellStdioTransport implements Transport {
     this.#process = launched;
     // A server that ends while something is written to it shows by its end.
     launched.stdin.on('error', () => {});
+    launched.stdout.on('error', () => {});
+    launched.stderr.on('error', () => {});
     launched.stdout.on('data', (chunk: Buffer) => this.#take(chunk));
     launched.stderr.on('data', (chunk: Buffer) => {
       this.#complaint = (this.#complaint + chunk.toString('utf8')).slice(-keptComplaint);
@@ -60,6 +71,8 @@ export class CellStdioTransport implements Transport {
     const { stdin } = this.#process ?? {};
     if (stdin === undefined || !stdin.writable)
       throw new WorkcellError('runtime-disconnected', 'The MCP server has ended.');
+    if ('result' in message && stdin.writableLength > mostUnread)
+      return this.#giveUp('it does not read the answers to its own requests');
     if (stdin.write(serializeMessage(message))) return;
     await new Promise<void>((resolve) => {
       stdin.once('drain', resolve);
@@ -90,7 +103,7 @@ export class CellStdioTransport implements Transport {
   #take(chunk: Buffer): void {
     let start = 0;
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
-      const line = Buffer.concat([...this.#pieces, chunk.subarray(start, end)]).toString('utf8');
+      const line = Buffer.concat([...this.#pieces, chunk.subarray(start, end)]);
       start = end + 1;
       this.#pieces = [];
       this.#length = 0;
@@ -98,20 +111,38 @@ export class CellStdioTransport implements Transport {
     }
     this.#pieces.push(chunk.subarray(start));
     this.#length += chunk.length - start;
-    if (this.#length <= longestMessage) return;
-    this.#complaint = `more than ${longestMessage} bytes in one message`;
+    if (this.#length > longestMessage) this.#giveUp(`more than ${longestMessage} bytes in one message`);
+    else if (this.#pieces.length > mostPieces) this.#pieces = [Buffer.concat(this.#pieces)];
+  }
+
+  /** Nothing of the server is read any more, so it ends when it writes on. */
+  #giveUp(reason: string): void {
+    this.#complaint = reason;
     this.#pieces = [];
-    // Nothing of it is read any more, so it ends when it writes on.
     this.#process?.stdout.destroy();
     void this.close();
   }
 
-  #deliver(line: string): void {
+  #deliver(line: Buffer): void {
+    if (this.#closing !== undefined) return;
     try {
-      this.onmessage?.(deserializeMessage(line));
+      const message = JSONRPCMessageSchema.parse(parseUntrustedJson(line));
+      if ('method' in message && this.#isFlood())
+        this.#giveUp(`more than ${mostUnasked} messages in a second`);
+      else this.onmessage?.(message);
     } catch (error) {
+      if (error instanceof RangeError) this.#giveUp(`a message that is not taken. ${error.message}`);
       // A line that is no message, such as a greeting printed by mistake, harms nothing.
-      this.onerror?.(error as Error);
+      else this.onerror?.(error as Error);
     }
+  }
+
+  #isFlood(): boolean {
+    const now = performance.now();
+    if (now - this.#countedFrom > 1000) {
+      this.#countedFrom = now;
+      this.#unasked = 0;
+    }
+    return ++this.#unasked > mostUnasked;
   }
 }

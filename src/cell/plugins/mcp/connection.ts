@@ -2,7 +2,11 @@
 import { createHash } from 'node:crypto';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  CallToolResultSchema,
+  ListToolsResultSchema,
+  ToolListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import type { PluginCell } from '../plugin.js';
 import type { McpTool, ServerConfig } from './actions.js';
@@ -11,6 +15,7 @@ import { CellStdioTransport } from './cell-stdio.js';
 import { describeFailure } from './failures.js';
 
 const mostTools = 1000;
+const mostPages = 100;
 const longestTool = 256 * 1024;
 const longestList = 4 * 1024 * 1024;
 
@@ -66,11 +71,10 @@ export class Connection {
         { details: { server: this.name, tool: name } },
       );
     }
+    // Not by the client's own verb, which checks the answer with a program that it makes of the server's schema.
+    const params = { name, arguments: args };
     return this.#asking(() =>
-      client.callTool({ name, arguments: args }, undefined, {
-        timeout: waiting.timeoutMs,
-        ...(waiting.signal !== undefined && { signal: waiting.signal }),
-      }),
+      client.request({ method: 'tools/call', params }, CallToolResultSchema, limits(waiting)),
     );
   }
 
@@ -84,14 +88,21 @@ export class Connection {
     const { client } = await this.#open(waiting);
     this.#stale = false;
     const tools: McpTool[] = [];
+    const begun = performance.now();
     let bytes = 0;
+    let pages = 0;
     let cursor: string | undefined;
     do {
+      if (++pages > mostPages) throw tooManyPages(this.name);
+      // All pages together have the time of one answer.
+      const timeoutMs = Math.max(1, waiting.timeoutMs - (performance.now() - begun));
+      const params = cursor === undefined ? {} : { cursor };
       const page = await this.#asking(() =>
-        client.listTools(cursor === undefined ? {} : { cursor }, {
-          timeout: waiting.timeoutMs,
-          ...(waiting.signal !== undefined && { signal: waiting.signal }),
-        }),
+        client.request(
+          { method: 'tools/list', params },
+          ListToolsResultSchema,
+          limits({ ...waiting, timeoutMs }),
+        ),
       );
       for (const { name, description, inputSchema, annotations } of page.tools) {
         const tool = { server: this.name, name, description, inputSchema, annotations };
@@ -136,7 +147,7 @@ export class Connection {
       this.#stale = true;
     });
     try {
-      await client.connect(transport, { timeout: timeoutMs, ...(signal !== undefined && { signal }) });
+      await client.connect(transport, limits({ timeoutMs, signal }));
       return session;
     } catch (error) {
       await session.end();
@@ -179,8 +190,20 @@ async function httpTransport(
   return new StreamableHTTPClientTransport(new URL(url), options) as Transport;
 }
 
+function limits({ timeoutMs, signal }: Waiting): { timeout: number; signal?: AbortSignal } {
+  return { timeout: timeoutMs, ...(signal !== undefined && { signal }) };
+}
+
 function digest(tool: McpTool): string {
   return createHash('sha256').update(JSON.stringify(tool)).digest('hex');
+}
+
+function tooManyPages(server: string): WorkcellError {
+  return new WorkcellError(
+    'file-too-large',
+    `MCP server "${server}" lists its tools on more than ${mostPages} pages, which is the limit.`,
+    { details: { server } },
+  );
 }
 
 function tooLarge(server: string, tool: string, length: number): WorkcellError {

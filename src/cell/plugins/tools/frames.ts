@@ -1,4 +1,6 @@
 /** Messages on a byte stream: JSON after its length in four bytes. */
+import { parseUntrustedJson } from '../../../base/untrusted-json.js';
+import { deepestResult, mostValues } from './limits.js';
 
 export function frame(message: unknown): Buffer {
   const text = JSON.stringify(message);
@@ -8,6 +10,9 @@ export function frame(message: unknown): Buffer {
   bytes.write(text, 4, 'utf8');
   return bytes;
 }
+
+/** Results may be nested so deep, and a message is a few levels more. */
+const deepestMessage = deepestResult + 8;
 
 /** Puts messages together again. Nothing is kept of one that says it is longer than the limit. */
 export class FrameReader {
@@ -36,7 +41,8 @@ export class FrameReader {
         this.#wanted = 4 + length;
         break;
       }
-      yield JSON.parse(data.toString('utf8', 4, 4 + length));
+      const bounds = { bytes: this.#limitBytes, values: mostValues, depth: deepestMessage };
+      yield parseUntrustedJson(data.subarray(4, 4 + length), bounds);
       data = data.subarray(4 + length);
     }
     if (data.length > 0) {

@@ -1,7 +1,9 @@
 /** Checks values against JSON Schemas. Both sides do: the caller before it asks, the executor before it calls. */
 import type { Ajv2020, ErrorObject } from 'ajv/dist/2020.js';
+import { TookTooLong, withinMs } from '../../../base/within-ms.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import { withoutNulls } from './optional.js';
+import { unknownProperties } from './unknown-properties.js';
 
 /** A JSON Schema, draft 2020-12. */
 export interface JsonSchema {
@@ -19,6 +21,15 @@ export type Checked = { readonly value: unknown; readonly issues?: undefined } |
 /** The validator makes a program of a schema, so what it is made from is bounded. */
 const largestSchema = { bytes: 65_536, depth: 48 } as const;
 
+/** How long a schema may take to become a check, and a value to be checked. */
+const compileMs = 2000;
+const checkMs = 100;
+
+const mostIssues = 100;
+
+/** Keywords whose check takes longer than the value is long, as a pattern that tries all ways to match does. */
+const dear = /"(?:pattern|patternProperties|uniqueItems|\$ref|\$dynamicRef|anyOf|oneOf|contains)":/;
+
 /** Throws for a schema that is too large to be used. */
 export function boundSchema(schema: JsonSchema, what: string): void {
   const text = JSON.stringify(schema);
@@ -31,17 +42,28 @@ export function boundSchema(schema: JsonSchema, what: string): void {
   }
 }
 
-/** Makes a check of a schema. What is absent takes its default, and what is null though it may not be counts as absent. */
-export async function compile(schema: JsonSchema, what: string): Promise<(value: unknown) => Checked> {
+/**
+ * Makes a check of a schema. What is absent takes its default, what is null though it may not be counts as absent, and
+ * what a strict check does not find in the schema is refused unless that allows more. Schemas and values come from anywhere, an MCP server
+ * included, so neither may take long.
+ */
+export async function compile(
+  schema: JsonSchema,
+  what: string,
+  strict: boolean,
+): Promise<(value: unknown) => Checked> {
   boundSchema(schema, what);
   const ajv = await validator();
   try {
     const { $id: _, ...anonymous } = schema;
-    const validate = ajv.compile(anonymous);
-    return (given) => {
+    const validate = withinMs(compileMs, () => ajv.compile(anonymous));
+    const check = (given: unknown): Checked => {
       const value = withoutNulls(given, schema);
-      return validate(value) ? { value } : { issues: (validate.errors ?? []).map(toIssue) };
+      const unknown = strict ? unknownProperties(value, schema) : [];
+      if (validate(value) && unknown.length === 0) return { value };
+      return { issues: distinct([...unknown, ...(validate.errors ?? []).map(toIssue)]) };
     };
+    return dear.test(JSON.stringify(schema)) ? (given) => inTime(check, given) : check;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new WorkcellError('invalid-tool', `${what} is no JSON Schema: ${reason}.`, { cause });
@@ -55,20 +77,38 @@ export function describe(issues: readonly Issue[]): string {
     .join('; ');
 }
 
+function inTime(check: (value: unknown) => Checked, given: unknown): Checked {
+  try {
+    return withinMs(checkMs, () => check(given));
+  } catch (error) {
+    if (!(error instanceof TookTooLong)) throw error;
+    const message = `takes more than ${checkMs} ms to check; its schema has a pattern or a choice that tries too many ways`;
+    return { issues: [{ path: [], message }] };
+  }
+}
+
+/** The schema itself may say the same about a property. */
+function distinct(issues: readonly Issue[]): Issue[] {
+  const seen = new Map(issues.map((issue) => [JSON.stringify(issue), issue]));
+  return [...seen.values()].slice(0, mostIssues);
+}
+
 let loaded: Promise<Ajv2020> | undefined;
 
 function validator(): Promise<Ajv2020> {
-  loaded ??= import('ajv/dist/2020.js').then(
-    ({ Ajv2020: Validator }) =>
-      new Validator({
-        allErrors: true,
-        useDefaults: true,
-        strict: false,
-        validateFormats: false,
-        addUsedSchema: false,
-        logger: false,
-      }),
-  );
+  loaded ??= import('ajv/dist/2020.js').then(({ Ajv2020: Validator }) => {
+    const ajv = new Validator({
+      allErrors: true,
+      useDefaults: true,
+      strict: false,
+      validateFormats: false,
+      addUsedSchema: false,
+      logger: false,
+    });
+    // The first one takes the time of the schema of schemas, which is nobody's fault.
+    ajv.compile({});
+    return ajv;
+  });
   return loaded;
 }
 

@@ -16,6 +16,11 @@ export const streamBytes = 1_048_576;
 /** A host has to keep to its own bounds; beyond these it is not believed any more. */
 export const frameLimitBytes = 16_777_216;
 export const deepestResult = 512;
+export const mostValues = 300_000;
+
+/** How much may be on its way to a host that does not read, and how many of its requests are carried out at once. */
+export const unreadBytes = 67_108_864;
+export const mostRequests = 64;
 
 /** How many pieces of progress are passed on from one call. */
 export const progressLimit = 10_000;

@@ -9,7 +9,7 @@ import type { LaunchedProcess } from '../../launchers/launcher.js';
 import type { PluginCell } from '../plugin.js';
 import { FrameReader, frame } from './frames.js';
 import type { HostProgram } from './inside/programs.js';
-import { captureBytes, frameLimitBytes, startLimitMs, streamBytes } from './limits.js';
+import { captureBytes, frameLimitBytes, startLimitMs, streamBytes, unreadBytes } from './limits.js';
 import { type HostMessage, hostMessageSchema } from './messages.js';
 
 export interface Link {
@@ -31,6 +31,8 @@ export async function openLink(
   const seen = `${inside}/${basename(directory)}`;
   const token = randomBytes(24).toString('base64url');
   const server = createServer();
+  server.maxConnections = mostStrangers;
+  const strangers = new Set<Socket>();
   let process: LaunchedProcess | undefined;
   try {
     await Promise.all([
@@ -43,13 +45,14 @@ export async function openLink(
     process.stdin.end(token);
     const printed = [lastWords(process.stdout), lastWords(process.stderr)];
     const said = () => printed.map((words) => words()).join('');
-    const socket = await admit(server, token, process, program, said);
+    const socket = await admit({ server, strangers }, token, process, program, said);
     return link(cell, process, socket, said, receive);
   } catch (error) {
     if (process !== undefined) await cell.kill(process.pid);
     throw error;
   } finally {
     server.close();
+    for (const stranger of strangers) stranger.destroy();
     await discardTree(directory);
   }
 }
@@ -82,7 +85,12 @@ function link(
   socket.on('data', read);
   socket.resume();
   return {
-    send: (message) => void socket.write(frame(message)),
+    send(message) {
+      socket.write(frame(message));
+      if (socket.writableLength <= unreadBytes) return;
+      reason ??= 'it did not read what it was sent';
+      socket.destroy();
+    },
     lost,
     async close(given) {
       reason ??= given;
@@ -92,6 +100,9 @@ function link(
   };
 }
 
+/** Other programs of the cell may connect while the host starts, too. */
+const mostStrangers = 64;
+
 interface Admitted {
   readonly socket: Socket;
   readonly reader: FrameReader;
@@ -99,7 +110,7 @@ interface Admitted {
 
 /** Waits for the host itself: whatever else in the cell connects does not know the token. */
 function admit(
-  server: Server,
+  { server, strangers }: { server: Server; strangers: Set<Socket> },
   token: string,
   { exited }: LaunchedProcess,
   program: HostProgram,
@@ -121,6 +132,8 @@ function admit(
       refuse([`it ended with ${signal ?? exitCode}`, said()].filter(Boolean).join('; it printed: ')),
     );
     server.on('connection', (socket) => {
+      strangers.add(socket);
+      socket.once('close', () => strangers.delete(socket));
       socket.on('error', () => {});
       const reader = new FrameReader(frameLimitBytes);
       socket.once('data', (chunk: Buffer) => {
@@ -130,6 +143,7 @@ function admit(
           return;
         }
         clearTimeout(timer);
+        strangers.delete(socket);
         resolve({ socket, reader });
       });
     });

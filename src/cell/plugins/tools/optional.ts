@@ -37,7 +37,7 @@ export function isSchema(value: unknown): value is JsonSchema {
 }
 
 /** A reference within the same schema leads to the part that it names; any other is left as it is. */
-function follow(schema: JsonSchema, root: unknown): JsonSchema {
+export function follow(schema: JsonSchema, root: unknown): JsonSchema {
   const { $ref } = schema;
   if (typeof $ref !== 'string' || !$ref.startsWith('#')) return schema;
   let place: unknown = root;

@@ -1,6 +1,7 @@
 /** What tools ask of the runtime while they run: actions of the same cell. */
 import { type Action, errorSchema, parseAction, WorkcellError } from '../../../protocol/index.js';
 import type { PluginCell } from '../plugin.js';
+import { mostRequests } from './limits.js';
 
 interface Execute {
   readonly id: number;
@@ -19,6 +20,10 @@ export class Requests {
   /** Carries an action out for a call that is still open. What a tool may do this way it may do in its cell anyway. */
   execute({ id, request, action }: Execute, open: boolean, send: (message: unknown) => void): void {
     if (!open || this.#running.has(request)) return;
+    if (this.#running.size >= mostRequests) {
+      send({ type: 'answer', request, error: toBody(tooMany()) });
+      return;
+    }
     const stop = new AbortController();
     this.#running.set(request, { call: id, stop });
     void this.#perform(action, stop.signal)
@@ -44,6 +49,13 @@ export class Requests {
   async #perform(action: unknown, signal: AbortSignal) {
     return await this.#cell.execute(parseAction(action) as Action, { signal });
   }
+}
+
+function tooMany(): WorkcellError {
+  return new WorkcellError(
+    'rate-limited',
+    `Tools of one host have ${mostRequests} actions under way already. Wait for one of them to end.`,
+  );
 }
 
 function toBody(error: unknown) {

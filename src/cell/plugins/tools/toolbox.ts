@@ -55,7 +55,7 @@ export class Toolbox {
       this.#keep(action),
       Promise.all(
         tools.map(({ name, parameters }) =>
-          parameters === undefined ? undefined : compile(parameters, `The schema of tool "${name}"`),
+          parameters === undefined ? undefined : compile(parameters, `The schema of tool "${name}"`, true),
         ),
       ),
     ]);

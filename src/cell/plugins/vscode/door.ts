@@ -79,7 +79,7 @@ export class Door {
         headers: this.#withoutPass(headers),
         createConnection: () => reached,
       });
-      onward.on('response', (answer) => passOn(answer, response));
+      onward.on('response', (answer) => passOn(answer, response, this.#cookie));
       onward.on('error', () => {});
       // Whatever became of it, who asked gets an answer.
       onward.on('close', () => response.headersSent || gone(response));
@@ -153,9 +153,12 @@ export class Door {
     return own?.slice(this.#cookie.length + 1);
   }
 
+  /** A browser sends the cookies of every server of this machine; only those of this editor go through. */
   #withoutPass({ cookie = '', ...headers }: IncomingHttpHeaders): IncomingHttpHeaders {
-    const others = cookie.split(/; */).filter((one) => !one.startsWith(`${this.#cookie}=`));
-    return others.join('') === '' ? headers : { ...headers, cookie: others.join('; ') };
+    const prefix = `${this.#cookie}-`;
+    const own = cookie.split(/; */).filter((one) => one.startsWith(prefix));
+    const names = own.map((one) => one.slice(prefix.length));
+    return names.length === 0 ? headers : { ...headers, cookie: names.join('; ') };
   }
 }
 
@@ -173,10 +176,17 @@ function partsOf(url: string): { path: string; query: URLSearchParams } {
   return { path, query: new URLSearchParams(url.slice(path.length + 1)) };
 }
 
-/** What answers is a program of the cell, and may answer what no server may say. */
-function passOn(answer: IncomingMessage, response: ServerResponse): void {
+/**
+ * What answers is a program of the cell, and may answer what no server may say. A cookie that it sets is kept under a name
+ * of this door, so that it meets no other server of this machine.
+ */
+function passOn(answer: IncomingMessage, response: ServerResponse, cookie: string): void {
   try {
-    response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
+    const headers = answer.rawHeaders.map((text, index, all) => {
+      const isCookie = index % 2 === 1 && all[index - 1]?.toLowerCase() === 'set-cookie';
+      return isCookie ? `${cookie}-${text.replace(/;\s*domain=[^;]*/gi, '')}` : text;
+    });
+    response.writeHead(answer.statusCode ?? 502, headers);
     pipeline(answer, response, () => {});
   } catch {
     answer.destroy();

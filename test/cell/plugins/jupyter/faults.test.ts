@@ -56,6 +56,38 @@ describe('a kernel', () => {
       expect(highest - before).toBeLessThan(150 * mebibyte);
     }));
 
+  test('that fails with a traceback too large to be read is not reported as well', () =>
+    withLimits(async (runtime) => {
+      const failed = await runtime.runCode('raise ValueError("x" * 30_000_000)');
+      expect(failed).toMatchObject({ status: 'error', notice: expect.stringContaining('too large') });
+    }));
+
+  test('that shows values without number or end keeps nothing else waiting', () =>
+    withLimits(async (runtime) => {
+      const result = await runtime.runCode(`
+from IPython.display import display
+for count in range(20):
+    display({"application/json": [[]] * 2_000_000}, raw=True)
+deep = []
+for count in range(900): deep = [deep]
+display({"application/json": deep}, raw=True)
+print("end")`);
+      expect(result).toMatchObject({ status: 'ok', text: 'end\n' });
+      expect(result.notice).toMatch(/21 messages of the kernel/);
+    }));
+
+  test('that was stopped from inside is ended at the deadline', () =>
+    withLimits(async (runtime) => {
+      await runtime.runCode('import os, subprocess');
+      await runtime.env.set({ CHANGED: 'yes' });
+      await runtime.runCode('subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -STOP {os.getpid()}"])');
+      await runtime.run('sleep 0.5');
+      await runtime.env.set({ CHANGED: 'again' });
+      const { endedBy, status } = await runtime.runCode('1', { timeoutMs: 1000 });
+      expect(status).toBe('error');
+      expect(['killed', 'timeout']).toContain(endedBy);
+    }));
+
   test('whose messages are malformed or not signed is heard no more and no less', () =>
     withLimits(async (runtime) => {
       const result = await runtime.runCode(`

@@ -101,4 +101,41 @@ describe('outputs', () => {
     outputs.show({ type: 'display', data: { 'image/png': 'x' } });
     expect(textOf(outputs.list())).toBe('no line end\n7\n[image/png]\n');
   });
+
+  test('a traceback of endless empty lines is cut, at no more cost than its length', () => {
+    const { outputs } = make(65_536);
+    outputs.error('Error', 'boom', Array<string>(500_000).fill(''));
+    const [error] = outputs.list();
+    expect(error).toHaveProperty('traceback.length', 1000);
+    expect(outputs.truncated).toBe(true);
+  });
+
+  test('errors after the first count as text, so that no number of them takes more', () => {
+    const { outputs } = make(4096);
+    for (let count = 0; count < 300; count++) outputs.error('Error', 'x'.repeat(1000), []);
+    expect(JSON.stringify(outputs.list()).length).toBeLessThan(3 * 4096);
+  });
+
+  test('displays that are updated stay within the budget, however long their texts become', () => {
+    const { outputs } = make(4096);
+    for (let id = 0; id < 300; id++) outputs.show({ type: 'display', data: { 'text/plain': 'x' } }, `${id}`);
+    for (let id = 0; id < 300; id++)
+      outputs.update({ type: 'display', data: { 'text/plain': 'y'.repeat(2000) } }, `${id}`);
+    expect(textOf(outputs.list()).length).toBeLessThan(3 * 4096);
+  });
+
+  test('a display that is not shown any more is not kept for updates', () => {
+    const { outputs } = make(1024);
+    const text = (value: string) => ({ type: 'display' as const, data: { 'text/plain': value } });
+    for (let id = 0; id < 5000; id++) outputs.show(text('x'.repeat(400)), `${id}`);
+    expect(outputs.update(text('y'), '2500')).toBeUndefined();
+    expect(outputs.update(text('y'), '4999')).toBeDefined();
+  });
+
+  test('of the forms of a display a few are kept', () => {
+    const { outputs } = make(1024, 1_000_000);
+    const data = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`x/${index}`, 'x']));
+    const { data: kept } = outputs.show({ type: 'display', data });
+    expect(Object.keys(kept).length).toBeLessThanOrEqual(32);
+  });
 });

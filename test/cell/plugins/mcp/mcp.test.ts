@@ -120,6 +120,7 @@ describe('a server in the cell', () => {
     ['quits at once', 'quits', /cannot be used.*It wrote: I do not want to\./s],
     ['describes a tool with 50 MB', 'large', /cannot be used|more than is taken/],
     ['describes a tool with 300 KB', 'long-schema', /more than is taken/],
+    ['lists its tools on pages without end', 'pages', /more than 100 pages/],
   ])('that %s is refused and says why', async (_what, how, message) => {
     const runtime = await cell();
     await expect(runtime.mcp.connect({ one: server(how) })).rejects.toMatchObject({
@@ -164,6 +165,29 @@ describe('a server in the cell', () => {
     const runtime = await cell();
     await runtime.mcp.connect({ one: server('huge-answer') });
     await expect(runtime.mcp.call('act')).rejects.toMatchObject({ code: 'mcp-failed' });
+  });
+
+  test.each([
+    ['answers with millions of values', 'values'],
+    ['answers with a value nested without end', 'deep'],
+    ['tells news without end', 'flood'],
+  ])('that %s is let go of, and can be used again', async (_what, how) => {
+    const runtime = await cell();
+    await runtime.mcp.connect({ one: server(how) });
+    await expect(runtime.mcp.call('act')).rejects.toMatchObject({ code: 'mcp-failed' });
+    expect(await runtime.mcp.servers()).toMatchObject([{ name: 'one', state: 'connected' }]);
+  });
+
+  test('has no pattern that could stop its owner, neither for answers nor for arguments', async () => {
+    const runtime = await cell();
+    await runtime.mcp.connect({ one: server('pattern') });
+    expect(await runtime.mcp.call('act')).toMatchObject({ structuredContent: {} });
+    const [act] = await runtime.mcp.tools();
+    const text = `${'a'.repeat(60)}!`;
+    await expect(act?.execute({ text })).rejects.toMatchObject({
+      code: 'invalid-arguments',
+      message: expect.stringContaining('takes more than'),
+    });
   });
 
   test('with a name that another has, too, needs the server said', async () => {

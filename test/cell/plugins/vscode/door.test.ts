@@ -16,6 +16,8 @@ tokens.add(createHash('sha256').update(token).digest('hex'));
 /** In the place of the editor: tells what came through. */
 const inside = createServer(async (incoming, response) => {
   const body = await text(incoming);
+  if (incoming.url === '/sets-a-cookie')
+    response.setHeader('set-cookie', 'session=mine; Domain=localhost; Path=/');
   response.setHeader('x-answer', 'inside').writeHead(418);
   response.end(
     JSON.stringify({ method: incoming.method, url: incoming.url, headers: incoming.headers, body }),
@@ -81,10 +83,15 @@ test('an address that would lead elsewhere leads to the editor', async () => {
   expect(body).not.toContain('<script>');
 });
 
-test('what has the cookie goes through whole, and the editor never sees the cookie', async () => {
+test('what has the cookie goes through whole, and the editor sees no cookie but its own', async () => {
+  const [name] = cookie.split('=');
   const { status, headers, body } = await ask(
     '/some/path?query=1&tkn=its-own',
-    { cookie: `a=1; ${cookie}; b=2`, 'sec-fetch-site': 'same-origin', 'x-own': 'kept' },
+    {
+      cookie: `session=of-another-server; ${cookie}; ${name}-b=2; c=3`,
+      'sec-fetch-site': 'same-origin',
+      'x-own': 'kept',
+    },
     'POST',
     'body',
   );
@@ -92,10 +99,16 @@ test('what has the cookie goes through whole, and the editor never sees the cook
   expect(JSON.parse(body)).toMatchObject({
     method: 'POST',
     url: '/some/path?query=1&tkn=its-own',
-    headers: { cookie: 'a=1; b=2', 'x-own': 'kept' },
+    headers: { cookie: 'b=2', 'x-own': 'kept' },
     body: 'body',
   });
   expect(JSON.parse((await ask('/', { cookie })).body).headers).not.toHaveProperty('cookie');
+});
+
+test('a cookie that the editor sets is one of this door, for no other server', async () => {
+  const [name] = cookie.split('=');
+  const { headers } = await ask('/sets-a-cookie', { cookie });
+  expect(headers['set-cookie']).toEqual([`${name}-session=mine; Path=/`]);
 });
 
 test.each([

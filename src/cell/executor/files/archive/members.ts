@@ -2,8 +2,9 @@
 import { closeSync, constants, lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { readPieces } from '../bytes.js';
 import { at, type Directory, type Name, type OpenFile } from '../directory.js';
-import { isErrno } from '../errors.js';
+import { isErrno, problem, quote } from '../errors.js';
 import { Pace } from '../pace.js';
+import { mostNames } from '../read-entries.js';
 import type { Tree } from '../tree.js';
 import { maxDepth, visit } from '../visit.js';
 
@@ -32,13 +33,22 @@ export async function* members(
   const pace = new Pace(signal);
   const directory = place.directory.open(place.name);
   try {
-    for (const { directory: parent, entry, relativePath } of visit(directory, { depth: maxDepth })) {
+    for (const found of visit(directory, { depth: maxDepth, onPartial: tooMany })) {
       await pace.step();
-      yield* memberAt(parent, entry.name, relativePath, signal);
+      if (found !== undefined) yield* memberAt(found.directory, found.entry.name, found.relativePath, signal);
     }
   } finally {
     directory.close();
   }
+}
+
+/** An archive that lacks some of what is there must not pass for a whole one. */
+function tooMany(path: string): never {
+  throw problem(
+    'file-too-large',
+    `The directory ${quote(path)} has more than ${mostNames} names, which is more than is packed. Pack parts of it.`,
+    path,
+  );
 }
 
 /** One member, or none. A file stays open until the next member is asked for. */

@@ -14,6 +14,8 @@ export interface SearchOptions {
   readonly glob?: string | undefined;
   readonly hidden?: boolean | undefined;
   readonly ignored?: boolean | undefined;
+  /** Called when a directory has more names than are looked at. */
+  readonly onPartial?: (() => void) | undefined;
 }
 
 export interface Candidate {
@@ -55,6 +57,7 @@ function* below(
     depth: maxDepth,
     onEnter: (directory, relativePath) => ignores?.enter(directory, fromRoot(relativePath)),
     onLeave: () => ignores?.leave(),
+    onPartial: options.onPartial,
     accept: (entry, relativePath) => {
       const verdict = ignores?.judge(fromRoot(relativePath), entry.isDirectory);
       if (verdict !== undefined) return verdict === 'kept';
@@ -62,7 +65,12 @@ function* below(
       return entry.text !== '.git' || options.ignored === true;
     },
   });
-  for (const { directory, entry, relativePath, isAccepted } of visits) {
+  for (const found of visits) {
+    if (found === undefined) {
+      yield undefined;
+      continue;
+    }
+    const { directory, entry, relativePath, isAccepted } = found;
     const isWanted = isAccepted && entry.isFile && matches(relativePath);
     const path = isWanted ? tree.space.fromWorkspace(joinInside(place.path, relativePath)) : '';
     yield isWanted ? { directory, name: entry.name, path } : undefined;

@@ -1,5 +1,5 @@
 import { explained } from '../errors.js';
-import { Pace } from '../pace.js';
+import { Pace, walkMs } from '../pace.js';
 import { compareNames } from '../paths.js';
 import type { Tree } from '../tree.js';
 import { candidates, type SearchOptions } from './candidates.js';
@@ -10,15 +10,18 @@ export function glob(
   options: SearchOptions & { limit: number; signal?: AbortSignal | undefined },
 ): Promise<{ paths: string[]; truncated: boolean }> {
   return explained('search', options.path, async () => {
-    const pace = new Pace(options.signal);
+    const pace = new Pace(options.signal, walkMs);
     const paths: string[] = [];
     let truncated = false;
-    for (const candidate of candidates(tree, options)) {
+    const onPartial = () => {
+      truncated = true;
+    };
+    for (const candidate of candidates(tree, { ...options, onPartial })) {
       await pace.step();
-      if (candidate === undefined) continue;
-      truncated = paths.length >= options.limit;
-      if (truncated) break;
-      paths.push(candidate.path);
+      const isFull = pace.isOver || (candidate !== undefined && paths.length >= options.limit);
+      truncated ||= isFull;
+      if (isFull) break;
+      if (candidate !== undefined) paths.push(candidate.path);
     }
     return { paths: paths.sort(compareNames), truncated };
   });

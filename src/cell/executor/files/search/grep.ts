@@ -2,7 +2,7 @@ import { closeSync, constants } from 'node:fs';
 import type { GrepMatch } from '../../../../protocol/index.js';
 import { readWhole } from '../bytes.js';
 import { errnoOf, explained } from '../errors.js';
-import { Pace } from '../pace.js';
+import { Pace, walkMs } from '../pace.js';
 import { compareNames } from '../paths.js';
 import type { Tree } from '../tree.js';
 import { type Candidate, candidates, type SearchOptions } from './candidates.js';
@@ -43,12 +43,14 @@ export function grep(tree: Tree, options: GrepOptions): Promise<Grepped> {
   return explained('search', options.path, async () => {
     const pattern = compilePattern(options.pattern, options);
     const search = new Search(options, pattern);
-    const pace = new Pace(options.signal);
+    const pace = new Pace(options.signal, walkMs);
     try {
-      for (const candidate of candidates(tree, options)) {
+      const onPartial = () => search.skip();
+      for (const candidate of candidates(tree, { ...options, onPartial })) {
         await pace.step();
         if (candidate !== undefined) await search.add(candidate);
-        if (search.truncated) break;
+        if (pace.isOver) search.skip();
+        if (search.truncated || pace.isOver) break;
       }
       return await search.finish();
     } finally {
@@ -74,6 +76,11 @@ class Search {
     this.#options = options;
     this.#pattern = pattern;
     this.#matcher = new Matcher(options.matchTimeoutMs);
+  }
+
+  /** Something is not looked at, and the result says that it is not complete. */
+  skip(): void {
+    this.#skippedSome = true;
   }
 
   async add(candidate: Candidate): Promise<void> {

@@ -1,0 +1,40 @@
+/**
+ * Failures of the driver that nobody can catch. It handles messages in promises of its own and holds the browser to be
+ * honest, so a message that a browser never sends leaves a rejection that would end this process. Each message is
+ * delivered in a turn of its own, so what fails behind it is its fault.
+ */
+
+type Blamed = (reason: string) => void;
+
+let blamed: Blamed | undefined;
+let users = 0;
+
+/** Who is told when the driver fails from now on. */
+export function blame(whom: Blamed): void {
+  blamed = whom;
+}
+
+/** Catches failures of the driver until the function that it gives is called. */
+export function catchDriverFaults(): () => void {
+  if (++users === 1) process.on('unhandledRejection', onRejection);
+  let done = false;
+  return () => {
+    if (done) return;
+    done = true;
+    if (--users > 0) return;
+    process.off('unhandledRejection', onRejection);
+    blamed = undefined;
+  };
+}
+
+function onRejection(reason: unknown): void {
+  if (blamed !== undefined && isOfDriver(reason)) blamed(reason.message);
+  // As if this listener were not there: others hear of it, and without any it ends the process.
+  else if (process.listenerCount('unhandledRejection') === 1) throw reason;
+}
+
+/** Its failures come out of its own files, or have the log of what it did. */
+function isOfDriver(reason: unknown): reason is Error {
+  if (!(reason instanceof Error)) return false;
+  return /[\\/]playwright-core[\\/]/.test(reason.stack ?? '') || 'log' in reason;
+}
