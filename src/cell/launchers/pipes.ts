@@ -37,6 +37,8 @@ export async function openPipes(): Promise<Pipes> {
   const stdin = new Socket({ fd: input.outer, readable: false, writable: true });
   const stdout = readProgramOutput(output.outer);
   const stderr = readProgramOutput(errors.outer);
+  // A program that ends while something is written to it, or read from it, is no error of ours.
+  for (const stream of [stdin, stdout, stderr]) stream.on('error', () => {});
   const inner = [input.inner, output.inner, errors.inner] as const;
   return {
     inner,

@@ -11,6 +11,8 @@ export function connectTo(address: NetConnectOpts): Promise<Socket> {
     socket.once('error', reject);
     socket.once('connect', () => {
       socket.off('error', reject);
+      // A program that breaks off the connection must not end this process; who holds the socket sees it close.
+      socket.on('error', () => {});
       resolve(socket);
     });
   });

@@ -8,5 +8,8 @@ export async function connectToPort(link: Link, port: number): Promise<Duplex> {
   const { socket, failed } = await openSocket(link, `/v1/ports/${port}`);
   const opened = new Promise<void>((resolve) => socket.once('open', resolve));
   await Promise.race([opened, failed]);
-  return createWebSocketStream(socket);
+  const stream = createWebSocketStream(socket);
+  // A connection that breaks off must not end this process; who holds the stream sees it close.
+  stream.on('error', () => {});
+  return stream;
 }

@@ -40,6 +40,8 @@ export async function startWired(
     writable: true,
   }).unref();
   const stream = new Socket({ fd: openSync(output, O_RDONLY | O_NONBLOCK), readable: true, writable: false });
+  // What goes wrong with them shows by their end.
+  for (const end of [requests, stream]) end.on('error', () => {});
   // Without a writer it would look as if it had ended.
   const writer = openSync(output, O_WRONLY | O_NONBLOCK);
   scripts ??= makeFleeting('scripts');

@@ -287,6 +287,26 @@ describe('unpacking', () => {
     }
   });
 
+  it('stops at a header that would be kept in memory as a whole', async () => {
+    const { tree } = makeScratch();
+    const file = await tarOf([{ name: 'file', content: 'x' }]);
+    // The first header becomes that of an extended one that says it is 4 GiB long, in octal.
+    const header = Buffer.from(file.subarray(0, 512));
+    header.write('40000000000 ', 124, 'latin1');
+    header.write('x', 156, 'latin1');
+    header.fill(' ', 148, 156);
+    const sum = header.reduce((total, byte) => total + byte, 0);
+    header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+    async function* endless(): AsyncGenerator<Uint8Array> {
+      yield header;
+      for (;;) yield Buffer.alloc(65_536, 'x');
+    }
+    const before = process.memoryUsage().rss;
+    const error = await errorOf(upload(tree, 'here', endless(), { format: 'tar' }));
+    expect(error).toMatchObject({ code: 'archive-refused', message: expect.stringContaining('header') });
+    expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024);
+  });
+
   it('stops at archive bombs', async () => {
     const { root, tree } = makeScratch();
     const limits = { ...defaultArchiveLimits, totalBytes: 3_000_000, entries: 50, ratioFromBytes: 1_000_000 };

@@ -250,3 +250,10 @@ describe('grep', () => {
     expect((await act({ action: 'glob', pattern: '**' })).paths).toEqual(['a/b.txt']);
   });
 });
+
+it('an ignore file that is made to hurt is looked at in part', () => {
+  // The last rule decides, so the first is looked at last; each of the others tries the whole name.
+  const rules = new IgnoreRules(`*z\n${'*a*a*a*a*a*a*b\n'.repeat(4000)}`);
+  expect(rules.judge('short-z', false)).toBe('ignored');
+  expect(rules.judge(`${'a'.repeat(254)}z`, false)).toBeUndefined();
+});

@@ -3,10 +3,18 @@ import { compilePath, type PathMatcher } from './glob-pattern.js';
 
 export type Verdict = 'ignored' | 'kept' | undefined;
 
+/** A rule takes at most its own length times that of the path. A path gets about 20 ms. */
+export const mostSteps = 2_000_000;
+
+export interface Steps {
+  left: number;
+}
+
 interface Rule {
   readonly matches: PathMatcher;
   readonly directoriesOnly: boolean;
   readonly verdict: 'ignored' | 'kept';
+  readonly length: number;
 }
 
 export class IgnoreRules {
@@ -21,9 +29,18 @@ export class IgnoreRules {
       .reverse();
   }
 
-  /** What the rules say about a path relative to their directory; undefined when they say nothing. */
-  judge(path: string, isDirectory: boolean): Verdict {
-    return this.#rules.find((rule) => (isDirectory || !rule.directoriesOnly) && rule.matches(path))?.verdict;
+  /**
+   * What the rules say about a path relative to their directory; undefined when they say nothing, or when there are
+   * more of them than `steps` allows to look at.
+   */
+  judge(path: string, isDirectory: boolean, steps: Steps = { left: mostSteps }): Verdict {
+    for (const rule of this.#rules) {
+      if (rule.directoriesOnly && !isDirectory) continue;
+      steps.left -= rule.length * path.length;
+      if (steps.left < 0) return undefined;
+      if (rule.matches(path)) return rule.verdict;
+    }
+    return undefined;
   }
 }
 
@@ -37,7 +54,7 @@ function parseRule(line: string): Rule | undefined {
   if (path === '' || path === '/') return undefined;
   try {
     const matches = compilePath(path, { anchored: path.includes('/') });
-    return { matches, directoriesOnly, verdict: negated ? 'kept' : 'ignored' };
+    return { matches, directoriesOnly, verdict: negated ? 'kept' : 'ignored', length: path.length };
   } catch {
     // A line that is no pattern excludes nothing.
     return undefined;

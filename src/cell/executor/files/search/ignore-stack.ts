@@ -3,7 +3,7 @@ import { closeSync, constants } from 'node:fs';
 import { readWhole } from '../bytes.js';
 import type { Directory } from '../directory.js';
 import { errnoOf } from '../errors.js';
-import { IgnoreRules, type Verdict } from './ignore-rules.js';
+import { IgnoreRules, mostSteps, type Verdict } from './ignore-rules.js';
 
 /** Each rule costs time for each file, so a file full of them must not be long. */
 const maxFileBytes = 64 * 1024;
@@ -30,10 +30,11 @@ export class IgnoreStack {
 
   /** The nearest rule decides, but any rule of an `.ignore` file outweighs those of `.gitignore` files. */
   judge(path: string, isDirectory: boolean): Verdict {
+    const steps = { left: mostSteps };
     for (const name of fileNames) {
       for (let index = this.#levels.length - 1; index >= 0; index--) {
         const level = this.#levels[index];
-        const verdict = level?.[name]?.judge(path.slice(level.prefix.length), isDirectory);
+        const verdict = level?.[name]?.judge(path.slice(level.prefix.length), isDirectory, steps);
         if (verdict !== undefined) return verdict;
       }
     }
