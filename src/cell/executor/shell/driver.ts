@@ -20,6 +20,11 @@ import { unquote } from './unquote.js';
 /** Where bash keeps its channel: out of the way of the numbers that people use. */
 const channel = 27;
 
+const numberDigits = 9;
+const lengthDigits = 9;
+/** Two numbers, a space and a line end. */
+const headerLength = numberDigits + lengthDigits + 2;
+
 /** How a shell tells that the loop was left and that an empty line on the terminal brings it back. */
 const leftLoop = 'left';
 
@@ -50,46 +55,49 @@ export const driverVariables: Readonly<Record<string, string>> = {
   HISTFILE: '',
 };
 
-/** All state is in one array: no option of the shell gives an array to the programs it starts. */
+/**
+ * `set -a` and `set -x` are off between commands: nothing here is for programs to have or for people to see. Two `read`
+ * calls of known length take a command, because bash reads everything else byte by byte.
+ */
 function driverSource(): string {
-  const own = (name: string) => `\${__workcell[${name}]}`;
   const print = (format: string, words: string) =>
-    `\\builtin printf '\\e]7777;%s;${format}\\a' "${own('token')}" ${words}`;
+    `\\builtin printf '\\e]7777;%s;${format}' "$__workcell_token" ${words}`;
   // Its only line end is its last character: bash writes line by line, and between two writes others could print.
+  const end = print('%d;%d;%q\\a\\n', '"$__workcell_status" "${!:-0}" "$PWD"');
   // Opening the terminal costs more than all the rest, so it is done only when a command has sent output elsewhere.
-  const report = [
-    `if [[ ${own('token')} ]]; then`,
-    `\\builtin printf -v '__workcell[report]' '\\e]7777;%s;%d;%d;%q\\a\\n' "${own('token')}" "${own('status')}" "\${!:-0}" "$PWD";`,
-    `if [[ -t 1 ]]; then \\builtin printf %s "${own('report')}"; else \\builtin printf %s "${own('report')}" >"${own('terminal')}"; fi;`,
-    'fi;',
-  ].join(' ');
+  const report = `if [[ $__workcell_token ]]; then if [[ -t 1 ]]; then ${end}; else ${end} >"$__workcell_terminal"; fi; fi;`;
+  const header = `${'[0-9]'.repeat(numberDigits)}' '${'[0-9]'.repeat(lengthDigits)}`;
   const receive = [
-    '__workcell[message]=;',
-    `while IFS= \\builtin read -r -u ${channel} '__workcell[header]' || case $? in 1) \\builtin kill -KILL $$;; *) \\builtin false;; esac;`,
-    // What is left of a message that an interrupt cut through is not mistaken for one: it does not end in a digit.
-    `do case ${own('header')} in 'workcell '*[0-9]) ;; *) \\builtin continue;; esac;`,
-    `__workcell[header]=\${__workcell[header]#* };`,
-    `IFS= \\builtin read -r -N "\${__workcell[header]#* }" -u ${channel} '__workcell[message]' || \\builtin break;`,
+    `while \\builtin read -r -N ${headerLength} -u ${channel} __workcell_header`,
+    // Without a channel there is nothing that this shell could still be for.
+    '|| case $? in 1) \\builtin kill -KILL $$;; *) \\builtin false;; esac;',
+    `do until case $__workcell_header in ${header}$'\\n'|${header}) ;; *) \\builtin false;; esac;`,
+    // Rests of what an interrupt cut through. They end in a line end, and nothing in them is a line of two numbers.
+    `do IFS= \\builtin read -r -u ${channel} __workcell_header || \\builtin break 2; done;`,
+    `\\builtin read -r -N "$((10#\${__workcell_header:${numberDigits + 1}:${lengthDigits}}))" -u ${channel} __workcell_message || \\builtin break;`,
     // A command that was sent again because its first copy seemed lost runs once.
-    `if [[ \${__workcell[header]% *} -gt ${own('number')} ]]; then \\builtin break; fi; __workcell[message]=; done;`,
-    `[[ ${own('message')} ]];`,
+    `if [[ 10#\${__workcell_header%% *} -gt $__workcell_number ]]; then \\builtin break; fi; __workcell_message=; done;`,
+    '[[ $__workcell_message ]];',
   ].join(' ');
   const loop = [
-    `while { __workcell[status]=\${__workcell[kept]:-$?} __workcell[kept]= __workcell[flags]=$-; set +x; } 2>/dev/null;`,
-    `if [[ ${own('after')} ]]; then \\builtin eval "${own('after')}"; fi;`,
-    '__workcell[after]= __workcell[before]= __workcell[command]=;',
+    'while { __workcell_status=${__workcell_kept:-$?} __workcell_kept= __workcell_flags=$-; set +ax; } 2>&-;',
+    'if [[ $__workcell_after ]]; then \\builtin eval "$__workcell_after"; fi;',
+    '__workcell_after= __workcell_command= __workcell_message=;',
     `${report} ${receive}`,
     'do',
-    `\\builtin eval "${own('message')}"; __workcell[message]=;`,
-    `if [[ ${own('before')} ]]; then \\builtin eval "${own('before')}"; fi; __workcell[before]=;`,
-    `case ${own('flags')} in *x*) __workcell[command]="set -x;${own('command')}";; esac;`,
+    '\\builtin eval "$__workcell_message"; __workcell_message=;',
+    'if [[ $__workcell_before ]]; then \\builtin eval "$__workcell_before"; __workcell_before=; fi;',
     // Under `set -e` a status like that of `! true` ends nothing, but would if it became the status of `eval`.
-    `case ${own('flags')} in *e*) __workcell[command]+=$'\\n{ __workcell[kept]=$?; } 2>/dev/null';; esac;`,
+    `case $__workcell_flags in *[aex]*)`,
+    `case $__workcell_flags in *x*) __workcell_command="set -x;$__workcell_command";; esac;`,
+    `case $__workcell_flags in *a*) __workcell_command="set -a;$__workcell_command";; esac;`,
+    `case $__workcell_flags in *e*) __workcell_command+=$'\\n{ __workcell_kept=$?; } 2>/dev/null';; esac;;`,
+    'esac;',
     // The command sees the status of the one before; behind `||` a status that is not 0 passes `set -e` unharmed.
-    `case ${own('status')} in 0) \\builtin eval "${own('command')}";;`,
-    `*) __workcell_return "${own('status')}" || \\builtin eval "${own('command')}";; esac;`,
+    'case $__workcell_status in 0) \\builtin eval "$__workcell_command";;',
+    '*) __workcell_return "$__workcell_status" || \\builtin eval "$__workcell_command";; esac;',
     'done;',
-    `${print(leftLoop, '')} >"${own('terminal')}"`,
+    `${print(`${leftLoop}\\a`, '')} >"$__workcell_terminal"`,
   ].join(' ');
   return [
     'PS1= PS2=',
@@ -97,7 +105,7 @@ function driverSource(): string {
     // The name of the copy that a launcher may have for shells means nothing to people and scripts.
     'BASH_ARGV0=bash',
     'if [[ ! -r $BASH ]]; then if [[ -x /bin/bash ]]; then BASH=/bin/bash; else BASH=/usr/bin/bash; fi; fi',
-    'declare -A __workcell=([token]= [number]=0 [status]=0 [kept]= [flags]= [after]= [before]= [command]= [message]= [header]= [report]= [terminal]=/dev/tty)',
+    '__workcell_number=0 __workcell_token= __workcell_kept= __workcell_before= __workcell_after= __workcell_terminal=/dev/tty',
     // A copy of a descriptor is close-on-exec when the original is, and one that bash saves for the time of a
     // redirection is. Bash saves it as the lowest number from 10 on, which is the one that it gives out first.
     'exec {__workcell_saved}</dev/null {__workcell_saved}<&-',
@@ -105,9 +113,9 @@ function driverSource(): string {
     'exec 3<&-',
     'unset __workcell_saved',
     // Not every kernel knows the terminal by that name; it has another one, which is dearer to find.
-    '{ : >/dev/tty; } 2>/dev/null || __workcell[terminal]=$(\\command readlink /proc/$$/fd/0)',
+    '{ : >/dev/tty; } 2>/dev/null || __workcell_terminal=$(\\command readlink /proc/$$/fd/0)',
     '__workcell_return() { return "$1"; }',
-    `trap ${quote(`${print(`${lastWords}%q`, '"$PWD"')} >"${own('terminal')}"`)} EXIT`,
+    `trap ${quote(`${print(`${lastWords}%q\\a`, '"$PWD"')} >"$__workcell_terminal"`)} EXIT`,
     `PROMPT_COMMAND=${quote(loop)}`,
     'declare +x PROMPT_COMMAND',
     'eval "$PROMPT_COMMAND"',
@@ -121,12 +129,24 @@ export interface Command {
   readonly after: string;
 }
 
-/** A command as the channel carries it: a line that says how long it is, and then itself, without line ends. */
+/** A command as the channel carries it: a line with its number and its length, and then itself, without line ends. */
 export function commandMessage(number: number, token: string, { source, before, after }: Command): string {
   const scope =
-    before === '' && after === '' ? '' : `[before]=${asciiWord(before)} [after]=${asciiWord(after)} `;
-  const body = `__workcell+=([number]=${number} [token]=${token} ${scope}[command]=${asciiWord(source)})`;
-  return `workcell ${number} ${body.length}\n${body}`;
+    before === '' && after === ''
+      ? ''
+      : `__workcell_before=${asciiWord(before)} __workcell_after=${asciiWord(after)} `;
+  const body = `__workcell_number=${number} __workcell_token=${token} ${scope}__workcell_command=${asciiWord(source)}`;
+  const header = `${digits(number, numberDigits)} ${digits(body.length, lengthDigits)}\n`;
+  return header + body;
+}
+
+/** The same once more, for a shell that may have read any part of the first copy. */
+export function copyMessage(message: string): string {
+  return '\n'.repeat(headerLength) + message;
+}
+
+function digits(number: number, count: number): string {
+  return String(number).padStart(count, '0');
 }
 
 /** One word of bash source in printable ASCII, of which every locale counts as many characters as bytes. */

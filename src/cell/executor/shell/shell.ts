@@ -1,7 +1,14 @@
 /** One bash on a terminal: takes commands, passes their output on, and tells when each one ends. */
 import { randomBytes } from 'node:crypto';
 import type { ExitStatus, LaunchedPty, Launcher } from '../../launchers/launcher.js';
-import { type Command, commandMessage, driverVariables, findReport, type Report } from './driver.js';
+import {
+  type Command,
+  commandMessage,
+  copyMessage,
+  driverVariables,
+  findReport,
+  type Report,
+} from './driver.js';
 import type { ScreenSize } from './render.js';
 
 export interface ShellEvents {
@@ -92,9 +99,9 @@ export async function startShell(
       else onFirstReport();
       onFirstReport = undefined;
     } else if (message !== undefined && copies < mostCopies) {
-      // An interrupt hit the shell while it was reading; the line end ends what it may have read of the first copy.
+      // An interrupt hit the shell while it was reading.
       copies++;
-      channel?.write(`\n${message}`);
+      channel?.write(copyMessage(message), 'latin1');
     }
   }
 
@@ -112,7 +119,7 @@ export async function startShell(
       sent++;
       copies = 0;
       message = commandMessage(sent, token, command);
-      channel.write(message);
+      channel.write(message, 'latin1');
     },
     close() {
       pty.close();

@@ -1,5 +1,5 @@
 /** The control directory of a cell, with the programs in it that other programs of the cell may not look into. */
-import { linkSync, lstatSync, mkdirSync, readlinkSync, type Stats, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, lstatSync, mkdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { WorkcellError } from '../../../protocol/index.js';
 import { makeFleeting, makeScratch } from '../scratch.js';
@@ -40,20 +40,33 @@ interface Copy {
   readonly isBesideCells: boolean;
 }
 
-const copies = new Map<string, Copy>();
+/** By the program that they are copies of. */
+const copies = new Map<string, Copy & { readonly version: string }>();
+/** Where each was found: to look for it takes longer than all the rest. */
+const places = new Map<string, string>();
 
-/** Copied once for all cells of this process. */
+/** Copied once for all cells of this process, and again when the program has changed. */
 function copyOf(name: string, root: string): Copy | undefined {
-  const found = findBeneath(root, name);
-  if (found === undefined) return undefined;
-  const { path, stats } = found;
-  const version = [path, stats.ino, stats.size, stats.mtimeMs].join();
-  let copy = copies.get(version);
-  if (copy === undefined || lstatSync(copy.path, quiet) === undefined) {
-    copy = makeCopy(path);
-    copies.set(version, copy);
+  const key = join(root, name);
+  let path = places.get(key);
+  let version = path === undefined ? undefined : versionOf(path);
+  if (path === undefined || version === undefined) {
+    path = findBeneath(root, name);
+    if (path === undefined) return undefined;
+    places.set(key, path);
+    version = versionOf(path) ?? '';
   }
+  const known = copies.get(path);
+  if (known?.version === version && existsSync(known.path)) return known;
+  const copy = { ...makeCopy(path), version };
+  copies.set(path, copy);
   return copy;
+}
+
+function versionOf(path: string): string | undefined {
+  const stats = lstatSync(path, quiet);
+  if (!stats?.isFile() || (stats.mode & 0o111) === 0) return undefined;
+  return [stats.ino, stats.size, stats.mtimeMs].join();
 }
 
 function makeCopy(program: string): Copy {
@@ -71,13 +84,11 @@ const quiet = { throwIfNoEntry: false } as const;
 const mostLinks = 40;
 
 /** Where the cell would find the program; links are followed as the cell would follow them. */
-function findBeneath(root: string, name: string): { path: string; stats: Stats } | undefined {
-  for (const folder of (cellEnvironment.PATH as string).split(':')) {
-    const path = resolveBeneath(root, join(folder, name));
-    const stats = path === undefined ? undefined : lstatSync(path, quiet);
-    if (path !== undefined && stats?.isFile() && (stats.mode & 0o111) !== 0) return { path, stats };
-  }
-  return undefined;
+function findBeneath(root: string, name: string): string | undefined {
+  return (cellEnvironment.PATH as string)
+    .split(':')
+    .map((folder) => resolveBeneath(root, join(folder, name)))
+    .find((path) => path !== undefined && versionOf(path) !== undefined);
 }
 
 function resolveBeneath(root: string, path: string): string | undefined {

@@ -110,19 +110,32 @@ test('only what may become a report is held back', () => {
 });
 
 test('bash takes every command from its channel as it was written, in any locale', () => {
+  const program = `while read -r -N 20 header; do read -r -N "$((10#\${header:10:9}))" message; eval "$message"
+    printf '%s\\0' "\${header:0:9}" "$__workcell_number" "$__workcell_token" "$__workcell_command" "$__workcell_after"; done`;
   for (const LC_ALL of ['C', 'C.UTF-8']) {
     fc.assert(
       fc.property(
-        fc.string({ unit: 'binary' }).filter((text) => !text.includes('\0')),
-        (source) => {
-          const input = commandMessage(1, token, { source, before: '', after: source });
-          const program = `declare -A __workcell; read -r w n l; IFS= read -r -N "$l" m; eval "$m"
-            printf '%s\\0' "$w" "$n" "\${__workcell[number]}" "\${__workcell[token]}" "\${__workcell[command]}" "\${__workcell[after]}"`;
+        fc.array(
+          fc.string({ unit: 'binary' }).filter((text) => !text.includes('\0')),
+          { minLength: 1, maxLength: 50 },
+        ),
+        (sources) => {
+          const messages = sources.map((source, index) =>
+            commandMessage(index, token, { source, before: '', after: source }),
+          );
+          const input = messages.join('');
           const printed = execFileSync('bash', ['-c', program], { input, env: { ...process.env, LC_ALL } });
-          expect(splitAtNul(printed).map(String)).toEqual(['workcell', '1', '1', token, source, source]);
+          const expected = sources.flatMap((source, index) => [
+            String(index).padStart(9, '0'),
+            String(index),
+            token,
+            source,
+            source,
+          ]);
+          expect(splitAtNul(printed).map(String)).toEqual(expected);
         },
       ),
-      { numRuns: 50 },
+      { numRuns: 20 },
     );
   }
 });
