@@ -2,4 +2,4 @@
 import { writeFile } from 'node:fs/promises';
 import { executorScript } from '../src/backends/images/bundle/script.js';
 
-await writeFile('dist/cli/cell-main.cjs', await executorScript());
+await writeFile('dist/cell/main.cjs', await executorScript());

@@ -1,7 +1,7 @@
 /** The options that say what may run in a cell, and what must not leave it. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { collect } from '../base/command-line.js';
 import type { CreateRuntimeOptions } from '../index.js';
-import { collect } from './options.js';
 
 export interface TrustedOptions {
   guard?: 'rules';

@@ -5,12 +5,15 @@ import { filesBelow, importsOf, readText } from './source.js';
 
 const walls: Record<string, readonly string[]> = {
   base: ['protocol'],
+  'base/http': ['base', 'protocol'],
   protocol: [],
   // What may run in or beside untrusted code.
   'cell/launchers': ['base', 'protocol'],
   'cell/plugins': ['base', 'protocol', 'cell/launchers'],
   'cell/executor': ['base', 'protocol', 'cell/launchers', 'cell/plugins'],
   'cell/server': ['base', 'protocol', 'cell/launchers', 'cell/plugins', 'cell/executor'],
+  // The program that ships into cells.
+  cell: ['base', 'protocol', 'cell/launchers', 'cell/plugins', 'cell/executor', 'cell/server'],
   // The trusted side.
   'runtime/client': ['base', 'protocol'],
   'runtime/events': ['base', 'protocol'],
@@ -85,13 +88,24 @@ test('no file imports across a wall', () => {
   const crossings = files.flatMap((file) => {
     const from = partOf(file) ?? '';
     const reached = importsOf(readText(file))
-      .filter((name) => name.startsWith('.') && !name.endsWith('/package.json'))
+      .filter(isOwn)
       .map((name) => normalize(join(dirname(file), name)).replace(/\.js$/, '.ts'));
     return reached
       .filter((path) => partOf(path) !== from && !walls[from]?.some((part) => isWithin(path, part)))
       .map((path) => `${file} imports ${path}`);
   });
   expect(crossings).toEqual([]);
+});
+
+test('the program that ships into cells contains protocol, cell and base only', () => {
+  const reached = new Set(['src/cell/main.ts']);
+  for (const file of reached)
+    for (const name of importsOf(readText(file)).filter(isOwn))
+      reached.add(normalize(join(dirname(file), name)).replace(/\.js$/, '.ts'));
+  expect([...reached].filter((file) => !/^src\/(protocol|cell|base)\/|package\.json$/.test(file))).toEqual(
+    [],
+  );
+  expect(reached.size).toBeGreaterThan(100);
 });
 
 test('protocol needs nothing but zod, so that it also works in a browser', () => {
@@ -142,4 +156,8 @@ function partOf(path: string): string | undefined {
 function isWithin(path: string, part: string): boolean {
   const within = relative('src', path);
   return within === part || within.startsWith(`${part}/`);
+}
+
+function isOwn(name: string): boolean {
+  return name.startsWith('.') && !name.endsWith('/package.json');
 }

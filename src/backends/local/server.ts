@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { moduleWords, type ServerProcess, startProgram } from '../server-process.js';
 
 /** In one file where it was built, which loads several times as fast. */
-const program = fileURLToPath(new URL('../../cli/cell-main', import.meta.url));
+const program = fileURLToPath(new URL('../../cell/main', import.meta.url));
 
 /** `home` is its own directory. */
 export function startLocalServer(home: string, { keepAlive }: { keepAlive: boolean }): ServerProcess {

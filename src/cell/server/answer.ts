@@ -1,9 +1,9 @@
 /** Brings a call to the client: as one JSON document, or line by line while it goes on. */
 import type { FastifyReply } from 'fastify';
+import { Outgoing } from '../../base/http/outgoing.js';
 import { errorTable, WorkcellError } from '../../protocol/index.js';
 import { framesType, linesType } from '../../protocol/wire.js';
 import type { Call } from './call.js';
-import { Outgoing } from './outgoing.js';
 
 const pieceBytes = 256 * 1024;
 

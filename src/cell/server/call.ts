@@ -2,8 +2,9 @@
  * One action that came over the wire. It runs once; what it reports is kept as lines of JSON, and any number of
  * readers get those lines from any byte position on, so that a lost connection loses and doubles nothing.
  */
+
+import { errorBody, toWorkcellError } from '../../base/http/errors.js';
 import type { ErrorCode, Observation, Progress, WorkcellError } from '../../protocol/index.js';
-import { errorBody, toWorkcellError } from './errors.js';
 import { Journal } from './journal.js';
 import type { Log } from './options.js';
 import { Wakers } from './wakers.js';

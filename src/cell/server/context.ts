@@ -26,7 +26,7 @@ interface Counters {
   readonly startedAt: number;
   requests: number;
   failures: number;
-  connections: number;
+  connections: () => number;
   terminals: number;
   readonly actions: Map<string, number>;
 }

@@ -22,7 +22,7 @@ export function renderMetrics(context: ServerContext): { contentType: string; te
     lines.push(`workcell_actions_total{action="${escaped(action)}"} ${count}`);
   gauge('actions_running', 'Actions under way.', calls.running);
   gauge('actions_kept', 'Ended actions whose result is kept.', calls.kept);
-  gauge('connections', 'Open connections.', counters.connections);
+  gauge('connections', 'Open connections.', counters.connections());
   gauge('terminals', 'Open terminals.', counters.terminals);
   gauge('uptime_seconds', 'Time since the server started.', (performance.now() - counters.startedAt) / 1000);
   gauge('resident_memory_bytes', 'Memory of the server itself.', process.memoryUsage.rss());

@@ -1,11 +1,11 @@
-import { randomBytes } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
 import { Command, InvalidArgumentError } from 'commander';
-import { watchInterrupts } from '../interrupts.js';
-import { type CellOptions, collect, withCellOptions } from '../options.js';
+import { collect } from '../../base/command-line.js';
+import { type AlsoOptions, mountsOf, withAlso } from '../also.js';
+import { exposureOf, type ServerOptions, takeToken, withServerOptions } from '../server-options.js';
 import { toolsFrom } from '../tools-from.js';
+import { takeTrusted } from '../trusted-options.js';
 
-interface CamelServerOptions extends CellOptions {
+interface CamelServerOptions extends ServerOptions, AlsoOptions {
   entry: string[];
   port?: number;
   allowAnonymous?: true;
@@ -16,7 +16,7 @@ Serves tools, which run in a cell, to CAMEL's RemoteHttpRuntime. Entry points
 are files or packages with "#export" behind them; JSON directly behind an entry
 point is what its toolkit is made with. The token, from CAMEL_SERVER_TOKEN or
 made up and printed, is the password of HTTP Basic: clients take
-host="any:<token>@localhost". It listens on 127.0.0.1 only.
+host="any:<token>@localhost". It listens on 127.0.0.1 unless --listen says more.
 
 CAMEL can start it itself: RemoteHttpRuntime(host, port, python_exec=
 "workcell-camel-server") calls it with the path of its own server, which is
@@ -28,7 +28,9 @@ Examples:
 
 /** `workcell camel-server`: tools in a cell for clients of CAMEL. */
 export function camelServerCommand(): Command {
-  return withCellOptions(new Command('camel-server').description('Serve tools in a cell to clients of CAMEL'))
+  return withAlso(
+    withServerOptions(new Command('camel-server').description('Serve tools in a cell to clients of CAMEL')),
+  )
     .argument('[port]', 'port to listen on, 0 takes any; or the server file that CAMEL names')
     .argument('[entrypoints...]', 'entry points, as CAMEL gives them')
     .option('--entry <entrypoint>', 'where tools come from; may be repeated', collect, [])
@@ -39,14 +41,12 @@ export function camelServerCommand(): Command {
 
 async function serve(first: string | undefined, more: string[], options: CamelServerOptions): Promise<void> {
   const port = portOf(first ?? '8000');
-  const { createCamelApp } = await import('../../compat/camel/app.js');
+  const { serveCamel } = await import('../../compat/camel/app.js');
   const { splitEntrypoint } = await import('../../compat/camel/entrypoints.js');
-  const { startRuntime } = await import('../start.js');
-  // Taken out of the environment before anything that could pass it on to tools is started.
-  const given = process.env.CAMEL_SERVER_TOKEN || undefined;
-  delete process.env.CAMEL_SERVER_TOKEN;
-  const token = given ?? (options.allowAnonymous ? undefined : randomBytes(24).toString('base64url'));
-  using interrupts = watchInterrupts();
+  const { serveRuntime } = await import('../serve.js');
+  const { allowAnonymous } = options;
+  const { token, isNew } = await takeToken(options, { variable: 'CAMEL_SERVER_TOKEN', allowAnonymous });
+  const trusted = await takeTrusted(options);
   const toolkits = [...new Set([...options.entry, ...more])];
   const lists = await Promise.all(
     toolkits.map((text) => {
@@ -55,30 +55,16 @@ async function serve(first: string | undefined, more: string[], options: CamelSe
     }),
   );
   const tools = lists.flat();
-  const { runtime, end } = await startRuntime(options, interrupts.signal);
-  try {
+  await serveRuntime(options, trusted, async (runtime) => {
     // Of several with one name the first answers.
     runtime.add(tools.filter(({ name }, index) => tools.findIndex((tool) => tool.name === name) === index));
-    const app = createCamelApp({
-      token,
-      toolkits,
-      tools,
-      call: (tool, input, signal) => runtime.callTool(tool, input, { signal }),
-    });
-    await app.listen({ host: '127.0.0.1', port });
-    if (given === undefined && token !== undefined) process.stdout.write(`token: ${token}\n`);
-    const { port: taken } = app.server.address() as AddressInfo;
-    process.stdout.write(`listening on http://127.0.0.1:${taken}\n`);
-    await new Promise<void>((resolve) => {
-      if (interrupts.signal.aborted) resolve();
-      interrupts.signal.addEventListener('abort', () => resolve(), { once: true });
-    });
-    await app.close();
-  } finally {
-    await end();
-  }
-  const exitCode = interrupts.exitCode();
-  process.exitCode = exitCode === 143 ? 0 : exitCode;
+    const server = await serveCamel(
+      runtime,
+      { ...exposureOf(options, { host: '127.0.0.1', port }), token, allowAnonymous, toolkits, tools },
+      await mountsOf(options, runtime, token),
+    );
+    return { server, secret: isNew ? `token: ${token}` : undefined };
+  });
 }
 
 /** CAMEL names its own server file in place of a port. */

@@ -1,10 +1,11 @@
 import { constants } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
+import { parseSeconds } from '../../base/command-line.js';
 import type { Observation } from '../../index.js';
 import { errorTable } from '../../protocol/errors.js';
 import { watchInterrupts } from '../interrupts.js';
-import { type CellOptions, parseSeconds, withCellOptions } from '../options.js';
+import { type CellOptions, withCellOptions } from '../options.js';
 import { openOutput } from '../output.js';
 
 interface CodeCommandOptions extends CellOptions {

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { ImageBuilder, ImageProgress } from '../../backends/images/index.js';
-import { collect, collectVariable } from '../options.js';
+import { collect, collectVariable } from '../../base/command-line.js';
 import { plainText } from '../sanitize.js';
 
 interface BuildCommandOptions {
@@ -98,7 +98,7 @@ async function build(options: BuildCommandOptions): Promise<void> {
 async function chooseBuilder({ service, serviceKeyFile }: BuildCommandOptions): Promise<ImageBuilder> {
   const { dockerBuilder, remoteBuilder } = await import('../../backends/images/index.js');
   if (service === undefined) return dockerBuilder();
-  const { readToken } = await import('../../cell/server/token.js');
+  const { readToken } = await import('../../base/http/token.js');
   const apiKey = readToken({ file: serviceKeyFile, descriptor: undefined });
   if (apiKey === undefined)
     throw new InvalidArgumentError('--service needs --service-key-file with the key of the service.');

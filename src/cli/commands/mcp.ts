@@ -1,37 +1,35 @@
-import { randomBytes } from 'node:crypto';
 import { Command, InvalidArgumentError } from 'commander';
+import { collect } from '../../base/command-line.js';
+import { parseListen } from '../../base/http/listen-option.js';
+import type { ListenAddress } from '../../base/http/options.js';
 import type { Runtime } from '../../index.js';
+import { type AlsoOptions, mountsOf, withAlso } from '../also.js';
 import { watchInterrupts } from '../interrupts.js';
-import { type CellOptions, collect, withCellOptions } from '../options.js';
+import { exposureOf, type ServerOptions, takeToken, withServerOptions } from '../server-options.js';
+import { takeTrusted } from '../trusted-options.js';
 
-interface McpCommandOptions extends CellOptions {
-  http?: { host: string; port: number };
-  tokenFile?: string;
-  allowRemote?: true;
-  allowHost: string[];
-  allowOrigin: string[];
+type Trusted = Awaited<ReturnType<typeof takeTrusted>>;
+
+interface McpCommandOptions extends ServerOptions, AlsoOptions {
+  http?: ListenAddress;
   readOnly?: true;
   entry: string[];
   outputBytes: number;
 }
 
 const notes = `
-Speaks MCP on standard input and output, or with --http as streamable HTTP at
+Speaks MCP on standard input and output, or with --listen as streamable HTTP at
 /mcp, where every request needs the token that is printed or was given.
 
 Examples:
   $ workcell mcp --workspace .
-  $ workcell mcp --http 127.0.0.1:8710 --token-file t --backend sandbox
+  $ workcell mcp --listen 127.0.0.1:8710 --token-file t --backend sandbox
   $ claude mcp add cell -- npx workcell mcp --workspace .`;
 
 /** `workcell mcp`: the runtime and its tools as an MCP server. */
 export function mcpCommand(): Command {
-  return withCellOptions(new Command('mcp').description('Serve a cell as an MCP server'))
-    .option('--http <address>', 'serve streamable HTTP on <host>:<port> instead of stdio', parseAddress)
-    .option('--token-file <file>', 'file that holds the token clients must send (default: a new one)')
-    .option('--allow-remote', 'allow an address that other machines can reach')
-    .option('--allow-host <name>', 'host name that requests may name; may be repeated', collect, [])
-    .option('--allow-origin <origin>', 'web origin that may send requests; may be repeated', collect, [])
+  return withAlso(withServerOptions(new Command('mcp').description('Serve a cell as an MCP server')))
+    .option('--http <address>', 'the same as --listen', parseListen)
     .option('--entry <module>', 'module whose tools are offered, too; may be repeated', collect, [])
     .option('--read-only', 'offer only what changes nothing')
     .option('--output-bytes <number>', 'bytes of text that one answer carries', parseBytes, 32_768)
@@ -40,18 +38,9 @@ export function mcpCommand(): Command {
 }
 
 async function serve(options: McpCommandOptions): Promise<void> {
-  const { startRuntime } = await import('../start.js');
-  using interrupts = watchInterrupts();
-  const { runtime, end } = await startRuntime(options, interrupts.signal);
-  try {
-    await addTools(runtime, options.entry);
-    if (options.http === undefined) await serveStdio(runtime, options, interrupts.signal);
-    else await serveHttp(runtime, options, interrupts.signal);
-  } finally {
-    await end();
-  }
-  const exitCode = interrupts.exitCode();
-  process.exitCode = exitCode === 143 ? 0 : exitCode;
+  const listen = options.listen ?? options.http;
+  const trusted = await takeTrusted(options);
+  return listen === undefined ? serveStdio(options, trusted) : serveHttp({ ...options, listen }, trusted);
 }
 
 async function addTools(runtime: Runtime, entries: readonly string[]): Promise<void> {
@@ -60,45 +49,46 @@ async function addTools(runtime: Runtime, entries: readonly string[]): Promise<v
   for (const entry of entries) runtime.add(await loadTools(entry), entry);
 }
 
-async function serveStdio(runtime: Runtime, options: McpCommandOptions, signal: AbortSignal): Promise<void> {
+async function serveStdio(options: McpCommandOptions, trusted: Trusted): Promise<void> {
   const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
-  const server = await createServer(runtime, options);
-  const ended = new Promise<void>((resolve) => {
-    process.stdin.once('end', resolve);
-    process.stdin.once('close', resolve);
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-  await server.connect(new StdioServerTransport());
-  await ended;
-  await server.close();
+  const { startRuntime } = await import('../start.js');
+  using interrupts = watchInterrupts();
+  const { signal } = interrupts;
+  const { runtime, end } = await startRuntime(options, signal, trusted);
+  try {
+    await addTools(runtime, options.entry);
+    const server = (await serverMaker(runtime, options))();
+    const ended = new Promise<void>((resolve) => {
+      process.stdin.once('end', resolve);
+      process.stdin.once('close', resolve);
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    await server.connect(new StdioServerTransport());
+    await ended;
+    await server.close();
+  } finally {
+    await end();
+  }
+  const exitCode = interrupts.exitCode();
+  process.exitCode = exitCode === 143 ? 0 : exitCode;
 }
 
-async function serveHttp(runtime: Runtime, options: McpCommandOptions, signal: AbortSignal): Promise<void> {
+async function serveHttp(
+  options: McpCommandOptions & { listen: ListenAddress },
+  trusted: Trusted,
+): Promise<void> {
   const { serveMcpOverHttp } = await import('../../compat/mcp/http.js');
-  const { readToken } = await import('../../cell/server/token.js');
-  const given = readToken({ file: options.tokenFile });
-  const token = given ?? randomBytes(24).toString('base64url');
-  const create = await serverMaker(runtime, options);
-  const { host, port } = options.http ?? { host: '127.0.0.1', port: 0 };
-  const server = await serveMcpOverHttp(create, {
-    host,
-    port,
-    token,
-    allowRemote: options.allowRemote,
-    hosts: options.allowHost,
-    origins: options.allowOrigin,
+  const { serveRuntime } = await import('../serve.js');
+  const { token, isNew } = await takeToken(options);
+  await serveRuntime(options, trusted, async (runtime) => {
+    await addTools(runtime, options.entry);
+    const server = await serveMcpOverHttp(
+      await serverMaker(runtime, options),
+      { ...exposureOf(options, options.listen), token },
+      await mountsOf(options, runtime, token),
+    );
+    return { server, path: '/mcp', secret: isNew ? `token: ${token}` : undefined };
   });
-  if (given === undefined) process.stdout.write(`token: ${token}\n`);
-  process.stdout.write(`listening on ${server.url}\n`);
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-  await server.close();
-}
-
-async function createServer(runtime: Runtime, options: McpCommandOptions) {
-  return (await serverMaker(runtime, options))();
 }
 
 async function serverMaker(runtime: Runtime, options: McpCommandOptions) {
@@ -108,14 +98,6 @@ async function serverMaker(runtime: Runtime, options: McpCommandOptions) {
       budgetBytes: options.outputBytes,
       readOnly: options.readOnly === true,
     });
-}
-
-function parseAddress(text: string): { host: string; port: number } {
-  const [, bracketed, plain, port] = /^(?:\[([\da-f:.]+)\]|([^:]+)):(\d{1,5})$/i.exec(text) ?? [];
-  const host = bracketed ?? plain;
-  if (host === undefined || Number(port) > 65_535)
-    throw new InvalidArgumentError('Give <host>:<port>, such as 127.0.0.1:8710; port 0 takes a free one.');
-  return { host, port: Number(port) };
 }
 
 function parseBytes(text: string): number {

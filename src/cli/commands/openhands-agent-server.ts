@@ -1,14 +1,12 @@
-import { Command, InvalidArgumentError } from 'commander';
-import type { Runtime } from '../../index.js';
-import type { Executor } from '../../protocol/index.js';
-import { type CellOptions, collect, withCellOptions } from '../options.js';
+import { Command } from 'commander';
+import { type AlsoOptions, mountsOf, withAlso } from '../also.js';
+import { exposureOf, parsePort, type ServerOptions, withServerOptions } from '../server-options.js';
+import { takeTrusted } from '../trusted-options.js';
 
-interface AgentServerOptions extends CellOptions {
+interface AgentServerOptions extends ServerOptions, AlsoOptions {
   host: string;
   port: number;
   sessionApiKeyFile?: string;
-  allowHost: string[];
-  allowOrigin: string[];
   reload?: true;
   checkBrowser?: true;
   importModules?: string;
@@ -30,14 +28,14 @@ Examples:
 
 /** `workcell openhands-agent-server`: a cell for clients of OpenHands V1. */
 export function openHandsAgentServerCommand(): Command {
-  return withCellOptions(
-    new Command('openhands-agent-server').description('Serve a cell to clients of OpenHands V1'),
+  return withAlso(
+    withServerOptions(
+      new Command('openhands-agent-server').description('Serve a cell to clients of OpenHands V1'),
+    ),
   )
-    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--host <address>', 'address to listen on, with --port', '127.0.0.1')
     .option('--port <number>', 'port to listen on; 0 takes any', parsePort, 8000)
-    .option('--session-api-key-file <file>', 'file with the keys that clients may send, one a line')
-    .option('--allow-host <name>', 'host name that requests may name; may be repeated', collect, [])
-    .option('--allow-origin <origin>', 'web origin that may send requests; may be repeated', collect, [])
+    .option('--session-api-key-file <file>', 'the same as --token-file; may hold several keys, one a line')
     .option('--reload', 'accepted and without effect, like the two that follow')
     .option('--import-modules <names>', 'Python modules of the original')
     .option('--extra-python-path <paths>', 'where those are')
@@ -53,62 +51,29 @@ async function serve(options: AgentServerOptions): Promise<void> {
   const { keepHeapSmall } = await import('../../cell/server/small-heap.js');
   const { takeSessionKeys } = await import('../../compat/openhands-v1/session-keys.js');
   const { serveOpenHandsV1 } = await import('../../compat/openhands-v1/serve.js');
-  const { watchInterrupts } = await import('../interrupts.js');
-  const { startRuntime } = await import('../start.js');
+  const { serveRuntime } = await import('../serve.js');
   keepHeapSmall();
   // Taken out of the environment before anything that could pass it on to commands is started.
-  const keys = takeSessionKeys(process.env, options.sessionApiKeyFile);
-  using interrupts = watchInterrupts();
-  const { runtime, log, end } = await startRuntime(options, interrupts.signal);
-  try {
-    const server = await serveOpenHandsV1(executorOf(runtime, end), {
-      listen: { host: options.host, port: options.port },
+  const keys = takeSessionKeys(process.env, options.sessionApiKeyFile ?? options.tokenFile);
+  const trusted = await takeTrusted(options);
+  await serveRuntime(options, trusted, async (runtime, log) => {
+    const exposure = exposureOf(options, { host: options.host, port: options.port });
+    const server = await serveOpenHandsV1(runtime, {
+      ...exposure,
+      // An address beside a key that was given is meant, as in the original.
+      allowRemote: options.allowRemote ?? (keys.given && options.listen === undefined),
       sessionApiKeys: keys.keys,
-      allowRemote: keys.given,
-      hosts: options.allowHost,
-      origins: options.allowOrigin,
       id: runtime.id,
       workspace: runtime.workspace,
       isolation: runtime.isolation,
       vscode: runtime.vscode,
+      also: await mountsOf(options, runtime, keys.keys[0]),
       log,
     });
-    try {
-      const { host, port } = server.address as { host: string; port: number };
-      if (!keys.given) process.stdout.write(`session key: ${keys.keys[0]}\n`);
-      process.stdout.write(`listening on http://${host.includes(':') ? `[${host}]` : host}:${port}\n`);
-      await aborted(interrupts.signal);
-    } finally {
-      await server.close();
-    }
-  } finally {
-    await end();
-  }
-  process.exitCode = interrupts.exitCode() === 143 ? 0 : interrupts.exitCode();
-}
-
-/** Through the runtime every action takes the way of policy and record. */
-function executorOf(runtime: Runtime, end: () => Promise<void>): Executor {
-  return {
-    actions: runtime.actions,
-    // A checked action is also one that a caller may write.
-    execute: runtime.execute.bind(runtime) as Executor['execute'],
-    upload: (path, content, options) => runtime.files.upload(content, path, options),
-    download: (path, options) => runtime.files.download(path, options),
-    openTerminal: (options) => runtime.terminals.open(options),
-    close: end,
-  };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
+    return {
+      // The runtime is ended by who started it, or left as it is.
+      server: { address: server.address, close: () => server.close('detach') },
+      secret: keys.given ? undefined : `session key: ${keys.keys[0]}`,
+    };
   });
-}
-
-function parsePort(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
-    throw new InvalidArgumentError('Give a number from 0 to 65535.');
-  return Number(text);
 }

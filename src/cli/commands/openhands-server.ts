@@ -1,12 +1,18 @@
-import { randomBytes } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Runtime } from '../../index.js';
+import { type AlsoOptions, mountsOf, withAlso } from '../also.js';
 import type { Log } from '../log.js';
-import { type CellOptions, collect, withCellOptions } from '../options.js';
-import { type TrustedOptions, takeTrusted, withTrustedOptions } from '../trusted-options.js';
+import {
+  exposureOf,
+  parsePort,
+  type ServerOptions,
+  takeToken,
+  withServerOptions,
+} from '../server-options.js';
+import { takeTrusted } from '../trusted-options.js';
 
-interface OpenHandsServerOptions extends CellOptions, TrustedOptions {
+interface OpenHandsServerOptions extends ServerOptions, AlsoOptions {
   workingDir: string;
   plugins: string[];
   username: string;
@@ -14,7 +20,6 @@ interface OpenHandsServerOptions extends CellOptions, TrustedOptions {
   enableBrowser: boolean;
   browsergymEvalEnv?: string;
   host: string;
-  allowHost: string[];
   allowAnonymous?: true;
 }
 
@@ -44,8 +49,8 @@ Examples:
 /** `workcell openhands-server`: a cell, or this machine, for clients of OpenHands V0. */
 export function openHandsServerCommand(): Command {
   const command = new Command('openhands-server').description('Serve a cell to clients of OpenHands V0');
-  return withTrustedOptions(withCellOptions(command, { workspace: false }))
-    .argument('<port>', 'port to listen on; 0 takes any', parsePort)
+  return withAlso(withServerOptions(command, { workspace: false }))
+    .argument('[port]', 'port to listen on; 0 takes any. --listen says more', parsePort)
     .requiredOption('--working-dir <directory>', 'where the shell starts; made if it is missing')
     .addOption(
       new Option('--plugins <names...>', 'plugins that clients ask for').choices(pluginNames).default([]),
@@ -55,36 +60,38 @@ export function openHandsServerCommand(): Command {
     .option('--enable-browser', 'have a browser, started at its first use', true)
     .option('--no-enable-browser', 'do without a browser')
     .option('--browsergym-eval-env <name>', 'fails: tasks of BrowserGym are not there')
-    .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--allow-host <name>', 'host name that requests may name; may be repeated', collect, [])
+    .option('--host <address>', 'address to listen on, with a port', '127.0.0.1')
     .option('--allow-anonymous', 'do without a key, also when none is set')
     .addHelpText('after', notes)
     .action(serve);
 }
 
-async function serve(port: number, options: OpenHandsServerOptions, command: Command): Promise<void> {
+async function serve(
+  port: number | undefined,
+  options: OpenHandsServerOptions,
+  command: Command,
+): Promise<void> {
   const { WorkcellError } = await import('../../protocol/index.js');
   if (options.browsergymEvalEnv !== undefined)
     throw new WorkcellError(
       'capability-unsupported',
       'This server has no BrowserGym tasks to evaluate a browser with.',
     );
+  if (port === undefined && options.listen === undefined)
+    throw new InvalidArgumentError('Give a port, or an address with --listen.');
   const { makeWorkingDirectory, thisMachine } = await import('../../compat/openhands-v0/machine.js');
   const { openHandsPlugins } = await import('../../compat/openhands-v0/plugins.js');
   const { serveOpenHands } = await import('../../compat/openhands-v0/serve.js');
   const { keepHeapSmall } = await import('../../cell/server/small-heap.js');
-  const { watchInterrupts } = await import('../interrupts.js');
-  const { startRuntime } = await import('../start.js');
+  const { serveRuntime } = await import('../serve.js');
   keepHeapSmall();
   // Taken out of the environment before anything that could pass it on to commands is started.
-  const given = process.env.SESSION_API_KEY || undefined;
-  delete process.env.SESSION_API_KEY;
-  const sessionApiKey = given ?? (options.allowAnonymous ? undefined : randomBytes(24).toString('hex'));
+  const { allowAnonymous } = options;
+  const { token, isNew } = await takeToken(options, { variable: 'SESSION_API_KEY', allowAnonymous });
+  const trusted = await takeTrusted(options);
   // The names that hold without being given would make an account on a machine that has none of it.
   const named = ['username', 'userId'].some((name) => command.getOptionValueSource(name) === 'cli');
   const user = named && process.getuid?.() === 0 ? userOf(options) : undefined;
-  const trusted = await takeTrusted(options);
-  using interrupts = watchInterrupts();
   const plugins = openHandsPlugins({
     host: options.host,
     browser: options.enableBrowser,
@@ -92,35 +99,24 @@ async function serve(port: number, options: OpenHandsServerOptions, command: Com
     vscodePort: options.plugins.includes('vscode') ? vscodePort(process.env.VSCODE_PORT) : undefined,
   });
   const workspace = makeWorkingDirectory(options.workingDir);
-  const { runtime, log, end } = await startRuntime({ ...options, workspace }, interrupts.signal, {
-    ...trusted,
-    plugins,
-    place: () => thisMachine(workspace, user),
-  });
-  try {
+  const given = { ...trusted, plugins, place: () => thisMachine(workspace, user) };
+  await serveRuntime({ ...options, workspace }, given, async (runtime, log) => {
     warn(options, runtime, log);
-    const server = await serveOpenHands(runtime, {
-      host: options.host,
-      port,
-      workingDirectory: runtime.workspace,
-      sessionApiKey,
-      allowAnonymous: options.allowAnonymous,
-      hosts: options.allowHost,
-      noChangeSeconds: softTimeout(process.env.NO_CHANGE_TIMEOUT_SECONDS),
-    });
-    try {
-      if (given === undefined && sessionApiKey !== undefined)
-        process.stdout.write(`session key: ${sessionApiKey}\n`);
-      const host = options.host.includes(':') ? `[${options.host}]` : options.host;
-      process.stdout.write(`listening on http://${host}:${server.port}\n`);
-      await new Promise((resolve) => interrupts.signal.addEventListener('abort', resolve, { once: true }));
-    } finally {
-      await server.close();
-    }
-  } finally {
-    await end();
-  }
-  process.exitCode = interrupts.exitCode() === 143 ? 0 : interrupts.exitCode();
+    const server = await serveOpenHands(
+      runtime,
+      {
+        ...exposureOf(options, { host: options.host, port: port ?? 0 }),
+        // Whoever names a host beside the port means it, as in the original.
+        allowRemote: options.allowRemote ?? options.listen === undefined,
+        allowAnonymous,
+        token,
+        workingDirectory: runtime.workspace,
+        noChangeSeconds: softTimeout(process.env.NO_CHANGE_TIMEOUT_SECONDS),
+      },
+      await mountsOf(options, runtime, token),
+    );
+    return { server, secret: isNew ? `session key: ${token}` : undefined };
+  });
 }
 
 /** Tells about what a client asks for and does not get. */
@@ -147,12 +143,6 @@ function softTimeout(text: string | undefined): number | undefined {
   const seconds = Number(text);
   if (seconds > 0) return seconds;
   throw new InvalidArgumentError('NO_CHANGE_TIMEOUT_SECONDS must be a number of seconds above 0.');
-}
-
-function parsePort(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
-    throw new InvalidArgumentError('Give a port, a number up to 65535.');
-  return Number(text);
 }
 
 function parseUserId(text: string): number {

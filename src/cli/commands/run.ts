@@ -1,8 +1,9 @@
 import { Command, Option } from 'commander';
+import { collectVariable, parseSeconds } from '../../base/command-line.js';
 import { quote } from '../../base/shell-quote.js';
 import type { Observation } from '../../index.js';
 import { watchInterrupts } from '../interrupts.js';
-import { type CellOptions, collectVariable, parseSeconds, withCellOptions } from '../options.js';
+import { type CellOptions, withCellOptions } from '../options.js';
 import { openOutput } from '../output.js';
 
 interface RunCommandOptions extends CellOptions {

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { collect } from '../../base/command-line.js';
 import { watchInterrupts } from '../interrupts.js';
-import { type CellOptions, collect, withCellOptions } from '../options.js';
+import { type CellOptions, withCellOptions } from '../options.js';
 import { plainText } from '../sanitize.js';
 import { formatTable } from '../table.js';
 import { toolsFrom } from '../tools-from.js';

@@ -1,100 +1,107 @@
-/** The MCP server over streamable HTTP: loopback, a token, and Host and Origin checked at every request. */
+/** An MCP server over streamable HTTP, at `/mcp`. */
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import { createAccess, isLoopback } from '../../cell/server/access.js';
+import type { FastifyReply } from 'fastify';
+import { createAccess } from '../../base/http/access.js';
+import { createHttpApp, type Mount, mount, protect } from '../../base/http/app.js';
+import { toWorkcellError } from '../../base/http/errors.js';
+import { checkExposure, type HttpListener, listen, withBoundHost } from '../../base/http/listen.js';
+import type { Exposure } from '../../base/http/options.js';
 import { errorTable, WorkcellError } from '../../protocol/index.js';
 
 /** Clients that are connected at once; the one that was silent longest gives way. */
 const mostSessions = 64;
 
-export interface McpHttpOptions {
-  readonly host: string;
-  readonly port: number;
-  readonly token: string;
-  readonly allowRemote?: boolean | undefined;
-  readonly hosts?: readonly string[] | undefined;
-  readonly origins?: readonly string[] | undefined;
-}
-
-export interface McpHttpServer {
-  readonly url: string;
-  close(): Promise<void>;
-}
+const methods = ['GET', 'POST', 'DELETE'];
 
 export async function serveMcpOverHttp(
   create: () => McpServer,
-  options: McpHttpOptions,
-): Promise<McpHttpServer> {
-  const { host, token, origins } = options;
-  if (!isLoopback(host) && !options.allowRemote) {
-    throw new WorkcellError(
-      'invalid-config',
-      `${host} is not a loopback address, so others could reach this server. Allow that explicitly, or listen on 127.0.0.1.`,
-      { details: { host } },
-    );
-  }
-  const access = createAccess({ token, origins, hosts: [...(options.hosts ?? []), host] });
-  const sessions = new Map<string, StreamableHTTPServerTransport>();
+  options: Exposure,
+  also: readonly Mount[] = [],
+): Promise<HttpListener> {
+  checkExposure(options);
+  const app = createHttpApp({ access: createAccess(withBoundHost(options)), sendFailure: refuse });
+  mount(app, [{ prefix: '', routes: mcpOverHttp(create, options) }, ...also]);
+  return listen(app, options.listen);
+}
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    access.checkSource(request.headers);
-    access.checkToken(request.headers);
-    if (new URL(request.url ?? '/', 'http://localhost').pathname !== '/mcp')
-      throw new WorkcellError('not-found', 'The MCP server is at /mcp.');
-    const id = request.headers['mcp-session-id'];
-    const known = typeof id === 'string' ? sessions.get(id) : undefined;
-    if (id !== undefined && known === undefined)
-      throw new WorkcellError('session-not-found', 'There is no such session; initialize a new one.');
-    if (known !== undefined) touch(id as string, known);
-    await (known ?? (await open())).handleRequest(request, response);
-  }
-
-  async function open(): Promise<StreamableHTTPServerTransport> {
-    const transport = new StreamableHTTPServerTransport({
-      sessionIdGenerator: randomUUID,
-      onsessioninitialized: (id) => {
-        touch(id, transport);
-        if (sessions.size > mostSessions) void [...sessions.values()][0]?.close();
+/** To be given to the application of a server as a scope of its own. */
+export function mcpOverHttp(
+  create: () => McpServer,
+  { token }: { readonly token?: string | undefined },
+): Mount['routes'] {
+  const access = createAccess({ token });
+  const sessions = new Sessions(create);
+  return (scope, { isMain }) => {
+    protect(scope, ({ headers }) => access.checkToken(headers));
+    scope.setErrorHandler((error, _request, reply) => refuse(reply, error));
+    if (isMain)
+      scope.setNotFoundHandler((_request, reply) =>
+        refuse(reply, new WorkcellError('not-found', 'The MCP server is at /mcp.')),
+      );
+    scope.addHook('preClose', () => sessions.close());
+    scope.route({
+      method: methods,
+      url: '/mcp',
+      handler: async (request, reply) => {
+        const transport = await sessions.take(request.headers['mcp-session-id']);
+        reply.hijack();
+        await transport.handleRequest(request.raw, reply.raw, request.body);
       },
     });
-    transport.onclose = () => {
-      if (transport.sessionId !== undefined) sessions.delete(transport.sessionId);
-    };
-    await create().connect(transport as Parameters<McpServer['connect']>[0]);
-    return transport;
-  }
-
-  function touch(id: string, transport: StreamableHTTPServerTransport): void {
-    sessions.delete(id);
-    sessions.set(id, transport);
-  }
-
-  const server = createServer((request, response) => {
-    answer(request, response).catch((error: unknown) => refuse(response, error));
-  });
-  server.listen(options.port, host);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}/mcp`,
-    async close() {
-      const closed = new Promise((resolve) => server.close(resolve));
-      await Promise.all([...sessions.values()].map((transport) => transport.close()));
-      server.closeAllConnections();
-      await closed;
-    },
   };
 }
 
-function refuse(response: ServerResponse, error: unknown): void {
-  if (response.headersSent) return void response.destroy();
-  const known = WorkcellError.isInstance(error)
-    ? error
-    : new WorkcellError('internal', 'The request could not be answered.');
-  response.writeHead(errorTable[known.code].status, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32000, message: known.message } }));
+class Sessions {
+  readonly #create: () => McpServer;
+  readonly #known = new Map<string, StreamableHTTPServerTransport>();
+
+  constructor(create: () => McpServer) {
+    this.#create = create;
+  }
+
+  /** The session of that name, or a new one for a request that names none. */
+  async take(id: string | string[] | undefined): Promise<StreamableHTTPServerTransport> {
+    if (id === undefined) return this.#open();
+    const known = typeof id === 'string' ? this.#known.get(id) : undefined;
+    if (known === undefined)
+      throw new WorkcellError('session-not-found', 'There is no such session; initialize a new one.');
+    this.#touch(id as string, known);
+    return known;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#known.values()].map((transport) => transport.close()));
+  }
+
+  async #open(): Promise<StreamableHTTPServerTransport> {
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (id) => {
+        this.#touch(id, transport);
+        if (this.#known.size > mostSessions) void [...this.#known.values()][0]?.close();
+      },
+    });
+    transport.onclose = () => {
+      if (transport.sessionId !== undefined) this.#known.delete(transport.sessionId);
+    };
+    await this.#create().connect(transport as Parameters<McpServer['connect']>[0]);
+    return transport;
+  }
+
+  #touch(id: string, transport: StreamableHTTPServerTransport): void {
+    this.#known.delete(id);
+    this.#known.set(id, transport);
+  }
+}
+
+/** As JSON-RPC has it, with its own number for what cannot be read. */
+function refuse(reply: FastifyReply, thrown: unknown): void {
+  const error = toWorkcellError(thrown);
+  const code = error.code === 'invalid-action' ? -32_700 : -32_000;
+  void reply
+    .code(errorTable[error.code].status)
+    .type('application/json')
+    .send(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message: error.message } }));
 }

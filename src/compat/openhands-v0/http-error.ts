@@ -33,6 +33,8 @@ function toHttpError(thrown: unknown): HttpError {
   if (thrown instanceof HttpError) return thrown;
   if (WorkcellError.isInstance(thrown)) {
     if (thrown.code === 'unauthorized') return new HttpError(403, invalidKey);
+    // A body that is no JSON, as the layer below says it.
+    if (thrown.code === 'invalid-action' && 'problem' in thrown.details) return unreadable(thrown.message);
     return new HttpError(errorTable[thrown.code].status, thrown.message);
   }
   const { statusCode = 500, message = '' } = (thrown ?? {}) as { statusCode?: number; message?: string };

@@ -2,7 +2,7 @@
 import { posix } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { isLoopback } from '../../cell/server/access.js';
+import { isLoopback } from '../../base/http/access.js';
 import { describeIssues, type Executor } from '../../protocol/index.js';
 import { ActionServer, type ActionServerOptions } from './action-server.js';
 import { createEditorToken } from './editor-token.js';

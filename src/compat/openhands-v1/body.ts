@@ -1,6 +1,6 @@
 /** Reads bodies that are not parsed by the server: uploads, and the JSON of a GET request. */
 import type { IncomingMessage } from 'node:http';
-import { nestingOf } from '../../cell/server/json-body.js';
+import { parseBody } from '../../base/http/json-body.js';
 import { Refusal } from './errors.js';
 
 /** In which the next piece must arrive. */
@@ -42,11 +42,9 @@ export async function readJson(request: IncomingMessage): Promise<unknown> {
     if (size > largestJson) throw new Refusal(413, `The body is larger than ${largestJson} bytes.`);
     chunks.push(chunk);
   }
-  const body = Buffer.concat(chunks);
   try {
-    if (nestingOf(body) <= deepestJson) return JSON.parse(body.toString('utf8'));
+    return parseBody(Buffer.concat(chunks), deepestJson);
   } catch {
-    // Told below.
+    throw new Refusal(422, [{ type: 'json_invalid', loc: ['body'], msg: 'JSON decode error' }]);
   }
-  throw new Refusal(422, [{ type: 'json_invalid', loc: ['body'], msg: 'JSON decode error' }]);
 }

@@ -1,7 +1,7 @@
 /** How failures look to a client of this protocol: `{"detail": …}`. */
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
-import { toWorkcellError } from '../../cell/server/errors.js';
+import { toWorkcellError } from '../../base/http/errors.js';
 import type { Log } from '../../cell/server/options.js';
 import { type ErrorCode, errorTable, WorkcellError } from '../../protocol/index.js';
 

@@ -74,10 +74,6 @@ export function openHandsV1(options: FacadeOptions): (app: FastifyInstance, serv
 }
 
 function addChecks(app: FastifyInstance, { keys, activity }: FacadeContext, log: Log | undefined): void {
-  // The server's own token is not asked for here: the key of this protocol takes its place, below.
-  app.addHook('onRoute', (route) => {
-    route.config = { ...route.config, open: true };
-  });
   app.addHook('onRequest', async (request) => {
     const { url, config } = request.routeOptions;
     if (config.keyless !== true && !keys.acceptsHeaders(request.headers))

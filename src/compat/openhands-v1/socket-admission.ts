@@ -1,6 +1,8 @@
 /** Lets a socket in that shows a session key: in the query, in a header, or in its first frame. */
+
 import type { FastifyRequest } from 'fastify';
 import type { RawData, WebSocket } from 'ws';
+import { parseJson } from '../../base/json.js';
 import { keyHeader, type SessionKeys } from './keys.js';
 
 const unauthorizedCode = 4001;
@@ -51,7 +53,7 @@ function textOf(data: RawData): string {
 function keyIn(frame: string): unknown {
   if (!frame.includes('"auth"')) return undefined;
   try {
-    const value = JSON.parse(frame) as { type?: unknown; session_api_key?: unknown } | null;
+    const value = parseJson(frame) as { type?: unknown; session_api_key?: unknown } | null;
     return value?.type === 'auth' ? (value.session_api_key ?? '') : undefined;
   } catch {
     return undefined;

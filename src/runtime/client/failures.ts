@@ -1,4 +1,5 @@
 /** Turns what goes wrong between client and server into errors that say what to do. */
+import { parseJson } from '../../base/json.js';
 import { type ErrorBody, errorSchema, WorkcellError } from '../../protocol/index.js';
 
 const tlsCodes = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|EPROTO)/;
@@ -80,7 +81,7 @@ export function toError({ code, message, details }: ErrorBody): WorkcellError {
 
 function readError(body: string): ErrorBody | undefined {
   try {
-    const { error } = JSON.parse(body) as { error?: unknown };
+    const { error } = parseJson(body) as { error?: unknown };
     return errorSchema.safeParse(error).data;
   } catch {
     return undefined;

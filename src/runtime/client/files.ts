@@ -1,5 +1,7 @@
 /** Files over the wire: streams up and down. */
+
 import { Readable } from 'node:stream';
+import { parseJson } from '../../base/json.js';
 import {
   type Downloaded,
   type DownloadOptions,
@@ -45,7 +47,7 @@ export async function upload(
       signal,
       answerMs: uploadAnswerMs,
     });
-    return uploadedSchema.parse(JSON.parse(await readText(answer.body, 65_536)));
+    return uploadedSchema.parse(parseJson(await readText(answer.body, 65_536)));
   } catch (error) {
     if (sourceError !== undefined) throw sourceError.error;
     checkCancelled(signal, 'upload');

@@ -1,6 +1,8 @@
 /** Reaches an executor behind HTTP: the same interface, over any stream of bytes. */
+
 import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
+import { parseJson } from '../../base/json.js';
 import {
   type Action,
   type ActionName,
@@ -138,7 +140,7 @@ export class HttpExecutor implements Executor {
   async readiness(): Promise<Readiness> {
     return this.#link.retrying(async () => {
       const { body } = await this.#link.request({ method: 'GET', path: '/ready', accept: 503 });
-      return readinessSchema.parse(JSON.parse(await readText(body, this.#limitBytes)));
+      return readinessSchema.parse(parseJson(await readText(body, this.#limitBytes)));
     });
   }
 

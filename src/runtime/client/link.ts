@@ -1,7 +1,9 @@
 /** The way to one server: pooled connections, what every request carries, and when to try again. */
+
 import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 import { Pool } from 'undici';
+import { parseJson } from '../../base/json.js';
 import { protocolVersion, WorkcellError } from '../../protocol/index.js';
 import {
   clientHeader,
@@ -254,7 +256,7 @@ export class Link {
 /** What a server says of itself; a page, or the way to another place, is nothing of that kind. */
 function readInfo(status: number, text: string): ReturnType<typeof infoSchema.safeParse> {
   try {
-    return infoSchema.safeParse(status === 200 ? JSON.parse(text) : undefined);
+    return infoSchema.safeParse(status === 200 ? parseJson(text) : undefined);
   } catch {
     return infoSchema.safeParse(undefined);
   }

@@ -21,12 +21,11 @@ let url: string;
 beforeAll(async () => {
   runtime = await createRuntime({ backend: 'cli', config: false, events: { store: 'memory' } });
   server = await serveOpenHands(runtime, {
-    host: '127.0.0.1',
-    port: 0,
+    listen: { host: '127.0.0.1', port: 0 },
     workingDirectory: runtime.workspace,
-    sessionApiKey: key,
+    token: key,
   });
-  url = `http://127.0.0.1:${server.port}`;
+  url = `http://127.0.0.1:${(server.address as { port: number }).port}`;
 });
 afterAll(async () => {
   await server.close();

@@ -77,7 +77,7 @@ describe('status', () => {
 
 describe('the key', () => {
   test('is demanded everywhere but at /alive and /server_info', async () => {
-    await using locked = startServer({ sessionApiKey: 'secret' });
+    await using locked = startServer({ token: 'secret' });
     const refusal = { status: 403, body: { detail: 'Invalid API Key' } };
     expect((await locked.request({ url: '/alive' })).status).toBe(200);
     expect((await locked.request({ url: '/server_info' })).status).toBe(200);

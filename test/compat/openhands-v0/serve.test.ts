@@ -10,11 +10,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { thisMachine } from '../../../src/compat/openhands-v0/machine.js';
 import { openHandsPlugins } from '../../../src/compat/openhands-v0/plugins.js';
-import {
-  type OpenHandsServer,
-  type ServeOpenHandsOptions,
-  serveOpenHands,
-} from '../../../src/compat/openhands-v0/serve.js';
+import { type ServeOpenHandsOptions, serveOpenHands } from '../../../src/compat/openhands-v0/serve.js';
 import { createRuntime } from '../../../src/index.js';
 
 const run = promisify(execFile);
@@ -27,6 +23,11 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
+interface OpenHandsServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
 interface Options extends Partial<ServeOpenHandsOptions> {
   readonly env?: Record<string, string>;
   readonly vscodePort?: number;
@@ -38,13 +39,13 @@ async function serve({ env = {}, vscodePort, ...options }: Options = {}): Promis
   const runtime = await createRuntime({ ...place, env, plugins, config: false, events: { store: 'memory' } });
   try {
     const server = await serveOpenHands(runtime, {
-      host: '127.0.0.1',
-      port: 0,
+      listen: { host: '127.0.0.1', port: 0 },
       workingDirectory: runtime.workspace,
-      sessionApiKey: 'a key',
+      token: 'a key',
       ...options,
     });
-    return { port: server.port, close: () => Promise.all([runtime.close(), server.close()]).then(() => {}) };
+    const { port } = server.address as { port: number };
+    return { port, close: () => Promise.all([runtime.close(), server.close()]).then(() => {}) };
   } catch (error) {
     await runtime.close();
     throw error;
@@ -152,10 +153,10 @@ describe('the editor', () => {
 describe('exposure', () => {
   test('no key is refused unless that is said', async () => {
     for (const host of ['127.0.0.1', '0.0.0.0'])
-      await expect(serve({ host, sessionApiKey: undefined })).rejects.toMatchObject({
+      await expect(serve({ listen: { host, port: 0 }, token: undefined })).rejects.toMatchObject({
         code: 'invalid-config',
       });
-    const server = await serve({ sessionApiKey: undefined, allowAnonymous: true });
+    const server = await serve({ token: undefined, allowAnonymous: true });
     expect((await fetch(`http://127.0.0.1:${server.port}/vscode/connection_token`)).status).toBe(200);
     await server.close();
     await server.close();
@@ -163,7 +164,9 @@ describe('exposure', () => {
 
   test('a port that is taken is a clear error', async () => {
     const server = await serve();
-    await expect(serve({ port: server.port })).rejects.toMatchObject({ code: 'backend-unavailable' });
+    await expect(serve({ listen: { host: '127.0.0.1', port: server.port } })).rejects.toMatchObject({
+      code: 'backend-unavailable',
+    });
     await server.close();
   });
 });

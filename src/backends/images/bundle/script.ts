@@ -9,11 +9,11 @@ export const wholePackages = ['playwright-core'];
 
 const isSource = import.meta.url.endsWith('.ts');
 
-/** Beside the command line that it is part of. */
-const builtFile = fileURLToPath(new URL('../../../cli/cell-main.cjs', import.meta.url));
+/** Beside its sources. */
+const builtFile = fileURLToPath(new URL('../../../cell/main.cjs', import.meta.url));
 
 export async function executorScript(): Promise<Uint8Array> {
-  if (isSource) return bundleScript(fileURLToPath(new URL('../../../cli/cell-main.ts', import.meta.url)));
+  if (isSource) return bundleScript(fileURLToPath(new URL('../../../cell/main.ts', import.meta.url)));
   try {
     return await readFile(builtFile);
   } catch (cause) {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { parse } from '../../../base/http/parse.js';
 import { type Action, parseAction, WorkcellError } from '../../../protocol/index.js';
 import { clientHeader, framesType, keyHeader, keySchema, linesType } from '../../../protocol/wire.js';
 import { answerLines, answerWhole } from '../answer.js';
 import type { Call } from '../call.js';
 import type { ServerContext } from '../context.js';
-import { parse } from '../parse.js';
 
 const position = z.coerce.number().int().nonnegative().default(0);
 const startQuery = z.object({ from: position, progress: z.enum(['0', '1']).default('1') });

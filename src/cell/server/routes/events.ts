@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
+import { Outgoing } from '../../../base/http/outgoing.js';
+import { parse } from '../../../base/http/parse.js';
+import { watchPeer } from '../../../base/http/sockets.js';
 import type { ServerContext } from '../context.js';
 import type { EventLog, LoggedEvent } from '../event-log.js';
-import { Outgoing } from '../outgoing.js';
-import { parse } from '../parse.js';
-import { watchPeer } from '../sockets.js';
 
 /** The id of an event; with the start of the server before it, it is not taken for one of another start. */
 const cursorSchema = z

@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { errorBody } from '../../../base/http/errors.js';
+import { incomingBytes } from '../../../base/http/incoming.js';
+import { Outgoing } from '../../../base/http/outgoing.js';
+import { parse } from '../../../base/http/parse.js';
+import { parseRange } from '../../../base/http/range.js';
 import { pathSchema } from '../../../protocol/actions/common.js';
 import { type Downloaded, type DownloadOptions, WorkcellError } from '../../../protocol/index.js';
 import type { ServerContext } from '../context.js';
-import { errorBody } from '../errors.js';
-import { incomingBytes } from '../incoming.js';
-import { Outgoing } from '../outgoing.js';
-import { parse } from '../parse.js';
-import { parseRange } from '../range.js';
 
 const place = { path: pathSchema, format: z.enum(['tar', 'zip']).optional() };
 const offset = z.coerce.number().int().nonnegative().optional();

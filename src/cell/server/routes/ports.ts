@@ -3,9 +3,9 @@ import { pipeline } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { createWebSocketStream } from 'ws';
 import { z } from 'zod';
+import { parse } from '../../../base/http/parse.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import type { ServerContext } from '../context.js';
-import { parse } from '../parse.js';
 
 const parameters = z.object({ port: z.coerce.number().int().min(1).max(65_535) });
 

@@ -25,7 +25,7 @@ export function statusRoutes(app: FastifyInstance, context: ServerContext): void
       memoryBytes: process.memoryUsage.rss(),
       requests: counters.requests,
       failures: counters.failures,
-      connections: counters.connections,
+      connections: counters.connections(),
       terminals: counters.terminals,
       runningActions: calls.running,
       keptActions: calls.kept,

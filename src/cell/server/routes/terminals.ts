@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import type { RawData, WebSocket } from 'ws';
+import { toWorkcellError } from '../../../base/http/errors.js';
+import { parse } from '../../../base/http/parse.js';
+import { watchPeer } from '../../../base/http/sockets.js';
+import { parseJson } from '../../../base/json.js';
 import { type Terminal, WorkcellError } from '../../../protocol/index.js';
 import { type TerminalReply, type TerminalRequest, terminalRequestSchema } from '../../../protocol/wire.js';
 import type { ServerContext } from '../context.js';
-import { toWorkcellError } from '../errors.js';
-import { parse } from '../parse.js';
-import { watchPeer } from '../sockets.js';
 import { clientOf } from './actions.js';
 
 /** So much may be typed ahead of a program that does not read. */
@@ -46,7 +47,7 @@ class TerminalSession {
   receive(data: RawData, isBinary: boolean): void {
     try {
       if (isBinary) this.#use((terminal) => this.#type(terminal, data as Buffer));
-      else this.#obey(parse(terminalRequestSchema, parseJson(data)));
+      else this.#obey(parse(terminalRequestSchema, readFrame(data)));
     } catch (error) {
       this.#fail(error);
     }
@@ -120,9 +121,9 @@ class TerminalSession {
   }
 }
 
-function parseJson(data: RawData): unknown {
+function readFrame(data: RawData): unknown {
   try {
-    return JSON.parse(String(data));
+    return parseJson(String(data));
   } catch (cause) {
     throw new WorkcellError('invalid-action', 'A text frame on a terminal must be JSON.', { cause });
   }

@@ -1,7 +1,9 @@
 /** The bash socket: pushes every event as JSON, and starts the commands that a client sends. */
+
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { WebSocket } from 'ws';
+import { JsonError, parseJson } from '../../../base/json.js';
 import type { FacadeContext } from '../context.js';
 import { messageOf, parse, Refusal } from '../errors.js';
 import { admit } from '../socket-admission.js';
@@ -53,9 +55,9 @@ async function push(socket: WebSocket, { events }: FacadeContext, from: number):
 function answer(socket: WebSocket, { commands, activity }: FacadeContext, frame: string): void {
   activity.touch();
   try {
-    commands.start(parse(executeRequestSchema, JSON.parse(frame), 'body'));
+    commands.start(parse(executeRequestSchema, parseJson(frame), 'body'));
   } catch (error) {
-    const isInvalid = error instanceof SyntaxError || (error instanceof Refusal && error.status === 422);
+    const isInvalid = error instanceof JsonError || (error instanceof Refusal && error.status === 422);
     const problem = {
       kind: 'BashError',
       id: randomBytes(16).toString('hex'),
@@ -68,7 +70,7 @@ function answer(socket: WebSocket, { commands, activity }: FacadeContext, frame:
 }
 
 function detailOf(error: unknown): string {
-  if (error instanceof SyntaxError) return 'The frame is not JSON.';
+  if (error instanceof JsonError) return `The frame cannot be used: ${error.message}.`;
   if (error instanceof Refusal && typeof error.detail !== 'string') return JSON.stringify(error.detail);
   return messageOf(error);
 }

@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import { WorkcellError } from '../../protocol/index.js';
-import type { ServeOptions } from './options.js';
+import type { Exposure } from './options.js';
 
 export interface Access {
   /** Throws when the request is not for this server or comes from a page that may not send it. */
@@ -13,7 +13,10 @@ export interface Access {
 }
 
 export function createAccess(
-  options: Pick<ServeOptions, 'token' | 'tokenHeaders' | 'hosts' | 'origins'>,
+  options: Pick<Exposure, 'token' | 'hosts' | 'origins'> & {
+    /** Further headers, in lower case, that may carry the token, for clients of other protocols. */
+    readonly tokenHeaders?: readonly string[] | undefined;
+  },
 ): Access {
   const { tokenHeaders = [] } = options;
   const hosts = new Set((options.hosts ?? []).map((host) => host.toLowerCase()));
