@@ -8,7 +8,7 @@ import type { Pace } from './pace.js';
 import { compareNames } from './paths.js';
 
 /** So many names are kept; a directory with more is read in part. */
-export const mostNames = 250_000;
+export const mostNames = 100_000;
 
 /** Read, sorted or merged between two pauses: about a millisecond. */
 const stepLength = 2048;

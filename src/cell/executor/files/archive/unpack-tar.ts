@@ -7,9 +7,6 @@ import type { Unpacker } from './unpacker.js';
 
 type Entry = ExtractEvents['entry'][1];
 
-/** What may come between two members. Headers that are longer than this would be kept in memory as a whole. */
-const mostBetweenBytes = 16 * 1024 * 1024;
-
 /** Unpacks a tar archive, plain or compressed with gzip, as it arrives. */
 export async function unpackTar(
   chunks: AsyncGenerator<Buffer>,
@@ -17,8 +14,7 @@ export async function unpackTar(
   budget: Budget,
 ): Promise<void> {
   const archive = extract();
-  const between = { bytes: 0 };
-  const source = Readable.from(unpackedBytes(chunks, budget, between));
+  const source = Readable.from(unpackedBytes(chunks, budget));
   let failure: unknown;
   const feeding = pipelineDone(source, archive as unknown as NodeJS.WritableStream).catch(
     (error: unknown) => {
@@ -26,10 +22,7 @@ export async function unpackTar(
     },
   );
   try {
-    for await (const entry of archive) {
-      between.bytes = 0;
-      await unpackMember(entry, unpacker, between);
-    }
+    for await (const entry of archive) await unpackMember(entry, unpacker);
   } finally {
     // A member that is refused ends the archive; what still arrives is not waited for.
     source.destroy();
@@ -38,26 +31,19 @@ export async function unpackTar(
   if (failure !== undefined) throw failure;
 }
 
-async function* unpackedBytes(
-  chunks: AsyncGenerator<Buffer>,
-  budget: Budget,
-  between: { bytes: number },
-): AsyncGenerator<Buffer> {
+async function* unpackedBytes(chunks: AsyncGenerator<Buffer>, budget: Budget): AsyncGenerator<Buffer> {
   const { isGzip, content } = await peek(chunks);
   const source = isGzip ? pipeline(Readable.from(content), createGunzip(), () => {}) : content;
   for await (const chunk of source as AsyncIterable<Buffer>) {
     budget.unpacked(chunk.length);
-    between.bytes += chunk.length;
-    if (between.bytes > mostBetweenBytes)
-      throw refused(`a header in it has more than ${mostBetweenBytes} bytes`, 'Pack it anew.');
     yield chunk;
   }
 }
 
-async function unpackMember(entry: Entry, unpacker: Unpacker, between: { bytes: number }): Promise<void> {
+async function unpackMember(entry: Entry, unpacker: Unpacker): Promise<void> {
   const { name, type, linkname, mode } = entry.header;
   if (type === 'file' || type === 'contiguous-file')
-    return unpacker.file(name, mode, contentOf(entry, between));
+    return unpacker.file(name, mode, entry as AsyncIterable<Uint8Array>);
   if (type === 'directory') unpacker.directory(name, mode);
   else if (type === 'symlink') unpacker.symbolicLink(name, linkname ?? '');
   else if (type === 'link') unpacker.hardLink(name, linkname ?? '');
@@ -66,13 +52,6 @@ async function unpackMember(entry: Entry, unpacker: Unpacker, between: { bytes: 
       member: name,
     });
   entry.resume();
-}
-
-async function* contentOf(entry: Entry, between: { bytes: number }): AsyncGenerator<Uint8Array> {
-  for await (const chunk of entry as AsyncIterable<Uint8Array>) {
-    between.bytes = 0;
-    yield chunk;
-  }
 }
 
 /** Looks at the first two bytes, which tell a gzip stream. */
