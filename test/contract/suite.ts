@@ -1,6 +1,11 @@
 /** Runs every required behaviour on one kind of runtime. */
 import { describe, expect, test } from 'vitest';
-import { type CreateRuntimeOptions, createRuntime, type Runtime } from '../../src/index.js';
+import {
+  type CreateRuntimeOptions,
+  createRuntime,
+  type Runtime,
+  type WorkcellEvent,
+} from '../../src/index.js';
 import { codeBehaviours } from './behaviours/code.js';
 import { editBehaviours } from './behaviours/edit.js';
 import { fileBehaviours } from './behaviours/files.js';
@@ -14,6 +19,7 @@ import { searchBehaviours } from './behaviours/search.js';
 import { shellBehaviours } from './behaviours/shell.js';
 import { toolBehaviours } from './behaviours/tools.js';
 import { transferBehaviours } from './behaviours/transfer.js';
+import type { Dimension } from './dimensions.js';
 import type { Given } from './given.js';
 import { type RequirementId, requirements, type Trait } from './requirements.js';
 
@@ -39,13 +45,15 @@ export interface SuiteOptions {
   /** Gaps that timing decides: the behaviour holds on one run and not on the next. Each failure is printed with the reason. */
   readonly sometimes?: Partial<Record<RequirementId, string>>;
   readonly traits?: readonly Trait[];
+  /** What is switched on besides. */
+  readonly dimension?: Dimension;
 }
 
 /** `options` are what each test creates its runtimes with. */
 export function contractSuite(
   name: string,
   options: CreateRuntimeOptions | (() => CreateRuntimeOptions),
-  { gaps = {}, sometimes = {}, traits = [] }: SuiteOptions = {},
+  { gaps = {}, sometimes = {}, traits = [], dimension }: SuiteOptions = {},
 ): void {
   const optionsOf = () => (typeof options === 'function' ? options() : options);
 
@@ -65,14 +73,16 @@ export function contractSuite(
       const unreliable = sometimes[id as RequirementId];
       if (unreliable !== undefined) {
         test(`${title} (not always: ${unreliable})`, () =>
-          withRuntimes(optionsOf(), behaviour).catch((error: unknown) => {
+          withRuntimes(optionsOf(), behaviour, dimension).catch((error: unknown) => {
             console.warn(`${name} does not hold ${id} this time: ${unreliable}.\n${error}`);
           }));
         continue;
       }
       // A gap is not tried twice: it has to fail, and waiting for that again proves nothing.
       const declare = gap === undefined ? test : test.fails;
-      declare(title, gap === undefined ? {} : { retry: 0 }, () => withRuntimes(optionsOf(), behaviour));
+      declare(title, gap === undefined ? {} : { retry: 0 }, () =>
+        withRuntimes(optionsOf(), behaviour, dimension),
+      );
     }
   });
 }
@@ -80,16 +90,30 @@ export function contractSuite(
 async function withRuntimes(
   options: CreateRuntimeOptions,
   behaviour: (given: Given) => Promise<void>,
+  dimension: Dimension | undefined,
 ): Promise<void> {
-  const created: Runtime[] = [];
+  const created: { runtime: Runtime; events: Promise<WorkcellEvent[]> }[] = [];
   const create = async (overrides: Partial<CreateRuntimeOptions> = {}) => {
-    const runtime = await createRuntime({ config: false, ...options, ...overrides } as CreateRuntimeOptions);
-    created.push(runtime);
+    const all = { config: false, ...options, ...dimension?.options(), ...overrides };
+    const runtime = await createRuntime(all as CreateRuntimeOptions);
+    created.push({
+      runtime,
+      events: dimension === undefined ? Promise.resolve([]) : collected(runtime.events),
+    });
     return runtime;
   };
   try {
-    await behaviour({ runtime: await create(), create });
+    const runtime = await create();
+    await behaviour({ runtime, create });
+    if (runtime.status === 'READY') await dimension?.look?.(runtime);
   } finally {
-    await Promise.all(created.map((runtime) => runtime.close()));
+    await Promise.all(created.map(({ runtime }) => runtime.close()));
   }
+  for (const { events } of created) dimension?.check(await events);
+}
+
+async function collected<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const item of items) all.push(item);
+  return all;
 }

@@ -133,7 +133,7 @@ export const runtimeBehaviours: Behaviours = {
     const events = await eventsSoFar(runtime);
     expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => index + 1));
     expect(events.every((event) => event.runtimeId === runtime.id)).toBe(true);
-    const work = events.filter(({ kind }) => kind !== 'status');
+    const work = events.filter(isWork);
     expect(work).toMatchObject([
       { kind: 'action', source: 'agent', action: { action: 'run', command: 'echo recorded' } },
       {
@@ -149,7 +149,7 @@ export const runtimeBehaviours: Behaviours = {
 
   'events.errors': async ({ runtime }) => {
     await refusal(runtime.read('missing'), 'not-found');
-    const events = (await eventsSoFar(runtime)).filter(({ kind }) => kind !== 'status');
+    const events = (await eventsSoFar(runtime)).filter(isWork);
     expect(events).toMatchObject([
       { kind: 'action' },
       { kind: 'error', cause: events[0]?.id, error: { code: 'not-found' } },
@@ -323,4 +323,9 @@ async function eventsSoFar(runtime: Runtime): Promise<WorkcellEvent[]> {
   const events: WorkcellEvent[] = [];
   for await (const event of runtime.events) events.push(event);
   return events;
+}
+
+/** What was asked and what came of it; with guards there are decisions in between. */
+function isWork({ kind }: WorkcellEvent): boolean {
+  return kind !== 'status' && kind !== 'decision';
 }

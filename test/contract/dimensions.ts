@@ -1,0 +1,59 @@
+/** The trusted side switched on: the same behaviours hold, and what it promises holds for each of their actions. */
+import { randomBytes } from 'node:crypto';
+import { expect } from 'vitest';
+import type { CreateRuntimeOptions, Runtime, WorkcellEvent } from '../../src/index.js';
+import { rules } from '../../src/runtime/security/index.js';
+
+export interface Dimension {
+  /** Added to the options of each runtime. */
+  options(): Partial<CreateRuntimeOptions>;
+  /** Looks at a runtime whose behaviour has been shown; not at one that is closed by then. */
+  look?(runtime: Runtime): Promise<void>;
+  /** Looks at all that a runtime recorded. */
+  check(events: readonly WorkcellEvent[]): void;
+}
+
+/** Whatever the rules do not call harmless is asked about, and approved. Nothing runs that was not judged. */
+export const guarded: Dimension = {
+  options: () => ({
+    guards: [rules()],
+    policy: {
+      onRisk: { low: 'allow', medium: 'confirm', high: 'confirm', unknown: 'confirm' },
+      confirm: () => 'approve',
+    },
+  }),
+
+  check(events) {
+    const allowed = new Set<number>();
+    for (const event of events) {
+      if (event.kind === 'decision' && event.decision.outcome === 'allow') allowed.add(event.cause);
+      if (event.kind === 'observation')
+        expect(allowed, `${event.observation.observation} was carried out unjudged`).toContain(event.cause);
+    }
+  },
+};
+
+const name = 'CONTRACT_TOKEN';
+/** Output that ends as a secret begins is held back until more comes, so it begins as nothing in the behaviours ends. */
+const value = `Zq-${randomBytes(12).toString('hex')}`;
+
+/** A secret reaches the commands that name it, and shows in nothing that leaves the cell or is recorded. */
+export const secretive: Dimension = {
+  options: () => ({ secrets: { [name]: { value, reach: 'env' } } }),
+
+  async look(runtime) {
+    const shown = await runtime.run(`printf '<%s> %s\\n' "$${name}" "\${#${name}}"`, { session: 'secret' });
+    expect(shown.output).toMatch(new RegExp(`<.*${name}.*> ${value.length}\\n`));
+    expect(JSON.stringify(shown)).not.toContain(value);
+  },
+
+  check(events) {
+    const record = JSON.stringify(events);
+    for (const form of [
+      value,
+      Buffer.from(value).toString('base64').slice(0, -4),
+      Buffer.from(value).toString('hex'),
+    ])
+      expect(record).not.toContain(form);
+  },
+};
