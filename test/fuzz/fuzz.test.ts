@@ -1,27 +1,24 @@
 /** A hostile cell on each surface, for a bounded time. `npm run fuzz` goes on for longer, and with seeds of its own. */
 import { expect, test } from 'vitest';
-import { dockerEngine, images } from '../engines/docker.js';
 import { describe as describeFailures, type FuzzOptions, fuzz } from './drive.js';
 import { type SurfaceName, surfaces } from './surfaces/index.js';
 
-const seconds = 10;
+const seconds = 8;
 
 /** Other runs have other seeds only where somebody asks for them: a change is judged by what it changed. */
 const seed = 1;
 
-/** What does not hold yet, as `surface on backend`. */
-const open = new Set(
-  ['terminal', 'control', 'kernel', 'devtools', 'mcp', 'trees'].flatMap((surface) =>
-    ['sandbox', 'docker', 'cli', 'local'].map((backend) => `${surface} on ${backend}`),
-  ),
-);
+/** What does not hold yet, and what was seen. `npm run fuzz -- --only` shows it. */
+const open: Readonly<Record<string, string>> = {
+  'trees on sandbox': 'grep and the download of a tree stall the loop for 150 to 220 ms',
+};
 
 const namesOn = (backend: string) =>
   (Object.keys(surfaces) as SurfaceName[]).filter(
-    (name) => surfaces[name].backends.includes(backend) && !open.has(`${name} on ${backend}`),
+    (name) => surfaces[name].backends.includes(backend) && !(`${name} on ${backend}` in open),
   );
 
-async function expectHeld(options: Pick<FuzzOptions, 'surface' | 'backend' | 'engine'>): Promise<void> {
+async function expectHeld(options: Pick<FuzzOptions, 'surface' | 'backend'>): Promise<void> {
   const outcome = await fuzz({ seed, seconds, ...options });
   expect(outcome.failures, describeFailures(outcome.failures)).toEqual([]);
   expect(outcome.rounds).toBeGreaterThan(0);
@@ -30,9 +27,3 @@ async function expectHeld(options: Pick<FuzzOptions, 'surface' | 'backend' | 'en
 for (const backend of ['sandbox', 'cli', 'local'])
   for (const surface of namesOn(backend))
     test(`${surface} on ${backend}`, () => expectHeld({ surface, backend }));
-
-for (const surface of namesOn('docker'))
-  test(`${surface} on docker`, async () => {
-    const { host } = await dockerEngine();
-    await expectHeld({ surface, backend: 'docker', engine: { engine: host, image: images.tools } });
-  });

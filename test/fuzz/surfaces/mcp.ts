@@ -1,7 +1,7 @@
 /** A server of the Model Context Protocol in the cell, connected to, listed and called. */
 import type { Surface } from './surface.js';
 
-const timeoutMs = 2000;
+const timeoutMs = 3000;
 
 export const mcp: Surface = {
   backends: ['sandbox'],
@@ -11,7 +11,8 @@ export const mcp: Surface = {
     for (const seed of [1, 2, 3]) {
       const [command = '', ...args] = insideArgv('mcp', seed);
       await runtime.mcp.connect({ fuzz: { command, args } }, { timeoutMs }).catch(() => {});
-      await runtime.mcp.tools().catch(() => {});
+      const signal = AbortSignal.timeout(timeoutMs);
+      await runtime.execute({ action: 'list_mcp_tools' }, { signal }).catch(() => {});
       await runtime.mcp.call('act', {}, { timeoutMs }).catch(() => {});
     }
     await runtime.mcp.disconnect('fuzz').catch(() => {});
