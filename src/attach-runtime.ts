@@ -9,7 +9,8 @@ import {
   storeOf,
   takeActions,
 } from './assemble.js';
-import { type CellPlace, keeper, listCells, placeOf } from './cells.js';
+import type { CellRef } from './backends/backend.js';
+import { type CellPlace, givenPlace, keeper, listCells, placeOf } from './cells.js';
 import type { LoadedConfig } from './config/load.js';
 import { type Cell, type StatusUpdate, WorkcellError } from './protocol/index.js';
 import { EventStream } from './runtime/events/stream.js';
@@ -19,24 +20,28 @@ import { createTrusted } from './runtime/security/trusted.js';
 export interface AttachRuntimeOptions extends CommonOptions, CellPlace {}
 
 /**
- * Gives a runtime in a cell that was started with `keepAlive`, by the id that its runtime had: its shells, processes and
- * files are as they were, and its events follow those that are kept of it. One process at a time can have it. Policy,
+ * Gives a runtime in a cell that was started with `keepAlive`: what `listCells` gave of it, or the id that its runtime had,
+ * which is then looked for. Its shells, processes and files are as they were, and its events follow those that are kept of it. One process at a time can have it. Policy,
  * secrets and plugins are those given here. Closing the runtime ends the cell; `detach` leaves it running.
  */
-export async function attachRuntime(id: string, options: AttachRuntimeOptions = {}): Promise<Runtime> {
+export async function attachRuntime(
+  cell: string | CellRef,
+  options: AttachRuntimeOptions = {},
+): Promise<Runtime> {
   const { onStatus, signal } = options;
   const config = await readSettings(options);
-  const name = options.backend ?? (await backendOf(id, options));
+  const { backend: name, id, place } = await refTo(cell, options);
   const backend = await keeper(name, 'attach to cells');
+  const given = { ...(await givenPlace([backend], options)), ...place };
   const plugins = await readPlugins(options, config);
   onStatus?.({ status: 'STARTING_RUNTIME', level: 'info', message: `Attaching to ${name} cell ${id}.` });
   const context = { id, onStatus: onStatus ?? (() => {}), signal, plugins };
-  const cell = await backend.attach(id, placeOf(backend, config, options), context);
+  const attached = await backend.attach(id, placeOf(backend, config, given), context);
   try {
-    checkIsolation(cell, demandOf(config));
-    return await open(cell, config, options);
+    checkIsolation(attached, demandOf(config));
+    return await open(attached, config, options);
   } catch (error) {
-    await cell.detach?.();
+    await attached.detach?.();
     throw error;
   }
 }
@@ -65,11 +70,17 @@ async function open(cell: Cell, config: LoadedConfig, options: AttachRuntimeOpti
   }
 }
 
-async function backendOf(id: string, options: AttachRuntimeOptions): Promise<string> {
+async function refTo(cell: string | CellRef, options: AttachRuntimeOptions): Promise<CellRef> {
+  if (typeof cell !== 'string') return cell;
+  const { backend } = options;
+  return backend === undefined ? find(cell, options) : { backend, id: cell, place: {} };
+}
+
+async function find(id: string, options: AttachRuntimeOptions): Promise<CellRef> {
   const reasons: string[] = [];
   const onUnavailable = (name: string, reason: string) => reasons.push(` Not asked: ${name}. ${reason}`);
   const found = (await listCells({ ...options, onUnavailable })).find((cell) => cell.id === id);
-  if (found !== undefined) return found.backend;
+  if (found !== undefined) return found;
   throw new WorkcellError(
     'cell-not-found',
     `There is no cell "${id}". Cells can be attached to when they were started with keepAlive; listCells() and "workcell cells" show them.${reasons.join('')}`,

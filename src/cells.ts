@@ -1,16 +1,14 @@
 /** Cells that were started with `keepAlive`, of all backends that can find theirs again. */
 import { readSettings, reasonOf } from './assemble.js';
 import type { Backend, CellInfo } from './backends/backend.js';
-import { type BackendName, backendNames, loadBackend } from './backends/index.js';
+import { type BackendName, type BackendPlace, backendNames, loadBackend } from './backends/index.js';
 import type { LoadedConfig } from './config/load.js';
 import { WorkcellError } from './protocol/index.js';
 
-/** Where kept cells are looked for. */
-export interface CellPlace {
+/** Where kept cells are looked for. What backends take for that is as configured where it is not given here. */
+export interface CellPlace extends BackendPlace {
   /** Default: every backend that can find its cells again. */
   backend?: BackendName | undefined;
-  /** The Docker Engine. Default: as configured, `DOCKER_HOST`, or the machine's own. */
-  engine?: string | undefined;
   /** The configuration file; `false` ignores all files and `WORKCELL_*`. Default: the user's own file and that of the project. */
   config?: string | false | undefined;
 }
@@ -24,12 +22,19 @@ export interface ListCellsOptions extends CellPlace {
 export async function listCells(options: ListCellsOptions = {}): Promise<CellInfo[]> {
   const config = await readSettings(options);
   const { backend: named, onUnavailable } = options;
-  const found =
-    named === undefined
-      ? await Promise.all(
-          (await keepers()).map((backend) => listAll(backend, config, options, onUnavailable)),
-        )
-      : [await listOne(await keeper(named, 'list cells'), config, options)];
+  const asked = named === undefined ? await keepers() : [await keeper(named, 'list cells')];
+  const place = await givenPlace(asked, options);
+  const found = await Promise.all(
+    asked.map(async (backend) => {
+      try {
+        return await backend.list(placeOf(backend, config, place));
+      } catch (error) {
+        if (named !== undefined || !isUnavailable(error)) throw error;
+        onUnavailable?.(backend.type as BackendName, reasonOf(error));
+        return [];
+      }
+    }),
+  );
   return found.flat().sort((a, b) => (b.startedAt?.getTime() ?? 0) - (a.startedAt?.getTime() ?? 0));
 }
 
@@ -44,18 +49,37 @@ export async function keeper(name: string, what: string): Promise<Required<Backe
   );
 }
 
+type GivenPlace = Readonly<Record<string, unknown>>;
+
 /** What a backend is told so that it looks in the right place. */
-export function placeOf(
-  backend: Backend,
-  config: LoadedConfig,
-  { engine }: CellPlace,
-): Record<string, unknown> {
-  const options: Record<string, unknown> = { ...config.backendOptions[backend.type] };
-  if (engine !== undefined) options.engine = engine;
-  return Object.fromEntries(Object.entries(options).filter(([name]) => backend.place.includes(name)));
+export function placeOf(backend: Backend, config: LoadedConfig, given: GivenPlace): Record<string, unknown> {
+  const options = [config.backendOptions[backend.type] ?? {}, given].flatMap((each) => Object.entries(each));
+  return Object.fromEntries(
+    options.filter(([name, value]) => value !== undefined && Object.hasOwn(backend.place.shape, name)),
+  );
 }
 
-async function keepers(): Promise<Required<Backend>[]> {
+/** Those of the options that say where cells are. What these backends do not know would lead to the wrong place. */
+export async function givenPlace(asked: readonly Backend[], options: object): Promise<GivenPlace> {
+  const known = placeNames(asked);
+  const all = placeNames(await keepers());
+  const given = Object.entries(options).filter(([name, value]) => value !== undefined && all.includes(name));
+  const foreign = given.find(([name]) => !known.includes(name))?.[0];
+  if (foreign === undefined) return Object.fromEntries(given);
+  throw new WorkcellError(
+    'invalid-config',
+    `"${foreign}" does not say where cells of ${asked.map(({ type }) => type).join(', ')} are. Accepted: ${known.join(', ') || 'none'}.`,
+    { details: { option: foreign } },
+  );
+}
+
+/** Names of what these backends take to find their cells. */
+export function placeNames(asked: readonly Backend[]): string[] {
+  return [...new Set(asked.flatMap(({ place }) => Object.keys(place.shape)))];
+}
+
+/** Every backend that can find its cells again. */
+export async function keepers(): Promise<Required<Backend>[]> {
   return (await Promise.all(backendNames.map(loadBackend))).filter(isKeeper);
 }
 
@@ -63,21 +87,6 @@ function isKeeper(backend: Backend): backend is Required<Backend> {
   return backend.attach !== undefined && backend.list !== undefined;
 }
 
-async function listAll(
-  backend: Required<Backend>,
-  config: LoadedConfig,
-  place: CellPlace,
-  onUnavailable: ListCellsOptions['onUnavailable'],
-): Promise<CellInfo[]> {
-  try {
-    return await listOne(backend, config, place);
-  } catch (error) {
-    if (!WorkcellError.isInstance(error) || error.code !== 'backend-unavailable') throw error;
-    onUnavailable?.(backend.type as BackendName, reasonOf(error));
-    return [];
-  }
-}
-
-function listOne(backend: Required<Backend>, config: LoadedConfig, place: CellPlace): Promise<CellInfo[]> {
-  return backend.list(placeOf(backend, config, place));
+function isUnavailable(error: unknown): error is WorkcellError {
+  return WorkcellError.isInstance(error) && error.code === 'backend-unavailable';
 }

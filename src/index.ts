@@ -1,5 +1,5 @@
 export { type AttachRuntimeOptions, attachRuntime } from './attach-runtime.js';
-export type { CellInfo } from './backends/backend.js';
+export type { CellInfo, CellRef } from './backends/backend.js';
 export type { BackendConfig, BackendName } from './backends/index.js';
 export type { CodeOutput } from './cell/plugins/jupyter/actions.js';
 export { type ListCellsOptions, listCells } from './cells.js';

@@ -32,10 +32,16 @@ export interface Probe {
   readonly advice: readonly string[];
 }
 
-/** A cell that was started with `keepAlive`, as far as its backend can tell. */
-export interface CellInfo {
-  readonly id: string;
+/** What leads to a cell that is kept: `listCells` gives it, `attachRuntime` takes it. Plain JSON. */
+export interface CellRef {
   readonly backend: string;
+  /** Where its cells are, as the schema of the backend has it. */
+  readonly place: Readonly<Record<string, unknown>>;
+  readonly id: string;
+}
+
+/** A cell that was started with `keepAlive`, as far as its backend can tell. */
+export interface CellInfo extends CellRef {
   /** `stopped` starts again when attached to; `lost` is dead, or out of reach. */
   readonly status: 'running' | 'paused' | 'stopped' | 'lost';
   readonly startedAt?: Date | undefined;
@@ -48,11 +54,14 @@ export interface CellInfo {
   readonly heldBy?: number | undefined;
 }
 
-export interface Backend<Shape extends z.ZodRawShape = z.ZodRawShape> {
+export interface Backend<
+  Shape extends z.ZodRawShape = z.ZodRawShape,
+  Place extends z.ZodRawShape = z.ZodRawShape,
+> {
   readonly type: string;
   readonly options: z.ZodObject<Shape, z.core.$strict>;
   /** Those of its options that say where its cells are. */
-  readonly place: readonly string[];
+  readonly place: z.ZodObject<Place, z.core.$strict>;
   probe(): Promise<Probe>;
   start(options: unknown, context: StartContext): Promise<Cell>;
   attach?(id: string, place: unknown, context: StartContext): Promise<Cell>;
@@ -60,36 +69,54 @@ export interface Backend<Shape extends z.ZodRawShape = z.ZodRawShape> {
 }
 
 /** What `attach` and `list` get of a backend's options. */
-type Place<Shape extends z.ZodRawShape> = Partial<z.output<z.ZodObject<Shape>>>;
+type PlaceOf<Shape extends z.ZodRawShape, Name extends keyof Shape> = z.output<
+  z.ZodObject<Pick<Shape, Name>>
+>;
+
+/** What a backend tells of a cell; where it is stands in the question. */
+export type FoundCell = Omit<CellInfo, 'backend' | 'place'>;
 
 /** Declares a backend. Options are strict and are checked here, once, for all of them. */
-export function defineBackend<Shape extends z.ZodRawShape>(definition: {
+export function defineBackend<
+  Shape extends z.ZodRawShape,
+  const Name extends keyof Shape & string = never,
+>(definition: {
   type: string;
   options: Shape;
   /** Those of the options that say where its cells are. Default: none. */
-  place?: readonly (keyof Shape & string)[];
+  place?: readonly Name[];
   probe(): Promise<Probe>;
   start(options: z.output<z.ZodObject<Shape>>, context: StartContext): Promise<Cell>;
-  attach?(id: string, place: Place<Shape>, context: StartContext): Promise<Cell>;
-  list?(place: Place<Shape>): Promise<CellInfo[]>;
-}): Backend<Shape> {
-  const { type, place = [], attach, list } = definition;
+  attach?(id: string, place: PlaceOf<Shape, Name>, context: StartContext): Promise<Cell>;
+  list?(place: PlaceOf<Shape, Name>): Promise<FoundCell[]>;
+}): Backend<Shape, Pick<Shape, Name>> {
+  const { attach, list, ...given } = definition;
+  const { type } = given;
   const schema = z.strictObject(definition.options);
-  const placeSchema = z.strictObject(
-    Object.fromEntries(Object.entries(definition.options).filter(([key]) => place.includes(key))),
+  const names: readonly string[] = definition.place ?? [];
+  const place = z.strictObject(
+    Object.fromEntries(Object.entries(definition.options).filter(([key]) => names.includes(key))) as Pick<
+      Shape,
+      Name
+    >,
   );
-  const checkPlace = (given: unknown) => check(type, placeSchema, given) as Place<Shape>;
+  const checkPlace = (where: unknown) => check(type, place, where) as PlaceOf<Shape, Name>;
   return {
-    ...definition,
+    ...given,
     options: schema,
     place,
     async start(options, context) {
       return definition.start(check(type, schema, options) as z.output<z.ZodObject<Shape>>, context);
     },
     ...(attach !== undefined && {
-      attach: async (id, given, context) => attach(id, checkPlace(given), context),
+      attach: async (id, where, context) => attach(id, checkPlace(where), context),
     }),
-    ...(list !== undefined && { list: async (given) => list(checkPlace(given)) }),
+    ...(list !== undefined && {
+      async list(where) {
+        const checked = checkPlace(where);
+        return (await list(checked)).map((found) => ({ ...found, backend: type, place: checked }));
+      },
+    }),
   };
 }
 

@@ -15,9 +15,25 @@ export const backends = {
 export type BackendName = keyof typeof backends;
 
 type OptionsOf<Name extends BackendName> =
-  Awaited<ReturnType<(typeof backends)[Name]>>['default'] extends Backend<infer Shape>
+  Awaited<ReturnType<(typeof backends)[Name]>>['default'] extends Backend<infer Shape, infer _Place>
     ? z.input<z.ZodObject<Shape>>
     : never;
+
+type PlaceOf<Name extends BackendName> =
+  Awaited<ReturnType<(typeof backends)[Name]>>['default'] extends Backend<infer _Shape, infer Place>
+    ? Place
+    : never;
+
+type Merged<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void
+  ? All
+  : never;
+
+type AllPlaces = Merged<{ [Name in BackendName]: PlaceOf<Name> }[BackendName]>;
+
+/** Where cells are: what any of the backends takes for that. */
+export type BackendPlace = {
+  [Name in keyof AllPlaces]?: AllPlaces[Name] extends z.ZodType ? z.input<AllPlaces[Name]> : never;
+};
 
 /** The name of a backend with the options it takes. */
 export type BackendConfig = { [Name in BackendName]: { backend: Name } & OptionsOf<Name> }[BackendName];

@@ -6,6 +6,7 @@ import { fromText, toSnakeCase, unwrap } from '../config/schema.js';
 
 /** Gives every command that starts a cell the options of the backend that is named, if one is. */
 export async function addBackendOptions(program: Command, words: readonly string[]): Promise<void> {
+  await addPlaceOptions(program, words);
   const name = namedBackend(words);
   if (name === undefined) return;
   const shape = (await loadBackend(name)).options.shape as Record<string, z.ZodType>;
@@ -13,6 +14,23 @@ export async function addBackendOptions(program: Command, words: readonly string
     const taken = new Set(command.options.map((option) => option.attributeName()));
     for (const [key, schema] of Object.entries(shape)) {
       if (!taken.has(key)) command.addOption(toOption(key, schema).helpGroup(`Options of backend ${name}:`));
+    }
+  }
+}
+
+/** Commands that look for cells of all backends take what any of them takes to find its own. */
+async function addPlaceOptions(program: Command, words: readonly string[]): Promise<void> {
+  const looking = program.commands.find(
+    (command) => command.name() === words[0] && command.name() === 'cells',
+  );
+  if (looking === undefined) return;
+  const { keepers } = await import('../cells.js');
+  for (const { type, place } of await keepers()) {
+    for (const [key, schema] of Object.entries(place.shape as Record<string, z.ZodType>)) {
+      for (const command of looking.commands) {
+        const taken = command.options.some((option) => option.attributeName() === key);
+        if (!taken) command.addOption(toOption(key, schema).helpGroup(`Where cells of backend ${type} are:`));
+      }
     }
   }
 }

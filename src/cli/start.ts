@@ -79,12 +79,10 @@ async function attach(options: CellOptions, common: Common): Promise<Runtime> {
   const { findCell } = await import('./find-cell.js');
   const { attach: named = '', config } = options;
   await refuseShape(options);
-  const place = { config, ...placeGiven(options) };
-  const { id, backend } = await findCell(named, place);
-  return attachRuntime(id, {
+  const cell = await findCell(named, { config, ...(await placeGiven(options)) });
+  return attachRuntime(cell, {
     ...common,
-    ...place,
-    backend,
+    config,
     minIsolation: demandGiven(options),
   } as AttachRuntimeOptions);
 }
@@ -98,7 +96,8 @@ async function refuseShape(options: CellOptions): Promise<void> {
   const { givenBackendOptions } = await import('./backend-options.js');
   const given = await givenBackendOptions(options.backend, options as Record<string, unknown>);
   const names = [...(options.workspace === undefined ? [] : ['workspace']), ...Object.keys(given)];
-  const name = names.find((option) => option !== 'engine' && option !== 'keepAlive');
+  const place = await placeGiven(options);
+  const name = names.find((option) => !Object.hasOwn(place, option) && option !== 'keepAlive');
   if (name === undefined) return;
   const { WorkcellError } = await import('../protocol/errors.js');
   throw new WorkcellError(
@@ -109,8 +108,11 @@ async function refuseShape(options: CellOptions): Promise<void> {
 }
 
 /** What was typed of where the cell is. */
-export function placeGiven({ backend, engine }: CellOptions & { engine?: string }): CellPlace {
-  return { backend: backend as BackendName | undefined, engine };
+export async function placeGiven(options: CellOptions): Promise<CellPlace> {
+  const { keepers, placeNames } = await import('../cells.js');
+  const names = placeNames(await keepers());
+  const given = Object.entries(options).filter(([name]) => names.includes(name));
+  return { ...Object.fromEntries(given), backend: options.backend as BackendName | undefined };
 }
 
 /** A cell that is kept is left as it is. */

@@ -73,6 +73,13 @@ describe('what cannot be', () => {
     await refusal(listCells(one), 'backend-unavailable');
   });
 
+  test('what does not say where cells of a backend are is refused', async () => {
+    const elsewhere = { backend: 'local', engine: 'unix:///nowhere/docker.sock', config: false } as const;
+    const error = await refusal(listCells(elsewhere), 'invalid-config');
+    expect(error.message).toContain('"engine"');
+    await refusal(attachRuntime('x', elsewhere), 'invalid-config');
+  });
+
   test('backends that keep nothing say which do', async () => {
     const attached = await refusal(
       attachRuntime('x', { backend: 'cli', config: false }),

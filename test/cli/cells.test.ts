@@ -49,6 +49,16 @@ describe('a cell that is kept', () => {
     expect((await cli('cells')).stdout).toBe('There are no cells that were kept alive.\n');
   });
 
+  test('is looked for where the options of its backend say', async () => {
+    const { stdout } = await cli('cells', 'list', '--help');
+    expect(stdout).toContain('Where cells of backend docker are:');
+    const elsewhere = await cli('cells', '--engine', 'unix:///nowhere/docker.sock');
+    expect(elsewhere.stderr).toContain('/nowhere/docker.sock');
+    const foreign = await cli('cells', '--backend', 'local', '--engine', 'unix:///nowhere/docker.sock');
+    expect(foreign.exitCode).toBe(2);
+    expect(foreign.stderr).toContain('"engine" does not say where cells of local are');
+  });
+
   test('takes a terminal', async () => {
     const id = await keep('mkdir deep; echo note > deep/file');
     const terminal = startOnTerminal(['shell', '--attach', id], { env });

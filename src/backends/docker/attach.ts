@@ -1,7 +1,7 @@
 /** Finds containers again: those that outlived who started them, and those that nobody would end. */
 import { actionsWith } from '../../cell/plugins/host.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
-import type { CellInfo, StartContext } from '../backend.js';
+import type { FoundCell, StartContext } from '../backend.js';
 import { type Engine, engineTrouble, openEngine } from '../engines/docker.js';
 import type { Container, ContainerInfo } from '../engines/docker-client.js';
 import { type Lease, leaseHolder, takeLease } from '../lease.js';
@@ -82,7 +82,7 @@ async function wake(
     await bootContainer(engine, container, { keepAlive: true }, signal);
 }
 
-export async function listContainers(backend: string, { engine: host }: DockerPlace): Promise<CellInfo[]> {
+export async function listContainers(backend: string, { engine: host }: DockerPlace): Promise<FoundCell[]> {
   const kept = await listKept(await openEngine(host), backend);
   return Promise.all(
     kept.map(async ({ Labels: labels, State: state, Created: created, Mounts: mounts }) => {
@@ -90,7 +90,6 @@ export async function listContainers(backend: string, { engine: host }: DockerPl
       const kept = home === undefined ? undefined : readState(home);
       return {
         id: labels[idLabel] ?? '',
-        backend,
         status: kept === undefined ? 'lost' : state === 'running' || state === 'paused' ? state : 'stopped',
         startedAt: new Date(created * 1000),
         workspace: mounts.find(({ Destination }) => Destination === workspaceInside)?.Source,

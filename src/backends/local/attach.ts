@@ -3,7 +3,7 @@
 import { actionsWith } from '../../cell/plugins/host.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
 import { connectExecutor } from '../../runtime/client/http-executor.js';
-import type { CellInfo, StartContext } from '../backend.js';
+import type { FoundCell, StartContext } from '../backend.js';
 import { leaseHolder, takeLease } from '../lease.js';
 import {
   isRunning,
@@ -78,13 +78,12 @@ export async function attachLocal(
   };
 }
 
-export async function listLocal(): Promise<CellInfo[]> {
+export async function listLocal(): Promise<FoundCell[]> {
   return Promise.all(
     lastingCells().map(async (state) => {
       const { path, workspace } = openLastingHome(state.id);
       return {
         id: state.id,
-        backend: 'local',
         status: isRunning(state) ? 'running' : 'lost',
         startedAt: keptSince(state.id),
         workspace: state.workspace ?? workspace,

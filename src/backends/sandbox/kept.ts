@@ -5,7 +5,7 @@ import { actionsWith } from '../../cell/plugins/host.js';
 import { pluginSpecs } from '../../cell/plugins/load.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
 import { connectExecutor } from '../../runtime/client/http-executor.js';
-import type { CellInfo, StartContext } from '../backend.js';
+import type { FoundCell, StartContext } from '../backend.js';
 import { type Lease, leaseHolder, takeLease } from '../lease.js';
 import { pausable } from '../pausable.js';
 import { openWorkspace } from '../workspace.js';
@@ -78,9 +78,9 @@ export async function attachKept(id: string, _place: object, context: StartConte
 }
 
 /** What a cell that was not to be kept has left, because its keeper was killed, is removed on the way. */
-export async function listKept(): Promise<CellInfo[]> {
+export async function listKept(): Promise<FoundCell[]> {
   const found = await Promise.all(
-    listCellIds().map(async (id): Promise<CellInfo | undefined> => {
+    listCellIds().map(async (id): Promise<FoundCell | undefined> => {
       const home = cellHome(id);
       const state = readState(id);
       const runs = await isListening(home.control);
@@ -91,7 +91,6 @@ export async function listKept(): Promise<CellInfo[]> {
       }
       return {
         id,
-        backend: 'sandbox',
         status: runs ? (isPaused(home) ? 'paused' : 'running') : 'lost',
         startedAt: startedAt(home),
         workspace: state.workspace,

@@ -4,7 +4,6 @@ import { type CellOptions, withConfigOption } from '../options.js';
 import { plainText } from '../sanitize.js';
 
 interface CellsOptions extends Pick<CellOptions, 'backend' | 'config'> {
-  engine?: string;
   json?: true;
 }
 
@@ -33,7 +32,6 @@ export function cellsCommand(): Command {
   for (const command of commands) {
     withConfigOption(command)
       .option('-b, --backend <name>', 'only this backend (default: all that can keep cells)')
-      .option('--engine <address>', 'the Docker Engine (default: as configured)')
       .option('--json', 'print one line of JSON')
       .exitOverride()
       .helpOption('-h, --help', 'print help')
@@ -66,12 +64,13 @@ async function each(ids: readonly string[], options: CellsOptions, work: Work): 
   const { attachRuntime } = await import('../../attach-runtime.js');
   const { findCell } = await import('../find-cell.js');
   const { placeGiven } = await import('../start.js');
-  const place = { ...placeGiven(options), config: options.config };
+  const { config } = options;
+  const place = { ...(await placeGiven(options)), config };
   const done: string[] = [];
   for (const given of ids) {
-    const { id, backend } = await findCell(given, place);
-    const attached = { ...place, ...placeGiven({ ...options, backend }) };
-    const runtime = await attachRuntime(id, attached).catch((error: unknown) => ended(error, work));
+    const cell = await findCell(given, place);
+    const { id } = cell;
+    const runtime = await attachRuntime(cell, { config }).catch((error: unknown) => ended(error, work));
     if (runtime === undefined)
       process.stderr.write(`workcell: cell ${id} was dead; what it left is removed\n`);
     else await leaveOnFailure(runtime, work);
@@ -103,7 +102,7 @@ async function list(options: CellsOptions): Promise<void> {
   const { placeGiven } = await import('../start.js');
   const onUnavailable = (backend: string, reason: string) =>
     process.stderr.write(`workcell: ${backend} was not asked: ${plainText(reason)}\n`);
-  const cells = await listCells({ ...placeGiven(options), config: options.config, onUnavailable });
+  const cells = await listCells({ ...(await placeGiven(options)), config: options.config, onUnavailable });
   if (options.json) {
     process.stdout.write(`${JSON.stringify(cells)}\n`);
     return;

@@ -8,6 +8,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
   attachRuntime,
+  type CellInfo,
+  type CellRef,
   type CreateRuntimeOptions,
   createRuntime,
   listCells,
@@ -61,7 +63,10 @@ export function keptCellSuite(backend: string, { options, place, tier, labels, l
       expect(Math.abs(Date.now() - (info?.startedAt?.getTime() ?? 0))).toBeLessThan(600_000);
       expect(existsSync(info?.workspace ?? '')).toBe(true);
 
-      const runtime = await attach(id, here);
+      // A reference is plain JSON, and enough to get there.
+      const { backend: name, place: where } = info as CellInfo;
+      const ref = JSON.parse(JSON.stringify({ id, backend: name, place: where })) as CellRef;
+      const runtime = await attach(ref, { config: false });
       expect(runtime).toMatchObject({ id, backend });
       expect(runtime.isolation.tier).toBe(tier);
       expect(await sh(runtime, 'pwd | grep -o deep; echo "$KEPT"; cat note')).toBe(
