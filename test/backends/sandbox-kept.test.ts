@@ -134,6 +134,21 @@ describe('a keeper', () => {
 });
 
 describe('a cell in a keeper', () => {
+  test('sees nothing of the way to others, whatever it is shown', async () => {
+    const other = await create(kept);
+    const shown = await create({ ...held, workspace: directory, readOnly: [tmpdir()] });
+    const own = join(directory, 'workcell');
+    expect(readdirSync(join(own, 'sandbox'))).toContain(other.id);
+    expect(await sh(shown, `ls -A /workspace/workcell ${own} ${tmpdir()}/workcell-*`)).not.toContain(
+      'sandbox',
+    );
+    expect((await shown.run('touch /workspace/workcell/x')).exitCode).not.toBe(0);
+    expect((await shown.files.list('workcell')).map(({ name }) => name)).toEqual([]);
+    await shown.write('beside', 'x');
+    expect(existsSync(join(directory, 'beside'))).toBe(true);
+    await Promise.all([other.close(), shown.close()]);
+  });
+
   test('that is not kept ends with its owner', async () => {
     const word = uniqueWord();
     const { child } = await startOwner({ ...held, env: { WORD: word } });

@@ -1,5 +1,6 @@
 /** Starts one sandbox: its workspace, its processes and the executor that works in it. */
 import { realpathSync } from 'node:fs';
+import { ownBelow } from '../../base/own-below.js';
 import { createExecutor } from '../../cell/executor/executor.js';
 import { SpareShell } from '../../cell/executor/shell/spare.js';
 import { readIsolation } from '../../cell/launchers/bubblewrap/facts.js';
@@ -38,6 +39,10 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxCell
       rootfs: rootfs === undefined ? undefined : existing(rootfs),
       readOnly,
       readWrite,
+      hidden: ownBelow([
+        ...[...readOnly, ...readWrite].map((path) => ({ source: path, inside: path })),
+        ...(workspace.isTemporary ? [] : [{ source: workspace.path, inside: workspaceInside }]),
+      ]),
       limits,
       seccomp: { setgidFiles },
       // Most cells are for running commands, so their shell starts while the cell is still being looked at.

@@ -21,6 +21,8 @@ export interface MountOptions {
   /** Host paths that the cell sees at the same place. */
   readonly readOnly: readonly string[];
   readonly readWrite: readonly string[];
+  /** Directories inside that are shown empty, because of what they hold on this machine. */
+  readonly hidden: readonly string[];
   /** Size of each of the cell's memory file systems; half of the machine's memory without one. */
   readonly scratchBytes?: number | undefined;
 }
@@ -60,6 +62,7 @@ export function bubblewrapArguments(options: MountOptions, descriptors: Descript
     '--bind',
     options.workspace,
     workspaceInside,
+    ...options.hidden.flatMap((path) => ['--size', '4096', '--tmpfs', path, '--remount-ro', path]),
     '--ro-bind',
     options.exchange,
     exchangeInside,

@@ -29,6 +29,8 @@ export interface BubblewrapOptions {
   readonly network: 'none' | 'host';
   readonly readOnly: readonly string[];
   readonly readWrite: readonly string[];
+  /** Directories inside that are shown empty. */
+  readonly hidden: readonly string[];
   readonly limits: Limits;
   readonly seccomp?: SeccompOptions | undefined;
   /** Called when programs can be asked for already; they start as soon as the cell can. */

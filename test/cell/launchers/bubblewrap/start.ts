@@ -23,6 +23,7 @@ export async function startLauncher(
     network: 'none',
     readOnly: [],
     readWrite: [],
+    hidden: [],
     limits: {},
     ...options,
   });
