@@ -14,6 +14,8 @@ export interface Pausable {
   readonly executor: Executor;
   pause(): Promise<void>;
   resume(): Promise<void>;
+  /** While it is halted: settles when it goes on. */
+  halted(): Promise<void> | undefined;
 }
 
 /** `halt` stops what runs in the cell and gives what lets it go on. */
@@ -43,6 +45,7 @@ export function pausable(executor: Executor, halt: () => Promise<() => unknown>)
       }),
       close: () => executor.close(),
     },
+    halted: () => current?.over,
     async pause() {
       if (current !== undefined) return current.halted;
       const pause = new Pause(halt());

@@ -41,10 +41,13 @@ export default defineBackend({
       throw new WorkcellError('cancelled', 'The start of the sandbox was cancelled.');
     }
     const executor = withPlugins(cell.executor, launcher, plugins);
+    const gate = pausable(executor, launcher.freeze);
     return {
       id,
       ...cell,
-      ...pausable(executor, launcher.freeze),
+      executor: gate.executor,
+      pause: gate.pause,
+      resume: gate.resume,
       async stop() {
         // What plugins started ends with the cell; what they hold on this side is let go of afterwards.
         await cell.stop();

@@ -12,8 +12,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 const program = createProgram();
 
 try {
-  // Loading a backend takes time, so it happens only where one is named.
-  if (process.argv.some((word) => word === '-b' || word.startsWith('--backend'))) {
+  // Loading a backend takes time, so it happens only where one is named, or cells of all of them are looked for.
+  const isNamed = process.argv.some((word) => word === '-b' || word.startsWith('--backend'));
+  if (isNamed || process.argv[2] === 'cells') {
     const { addBackendOptions } = await import('./backend-options.js');
     await addBackendOptions(program, process.argv.slice(2));
   }

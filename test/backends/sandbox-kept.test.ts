@@ -133,6 +133,18 @@ describe('a keeper', () => {
   });
 });
 
+test('a keeper that is stuck does not keep its owner waiting beyond a time limit', {
+  timeout: 20_000,
+}, async () => {
+  await eventually(() => keepers().length === 0, 'the keepers of before have ended');
+  const runtime = await create(held);
+  process.kill(theKeeper(), 'SIGSTOP');
+  await refusal(runtime.run('sleep 1000', { timeoutMs: 100 }), 'timed-out');
+  process.kill(theKeeper(), 'SIGCONT');
+  expect(await sh(runtime, 'echo fine', { session: 'other' })).toBe('fine\n');
+  await runtime.close();
+});
+
 describe('a cell in a keeper', () => {
   test('sees nothing of the way to others, whatever it is shown', async () => {
     const other = await create(kept);

@@ -112,14 +112,16 @@ async function connect(parts: {
 }): Promise<Cell> {
   const { token, home, lease, life, keepAlive, context } = parts;
   const { id, signal, plugins = [] } = context;
+  let halted = (): Promise<void> | undefined => undefined;
   const { executor, info } = await connectExecutor(
     { connect: () => connectToOwnSocket(home.socket) },
-    { token, gone: life.ended, signal, actions: actionsWith(plugins) },
+    { token, gone: life.ended, halted: () => halted(), signal, actions: actionsWith(plugins) },
   );
   const gate = pausable(executor, async () => {
     await askCell(home, id, { token, ask: 'pause' });
     return () => askCell(home, id, { token, ask: 'resume' });
   });
+  ({ halted } = gate);
   let stopping: Promise<void> | undefined;
   const leave = () => {
     life.close();
@@ -128,7 +130,9 @@ async function connect(parts: {
   return {
     id,
     backend: 'sandbox',
-    ...gate,
+    executor: gate.executor,
+    pause: gate.pause,
+    resume: gate.resume,
     isolation: info.isolation,
     workspace: info.workspace,
     lost: Promise.race([life.ended, executor.lost]),
@@ -136,10 +140,11 @@ async function connect(parts: {
       stopping ??= (async () => {
         await executor.disconnect();
         // A keeper that is gone took the cell along; what is left of it are files.
-        await askCell(home, id, { token, ask: 'stop' }).catch((error: unknown) => {
-          if (!isDisconnected(error)) throw error;
-        });
-        leave();
+        await askCell(home, id, { token, ask: 'stop' })
+          .catch((error: unknown) => {
+            if (!isDisconnected(error)) throw error;
+          })
+          .finally(leave);
         removeCellHome(home);
       })();
       return stopping;

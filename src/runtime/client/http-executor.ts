@@ -207,22 +207,36 @@ export class HttpExecutor implements Executor {
     const timeoutMs = 'timeoutMs' in action ? action.timeoutMs : undefined;
     if (typeof timeoutMs !== 'number') return undefined;
     const allowedMs = action.action === 'run' ? overdueMs : overdueAfterStartMs;
+    let released = false;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(
-        () =>
-          reject(
-            new WorkcellError(
-              'timed-out',
-              `The executor did not end an action at its deadline of ${timeoutMs} ms, and has not said so ${allowedMs} ms later.`,
-              { details: { timeoutMs } },
-            ),
-          ),
-        Math.min(timeoutMs + allowedMs, longestTimerMs),
-      );
+      const arm = (delayMs: number) => {
+        timer = setTimeout(
+          () => {
+            // What is halted cannot end anything before it goes on.
+            const halted = this.#link.halted();
+            if (halted !== undefined) return void halted.then(() => released || arm(allowedMs));
+            reject(
+              new WorkcellError(
+                'timed-out',
+                `The executor did not end an action at its deadline of ${timeoutMs} ms, and has not said so ${allowedMs} ms later.`,
+                { details: { timeoutMs } },
+              ),
+            );
+          },
+          Math.min(delayMs, longestTimerMs),
+        );
+      };
+      arm(timeoutMs + allowedMs);
     });
     late.catch(() => {});
-    return { late, release: () => clearTimeout(timer) };
+    return {
+      late,
+      release() {
+        released = true;
+        clearTimeout(timer);
+      },
+    };
   }
 
   /** Tells the server when the signal aborts; `late` rejects when it does not react in time. */

@@ -118,6 +118,11 @@ export class Link {
     this.#watched = options.gone?.then((reason) => this.fail(reason));
   }
 
+  /** While the cell is halted: settles when it goes on. */
+  halted(): Promise<void> | undefined {
+    return this.#halted();
+  }
+
   /** Headers that every request carries. */
   headers(): Record<string, string> {
     return {

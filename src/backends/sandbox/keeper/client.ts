@@ -53,6 +53,8 @@ export async function askCell(home: CellHome, id: string, request: CellRequest):
   const connection = await sendToCell(home, request);
   try {
     await greet(connection, id, undefined);
+  } catch (error) {
+    throw isSilent(error) ? keeperSilent(id, error) : error;
   } finally {
     connection.close();
   }
@@ -153,6 +155,19 @@ function keeperName(tenant: string): string {
 function isGone(error: unknown): boolean {
   const { code = '' } = error as { code?: string };
   return ['runtime-disconnected', 'ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE'].includes(code);
+}
+
+function isSilent(error: unknown): boolean {
+  return WorkcellError.isInstance(error) && error.code === 'backend-unavailable';
+}
+
+/** It may be stopped or overloaded; what is in the cell is not ours to throw away. */
+function keeperSilent(id: string, cause: unknown): WorkcellError {
+  return new WorkcellError(
+    'backend-unavailable',
+    `The keeper of sandbox cell "${id}" runs and does not answer. Nothing was ended: try again, or end the keeper.`,
+    { details: { id }, cause },
+  );
 }
 
 function keeperGone(where: string, cause?: unknown): WorkcellError {
