@@ -163,7 +163,7 @@ async function ask(directory: string, name: string): Promise<Rival | undefined> 
     });
     if (failed?.code === 'ECONNREFUSED') removeFile(path);
     if (failed?.code === 'ECONNREFUSED' || failed?.code === 'ENOENT') return undefined;
-    if (failed !== undefined) return busy;
+    if (failed !== undefined) return busy();
     const { first, second, gone } = wordsOf(socket);
     const state = await Promise.race([first, gone.then(() => undefined), silence()]);
     if (state === undefined) continue;
@@ -174,16 +174,18 @@ async function ask(directory: string, name: string): Promise<Rival | undefined> 
       leave: () => socket.destroy(),
     };
   }
-  return busy;
+  return busy();
 }
 
-/** It lives and cannot be talked to. */
-const busy: Rival = {
-  state: 'held',
-  changed: Promise.resolve('held'),
-  lapsed: new Promise(() => {}),
-  leave: () => {},
-};
+/** It lives and cannot be talked to. Whoever waits for it to go looks again after a while. */
+function busy(): Rival {
+  return {
+    state: 'held',
+    changed: Promise.resolve('held'),
+    lapsed: silence().then(() => {}),
+    leave: () => {},
+  };
+}
 
 /** What it says, one letter each, and its end. */
 function wordsOf(socket: Socket): { first: Promise<string>; second: Promise<string>; gone: Promise<void> } {

@@ -20,10 +20,8 @@ export async function addBackendOptions(program: Command, words: readonly string
 
 /** Commands that look for cells of all backends take what any of them takes to find its own. */
 async function addPlaceOptions(program: Command, words: readonly string[]): Promise<void> {
-  const looking = program.commands.find(
-    (command) => command.name() === words[0] && command.name() === 'cells',
-  );
-  if (looking === undefined) return;
+  const looking = program.commands.find((command) => command.name() === 'cells');
+  if (looking === undefined || words[0] !== looking.name()) return;
   const { keepers } = await import('../cells.js');
   for (const { type, place } of await keepers()) {
     for (const [key, schema] of Object.entries(place.shape as Record<string, z.ZodType>)) {

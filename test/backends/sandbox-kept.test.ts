@@ -33,7 +33,7 @@ keptCellSuite('sandbox', {
   labels: undefined,
 });
 
-test.runIf(isRoot)('all of it holds for a plain user too', { timeout: 300_000 }, () => {
+test.runIf(isRoot)('all of it holds for a plain user too', { timeout: 600_000 }, () => {
   const user = 'workcell-test';
   try {
     execFileSync('id', [user], { stdio: 'ignore' });
@@ -54,7 +54,7 @@ test.runIf(isRoot)('all of it holds for a plain user too', { timeout: 300_000 },
 describe('a keeper', () => {
   beforeEach(() => eventually(() => keepers().length === 0, 'the keepers of before have ended'));
 
-  test('is one process for many cells, and ends after its last one', { timeout: 120_000 }, async () => {
+  test('is one process for many cells, and ends after its last one', { timeout: 300_000 }, async () => {
     const runtimes = await inGroups(50, () => create(held));
     expect(keepers()).toHaveLength(1);
     const pid = theKeeper();

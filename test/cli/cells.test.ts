@@ -59,6 +59,17 @@ describe('a cell that is kept', () => {
     expect(foreign.stderr).toContain('"engine" does not say where cells of local are');
   });
 
+  test('in a sandbox, is paused, resumed and ended', async () => {
+    const { stderr } = await cli('run', '--backend', 'sandbox', '--keep-alive', 'cd /tmp; export KEPT=state');
+    const id = /cell (\w+) goes on/.exec(stderr)?.[1] ?? '';
+    expect((await cli('cells', 'pause', id)).exitCode).toBe(0);
+    expect(await cells()).toMatchObject([{ id, backend: 'sandbox', status: 'paused', place: {} }]);
+    expect((await cli('cells', 'resume', id)).exitCode).toBe(0);
+    expect((await cli('run', '--attach', id, 'pwd; echo $KEPT')).stdout).toBe('/tmp\nstate\n');
+    expect((await cli('cells', 'stop', id)).exitCode).toBe(0);
+    expect(await cells()).toEqual([]);
+  });
+
   test('takes a terminal', async () => {
     const id = await keep('mkdir deep; echo note > deep/file');
     const terminal = startOnTerminal(['shell', '--attach', id], { env });
@@ -114,8 +125,8 @@ describe('what cannot be is told', () => {
   test('a backend that keeps no cells', async () => {
     const { exitCode, stderr } = await cli('run', '--backend', 'cli', '--keep-alive', 'true');
     expect(exitCode).toBe(69);
-    expect(stderr).toContain('docker, local, ubuntu-docker');
-    expect((await cli('cells', '--backend', 'sandbox')).exitCode).toBe(69);
+    expect(stderr).toContain('docker, local, sandbox, ubuntu-docker');
+    expect((await cli('cells', '--backend', 'remote')).exitCode).toBe(69);
     expect((await cli('cells', '--backend', 'docker')).exitCode).toBe(69);
   });
 
