@@ -55,7 +55,7 @@ describe('a cell that is kept', () => {
     const elsewhere = await cli('cells', '--engine', 'unix:///nowhere/docker.sock');
     expect(elsewhere.stderr).toContain('/nowhere/docker.sock');
     const foreign = await cli('cells', '--backend', 'local', '--engine', 'unix:///nowhere/docker.sock');
-    expect(foreign.exitCode).toBe(2);
+    expect(foreign.exitCode).toBe(78);
     expect(foreign.stderr).toContain('"engine" does not say where cells of local are');
   });
 
