@@ -33,6 +33,7 @@ const surface = {
       'BackendConfig',
       'BackendName',
       'CellInfo',
+      'CellRef',
       'CodeOutput',
       'CreateRuntimeOptions',
       'Display',

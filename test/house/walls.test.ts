@@ -44,7 +44,7 @@ const walls: Record<string, readonly string[]> = {
   config: ['base', 'protocol', 'backends'],
   'assemble.ts': ['protocol', 'runtime', 'config', 'cell/plugins'],
   'cells.ts': ['protocol', 'backends', 'config', 'assemble.ts'],
-  'attach-runtime.ts': ['protocol', 'runtime', 'config', 'assemble.ts', 'cells.ts'],
+  'attach-runtime.ts': ['backends', 'protocol', 'runtime', 'config', 'assemble.ts', 'cells.ts'],
   'create-runtime.ts': ['protocol', 'runtime', 'backends', 'config', 'assemble.ts', 'cells.ts'],
   'index.ts': [
     'protocol',
