@@ -1,6 +1,7 @@
 /** What a shell reports and is handed, attacked where there is no wall around commands: only what anybody could open. */
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createRuntime } from '../../../../src/index.js';
@@ -64,13 +65,15 @@ test('an interrupt at any moment loses no command and runs none twice', async ()
   expect((await runtime.run('echo "works $((1 + 1))"')).output).toContain('works 2\n');
 });
 
-/** Files that this process made for itself, as far as it has any. */
+/** Among the files that this process made for itself. */
 function filesWith(text: string): string[] {
-  const places = ['/dev/shm', '/tmp'].flatMap((root) =>
-    readdirSync(root)
-      .filter((name) => new RegExp(`^workcell-\\d+-${process.pid}-`).test(name))
-      .map((name) => join(root, name)),
-  );
+  const own = `workcell-${process.geteuid?.()}`;
+  const places = ['/dev/shm', tmpdir()]
+    .map((root) => join(root, own))
+    .filter((root) => existsSync(root))
+    .flatMap((root) => readdirSync(root).map((name) => join(root, name)))
+    .filter((place) => place.includes(`-${process.pid}-`));
+  expect(places).not.toEqual([]);
   return places
     .flatMap((place) => readdirSync(place, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())

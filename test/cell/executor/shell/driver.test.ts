@@ -110,7 +110,7 @@ test('only what may become a report is held back', () => {
 });
 
 test('bash takes every command from its channel as it was written, in any locale', () => {
-  const program = `while read -r -N 20 header; do read -r -N "$((10#\${header:10:9}))" message; eval "$message"
+  const program = `while read -r -N 20 header; do read -r -N "$((10#\${header:10:9}))" message; __workcell_after=; eval "$message"
     printf '%s\\0' "\${header:0:9}" "$__workcell_number" "$__workcell_token" "$__workcell_command" "$__workcell_after"; done`;
   for (const LC_ALL of ['C', 'C.UTF-8']) {
     fc.assert(
