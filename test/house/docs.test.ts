@@ -28,6 +28,13 @@ test('every relative link leads somewhere', () => {
   expect(broken).toEqual([]);
 });
 
+test('every decision has a number of its own', () => {
+  const numbers = pages
+    .filter((page) => page.startsWith('docs/decisions/'))
+    .map((page) => page.slice('docs/decisions/'.length).split('-')[0]);
+  expect(numbers).toEqual([...new Set(numbers)]);
+});
+
 test('every npm script and command named in a page exists', () => {
   const { scripts } = JSON.parse(readText('package.json')) as { scripts: Record<string, string> };
   const unknown = pages.flatMap((page) =>

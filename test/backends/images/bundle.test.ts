@@ -127,7 +127,7 @@ test('it serves commands on a terminal, whose environment says nothing of how it
   expect(info.version).toMatch(/^\d+\.\d+\.\d+/);
   const run = (command: string) =>
     executor.execute({ action: 'run', command, session: 'default', maxOutputBytes: 10_000 });
-  expect(await run('printf "gone\\033[2J\\033[Hseen"')).toMatchObject({ exitCode: 0, output: 'seen\n' });
+  expect(await run('printf "gone\\033[2J\\033[Hseen"')).toMatchObject({ exitCode: 0, output: 'seen' });
   const env = await run('tty; env');
   expect(env).toMatchObject({ output: expect.stringMatching(/^\/dev\/pts\//) });
   expect(JSON.stringify(env)).not.toMatch(/LD_|NODE_|executor-/);
