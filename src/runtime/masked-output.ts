@@ -48,7 +48,7 @@ export async function maskOutput(
   let wide = await read(Math.max(0, from - mask.reach));
   // The middle of a long output is dropped, and nothing was there between the two.
   if (wide.next < next) wide = await read(from);
-  const shown = mask.within(wide.bytes, from - wide.from, next - wide.from, encoding === 'base64');
+  const shown = await mask.within(wide.bytes, from - wide.from, next - wide.from, encoding === 'base64');
   return { ...answer, data: shown.toString(encoding) };
 }
 

@@ -51,7 +51,7 @@ interface GuardContext {
 /** Removes secrets from what leaves a cell. */
 export interface Mask {
   value<Value>(value: Value): Value;
-  observation<Name extends ActionName>(observation: Observation<Name>): Observation<Name>;
+  observation<Name extends ActionName>(observation: Observation<Name>): Promise<Observation<Name>>;
   error(error: ErrorBody): ErrorBody;
   /**
    * For the progress of one action; a piece that may be the beginning of a secret is held back until more is known.
@@ -64,7 +64,7 @@ export interface Mask {
   /** Bytes before or after a piece that can be part of a secret which the piece cuts. */
   readonly reach: number;
   /** A part of some bytes, with what is hidden in the whole of them. `sameLength`: one mark for each hidden byte. */
-  within(bytes: Buffer, start: number, end: number, sameLength: boolean): Buffer;
+  within(bytes: Buffer, start: number, end: number, sameLength: boolean): Promise<Buffer>;
   /** For one stream of bytes; as many come out as go in. */
   bytes(): { write(chunk: Uint8Array): Uint8Array; end(): Uint8Array };
 }
@@ -293,7 +293,7 @@ async function executeMasked<Name extends ActionName>(
   const whole = isFor('read_output', action)
     ? await maskOutput(executor, action, answer as Observation<'read_output'>, mask)
     : answer;
-  return mask.observation(whole as Observation<Name>);
+  return await mask.observation(whole as Observation<Name>);
 }
 
 async function executeShowing<Name extends ActionName>(

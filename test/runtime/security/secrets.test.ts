@@ -135,7 +135,7 @@ describe('no secret survives', () => {
 
   test('observations, errors and keys, at any depth and in base64 fields', async () => {
     const { mask } = await createSecrets({ S: { value: token } });
-    const shown = mask.observation({
+    const shown = await mask.observation({
       output: `a ${token} b`,
       list: [{ [token]: token }],
       content: Buffer.from(`x${token}y`).toString('base64'),
@@ -152,10 +152,42 @@ describe('no secret survives', () => {
 
   test('pieces cut out of a longer text do not show its halves', async () => {
     const { mask } = await createSecrets({ S: { value: 'abcdefghijklmnop' } });
-    expect(mask.observation({ data: 'ghijklmnop and more' }).data).toBe('[hidden:S] and more');
+    expect((await mask.observation({ data: 'ghijklmnop and more' })).data).toBe('[hidden:S] and more');
     expect(
-      mask.observation({ output: 'before abcdefgh\n[... 99 bytes left out ...]\nijklmnop after' }).output,
+      (await mask.observation({ output: 'before abcdefgh\n[... 99 bytes left out ...]\nijklmnop after' }))
+        .output,
     ).toBe('before [hidden:S]\n[... 99 bytes left out ...]\n[hidden:S] after');
+  });
+});
+
+describe('as much as a cell likes to print', () => {
+  const secret = 'sk-abcdefghijklmnop';
+  const size = 4 * 1024 * 1024;
+  const fill = (unit: string) => Buffer.alloc(size, unit).toString('latin1');
+
+  test.each([
+    ['line breaks', fill('ab\n')],
+    ['secrets', fill(`${secret}\n`)],
+    ['beginnings of secrets', fill(`${secret.slice(0, -1)}\n`)],
+    ['marks of what was left out', fill('\n[... 9 bytes left out ...]\nx')],
+  ])('%s do not hold up the owner', async (_, output) => {
+    const { mask } = await createSecrets({ S: { value: secret } });
+    let turns = 0;
+    const others = setInterval(() => turns++, 0);
+    const shown = await mask.observation({ output });
+    clearInterval(others);
+    expect(turns).toBeGreaterThan(1);
+    expect(shown.output).not.toContain(secret);
+  });
+
+  test('wherever in it a secret stands, it is found', async () => {
+    const { mask } = await createSecrets({ S: { value: secret } });
+    for (const at of [0, 65_530, 65_536, 131_071, 200_000]) {
+      const broken = [...secret].join('\n\n\n');
+      const output = `${'x'.repeat(at)}${broken}${'y'.repeat(70_000)}${secret}`;
+      const expected = `${'x'.repeat(at)}[hidden:S]${'y'.repeat(70_000)}[hidden:S]`;
+      expect((await mask.observation({ output })).output).toBe(expected);
+    }
   });
 });
 

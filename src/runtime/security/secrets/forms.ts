@@ -27,7 +27,7 @@ export function formsOf(value: string): string[] {
 
 const shortestForm = 6;
 
-export function withoutLineBreaks(text: string): string {
+function withoutLineBreaks(text: string): string {
   return /[\r\n]/.test(text) ? text.replace(/[\r\n]+/g, '') : text;
 }
 

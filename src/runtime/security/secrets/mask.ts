@@ -2,20 +2,21 @@
 import type { ErrorBody, Progress } from '../../../protocol/index.js';
 import { createMasker, type TextMasker } from './masker.js';
 import { type Matcher, merge, type Span } from './matcher.js';
+import { Turns } from './turns.js';
 
 export interface SecretMask {
   /** One text that is complete in itself. */
   text(text: string): string;
   /** Every text in a value, at any depth; base64 fields are looked into. */
   value<Value>(value: Value): Value;
-  observation<Value>(observation: Value): Value;
+  observation<Value>(observation: Value): Promise<Value>;
   error(error: ErrorBody): ErrorBody;
   /** For the progress of one action. `from`: byte positions of streams before which nothing is shown. */
   open(from?: Readonly<Record<string, number>>): ProgressMask;
   /** Bytes before or after a piece that can be part of a secret which the piece cuts. */
   readonly reach: number;
   /** A part of some bytes, with what is hidden in the whole of them. `sameLength`: one mark for each hidden byte. */
-  within(bytes: Buffer, start: number, end: number, sameLength: boolean): Buffer;
+  within(bytes: Buffer, start: number, end: number, sameLength: boolean): Promise<Buffer>;
   /** For one stream of bytes; lengths stay as they are. */
   bytes(): { write(chunk: Uint8Array): Uint8Array; end(): Uint8Array };
 }
@@ -28,29 +29,19 @@ interface ProgressMask {
 
 /** Fields that may hold a piece of a longer text, so that a secret can be cut at their edges. */
 const pieces = new Set(['output', 'data', 'stdout', 'stderr', 'content']);
-const cutMark = /\n\[\.\.\. \d+ bytes left out \.\.\.\]\n/;
+const cutMark = /\n\[\.\.\. \d+ bytes left out \.\.\.\]\n/g;
 
 export function createMask(matcher: Matcher): SecretMask {
   const text = (given: string, spans: readonly Span[] = matcher.find(given)) => replaceSpans(given, spans);
-  const piece = (given: string): string =>
-    given.split(cutMark).reduce<{ done: string; rest: string }>(
-      ({ done, rest }, part) => {
-        const mark = cutMark.exec(rest.slice(part.length))?.[0] ?? '';
-        const spans = merge([...matcher.find(part), ...matcher.findAtEdges(part)]);
-        return { done: done + text(part, spans) + mark, rest: rest.slice(part.length + mark.length) };
-      },
-      { done: '', rest: given },
-    ).done;
-  const value = (given: unknown, edges: boolean): unknown => {
+  const value = (given: unknown): unknown => {
     if (typeof given === 'string') return text(given);
-    if (Array.isArray(given)) return given.map((entry) => value(entry, edges));
+    if (Array.isArray(given)) return given.map(value);
     if (typeof given !== 'object' || given === null) return given;
-    const encoded = 'encoding' in given && given.encoding === 'base64';
+    const encoded = isEncoded(given);
     return Object.fromEntries(
       Object.entries(given).map(([key, entry]) => {
-        if (typeof entry !== 'string') return [text(key), value(entry, edges)];
-        if (encoded && pieces.has(key)) return [key, maskBase64(entry, bytes)];
-        return [text(key), edges && pieces.has(key) ? piece(entry) : text(entry)];
+        if (typeof entry === 'string' && encoded && pieces.has(key)) return [key, maskBase64(entry, bytes)];
+        return [text(key), value(entry)];
       }),
     );
   };
@@ -68,13 +59,85 @@ export function createMask(matcher: Matcher): SecretMask {
       return matcher.reach;
     },
     text: (given) => text(given),
-    value: <Value>(given: Value) => (matcher.empty ? given : (value(given, false) as Value)),
-    observation: <Value>(given: Value) => (matcher.empty ? given : (value(given, true) as Value)),
-    error: (given) => (matcher.empty ? given : (value(given, false) as ErrorBody)),
-    open: (from = {}) => openProgress(matcher, (given) => value(given, false) as Progress, from),
+    value: <Value>(given: Value) => (matcher.empty ? given : (value(given) as Value)),
+    observation: async <Value>(given: Value) =>
+      matcher.empty ? given : ((await maskObserved(given, { matcher, turns: new Turns() })) as Value),
+    error: (given) => (matcher.empty ? given : (value(given) as ErrorBody)),
+    open: (from = {}) => openProgress(matcher, (given) => value(given) as Progress, from),
     within: (given, start, end, sameLength) => maskWithin(matcher, given, { start, end, sameLength }),
     bytes,
   };
+}
+
+interface Work {
+  readonly matcher: Matcher;
+  readonly turns: Turns;
+}
+
+/** A cell chooses how much there is to look through, so the program goes on with other things meanwhile. */
+async function maskObserved(given: unknown, work: Work): Promise<unknown> {
+  const { matcher, turns } = work;
+  if (turns.isOver) await turns.next();
+  if (typeof given === 'string') return maskPart(given, [], work);
+  if (typeof given !== 'object' || given === null) return given;
+  if (Array.isArray(given)) {
+    const shown: unknown[] = [];
+    for (const entry of given) shown.push(await maskObserved(entry, work));
+    return shown;
+  }
+  const encoded = isEncoded(given);
+  const shown: [string, unknown][] = [];
+  for (const [key, entry] of Object.entries(given)) {
+    if (typeof entry !== 'string' || !pieces.has(key))
+      shown.push([replaceSpans(key, matcher.find(key)), await maskObserved(entry, work)]);
+    else if (encoded) shown.push([key, await maskEncoded(entry, work)]);
+    else shown.push([key, await maskPiece(entry, work)]);
+  }
+  return Object.fromEntries(shown);
+}
+
+/** What was cut out of a longer text, or is the head and the tail of one: either may end within a secret. */
+async function maskPiece(given: string, work: Work): Promise<string> {
+  const shown: string[] = [];
+  let position = 0;
+  for (const mark of given.matchAll(cutMark)) {
+    const part = given.slice(position, mark.index);
+    shown.push(await maskPart(part, work.matcher.findAtEdges(part), work), mark[0]);
+    position = mark.index + mark[0].length;
+    if (work.turns.isOver) await work.turns.next();
+  }
+  const rest = given.slice(position);
+  shown.push(await maskPart(rest, work.matcher.findAtEdges(rest), work));
+  return shown.join('');
+}
+
+async function maskPart(given: string, atEdges: readonly Span[], { matcher, turns }: Work): Promise<string> {
+  const found = await matcher.findInTurns(given, turns);
+  const spans = atEdges.length === 0 ? found : merge([...found, ...atEdges]);
+  if (spans.length <= mostAtOnce) return replaceSpans(given, spans);
+  const shown: string[] = [];
+  let position = 0;
+  for (let index = 0; index < spans.length; index += mostAtOnce) {
+    const group = spans.slice(index, index + mostAtOnce);
+    const end = spans[index + mostAtOnce]?.start ?? given.length;
+    shown.push(replaceSpans(given.slice(position, end), group, position));
+    position = end;
+    if (turns.isOver) await turns.next();
+  }
+  return shown.join('');
+}
+
+const mostAtOnce = 4096;
+
+async function maskEncoded(given: string, { matcher, turns }: Work): Promise<string> {
+  const bytes = Buffer.from(given, 'base64');
+  for (const { start, end } of await matcher.findInTurns(bytes.toString('latin1'), turns))
+    bytes.fill('*', start, end);
+  return bytes.toString('base64');
+}
+
+function isEncoded(given: object): boolean {
+  return 'encoding' in given && given.encoding === 'base64';
 }
 
 function openProgress(
@@ -137,13 +200,15 @@ function headOf(text: string, bytes: number): string {
   return Buffer.from(text).subarray(0, bytes).toString('utf8');
 }
 
-function maskWithin(
+async function maskWithin(
   matcher: Matcher,
   bytes: Buffer,
   { start, end, sameLength }: { start: number; end: number; sameLength: boolean },
-): Buffer {
+): Promise<Buffer> {
   const text = bytes.toString('latin1');
-  const spans = matcher.empty ? [] : merge([...matcher.find(text), ...matcher.findAtEdges(text)]);
+  const spans = matcher.empty
+    ? []
+    : merge([...(await matcher.findInTurns(text, new Turns())), ...matcher.findAtEdges(text)]);
   const parts: Buffer[] = [];
   let position = Math.max(0, start);
   for (const span of spans.filter((found) => found.end > start && found.start < end)) {
@@ -156,13 +221,14 @@ function maskWithin(
   return Buffer.concat(parts);
 }
 
-function replaceSpans(text: string, spans: readonly Span[]): string {
+/** `offset`: where the text begins in that in which the spans were found. */
+function replaceSpans(text: string, spans: readonly Span[], offset = 0): string {
   if (spans.length === 0) return text;
   let shown = '';
   let position = 0;
   for (const { start, end, name } of spans) {
-    shown += text.slice(position, start) + placeholder(name);
-    position = end;
+    shown += text.slice(position, start - offset) + placeholder(name);
+    position = end - offset;
   }
   return shown + text.slice(position);
 }
