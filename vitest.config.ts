@@ -15,7 +15,7 @@ const system = [
   'test/cell/executor/files/hostile.test.ts',
   'test/cell/server/terminals.test.ts',
   'test/runtime/events/{crash,drive,postgres,runtime}.test.ts',
-  'test/runtime/security/{honest-work,pending-restart}.test.ts',
+  'test/runtime/security/{archives,honest-work,pending-restart}.test.ts',
   'test/cell/launchers/bubblewrap/**/*.test.ts',
   'test/cell/launchers/seccomp/{kernel,programs}.test.ts',
   'test/cell/launchers/uid.test.ts',

@@ -154,17 +154,29 @@ export async function installTools(
   });
 }
 
-export function uploadFile(
+/** An archive is judged by what it would write, where somebody judges: then it is kept on this side until that is known. */
+export async function uploadFile(
   pipeline: Pipeline,
   path: string,
   content: AsyncIterable<Uint8Array>,
   options: UploadOptions,
 ): Promise<Uploaded> {
   const { format, mode, signal } = options;
-  return transfer(pipeline, { action: 'upload', path, format, mode }, signal, async () => {
-    const result = await pipeline.executor.upload(path, content, options);
+  const asked = { action: 'upload', path, format, mode } as const;
+  const send = (bytes: AsyncIterable<Uint8Array>) => async () => {
+    const result = await pipeline.executor.upload(path, bytes, options);
     return { result, observation: { observation: 'upload', ...result } };
-  });
+  };
+  if (format === undefined || (pipeline.guards ?? []).length === 0)
+    return transfer(pipeline, asked, signal, send(content));
+  const { keepArchive } = await import('./judged-archive.js');
+  const kept = await keepArchive(content, format).catch((error: unknown) => ({ error }));
+  // What cannot be read fails here, and is recorded as what it is.
+  if ('error' in kept)
+    return transfer({ ...pipeline, guards: [] }, asked, signal, () => Promise.reject(kept.error));
+  using archive = kept;
+  const { members, sha256 } = archive;
+  return await transfer(pipeline, { ...asked, members, sha256 }, signal, send(archive.content));
 }
 
 /** Recorded as done when its bytes begin to come; what breaks off later meets whoever reads them. */

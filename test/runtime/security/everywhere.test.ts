@@ -16,7 +16,13 @@ const commands = [
   'sudo ls',
   'git reset --hard',
 ];
-const readPaths = ['/etc/shadow', '/root/.ssh/id_rsa', '/proc/self/root/etc/shadow', '//etc/../etc//shadow'];
+const readPaths = [
+  '/etc/shadow',
+  '/root/.ssh/id_rsa',
+  '/proc/self/root/etc/shadow',
+  '/proc/self/cwd/../etc/shadow',
+  '//etc/../etc//shadow',
+];
 const writePaths = [
   '/etc/cron.d/job',
   '/root/.bashrc',

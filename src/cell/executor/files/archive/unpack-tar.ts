@@ -3,7 +3,7 @@ import { pipeline as pipelineDone } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { type ExtractEvents, extract } from 'tar-stream';
 import { type Budget, refused } from './limits.js';
-import type { Unpacker } from './unpacker.js';
+import type { MemberReceiver as Unpacker } from './unpacker.js';
 
 type Entry = ExtractEvents['entry'][1];
 

@@ -5,7 +5,7 @@ import { removeTree } from '../../../../base/remove-tree.js';
 import { makeScratch } from '../../../launchers/scratch.js';
 import { writeLong } from '../bytes.js';
 import { type Budget, refused } from './limits.js';
-import type { Unpacker } from './unpacker.js';
+import type { MemberReceiver } from './unpacker.js';
 
 const maxTargetBytes = 4096;
 const typeBits = 0o170000;
@@ -16,7 +16,7 @@ const symbolicLink = 0o120000;
 /** Unpacks a zip archive. Its table of contents comes last, so it is kept whole on this side first. */
 export async function unpackZip(
   chunks: AsyncIterable<Buffer>,
-  unpacker: Unpacker,
+  unpacker: MemberReceiver,
   budget: Budget,
 ): Promise<void> {
   const fd = openSpool();
@@ -31,7 +31,7 @@ export async function unpackZip(
 }
 
 /** A file without a name: nothing is left behind, even after a crash. */
-function openSpool(): number {
+export function openSpool(): number {
   const scratch = makeScratch('zip');
   try {
     return openSync(join(scratch, 'archive'), 'wx+', 0o600);
@@ -43,7 +43,7 @@ function openSpool(): number {
 async function unpackMember(
   archive: ZipFile,
   entry: Entry,
-  unpacker: Unpacker,
+  unpacker: MemberReceiver,
   budget: Budget,
 ): Promise<void> {
   const member = entry.fileName;

@@ -8,6 +8,9 @@ import { checkLinkTarget, memberNames } from './member-path.js';
 
 const permissionBits = 0o777;
 
+/** Gets the members of an archive one by one. */
+export type MemberReceiver = Pick<Unpacker, 'directory' | 'file' | 'symbolicLink' | 'hardLink'>;
+
 export class Unpacker {
   readonly #root: Directory;
   readonly #budget: Budget;

@@ -3,6 +3,8 @@
  * workspace, `../x` for what is above it. A part that is not known until the command runs is the character `\0`.
  */
 
+import { processLink } from './process-links.js';
+
 export const unknownText = '\0';
 
 export interface Where {
@@ -16,10 +18,9 @@ export function place(path: string, where: Where): string {
   if (path.startsWith(unknownText)) return path[1] === '/' ? unknownText + normalize(path.slice(1)) : path;
   if (path.startsWith('~')) return tilde(path);
   if (!path.startsWith('/')) return join(where.cwd, path);
-  return absolute(
-    normalize(path.replace(/^\/proc\/(?:self|thread-self|\d+)\/root(?=\/|$)/, '') || '/'),
-    where,
-  );
+  const link = processLink(path);
+  if (link === undefined) return absolute(normalize(path), where);
+  return link.kind === 'root' ? place(`/${link.rest}`, where) : join(where.cwd, link.rest);
 }
 
 /** True when the place is the directory or lies below it. */
@@ -29,12 +30,11 @@ function isBelow(path: string, directory: string): boolean {
 
 const homes = /^(?:\/root|\/(?:home|Users)\/[^/*?\0]+|\/var\/root)(?=\/|$)|^\/(?:home|Users)\/[^/]+(?=\/\.)/;
 
-function absolute(path: string, { workspace, home, cwd }: Where): string {
+function absolute(path: string, { workspace, home }: Where): string {
   if (workspace !== undefined && workspace !== '/' && isBelow(path, workspace)) {
     return path === workspace ? '.' : `.${path.slice(workspace.length)}`;
   }
   if (home !== undefined && home !== '/' && isBelow(path, home)) return `~${path.slice(home.length)}`;
-  if (path.startsWith('/proc/self/cwd')) return join(cwd, `.${path.slice('/proc/self/cwd'.length)}`);
   const found = homes.exec(path);
   return found === null ? path : `~${path.slice(found[0].length)}`;
 }

@@ -1,15 +1,22 @@
 /** Absolute paths as the kernel resolves them, for comparing with those in the rules of a policy. */
 import { posix } from 'node:path';
 import type { AnalyzeContext } from '../analyzer.js';
+import { processLink } from './process-links.js';
 
 /** `cwd` is as `place` spells it: from the workspace with `.`, from a home with `~`. */
-export function resolvePath(path: string, { workspace, home }: AnalyzeContext, cwd = '.'): string {
+export function resolvePath(path: string, context: AnalyzeContext, cwd = '.'): string {
+  const { workspace, home } = context;
   const from = base(cwd, workspace, home);
-  const absolute = posix.resolve('/', from ?? '', expand(path, home));
-  const real = throughProcess(absolute, from ?? workspace ?? '/');
-  if (from !== undefined || path.startsWith('/')) return real;
+  const expanded = expand(path, home);
   // Nobody knows where it starts.
-  return posix.normalize(path);
+  if (from === undefined && !expanded.startsWith('/')) return posix.normalize(expanded);
+  const whole = expanded.startsWith('/') ? expanded : `${from}/${expanded}`;
+  const link = processLink(whole);
+  if (link === undefined) return posix.resolve('/', whole);
+  if (link.kind === 'root') return resolvePath(`/${link.rest}`, context, cwd);
+  // A directory that is named through itself has no end.
+  const inner = from === undefined || processLink(from) !== undefined ? (workspace ?? '/') : from;
+  return resolvePath(`${inner}/${link.rest}`, context, cwd);
 }
 
 function base(cwd: string, workspace: string | undefined, home: string | undefined): string | undefined {
@@ -20,18 +27,4 @@ function base(cwd: string, workspace: string | undefined, home: string | undefin
 
 function expand(path: string, home: string | undefined): string {
   return home !== undefined && /^~(?:\/|$)/.test(path) ? posix.join(home, path.slice(1)) : path;
-}
-
-/** `/proc/self/root/etc` is `/etc`, and `/proc/self/cwd/x` is `x`. */
-function throughProcess(path: string, cwd: string): string {
-  let current = path;
-  // A directory that is named through itself has no end.
-  for (let round = 0; round < 8; round++) {
-    const [, kind, rest = ''] =
-      /^\/proc\/(?:self|thread-self|\d+)\/(?:task\/\d+\/)?(root|cwd)(\/.*)?$/.exec(current) ?? [];
-    if (kind === undefined) return current;
-    const next = posix.normalize(kind === 'root' ? rest || '/' : posix.join(cwd, rest));
-    current = next;
-  }
-  return current;
 }

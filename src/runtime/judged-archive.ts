@@ -1,0 +1,67 @@
+/** What an archive would write, known before any of it is: the archive is kept on this side and read as it will be unpacked. */
+import { createHash } from 'node:crypto';
+import { close, createReadStream } from 'node:fs';
+import { Budget, defaultArchiveLimits } from '../cell/executor/files/archive/limits.js';
+import { unpackTar } from '../cell/executor/files/archive/unpack-tar.js';
+import { openSpool, unpackZip } from '../cell/executor/files/archive/unpack-zip.js';
+import type { MemberReceiver } from '../cell/executor/files/archive/unpacker.js';
+import { writeLong } from '../cell/executor/files/bytes.js';
+import type { ArchiveFormat } from '../protocol/index.js';
+
+export interface KeptArchive extends Disposable {
+  /** The paths in it, as they are written there. */
+  readonly members: readonly string[];
+  readonly sha256: string;
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
+/** Fails as unpacking would, and then nothing was written. */
+export async function keepArchive(
+  content: AsyncIterable<Uint8Array>,
+  format: ArchiveFormat,
+): Promise<KeptArchive> {
+  const fd = openSpool();
+  const release = () => close(fd, () => {});
+  try {
+    const hash = createHash('sha256');
+    const budget = new Budget(defaultArchiveLimits);
+    for await (const chunk of content) {
+      budget.packed(chunk.length);
+      hash.update(chunk);
+      await writeLong(fd, chunk);
+    }
+    const members = await membersOf(read(fd), format, budget);
+    return { members, sha256: hash.digest('hex'), content: read(fd), [Symbol.dispose]: release };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+async function membersOf(
+  chunks: AsyncGenerator<Buffer>,
+  format: ArchiveFormat,
+  budget: Budget,
+): Promise<string[]> {
+  const members: string[] = [];
+  const note = (member: string) => {
+    budget.entry();
+    members.push(member);
+  };
+  const lister: MemberReceiver = {
+    directory: note,
+    symbolicLink: note,
+    hardLink: note,
+    async file(member, _mode, content) {
+      note(member);
+      for await (const _ of content);
+    },
+  };
+  if (format === 'zip') await unpackZip(chunks, lister, budget);
+  else await unpackTar(chunks, lister, budget);
+  return members;
+}
+
+async function* read(fd: number): AsyncGenerator<Buffer> {
+  yield* createReadStream('', { fd, start: 0, autoClose: false }) as AsyncIterable<Buffer>;
+}
