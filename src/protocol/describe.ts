@@ -17,8 +17,15 @@ export type Carried = At &
         readonly path: string;
         readonly recursive?: boolean;
       }
-    | { readonly kind: 'content'; readonly path: string; readonly text: string; readonly append: boolean }
-    | ({ readonly kind: 'shell'; readonly source: string } & Fed)
+    | {
+        readonly kind: 'content';
+        readonly path: string;
+        readonly text: string;
+        readonly append: boolean;
+        readonly part?: boolean;
+      }
+    /** `target` names the shell that goes on afterwards. */
+    | ({ readonly kind: 'shell'; readonly source: string; readonly target?: string | undefined } & Fed)
     | ({ readonly kind: 'argv'; readonly argv: readonly string[] } & Fed)
     | { readonly kind: 'input'; readonly text: string; readonly target: string | undefined }
     | { readonly kind: 'code'; readonly code: string; readonly language: string }
@@ -148,13 +155,22 @@ function describeText(detail: KindDetail, value: string, siblings: Values, at: A
     case 'content': {
       const append = detail.append !== undefined && siblings[detail.append] === true;
       const path = String(siblings[detail.to]);
-      return [{ ...at, kind: 'content', path, text: decoded(value, detail.encoding, siblings), append }];
+      const text = decoded(value, detail.encoding, siblings);
+      return [{ ...at, kind: 'content', path, text, append, ...(detail.part && { part: true }) }];
     }
     case 'shell': {
       const { typedIf, target } = detail;
       if (typedIf !== undefined && siblings[typedIf] === true)
         return [{ ...at, kind: 'input', text: value, target: nameOf(target, siblings) }];
-      return [{ ...at, kind: 'shell', source: value, ...fedBy(detail, siblings) }];
+      return [
+        {
+          ...at,
+          kind: 'shell',
+          source: value,
+          ...(target !== undefined && { target: nameOf(target, siblings) }),
+          ...fedBy(detail, siblings),
+        },
+      ];
     }
     case 'input': {
       const { encoding, target } = detail;

@@ -61,6 +61,8 @@ type DetailedKind<Sibling extends string = string> =
       readonly to: Sibling;
       readonly encoding?: Sibling;
       readonly append?: Sibling;
+      /** True when it replaces a part of what is there. */
+      readonly part?: true;
     };
 
 /** A kind in its long form. */

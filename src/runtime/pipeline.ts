@@ -45,6 +45,8 @@ interface GuardContext {
   readonly definition: ActionDefinition | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly statedRisk?: ExecuteContext['statedRisk'];
+  /** Where the shell of the action's session is, as far as is known; null when a new one starts. */
+  readonly cwd?: string | null | undefined;
   readonly record: (decision: Decision) => void;
 }
 
@@ -94,6 +96,8 @@ export interface Pipeline extends Trusted {
   readonly workspace: string;
   /** The id of the cell. */
   readonly cell: string;
+  /** Where the shells of the cell said that they are, by session; null for one that was closed. */
+  readonly shells?: Map<string, string | null> | undefined;
 }
 
 /** Where an action came from. */
@@ -127,8 +131,19 @@ export async function executeAction<Name extends ActionName>(
       ? executor.execute(prepared, watched)
       : executeMasked(executor, prepared, watched, mask));
     events.append({ kind: 'observation', cause, observation }, 'environment');
+    noteShell(pipeline, observation);
     return { result: observation, observation };
   });
+}
+
+const mostShells = 1024;
+
+function noteShell({ shells }: Pipeline, observation: object): void {
+  const { session, cwd } = observation as { readonly session?: unknown; readonly cwd?: unknown };
+  if (shells === undefined || typeof session !== 'string') return;
+  shells.delete(session);
+  shells.set(session, typeof cwd === 'string' ? cwd : null);
+  if (shells.size > mostShells) shells.delete(shells.keys().next().value ?? '');
 }
 
 function stated({ signal, statedRisk }: ExecuteContext): Pick<Origin, 'signal' | 'statedRisk'> {
@@ -255,7 +270,7 @@ function transfer<Result>(
 
 /** Records an action, has it judged, and sees to it that whatever fails is recorded and leaves as one kind of error. */
 async function accompany<Result>(
-  { events, guards = [], mask, audit, workspace, cell }: Pipeline,
+  { events, guards = [], mask, audit, workspace, cell, shells }: Pipeline,
   action: JudgedAction,
   {
     source = 'agent',
@@ -276,7 +291,9 @@ async function accompany<Result>(
     events.append({ kind: 'decision', cause, decision }, made.by === 'person' ? 'user' : 'environment');
   };
   try {
-    const context = { workspace, cell, definition, signal, statedRisk, record };
+    const { session } = action;
+    const cwd = typeof session === 'string' ? shells?.get(session) : undefined;
+    const context = { workspace, cell, definition, signal, statedRisk, cwd, record };
     for (const guard of guards) await guard(action, context);
     await events.kept();
     const { result, observation } = await work(cause);

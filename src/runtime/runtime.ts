@@ -115,6 +115,7 @@ export class Runtime implements Executor, AsyncDisposable {
   #git: RuntimeGit | undefined;
   #microagents: RuntimeMicroagents | undefined;
   readonly #tools: ToolRegistry;
+  readonly #shells = new Map<string, string | null>();
   #status: RuntimeStatus = 'RUNTIME_STARTED';
   #closing: Promise<void> | undefined;
 
@@ -415,7 +416,8 @@ export class Runtime implements Executor, AsyncDisposable {
   #pipeline(): Pipeline {
     const { events, guards, mask, prepare, audit } = this.#parts;
     const { id: cell, workspace } = this;
-    return { executor: this.#open(), events, cell, workspace, guards, mask, prepare, audit };
+    const shells = this.#shells;
+    return { executor: this.#open(), events, cell, workspace, shells, guards, mask, prepare, audit };
   }
 
   #open() {

@@ -29,7 +29,9 @@ test('what is typed into a running command is input, and the same text otherwise
   expect(carried(actions.run, { command: 'y', session: 's', input: true })).toEqual([
     { kind: 'input', text: 'y', target: 's' },
   ]);
-  expect(carried(actions.run, { command: 'y', session: 's' })).toEqual([{ kind: 'shell', source: 'y' }]);
+  expect(carried(actions.run, { command: 'y', session: 's' })).toEqual([
+    { kind: 'shell', source: 'y', target: 's' },
+  ]);
 });
 
 test('objects, lists and tables are taken apart, and what belongs together says so', () => {
@@ -41,7 +43,7 @@ test('objects, lists and tables are taken apart, and what belongs together says 
   ]);
   expect(carried(actions.edit, { path: 'f', edits: [{ oldText: 'a', newText: 'b' }] })).toEqual([
     { kind: 'path', access: 'write', path: 'f' },
-    { kind: 'content', path: 'f', text: 'b', append: false },
+    { kind: 'content', path: 'f', text: 'b', append: false, part: true },
   ]);
   expect(carried(verbs.upload, { path: '/home/u', format: 'tar', members: ['.bashrc'] })).toContainEqual({
     kind: 'path',

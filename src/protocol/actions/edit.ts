@@ -36,8 +36,8 @@ export const edit = defineAction('edit', {
   kinds: {
     path: 'path-write',
     oldText: 'plain',
-    newText: { kind: 'content', to: 'path' },
-    edits: { fields: { oldText: 'plain', newText: { kind: 'content', to: 'path' } } },
+    newText: { kind: 'content', to: 'path', part: true },
+    edits: { fields: { oldText: 'plain', newText: { kind: 'content', to: 'path', part: true } } },
   },
   get output() {
     return {

@@ -2,6 +2,7 @@
 
 import type { ActionDefinition } from '../../../protocol/index.js';
 import type { Unfolded } from './actions/unfold.js';
+import type { Memory } from './shell/memory.js';
 
 /** From harmless to dangerous. `unknown` stands above `medium`: what nobody could judge may be anything. */
 const risks = ['low', 'medium', 'unknown', 'high'] as const;
@@ -22,6 +23,10 @@ export interface AnalyzeContext {
   readonly cell?: string | undefined;
   /** What was typed before into the same program, and did not end its line. */
   readonly typed?: string | undefined;
+  /** What earlier actions left in the cell. */
+  readonly memory?: Memory | undefined;
+  /** Where the shell of the action's session said that it is; null when a new one starts. */
+  readonly cwd?: string | null | undefined;
   /** What is in the action, read once for all who judge it. */
   readonly unfolded?: (() => Unfolded) | undefined;
   /** Aborted when nobody waits for the verdict any more. */

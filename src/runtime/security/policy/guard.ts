@@ -1,10 +1,12 @@
 /** A policy in the form in which the pipeline of a runtime asks it. */
 import { WorkcellError } from '../../../protocol/index.js';
+import { type Unfolded, unfold } from '../analyzers/actions/unfold.js';
 import type { AnalyzeContext, Analyzer, JudgedAction } from '../analyzers/analyzer.js';
+import { Memory } from '../analyzers/shell/memory.js';
 import { TypedLines } from './typed-lines.js';
 import type { DecisionRecord, Policy } from './types.js';
 
-interface GuardContext extends Pick<AnalyzeContext, 'definition' | 'cell'> {
+interface GuardContext extends Pick<AnalyzeContext, 'definition' | 'cell' | 'cwd'> {
   readonly workspace: string;
   readonly signal?: AbortSignal | undefined;
   /** How risky whoever asks finds the action. */
@@ -18,11 +20,21 @@ export function policyGuard(
   analyzers: readonly Analyzer[] = [],
 ): (action: JudgedAction, context: GuardContext) => Promise<void> {
   const lines = new TypedLines();
-  return async (action, { record, statedRisk, ...context }) => {
+  const memories = new Map<string | undefined, Memory>();
+  return async (action, { record, statedRisk, ...given }) => {
+    const memory = memories.get(given.cell) ?? new Memory();
+    memories.set(given.cell, memory);
+    const context = { ...given, memory };
     const judges = statedRisk === undefined ? analyzers : [...analyzers, caller(statedRisk)];
     const typed = lines.before(action, context);
+    let read: Unfolded | undefined;
+    const unfolded = () => {
+      read ??= unfold(action, { ...context, typed: typed?.pending });
+      return read;
+    };
     const decision = await policy.judge(action, {
       ...context,
+      unfolded,
       typed: typed?.pending,
       analyzers: judges,
       onPending: ({ action: _, ...rest }) => record(rest),
@@ -31,6 +43,7 @@ export function policyGuard(
     record(rest);
     if (decision.outcome === 'allow') {
       if (typed !== undefined) lines.after(typed);
+      unfolded().keep(memory);
       return;
     }
     const { by, risk, reasons, requestId } = decision;

@@ -22,7 +22,7 @@ export function policy(options: PolicyOptions = {}): Policy {
       const judges = [...analyzers, ...(context.analyzers ?? [])];
       let read: Unfolded | undefined;
       const unfolded = () => {
-        read ??= unfold(action, context);
+        read ??= context.unfolded?.() ?? unfold(action, context);
         return read;
       };
       const verdicts = await Promise.all(

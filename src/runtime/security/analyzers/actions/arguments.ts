@@ -46,7 +46,7 @@ function judgeTable(table: Values, carrier: Carrier, depth: number): void {
     else if (addressNames.test(name)) judgeAddressField(value, carrier);
     else if (pathNames.test(name)) judgePath(value, carrier);
     else if (contentNames.test(name) && paths.length > 0)
-      for (const path of paths) noteContent(path, value, false, carrier);
+      for (const path of paths) noteContent(path, { text: value, append: false, part: true }, carrier);
     else judgeText(value, carrier);
   }
 }

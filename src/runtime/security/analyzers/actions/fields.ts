@@ -29,9 +29,17 @@ export function judgePathRemoval(path: string, recursive: boolean, { scope, path
 }
 
 /** What is put into a file counts where the file is read by others, such as the keys that may log in. */
-export function noteContent(path: string, text: string, append: boolean, { scope, paths }: Carrier): void {
+export function noteContent(
+  path: string,
+  { text, append, part }: { text: string; append: boolean; part?: boolean | undefined },
+  { scope, paths }: Carrier,
+): void {
   paths.push(path);
+  const place = scope.place(path);
+  const before = scope.written.get(place);
   write(path, scope, 'Writes', text, append);
+  // What stood there before may stand there still.
+  if (part === true && before !== undefined) scope.written.set(place, `${before}\n${text}`);
 }
 
 /** What is neither a URL nor a host is a path of the cell. */

@@ -8,6 +8,7 @@ import { Findings } from '../findings.js';
 import { own } from '../own.js';
 import { judgeAssignment } from '../programs/variables.js';
 import type { Invocation } from '../shell/invocation.js';
+import type { Memory } from '../shell/memory.js';
 import { Scope } from '../shell/scope.js';
 import { walkSource } from '../shell/walk.js';
 import { judgeArguments } from './arguments.js';
@@ -33,6 +34,8 @@ export interface Unfolded {
   readonly tools: readonly string[];
   /** False when there may be more in it than is listed: code, text for running programs, what nobody could read. */
   readonly complete: boolean;
+  /** Notes what it leaves in the cell, once it is allowed. */
+  keep(memory: Memory): void;
 }
 
 export function unfold(action: JudgedAction, context: AnalyzeContext = {}): Unfolded {
@@ -42,6 +45,11 @@ export function unfold(action: JudgedAction, context: AnalyzeContext = {}): Unfo
   const unfolding = new Unfolding(scope, context.typed ?? '');
   try {
     const carried = describeAction(definition, action);
+    const session = context.cwd === null ? undefined : carried.find(isShell)?.target;
+    context.memory?.bring(scope, session);
+    // A command that goes on may have left the directory that its shell told of.
+    unfolding.elsewhere = scope.cwd;
+    if (typeof context.cwd === 'string') scope.cwd = scope.place(context.cwd);
     for (const group of groupsOf(carried)) unfolding.readGroup(group);
     if (definition?.opensSession)
       scope.medium('Opens a session, and what happens in it is not in the action.');
@@ -57,6 +65,12 @@ export function unfold(action: JudgedAction, context: AnalyzeContext = {}): Unfo
     addresses: scope.addresses,
     tools: unfolding.tools,
     complete: unfolding.complete && findings.unknown.size === 0,
+    keep(memory) {
+      memory.keepFiles(scope);
+      for (const { session, inner, cwd } of unfolding.shells) memory.keepShell(session, inner, cwd);
+      // What starts nothing sets its variables for what is started later.
+      if (definition?.startsProcess !== true) memory.keepVariables(unfolding.variables);
+    },
   };
 }
 
@@ -79,6 +93,10 @@ function groupsOf(carried: readonly Carried[]): Carried[][] {
   return [...groups.values()].map((group) => group.sort((left, right) => rank(left) - rank(right)));
 }
 
+function isShell(item: Carried): item is Extract<Carried, { kind: 'shell' }> {
+  return item.kind === 'shell';
+}
+
 function rank(item: Carried): number {
   if (item.kind === 'path' && item.access === 'cwd') return 0;
   return item.kind === 'variable' ? 1 : 2;
@@ -88,9 +106,15 @@ class Unfolding {
   readonly sources: string[] = [];
   readonly paths: string[] = [];
   readonly tools: string[] = [];
+  /** Shells that go on after the action. */
+  readonly shells: { readonly session: string; readonly inner: Scope; readonly cwd: string }[] = [];
+  readonly variables: (readonly [string, string])[] = [];
   complete = true;
+  /** Where the shell may be instead of where it said. */
+  elsewhere = '.';
   readonly #root: Scope;
   readonly #typed: string;
+  #moved = false;
 
   constructor(root: Scope, typed: string) {
     this.#root = root;
@@ -109,15 +133,18 @@ class Unfolding {
         this.#readPath(item, carrier);
         break;
       case 'content':
-        noteContent(item.path, item.text, item.append, carrier);
+        noteContent(item.path, item, carrier);
         break;
       case 'variable':
         judgeAssignment(item.name, item.value, scope);
         scope.set(item.name, item.value);
+        if (item.group === '') this.variables.push([item.name, item.value]);
         break;
       case 'shell':
         this.sources.push(item.source);
+        this.#runElsewhere(item.source, scope);
         this.#run(item.source, item, scope);
+        if (item.target !== undefined) this.#leave(item.target, scope);
         break;
       case 'argv':
         this.#run(item.argv.map(quote).join(' '), item, scope);
@@ -146,13 +173,27 @@ class Unfolding {
     }
   }
 
+  #runElsewhere(source: string, scope: Scope): void {
+    if (this.#moved || this.elsewhere === scope.cwd) return;
+    const inner = new Scope(scope);
+    inner.cwd = this.elsewhere;
+    inner.suspect(source);
+  }
+
+  /** A directory that was given for the one command is not where the shell stays. */
+  #leave(session: string, scope: Scope): void {
+    this.shells.push({ session, inner: scope, cwd: this.#moved ? this.#root.cwd : scope.cwd });
+  }
+
   #readPath(item: Extract<Carried, { kind: 'path' }>, carrier: Carrier): void {
     const { scope } = carrier;
     if (item.access === 'read') judgePathRead(item.path, carrier);
     else if (item.access === 'write') judgePathWrite(item.path, carrier);
     else if (item.access === 'remove') judgePathRemoval(item.path, item.recursive === true, carrier);
     else this.paths.push(item.path);
-    if (item.access === 'cwd') scope.cwd = scope.place(item.path);
+    if (item.access !== 'cwd') return;
+    scope.cwd = scope.place(item.path);
+    this.#moved = true;
   }
 
   #run(

@@ -1,0 +1,83 @@
+/** What earlier actions left in a cell: a script that is told in pieces means what it means as a whole. */
+import type { Function as FunctionNode } from 'unbash';
+import type { Scope } from './scope.js';
+
+/** What a shell keeps from one command to the next. */
+interface Shell {
+  readonly variables: ReadonlyMap<string, string>;
+  readonly functions: ReadonlyMap<string, FunctionNode>;
+  readonly aliases: ReadonlyMap<string, string>;
+  readonly cwd: string;
+}
+
+const mostShells = 256;
+const mostEntries = 512;
+/** Longer files are not followed. */
+const longestText = 50_000;
+const mostText = 1_000_000;
+
+/** One for each cell. Only what was allowed goes into it. */
+export class Memory {
+  readonly #shells = new Map<string, Shell>();
+  #environment: ReadonlyMap<string, string> = new Map();
+  #downloaded: ReadonlySet<string> = new Set();
+  #renamed: ReadonlyMap<string, string> = new Map();
+  #written: ReadonlyMap<string, string> = new Map();
+
+  /** `session`: the shell in which the scope goes on, where it is one that is kept. */
+  bring(scope: Scope, session: string | undefined): void {
+    for (const place of this.#downloaded) scope.downloaded.add(place);
+    copy(this.#renamed, scope.renamed);
+    copy(this.#written, scope.written);
+    for (const [name, text] of this.#environment) scope.set(name, text);
+    const shell = session === undefined ? undefined : this.#shells.get(session);
+    if (shell === undefined) return;
+    for (const [name, text] of shell.variables) scope.set(name, text);
+    copy(shell.functions, scope.functions);
+    copy(shell.aliases, scope.aliases);
+    scope.cwd = shell.cwd;
+  }
+
+  keepFiles(scope: Scope): void {
+    this.#downloaded = new Set([...scope.downloaded].slice(-mostEntries));
+    this.#renamed = latest(scope.renamed);
+    this.#written = latest(scope.written, longestText);
+  }
+
+  keepShell(session: string, scope: Scope, cwd: string): void {
+    const variables = new Map([...scope.variables].map(([name, { text }]) => [name, text]));
+    this.#shells.delete(session);
+    this.#shells.set(session, {
+      variables: latest(variables, longestText),
+      functions: latest(scope.functions),
+      aliases: latest(scope.aliases),
+      cwd,
+    });
+    if (this.#shells.size > mostShells) this.#shells.delete(this.#shells.keys().next().value ?? '');
+  }
+
+  keepVariables(variables: readonly (readonly [string, string])[]): void {
+    this.#environment = latest(new Map([...this.#environment, ...variables]), longestText);
+  }
+}
+
+function copy<Value>(from: ReadonlyMap<string, Value>, to: Map<string, Value>): void {
+  for (const [key, value] of from) to.set(key, value);
+}
+
+/** The newest entries, as many as are worth their memory. */
+function latest<Value>(
+  map: ReadonlyMap<string, Value>,
+  longest = Number.POSITIVE_INFINITY,
+): ReadonlyMap<string, Value> {
+  let left = mostText;
+  const kept = [...map]
+    .slice(-mostEntries)
+    .reverse()
+    .filter(([, value]) => {
+      if (typeof value !== 'string') return true;
+      left -= value.length;
+      return value.length <= longest && left >= 0;
+    });
+  return new Map(kept.reverse());
+}
