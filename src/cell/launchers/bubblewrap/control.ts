@@ -13,8 +13,11 @@ export interface Control {
   readonly mounts: readonly string[];
 }
 
-/** Without `script` a cell has one terminal only, which is told to whoever asks for another. */
-const programs = ['bash', 'script'] as const;
+/**
+ * All that hold a channel or the pipe of the reports. Without `script` a cell has one terminal only, which is told to
+ * whoever asks for another.
+ */
+const programs = ['bash', 'script', 'setsid'] as const;
 
 /** Makes it in the exchange directory. `rootfs`: the directory with the cell's system, if that is not this machine's. */
 export function makeControl(exchange: string, rootfs: string | undefined): Control {

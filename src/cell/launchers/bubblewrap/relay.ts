@@ -17,9 +17,13 @@ import { controlInside, reportsFile, requestsFile, terminalInside } from './layo
 /** What the relay itself starts with: without a home and a shell, bash looks its user up before it does anything else. */
 export const relayVariables = ['PATH', 'HOME', 'SHELL'] as const;
 
-/** The programs that hold the pipe of the reports, where the cell finds them. */
+/**
+ * The programs that hold the pipe of the reports or a channel, where the cell finds them. By their paths: the variables of a
+ * program may have a search path in which a program of the cell's has the same name.
+ */
 export const bashInside = `${controlInside}/bash`;
 const scriptInside = `${controlInside}/script`;
+const setsidInside = `${controlInside}/setsid`;
 
 /** Reads requests until this side is gone. `setup` runs first. */
 export function relaySource(setup: string): string {
@@ -71,7 +75,7 @@ export function terminalRequest(start: Start): string {
     reportStart(start.key),
     giveChannel(start),
     // Not being the leader of its group, it stays the same process.
-    ...become(start, ['setsid', '-c']),
+    ...become(start, [setsidInside, '-c']),
   ]);
 }
 

@@ -42,6 +42,27 @@ test('a program has only the descriptors it was given', async () => {
   expect(await count('1')).toEqual(['0', '1', '2', '3']);
 });
 
+test('no program of the cell is put between a shell and its channel, whatever the search path', async () => {
+  await using launcher = await startLauncher();
+  const names = 'setsid bash script stty tty';
+  const trap = `#!/bin/sh\ntouch /tmp/taken; exec /usr/bin/\${0##*/} "$@"\n`;
+  await complete(
+    launcher,
+    `for name in ${names}; do cat >/tmp/$name <<'END'\n${trap}END\nchmod +x /tmp/$name; done`,
+  );
+  const env = { ...cellEnvironment, PATH: `/tmp:${cellEnvironment.PATH}` };
+  for (const _ of ['the terminal of the cell', 'one that is made']) {
+    const pty = await launcher.openPty([launcher.bash, '-c', 'echo $((6 * 7))'], {
+      cwd: '/workspace',
+      env,
+      ...size,
+      channel: true,
+    });
+    expect(await watch(pty)).toContain('42');
+  }
+  expect(await complete(launcher, 'ls /tmp/taken')).toMatchObject({ exitCode: 2 });
+});
+
 /** Outside of a cell the command would end everything on this machine, so there it ends itself. */
 const exitOutside = `[ "$(readlink /proc/self/ns/pid)" != '${readlinkSync('/proc/self/ns/pid')}' ] || exit 99; `;
 
