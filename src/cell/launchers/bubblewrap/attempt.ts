@@ -2,7 +2,7 @@
  * Watches over a start when those inside who report on it may have been killed: a command can kill everything in
  * its cell but the first process.
  */
-import type { CellProcesses } from './processes.js';
+import type { Identity } from './processes.js';
 
 /** How long a start may take before it is looked after, and how often then. */
 const lookMs = 1000;
@@ -14,17 +14,15 @@ const patienceMs = 30_000;
 const reportMs = 50;
 
 export class Attempt {
-  supervisor: number | undefined;
-  pump: number | undefined;
-  readonly #processes: CellProcesses;
+  supervisor: Identity | undefined;
+  pump: Identity | undefined;
   readonly #timer: NodeJS.Timeout;
   #stopped = false;
 
-  constructor(processes: CellProcesses, onLost: () => void) {
-    this.#processes = processes;
+  constructor(onLost: () => void) {
     const deadline = performance.now() + patienceMs;
     this.#timer = setInterval(() => {
-      const dead = this.supervisor !== undefined && !processes.isAlive(this.supervisor);
+      const dead = this.supervisor?.isAlive() === false;
       if (dead || performance.now() > deadline) onLost();
     }, lookMs);
     this.#timer.unref();
@@ -45,10 +43,9 @@ export class Attempt {
    * Settles when a program whose output has ended is gone and nobody is left to report it; else never. Nothing tells
    * of such an end, so it is looked for, ever more seldom, until the report comes or cannot come any more.
    */
-  async confirmEnd(pid: number): Promise<void> {
-    const isAlive = (helper: number | undefined) => helper !== undefined && this.#processes.isAlive(helper);
+  async confirmEnd(program: Identity): Promise<void> {
     for (let waitMs = reportMs; !this.#stopped; waitMs = Math.min(waitMs * 2, lookMs)) {
-      const possible = isAlive(this.supervisor) || isAlive(pid);
+      const possible = this.supervisor?.isAlive() || program.isAlive();
       // A report that was made just before the supervisor went is on its way.
       await new Promise((resolve) => setTimeout(resolve, waitMs).unref());
       if (!possible && !this.#stopped) return;

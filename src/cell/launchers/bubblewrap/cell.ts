@@ -50,8 +50,6 @@ export interface RunningCell extends Referenced {
   readonly hostPid: number;
   /** How it ended, in words. */
   readonly exited: Promise<string>;
-  /** Processes inside that belong to the relay. */
-  readonly helpers: ReadonlySet<number>;
   /** The number of the next request, and the key that its reports are known by. */
   next(): { number: number; key: string };
   /** Has the relay run a request. */
@@ -93,8 +91,6 @@ function commandLine(options: CellOptions): string[] {
   ];
 }
 
-const dismissMs = 1000;
-
 /**
  * Few reports are on no known request, such as the end of one that failed to start. A cell with many of them, or with
  * one without end, is not one that can be trusted to report anything.
@@ -105,11 +101,12 @@ const longestLine = 65_536;
 class Relay implements RunningCell {
   hostPid = 0;
   readonly exited: Promise<string>;
-  readonly helpers = new Set<number>();
   #wire: Wire | undefined;
   readonly #control: string;
   readonly #requests = new Map<string, RequestEvents>();
-  readonly #supervisors = new Map<string, number>();
+  /** The requests whose supervisor is known. */
+  readonly #supervised = new Set<string>();
+  readonly #pumps = new Set<number>();
   readonly #programs = new Set<number>();
   /** Process ids of programs that exited, as opposed to being killed. */
   readonly #exitedByThemselves = new Set<number>();
@@ -205,7 +202,7 @@ class Relay implements RunningCell {
   #isExpected(report: ReportLine): boolean {
     if (report.kind === 'ready') return !this.#ready;
     if (report.kind === 'job') return this.#programs.has(report.pid);
-    if (report.kind === 'supervisor' && this.#supervisors.has(report.key)) return false;
+    if (report.kind === 'supervisor' && this.#supervised.has(report.key)) return false;
     return this.#requests.has(report.key);
   }
 
@@ -226,8 +223,7 @@ class Relay implements RunningCell {
         this.#onReady();
         return;
       case 'supervisor':
-        this.#supervisors.set(report.key, report.pid);
-        this.helpers.add(report.pid);
+        this.#supervised.add(report.key);
         this.#requests.get(report.key)?.onSupervisor(report.pid);
         return;
       case 'job':
@@ -235,7 +231,7 @@ class Relay implements RunningCell {
         else this.#exitedByThemselves.delete(report.pid);
         return;
       case 'pump':
-        this.helpers.add(report.pid);
+        this.#pumps.add(report.pid);
         this.#programs.add(report.pid);
         this.#requests.get(report.key)?.onPump?.(report.pid);
         return;
@@ -249,8 +245,7 @@ class Relay implements RunningCell {
         return;
       case 'end': {
         // A pump passes on the status of its program, in which a signal looks like an exit of its own.
-        const pumped = this.helpers.has(report.pid);
-        this.#dismiss(report.pid);
+        const pumped = this.#pumps.delete(report.pid);
         this.#programs.delete(report.pid);
         const exited = this.#exitedByThemselves.delete(report.pid) && !pumped;
         this.#requests.get(report.key)?.onEnd(exitStatus(report.status, exited));
@@ -273,14 +268,7 @@ class Relay implements RunningCell {
 
   #forget(key: string): void {
     this.#requests.delete(key);
-    const supervisor = this.#supervisors.get(key);
-    this.#supervisors.delete(key);
-    if (supervisor !== undefined) this.#dismiss(supervisor);
-  }
-
-  /** A helper that made its last report needs a moment to go, in which it is not to be taken for a program. */
-  #dismiss(pid: number): void {
-    setTimeout(() => this.helpers.delete(pid), dismissMs).unref();
+    this.#supervised.delete(key);
   }
 }
 

@@ -10,12 +10,25 @@ export const startVariable = 'WORKCELL_START';
 /** How many ended starts are remembered, to tell which of them a process left behind belongs to. */
 const rememberedStarts = 1024;
 
+/** From so many on, those that are gone are looked for. */
+const manyHelpers = 256;
+
+/** One process, and no later one with the same number. */
+export interface Identity {
+  readonly pid: number;
+  isAlive(): boolean;
+}
+
 export class CellProcesses {
   #proc: string | undefined;
   readonly #cell: RunningCell;
   readonly #starts = new Map<number, number>();
   readonly #running = new Set<number>();
   readonly #ended: number[] = [];
+  /** What reports on programs. Whoever kills one may get its number later on, and would be hidden by it. */
+  #helpers = new Map<number, Identity>();
+  /** Those that were named before they could be looked at. */
+  readonly #early: Identity[] = [];
   #closed = false;
 
   constructor(cell: RunningCell) {
@@ -26,6 +39,38 @@ export class CellProcesses {
   /** From now on the cell can be looked into; until then nothing is seen, and all counts as alive. `proc`: its own process file system. */
   open(proc: string): void {
     this.#proc = proc;
+    for (const identity of this.#early.splice(0)) identity.isAlive();
+  }
+
+  /** A process that Workcell itself put there, which is no part of any list. */
+  addHelper(pid: number): Identity {
+    if (this.#helpers.size >= manyHelpers)
+      this.#helpers = new Map([...this.#helpers].filter(([, helper]) => helper.isAlive()));
+    const helper = this.identify(pid);
+    this.#helpers.set(pid, helper);
+    return helper;
+  }
+
+  /** The process that has this number now. */
+  identify(pid: number): Identity {
+    const isEarly = this.#proc === undefined;
+    let known = isEarly ? null : this.#startOf(pid);
+    const identity = {
+      pid,
+      isAlive: () => {
+        if (this.#closed) return false;
+        if (this.#proc === undefined) return true;
+        const now = this.#startOf(pid);
+        if (known === null) known = now;
+        return now !== undefined && now === known;
+      },
+    };
+    if (isEarly) this.#early.push(identity);
+    return identity;
+  }
+
+  #startOf(pid: number): number | undefined {
+    return this.#proc === undefined ? undefined : readProcess(pid, this.#proc)?.startTicks;
   }
 
   /** From now on there is nothing to see or to signal: all are gone, or are going at once. */
@@ -49,9 +94,8 @@ export class CellProcesses {
   list(): CellProcess[] {
     const proc = this.#proc;
     if (this.#closed || proc === undefined) return [];
-    const { helpers } = this.#cell;
     const all = pidsIn(proc)
-      .filter((pid) => pid !== 1 && !helpers.has(pid))
+      .filter((pid) => pid !== 1 && !this.#helpers.get(pid)?.isAlive())
       .map((pid) => readProcess(pid, proc))
       .filter((entry) => entry !== undefined);
     const byPid = new Map(all.map((entry) => [entry.pid, entry]));
@@ -67,11 +111,6 @@ export class CellProcesses {
   proportionalBytes(pid: number): number {
     const match = /^Pss:\s+(\d+) kB$/m.exec(read(`${this.#proc}/${pid}/smaps_rollup`));
     return match === null ? 0 : Number(match[1]) * 1024;
-  }
-
-  isAlive(pid: number): boolean {
-    if (this.#closed) return false;
-    return this.#proc === undefined || readProcess(pid, this.#proc) !== undefined;
   }
 
   signal(pids: readonly number[], name: NodeJS.Signals): void {

@@ -4,7 +4,7 @@ import { attachMaster, closeEnd, type Referenced } from '../pty.js';
 import { Attempt } from './attempt.js';
 import type { RequestEvents, RunningCell } from './cell.js';
 import { openInput, openOutput, type Pipe } from './pipes.js';
-import { type CellProcesses, startVariable } from './processes.js';
+import { type CellProcesses, type Identity, startVariable } from './processes.js';
 import { pumpedPty } from './pumped-pty.js';
 import { pipedRequest, resizeRequest, type Start, scriptRequest, terminalRequest } from './relay.js';
 import { startFailure } from './start-failure.js';
@@ -116,7 +116,7 @@ export class Starter {
         output: output.stream,
         resize: (columns, rows) => this.#resize(terminal, columns, rows),
         hangUp: () => {
-          if (started.pump !== undefined) this.#processes.signal([started.pump], 'SIGKILL');
+          if (started.pump?.isAlive()) this.#processes.signal([started.pump.pid], 'SIGKILL');
         },
       }),
       channel: channel?.stream,
@@ -156,7 +156,7 @@ export class Starter {
       const exited = new Promise<ExitStatus>((settle) => {
         settleExit = settle;
       });
-      const attempt = new Attempt(this.#processes, () => fail('killed'));
+      const attempt = new Attempt(() => fail('killed'));
       const end = (status: ExitStatus) => {
         attempt.stop();
         settleExit(status);
@@ -171,18 +171,19 @@ export class Starter {
       };
       const events: RequestEvents = {
         onSupervisor: (pid) => {
-          attempt.supervisor = pid;
+          attempt.supervisor = this.#processes.addHelper(pid);
         },
         onPump: (pid) => {
-          attempt.pump = pid;
+          attempt.pump = this.#processes.addHelper(pid);
         },
         onStart: (pid, terminal) => {
           started = true;
           attempt.started();
           for (const pipe of pipes) pipe.settle();
           this.#processes.started(start.number, pid, exited);
+          const program = this.#processes.identify(pid);
           const streamsEnded = () =>
-            void attempt.confirmEnd(pid).then(() => end({ exitCode: null, signal: 'SIGKILL' }));
+            void attempt.confirmEnd(program).then(() => end({ exitCode: null, signal: 'SIGKILL' }));
           resolve({ pid, terminal, pump: attempt.pump, exited, streamsEnded });
         },
         onFail: fail,
@@ -206,7 +207,7 @@ export class Starter {
 interface Started {
   readonly pid: number;
   readonly terminal: string | undefined;
-  readonly pump: number | undefined;
+  readonly pump: Identity | undefined;
   readonly exited: Promise<ExitStatus>;
   /** To be called when nothing holds the program's output any more. */
   streamsEnded(): void;
