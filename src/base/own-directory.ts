@@ -2,7 +2,16 @@
  * Directories that this user alone can enter. The name of one may lie in a place that everybody can write to, so a
  * directory counts only when the open descriptor says that it is this user's, and nobody else's hand is on the way to it.
  */
-import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { WorkcellError } from '../protocol/errors.js';
@@ -26,6 +35,21 @@ export function runtimeDirectory(): OwnDirectory {
 /** For what may be large and goes with this process. */
 export function temporaryDirectory(): OwnDirectory {
   return openOwnDirectory(join(tmpdir(), ownName()));
+}
+
+/**
+ * Those that lie in a directory, which is given without links. One that is missing is made, so that nobody who can write
+ * to the directory makes it first: programs of a cell are often this user.
+ */
+export function ownDirectoriesIn(directory: string): string[] {
+  const { XDG_RUNTIME_DIR: given = '' } = process.env;
+  const places = [
+    join(tmpdir(), ownName()),
+    join('/dev/shm', ownName()),
+    ...(isAbsolute(given) && isOwn(given) ? [join(given, 'workcell')] : []),
+  ];
+  const inside = places.flatMap(withoutLinks).filter((place) => isWithin(place, directory));
+  return [...new Set(inside)].map((place) => openOwnDirectory(place).path);
 }
 
 /** The name of this user's directory in a place that is everybody's. */
@@ -102,6 +126,19 @@ function makeUnlessThere(place: string): void {
 /** Without a proc file system there is only the path. */
 function baseOf(descriptor: number, place: string): string {
   return existsSync('/proc/self/fd') ? `/proc/self/fd/${descriptor}` : place;
+}
+
+function withoutLinks(place: string): string[] {
+  try {
+    return [join(realpathSync(dirname(place)), basename(place))];
+  } catch {
+    // Where the place is not there, nothing is in it.
+    return [];
+  }
+}
+
+function isWithin(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(directory === '/' ? '/' : `${directory}/`);
 }
 
 function isOwn(path: string): boolean {

@@ -1,15 +1,16 @@
 /** Ways to an engine, engines that cannot be had, images that cannot be used, and what others left there. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import Docker from 'dockerode';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ownLabels } from '../../src/backends/docker/labels.js';
 import { dockerBuilder, pruneImages } from '../../src/backends/images/index.js';
+import { temporaryDirectory } from '../../src/base/own-directory.js';
 import { makeScratch } from '../../src/cell/launchers/scratch.js';
 import { createRuntime } from '../../src/index.js';
 import { eventually, refusal } from '../contract/given.js';
@@ -54,6 +55,26 @@ describe('an engine', () => {
     const { backend } = await startAs(0, { minIsolation: 'container' }, { DOCKER_HOST: engine });
     expect(backend).toBe('docker');
   });
+});
+
+test('what this side works with is covered in every directory that a cell sees', async () => {
+  const shared = mkdtempSync(join(tmpdir(), 'workcell-shared-'));
+  vi.stubEnv('TMPDIR', shared);
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+    rmSync(shared, { recursive: true, force: true });
+  });
+  await using runtime = await createRuntime({ ...cell, workspace: shared, volumes: [`${shared}:/again:ro`] });
+  const { path } = temporaryDirectory();
+  writeFileSync(join(path, 'token'), 'secret');
+  for (const place of ['/workspace', '/again'].map((folder) => `${folder}/${basename(path)}`)) {
+    const { output } = await runtime.run(
+      `cd ${place}; chmod 700 ${place}; cat ${place}/token; ls ${place}/*`,
+    );
+    expect(output).toContain('Read-only file system');
+    expect(output).not.toContain('secret');
+  }
+  expect((await runtime.run('echo work >file; cat /again/file')).output).toBe('work\n');
 });
 
 describe('an image', () => {

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { drainPools, fillPools, poolStats } from '../../src/backends/sandbox/pool.js';
 import sandbox from '../../src/backends/sandbox.js';
 import { type CreateRuntimeOptions, createRuntime } from '../../src/index.js';
@@ -242,6 +242,29 @@ test('the command line of the cell on this machine shows no variable', async () 
   await using runtime = await start({ env: { TOKEN: 'do-not-show' } });
   expect((await runtime.run('echo $TOKEN')).output).toContain('do-not-show');
   expect(commandLines().filter((line) => line.includes('do-not-show'))).toEqual([]);
+});
+
+test('what this side works with is hidden in every directory that a cell sees', async () => {
+  const shared = mkdtempSync(join(tmpdir(), 'sandbox-shared-'));
+  vi.stubEnv('TMPDIR', shared);
+  try {
+    await using runtime = await start({ workspace: shared, readWrite: ['/dev/shm', shared] });
+    const name = `workcell-${process.getuid?.()}`;
+    // Programs that this side starts come from there.
+    const kept = ['/dev/shm', shared].map((folder) => join(folder, name));
+    for (const path of kept) writeFileSync(join(path, 'token'), 'secret');
+    for (const folder of ['/workspace', shared, '/dev/shm']) {
+      const found = `cd ${folder}/${name} && find . -mindepth 1 -printf 'found %p'; touch mine; mv ../${name} ../other`;
+      const { exitCode, output } = await runtime.run(found);
+      expect(exitCode).toBe(1);
+      expect(output).not.toContain('found');
+    }
+    for (const path of kept) expect(readdirSync(path)).toContain('token');
+    for (const path of kept) rmSync(join(path, 'token'));
+  } finally {
+    vi.unstubAllEnvs();
+    rmSync(shared, { recursive: true, force: true });
+  }
 });
 
 test('a closed sandbox leaves neither process nor directory nor control group', async () => {

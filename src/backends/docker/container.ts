@@ -1,4 +1,6 @@
 /** What the engine is asked for: a container with as little as an executor and its commands need. */
+import { realpathSync } from 'node:fs';
+import { ownBelow } from '../../base/own-below.js';
 import { processorList } from '../../cell/launchers/limits/processors.js';
 import type { CellSettings } from '../../cell/server/cell.js';
 import type { PluginSpec } from '../../protocol/config.js';
@@ -6,7 +8,7 @@ import type { ContainerDescription, Mount } from '../engines/docker-client.js';
 import { bundleMount, type ExecutorBundle } from '../images/bundle/bundle.js';
 import { type DockerOptions, userLimits, withDefaults } from './options.js';
 import { seccompProfile } from './seccomp/profile.js';
-import { toMount } from './volumes.js';
+import { readVolume, toMount } from './volumes.js';
 
 /** Only the user of the executor enters it. */
 const privateInside = '/run/workcell';
@@ -163,6 +165,7 @@ export function describeContainer(parts: ContainerParts): ContainerDescription {
         '/tmp': `rw,nosuid,nodev,exec,mode=1777${size}`,
         '/var/tmp': `rw,nosuid,nodev,exec,mode=1777${size}`,
         [homeInside]: `rw,nosuid,nodev,exec,mode=0700,${own}${size}`,
+        ...(parts.isLocal && covers(parts)),
       },
       Mounts: [
         { Type: 'bind', Source: parts.wire, Target: `${privateInside}/wire` },
@@ -183,6 +186,16 @@ export function describeContainer(parts: ContainerParts): ContainerDescription {
       LogConfig: { Type: 'json-file', Config: { 'max-size': '1m', 'max-file': '1' } },
     },
   };
+}
+
+/** Over what this side works with, where the cell would see it. */
+function covers({ workspace, options }: ContainerParts): Record<string, string> {
+  const binds = options.volumes.map(readVolume).filter(({ kind }) => kind !== 'named');
+  const shown = [{ source: workspace, target: workspaceInside }, ...binds];
+  const hidden = ownBelow(
+    shown.map(({ source, target }) => ({ source: realpathSync(source), inside: target })),
+  );
+  return Object.fromEntries(hidden.map((path) => [path, 'ro,nosuid,nodev,noexec,size=4096']));
 }
 
 function hardLimit(name: string, value: number): { Name: string; Soft: number; Hard: number } {

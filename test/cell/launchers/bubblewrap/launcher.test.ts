@@ -52,13 +52,15 @@ test('no program of the cell is put between a shell and its channel, whatever th
   );
   const env = { ...cellEnvironment, PATH: `/tmp:${cellEnvironment.PATH}` };
   for (const _ of ['the terminal of the cell', 'one that is made']) {
-    const pty = await launcher.openPty([launcher.bash, '-c', 'echo $((6 * 7))'], {
+    const pty = await launcher.openPty([launcher.bash, '-c', 'read -r -u 3 word; echo $word'], {
       cwd: '/workspace',
       env,
       ...size,
       channel: true,
     });
-    expect(await watch(pty)).toContain('42');
+    const shown = watch(pty);
+    pty.channel?.write('answer\n');
+    expect(await shown).toContain('answer');
   }
   expect(await complete(launcher, 'ls /tmp/taken')).toMatchObject({ exitCode: 2 });
 });
