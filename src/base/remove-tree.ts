@@ -13,6 +13,7 @@ import {
   open,
   opendirSync,
   openSync,
+  readFileSync,
   renameSync,
   rmdirSync,
   rmSync,
@@ -98,7 +99,8 @@ type Path = string | Buffer;
 
 interface Directory {
   readonly base: string;
-  readonly device: number;
+  /** What it is mounted by: another part of the same device may be mounted in a tree, too. */
+  readonly mount: string;
 }
 
 let moved = 0;
@@ -117,7 +119,7 @@ function* removing(path: string, { onlyOwn = false }: RemoveOptions): Work<void>
 function* openParent(path: string): Work<Directory | undefined> {
   try {
     const descriptor = (yield openCall(path, pathOnly | constants.O_DIRECTORY)) as number;
-    return { base: `/proc/self/fd/${descriptor}`, device: fstatSync(descriptor).dev };
+    return { base: `/proc/self/fd/${descriptor}`, mount: mountOf(descriptor, fstatSync(descriptor)) };
   } catch {
     return undefined;
   }
@@ -126,7 +128,7 @@ function* openParent(path: string): Work<Directory | undefined> {
 function* removeEntry(parent: Directory, name: Buffer, onlyOwn: boolean): Work<void> {
   const place = at(parent, name);
   if (onlyOwn && !(yield* isOwn(place))) return;
-  const top = yield* openDirectory(place, parent.device);
+  const top = yield* openDirectory(place, parent.mount);
   if (top === undefined) {
     yield* removed(calls.unlink(place));
     return;
@@ -164,7 +166,7 @@ function* empty(directory: Directory, top: Directory, depth: number): Work<boole
 
 function* removeDirectory(parent: Directory, name: Buffer, top: Directory, depth: number): Work<boolean> {
   const place = at(parent, name);
-  const child = yield* openDirectory(place, parent.device);
+  const child = yield* openDirectory(place, parent.mount);
   if (child === undefined) return false;
   try {
     if (depth >= openLevels) return yield* removed(calls.rename(place, `${top.base}/.removed-${moved++}`));
@@ -179,7 +181,7 @@ function* removeDirectory(parent: Directory, name: Buffer, top: Directory, depth
  * Undefined for what is no directory, is gone, or has something else mounted on it. A directory whose permissions keep
  * its own owner out is opened to them.
  */
-function* openDirectory(path: Path, device?: number): Work<Directory | undefined> {
+function* openDirectory(path: Path, parentMount: string): Work<Directory | undefined> {
   let descriptor: number;
   try {
     descriptor = (yield calls.open(path)) as number;
@@ -188,12 +190,18 @@ function* openDirectory(path: Path, device?: number): Work<Directory | undefined
   }
   const base = `/proc/self/fd/${descriptor}`;
   const stats: Stats = fstatSync(descriptor);
-  if (device !== undefined && stats.dev !== device) {
+  const mount = mountOf(descriptor, stats);
+  if (mount !== parentMount) {
     yield calls.close(base);
     return undefined;
   }
   if ((stats.mode & 0o700) !== 0o700) yield* removed(calls.chmod(base));
-  return { base, device: stats.dev };
+  return { base, mount };
+}
+
+function mountOf(descriptor: number, { dev }: Stats): string {
+  const id = /^mnt_id:\t(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1'))?.[1];
+  return `${dev} ${id ?? ''}`;
 }
 
 function* isOwn(place: Path): Work<boolean> {

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { discardTree, removeTree } from '../../src/base/remove-tree.js';
 
@@ -68,6 +69,30 @@ describe.each([
     await remove(path);
     await remove(join(path, 'below'));
   });
+});
+
+test('what is mounted in it is not entered, also when it is of the same device', () => {
+  mkdirSync(join(path, 'mounted'), { recursive: true });
+  mkdirSync(join(place, 'other', 'inner'), { recursive: true });
+  writeFileSync(join(place, 'other', 'file'), '');
+  const module = fileURLToPath(new URL('../../src/base/remove-tree.ts', import.meta.url));
+  const remove = `import(${JSON.stringify(module)}).then(({ removeTree }) => removeTree(${JSON.stringify(path)}))`;
+  const node = [process.execPath, '--import', import.meta.resolve('tsx'), '-e', remove];
+  const source = 'mount --bind "$1" "$2" && shift 2 && exec "$@"';
+  const mounted = [join(place, 'other'), join(path, 'mounted')];
+  // In a mount namespace of its own, which a plain user has in a user namespace.
+  execFileSync('unshare', [
+    '--user',
+    '--map-root-user',
+    '--mount',
+    'sh',
+    '-c',
+    source,
+    'sh',
+    ...mounted,
+    ...node,
+  ]);
+  expect(readdirSync(join(place, 'other'))).toEqual(['file', 'inner']);
 });
 
 test('what belongs to another user is left alone when only own things are to go', async () => {
