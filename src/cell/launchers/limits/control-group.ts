@@ -64,6 +64,7 @@ export function createIn(groups: ControlGroups, limits: Limits): ControlGroup | 
       if (!paths.has(path)) mkdirSync(path);
       paths.add(path);
       for (const [file, value] of settings) writeFileSync(join(path, file), value);
+      if (controller === 'memory') boundSwap(path, groups.version, limits);
       whole.push(limit);
     } catch {
       // What a group cannot enforce is left to limits on processes, and the report says so.
@@ -139,6 +140,17 @@ function settingsFor(version: 1 | 2, { memoryBytes, pids, cpus }: Limits): Setti
     ]);
   }
   return settings;
+}
+
+/** What is swapped out is no longer counted as memory. */
+function boundSwap(path: string, version: 1 | 2, { memoryBytes }: Limits): void {
+  const [file, value] =
+    version === 2 ? ['memory.swap.max', '0'] : ['memory.memsw.limit_in_bytes', String(memoryBytes)];
+  try {
+    writeFileSync(join(path, file), value);
+  } catch {
+    // A kernel without swap, or one that does not count it, has no such file.
+  }
 }
 
 function readOomKills(path: string, version: 1 | 2): number {
