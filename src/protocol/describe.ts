@@ -27,7 +27,13 @@ export type Carried = At &
     /** `target` names the shell that goes on afterwards. */
     | ({ readonly kind: 'shell'; readonly source: string; readonly target?: string | undefined } & Fed)
     | ({ readonly kind: 'argv'; readonly argv: readonly string[] } & Fed)
-    | { readonly kind: 'input'; readonly text: string; readonly target: string | undefined }
+    | {
+        readonly kind: 'input';
+        readonly text: string;
+        readonly target: string | undefined;
+        /** True when a terminal takes it, for which some characters are keys. */
+        readonly keys?: boolean;
+      }
     | { readonly kind: 'code'; readonly code: string; readonly language: string }
     | { readonly kind: 'variable'; readonly name: string; readonly value: string }
     | { readonly kind: 'address'; readonly address: string }
@@ -161,7 +167,7 @@ function describeText(detail: KindDetail, value: string, siblings: Values, at: A
     case 'shell': {
       const { typedIf, target } = detail;
       if (typedIf !== undefined && siblings[typedIf] === true)
-        return [{ ...at, kind: 'input', text: value, target: nameOf(target, siblings) }];
+        return [{ ...at, kind: 'input', text: value, target: nameOf(target, siblings), keys: true }];
       return [
         {
           ...at,

@@ -27,7 +27,7 @@ test('a command, its directory, its variables and its input are told apart', () 
 
 test('what is typed into a running command is input, and the same text otherwise shell source', () => {
   expect(carried(actions.run, { command: 'y', session: 's', input: true })).toEqual([
-    { kind: 'input', text: 'y', target: 's' },
+    { kind: 'input', text: 'y', target: 's', keys: true },
   ]);
   expect(carried(actions.run, { command: 'y', session: 's' })).toEqual([
     { kind: 'shell', source: 'y', target: 's' },

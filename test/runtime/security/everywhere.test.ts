@@ -240,3 +240,86 @@ describe('what nobody described asks', () => {
     expect(cell('x = {1: 2}\nrm = 3\nrm - 1\nls = [1]\nls[0]')).toBe('low');
   });
 });
+
+describe('what is typed', () => {
+  const typed = (command: string) => judge({ action: 'run', command, session: 's', input: true });
+
+  test.each([
+    'rx\x7fm -rf /',
+    'nothing\x15rm -rf /',
+    'rm -rf wrong\x17/',
+    ':!rm -rf /',
+    '\x1b:!rm -rf /\r',
+    '!rm -rf /',
+    '\\! rm -rf /',
+    '.shell rm -rf /',
+  ])('%j is judged as what the program gets', (command) => {
+    expect(typed(command)).toBe('high');
+  });
+
+  test('keys that edit the line ask, and keys alone do not', () => {
+    expect(typed('do ls\x01su')).toBe('unknown');
+    expect(typed('do ls\x1b[Hsu')).toBe('unknown');
+    for (const keys of ['C-c', 'Up', '\x1b[A\x1b[A', '\x03', '\x1b', 'y', '\x1b:wq\r', 'yes!', '! test'])
+      expect([keys, typed(keys)]).toEqual([keys, 'low']);
+  });
+});
+
+describe('programs that git starts', () => {
+  test.each([
+    'git -C . bisect run rm -rf /',
+    'git -c a.b=c submodule foreach "rm -rf /"',
+    'git -C . rebase --exec="rm -rf /" HEAD~1',
+    'git filter-branch --tree-filter "rm -rf /"',
+    'git difftool -x "rm -rf /"',
+    'git grep -O"rm -rf /" x',
+    'git clone --config core.sshCommand="rm -rf /" ssh://x/y',
+    'git config --file x alias.x "!rm -rf /"',
+    'git --exec-path=/tmp/x status',
+  ])('%s', (command) => {
+    expect(judge({ action: 'run', command })).toBe('high');
+  });
+
+  test('ordinary settings and verbs stay low', () => {
+    for (const command of [
+      'git config user.name x',
+      'git config -f x a.b c',
+      'git grep -n x',
+      'git -C a rebase main',
+    ])
+      expect([command, judge({ action: 'run', command })]).toEqual([command, 'low']);
+    expect(judge({ action: 'run', command: 'git config include.path ../x' })).toBe('medium');
+  });
+});
+
+describe('code that hides which function it calls', () => {
+  const cell = (code: string) =>
+    judge({ action: 'run_code', code, language: 'python' }, { kinds: allActions.run_code?.kinds ?? {} });
+
+  test.each([
+    'from os import system as s\ns("rm -rf /")',
+    'f = __import__("os").system\nf("rm -rf /")',
+    'getattr(os, "system")("rm -rf /")',
+    'list(map(os.system, ["rm -rf /"]))',
+    'd = {"x": os.system}\nd["x"]("rm -rf /")',
+    'vars(os)["system"]("rm -rf /")',
+    'os.ｓystem("rm -rf /")',
+    'os.system(\n"rm"\n" -rf /")',
+    'r = get_ipython().run_line_magic\nr("sx", "rm -rf /")',
+    'x = "rm -rf /"\n!{x}',
+    'x = "rm -rf /"\n!$x',
+    '%logstart /root/.bashrc',
+    '%history -f /root/.bashrc',
+    '%store x > /root/.bashrc',
+  ])('%j', (code) => {
+    expect(cell(code)).toBe('high');
+  });
+
+  test('texts that nothing can start stay texts', () => {
+    expect(cell('print("rm -rf / would remove everything")\nx = "sudo ls"')).toBe('low');
+    expect(cell('import subprocess\nsubprocess.run(["ls", "-l"])\nprint("all done, see the log")')).toBe(
+      'low',
+    );
+    expect(cell('%history\n%store x\nname = "a"\n!ls {name}')).toBe('low');
+  });
+});

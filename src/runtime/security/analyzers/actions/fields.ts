@@ -5,6 +5,7 @@ import { judgeRead } from '../paths/sensitive.js';
 import { write } from '../programs/files.js';
 import type { Scope } from '../shell/scope.js';
 import { judgeAddress } from './addresses.js';
+import { afterErasing, escapedCommands } from './keys.js';
 
 /** Where findings go, and the paths that are met. */
 export interface Carrier {
@@ -57,8 +58,11 @@ const key = /^(?:C-.|[A-Z][a-z]+|\s*)$/;
 export function judgeTyped(text: string, scope: Scope): void {
   if (key.test(text)) return;
   scope.findings.leniently(() => {
-    scope.read(text);
-    judgeCode(text, scope, 'a process');
+    for (const typed of new Set([text, afterErasing(text)])) {
+      scope.read(typed);
+      judgeCode(typed, scope, 'a process');
+      for (const command of escapedCommands(typed)) scope.read(command);
+    }
   });
 }
 

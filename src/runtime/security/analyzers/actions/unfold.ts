@@ -21,6 +21,7 @@ import {
   judgeTyped,
   noteContent,
 } from './fields.js';
+import { judgeKeys } from './keys.js';
 
 /** What is in an action, and what was found about it. */
 export interface Unfolded {
@@ -165,8 +166,10 @@ class Unfolding {
   #readOpenEnded(item: Carried, carrier: Carrier): void {
     const { scope } = carrier;
     if (item.kind === 'code') judgeCell(item.code, item.language, scope);
-    else if (item.kind === 'input') judgeTyped(this.#typed + item.text, scope);
-    else if (item.kind === 'arguments') judgeArguments(item.value, carrier);
+    else if (item.kind === 'input') {
+      if (item.keys) judgeKeys(item.text, scope);
+      judgeTyped(this.#typed + item.text, scope);
+    } else if (item.kind === 'arguments') judgeArguments(item.value, carrier);
     else if (item.kind === 'unknown') {
       scope.findings.add('unknown', `What the field "${item.field}" does is not known.`);
       judgeArguments({ [item.field]: item.value }, carrier);

@@ -85,12 +85,32 @@ export function judgeCode(code: string, scope: Scope, language: string): string 
   return scope.findings.nested(() => judgeHere(code, scope, language), undefined);
 }
 
-function judgeHere(code: string, scope: Scope, language: string): string | undefined {
+/** Ways to start a program, also where they are only named: what is called in the end may stand elsewhere. */
+const capable =
+  /\b(?:system|popen\w*|spawn\w*|exec[vl]\w*|execSync|posix_spawn\w*|subprocess|child_process|get_ipython|getoutput|CDLL|__import__|import_module)\b/;
+const anyText = /(["'`])((?:\\.|(?!\1).){0,400}?)\1/g;
+const mostSuspects = 200;
+
+/** Texts of code that can start programs, each as if it were what is started. */
+function suspectTexts(code: string, scope: Scope): void {
+  // Texts side by side are one.
+  const glued = code.replace(/(["'])\s*\n?\s*\1/g, '');
+  for (const source of new Set([code, glued])) {
+    const texts = [...source.matchAll(anyText)].map((match) => match[2] ?? '');
+    for (const text of texts.filter((found) => /\S\s+\S/.test(found)).slice(0, mostSuspects))
+      scope.suspect(text);
+  }
+}
+
+function judgeHere(given: string, scope: Scope, language: string): string | undefined {
+  // Names are compared so by Python; the others know no such letters.
+  const code = /[^\0-\x7f]/.test(given) ? given.normalize('NFKC') : given;
   const bare = /\b(?:exec|eval)\b/.test(code) ? code : withoutProse(code);
   for (const { all, reason } of patterns)
     if (all.every((expression) => expression.test(bare))) scope.high(`Code for ${language}: ${reason}`);
   for (const [, source = ''] of code.matchAll(/\bdo shell script "((?:\\.|[^"\\])*)"/g))
     scope.read(source.replaceAll('\\"', '"'));
+  if (capable.test(bare)) suspectTexts(code, scope);
   const slashes = slashLanguages.test(language);
   if (!/^(?:node|deno|bun|tsx?|ts-node|python|pypy)/.test(language))
     for (const match of code.matchAll(quotedCalls)) scope.read(match[1] ?? match[2] ?? match[3] ?? '');

@@ -32,10 +32,14 @@ function judgeNotebook(code: string, scope: Scope): void {
     judgeCellMagic(cell[1] ?? '', cell[2] ?? '', cell[3] ?? '', scope);
     return;
   }
+  for (const [, name = '', , value = ''] of text.matchAll(constant)) scope.set(name, value);
   const rest = text.split(/\r?\n/).map((line) => (judgeLine(line, scope) ? 'pass' : line));
   judgeCode(rest.join('\n'), scope, 'python');
   judgeMagicCalls(text, scope);
 }
+
+/** Python fills its variables into the commands of a cell. */
+const constant = /^[ \t]*([A-Za-z_]\w*)[ \t]*=[ \t]*(["'])((?:(?!\2)[^\\\n])*)\2[ \t]*;?[ \t]*(?:#.*)?$/gm;
 
 /** True when the line is no Python but something that the kernel itself carries out. */
 function judgeLine(given: string, scope: Scope): boolean {
@@ -43,7 +47,7 @@ function judgeLine(given: string, scope: Scope): boolean {
   const [, assigned] = /^[\w.,\s[\]'"]+=\s*([!%].*)$/.exec(line) ?? [];
   const text = assigned ?? line;
   if (text.startsWith('!')) {
-    scope.read(filledIn(text.replace(/^!+/, '')));
+    scope.read(filledIn(text.replace(/^!+/, ''), scope));
     return true;
   }
   const [, name, rest = ''] = /^%([\w!]+)[ \t]*(.*)$/.exec(text) ?? automagic.exec(text) ?? [];
@@ -77,20 +81,31 @@ const commandMagics =
 const codeMagics =
   /^(?:time|timeit|prun|memit|mprun|lprun|debug|capture|px|autopx|python|python2|python3|pypy)$/;
 const harmlessMagics =
-  /^(?:matplotlib|pylab|load_ext|reload_ext|unload_ext|autoreload|config|who|who_ls|whos|reset|reset_selective|xdel|history|hist|precision|pprint|page|pdef|pdoc|pfile|pinfo|pinfo2|psource|psearch|xmode|colors|autocall|automagic|magic|lsmagic|quickref|doctest_mode|gui|logstart|logstop|logon|logoff|logstate|notebook|pdb|pwd|recall|rerun|store|tb|unalias|bookmark|dhist|dirs|popd|rehashx|alias_magic|connect_info|qtconsole|html|HTML|svg|SVG|latex|markdown|javascript|js|sql|R|cython|tensorboard|watermark|notify|colabx?|subplots)$/;
+  /^(?:matplotlib|pylab|load_ext|reload_ext|unload_ext|autoreload|config|who|who_ls|whos|reset|reset_selective|xdel|precision|pprint|page|pdef|pdoc|pfile|pinfo|pinfo2|psource|psearch|xmode|colors|autocall|automagic|magic|lsmagic|quickref|doctest_mode|gui|logstop|logon|logoff|logstate|pdb|pwd|recall|rerun|tb|unalias|bookmark|dhist|dirs|popd|rehashx|alias_magic|connect_info|qtconsole|html|HTML|svg|SVG|latex|markdown|javascript|js|sql|R|cython|tensorboard|watermark|notify|colabx?|subplots)$/;
 
 function judgeLineMagic(name: string, rest: string, scope: Scope): void {
-  if (shellMagics.test(name)) scope.read(filledIn(rest));
-  else if (commandMagics.test(name)) scope.read(filledIn(`${name} ${rest}`));
-  else if (name === 'cd' || name === 'pushd') scope.readHere(filledIn(`cd ${rest}`));
+  if (shellMagics.test(name)) scope.read(filledIn(rest, scope));
+  else if (commandMagics.test(name)) scope.read(filledIn(`${name} ${rest}`, scope));
+  else if (name === 'cd' || name === 'pushd') scope.readHere(filledIn(`cd ${rest}`, scope));
   else if (name === 'env' || name === 'set_env') {
     const [, variable, value] = /^(\w+)[ \t]*[= \t][ \t]*(.*)$/.exec(rest) ?? [];
-    if (variable !== undefined) judgeAssignment(variable, filledIn(value ?? ''), scope);
+    if (variable !== undefined) judgeAssignment(variable, filledIn(value ?? '', scope), scope);
   } else if (name === 'alias') scope.read(rest.replace(/^\S+\s*/, '').replace(/%[ls]/g, unknownText));
-  else if (name === 'run' || name === 'edit' || name === 'load') scope.read(filledIn(`python3 ${rest}`));
+  else if (name === 'run' || name === 'edit' || name === 'load')
+    scope.read(filledIn(`python3 ${rest}`, scope));
+  else if (writingMagics.test(name)) judgeWrites(name, rest, scope);
   else if (name === 'macro' || codeMagics.test(name)) judgeNotebook(withoutOptions(rest), scope);
   else if (!harmlessMagics.test(name))
     scope.findings.add('unknown', `A code cell uses %${name}, which nobody knows.`);
+}
+
+const writingMagics = /^(?:logstart|notebook|save|history|hist|store)$/;
+
+/** Magic commands that can write a file: any of their words may be its name. */
+function judgeWrites(name: string, rest: string, scope: Scope): void {
+  const words = rest.split(/[\s>]+/).filter((word) => word !== '' && !word.startsWith('-'));
+  const named = name === 'store' ? (rest.includes('>') ? words.slice(1) : []) : words;
+  for (const word of named) write(filledIn(word, scope), scope, 'Writes');
 }
 
 function judgeCellMagic(name: string, args: string, body: string, scope: Scope): void {
@@ -100,7 +115,7 @@ function judgeCellMagic(name: string, args: string, body: string, scope: Scope):
   else if (/^(?:writefile|file)$/.test(name)) {
     const words = args.split(/\s+/);
     const path = words.find((word) => !word.startsWith('-')) ?? '';
-    write(filledIn(path), scope, 'Writes', body, words.includes('-a'));
+    write(filledIn(path, scope), scope, 'Writes', body, words.includes('-a'));
   } else if (codeMagics.test(name)) {
     judgeNotebook(withoutOptions(args), scope);
     judgeNotebook(body, scope);
@@ -111,7 +126,7 @@ function judgeCellMagic(name: string, args: string, body: string, scope: Scope):
 
 /** A program that gets the rest of the cell as its input. */
 function judgeScript(args: string, body: string, scope: Scope): void {
-  const program = filledIn(withoutOptions(args)) || 'bash';
+  const program = filledIn(withoutOptions(args), scope) || 'bash';
   const outside = scope.input;
   scope.input = { from: [], text: body };
   scope.read(program);
@@ -123,8 +138,13 @@ function withoutOptions(args: string): string {
 }
 
 /** `{name}` is filled in by the kernel before the shell sees it. */
-function filledIn(source: string): string {
-  return source.replace(/\{\{/g, '{').replace(/(?<![$\\])\{[A-Za-z_][^{},\s]*\}/g, unknownText);
+function filledIn(source: string, scope: Scope): string {
+  return source
+    .replace(/\{\{/g, '{')
+    .replace(
+      /(?<![$\\])\{([A-Za-z_][^{},\s]*)\}/g,
+      (_, name: string) => scope.variables.get(name)?.text ?? unknownText,
+    );
 }
 
 const magicCall =

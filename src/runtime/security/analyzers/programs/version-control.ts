@@ -1,11 +1,12 @@
 /** Repositories: what loses work, rewrites what others have, or makes git run programs. */
 import { own } from '../own.js';
+import { judgeWrite } from '../paths/changes.js';
 import { judgeRead } from '../paths/sensitive.js';
 import type { Scope } from '../shell/scope.js';
 import { type Checks, each, has, operands } from './check.js';
 
 const programKeys =
-  /^(?:core\.(?:sshcommand|fsmonitor|editor|pager|gitproxy|askpass|hookspath)|alias\.\w+|credential(?:\..*)?\.helper|filter\..*\.(?:clean|smudge)|diff\..*\.(?:command|textconv)|sequence\.editor|uploadpack\.packobjectshook|protocol\.ext\.allow|gpg\.program|init\.templatedir|merge\..*\.driver|.*\.textconv)$/i;
+  /^(?:core\.(?:sshcommand|fsmonitor|editor|pager|gitproxy|askpass|hookspath)|alias\.\w+|credential(?:\..*)?\.helper|filter\..*\.(?:clean|smudge)|diff\..*\.(?:command|textconv)|sequence\.editor|uploadpack\.packobjectshook|protocol\.ext\.allow|gpg\.program|init\.templatedir|merge\..*\.driver|.*\.textconv|include(?:if\..*)?\.path)$/i;
 
 /** Values that switch a setting off, or name a program that does nothing. */
 const startsNothing = /^(?:|true|false|yes|no|on|off|0|1|:|cat|\/dev\/null)$/i;
@@ -26,6 +27,12 @@ export const versionControl: Checks = {
     const [verb = '', ...rest] = words;
     if (args.some((arg) => /^(?:--upload-pack|--receive-pack|--exec)=|^ext::/.test(arg)))
       scope.high('Starts a program through an option of git.');
+    const programs = args.find((arg) => arg.startsWith('--exec-path='))?.slice(12);
+    if (programs !== undefined)
+      scope.findings.add(
+        worldWritable.test(programs) ? 'high' : 'medium',
+        `Makes git take its own programs from ${programs}.`,
+      );
     if (/^credential-/.test(verb) && rest.includes('get')) scope.high('Prints stored passwords.');
     const check = own(verbs, verb);
     check?.(rest, scope);
@@ -62,6 +69,10 @@ const verbs: Readonly<Record<string, VerbCheck | undefined>> = {
     if ((verb === 'add' || verb === 'set-url') && name !== undefined) scope.remotes.add(name);
   },
   clone: (args, scope) => {
+    for (const setting of valuesOf(args, /^(?:-c|--config)$/)) {
+      const [key = ''] = setting.split('=', 1);
+      judgeSetting(key, setting.slice(key.length + 1), scope);
+    }
     const [address = '', directory] = operands(args);
     const name =
       directory ??
@@ -122,7 +133,12 @@ const verbs: Readonly<Record<string, VerbCheck | undefined>> = {
       );
   },
   config: (args, scope) => {
-    const [key = '', value] = operands(args).filter((word) => word !== 'set');
+    const named = new Set(valuesOf(args, /^(?:-f|--file|--blob|--type|-t|--default|--value|--comment)$/));
+    for (const file of valuesOf(args, /^(?:-f|--file)$/)) {
+      const found = judgeWrite(scope.place(file));
+      if (found !== undefined) scope.findings.add(found.risk, found.reason);
+    }
+    const [key = '', value] = operands(args).filter((word) => word !== 'set' && !named.has(word));
     if (value !== undefined) judgeSetting(key, value, scope);
   },
   credential: (args, scope) => {
@@ -153,7 +169,7 @@ export function judgeSetting(key: string, value: string, scope: Scope): void {
     return;
   }
   scope.medium(`Makes git run a program: ${key}`);
-  if (!/hookspath|templatedir/i.test(key)) scope.read(value.replace(/^!/, ''));
+  if (!/hookspath|templatedir|^include/i.test(key)) scope.read(value.replace(/^!/, ''));
 }
 
 /** Of an address in any of the forms that git knows. */
@@ -161,9 +177,23 @@ function hostOf(address: string): string {
   return /^(?:[a-z+]+:\/\/)?(?:[^@/]*@)?([^:/]*)/i.exec(address)?.[1] ?? '';
 }
 
-function stripGlobal(args: readonly string[]): string[] {
+/** `-x value`, `--option value` and `--option=value`. */
+export function valuesOf(args: readonly string[], option: RegExp): string[] {
+  return args.flatMap((arg, index) => {
+    if (option.test(arg)) return [args[index + 1] ?? ''];
+    const [, long = '', value] = /^(--[\w-]+)=([\s\S]*)$/.exec(arg) ?? [];
+    return value !== undefined && option.test(long) ? [value] : [];
+  });
+}
+
+/** The verb of git and what follows it. */
+export function stripGlobal(args: readonly string[]): string[] {
   let index = 0;
   while (index < args.length && (args[index] ?? '').startsWith('-'))
-    index += /^(?:-c|-C|--git-dir|--work-tree|--namespace)$/.test(args[index] ?? '') ? 2 : 1;
+    index += /^(?:-c|-C|--git-dir|--work-tree|--namespace|--config-env|--super-prefix|--attr-source)$/.test(
+      args[index] ?? '',
+    )
+      ? 2
+      : 1;
   return args.slice(index);
 }

@@ -1,5 +1,7 @@
 /** Programs that start another one in a way of their own. */
+import { own } from '../own.js';
 import { unknownText } from '../paths/place.js';
+import { stripGlobal, valuesOf } from '../programs/version-control.js';
 import { afterOptions, type Starts } from './after-options.js';
 import type { Invocation } from './invocation.js';
 import type { Scope } from './scope.js';
@@ -89,15 +91,20 @@ export const specialWrappers: Readonly<Record<string, Special | undefined>> = {
       ? [{ argv: afterOptions(args, { values: ['-S', '-t', '-s'] }) }]
       : undefined,
   git: ({ args }) => {
-    const at = args.indexOf('run');
-    if (args[0] === 'bisect' && at === 1) return [{ argv: args.slice(2) }];
-    const body =
-      args[0] === 'submodule' && args[1] === 'foreach'
-        ? args.slice(2).filter((arg) => !arg.startsWith('--'))
-        : [];
-    const exec = args[0] === 'rebase' ? args.findIndex((arg) => arg === '-x' || arg === '--exec') : -1;
-    if (exec !== -1) return [{ argv: [], source: args[exec + 1] ?? '' }];
-    return body.length === 0 ? undefined : [{ argv: [], source: body.join(' ') }];
+    const [verb = '', ...rest] = stripGlobal(args);
+    if (verb === 'bisect' && rest[0] === 'run') return [{ argv: rest.slice(1) }];
+    const option = own(gitPrograms, verb);
+    const sources = option === undefined ? [] : valuesOf(rest, option);
+    if (verb === 'submodule' && rest.includes('foreach'))
+      sources.push(
+        rest
+          .slice(rest.indexOf('foreach') + 1)
+          .filter((arg) => !arg.startsWith('--'))
+          .join(' '),
+      );
+    const pager = verb === 'grep' ? rest.find((arg) => /^-O./.test(arg)) : undefined;
+    if (pager !== undefined) sources.push(pager.slice(2));
+    return sources.length === 0 ? undefined : sources.map((source) => ({ argv: [], source }));
   },
   npm: ({ args }) => (/^(?:exec|x|explore)$/.test(args[0] ?? '') ? sourceRest(args, '--') : undefined),
   pnpm: ({ args }) => (args[0] === 'exec' ? [{ argv: args.slice(1) }] : undefined),
@@ -345,3 +352,12 @@ function shellEscape(args: readonly string[]): Starts | undefined {
     .map((source) => ({ argv: [], source }));
   return starts.length === 0 ? undefined : starts;
 }
+
+/** Options of the verbs of git whose values are commands. */
+const gitPrograms: Readonly<Record<string, RegExp | undefined>> = {
+  rebase: /^(?:-x|--exec)$/,
+  'filter-branch': /^--(?:[\w-]+-filter|setup)$/,
+  difftool: /^(?:-x|--extcmd)$/,
+  grep: /^--open-files-in-pager$/,
+  'send-email': /^--(?:sendmail-cmd|to-cmd|cc-cmd|header-cmd)$/,
+};
