@@ -2,6 +2,8 @@
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const limit = Math.max(1, Math.floor(word.length * 0.4));
   const ranked = candidates
+    // No distance is less than this, and the word may be as long as a file.
+    .filter((candidate) => Math.abs(candidate.length - word.length) <= limit)
     .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ distance }) => distance <= limit)
     .sort((left, right) => left.distance - right.distance);

@@ -53,6 +53,18 @@ describe('redact', () => {
   ])('%s', (key, value, expected) => expect(redact(key, value)).toEqual(expected));
 });
 
+test('nearest compares a word as long as a file with nothing that is short', () => {
+  let compared = 0;
+  const candidate = Object.assign(Object('backend') as string, {
+    toLowerCase: () => {
+      compared++;
+      return 'backend';
+    },
+  });
+  expect(nearest('a'.repeat(900_000), [candidate])).toBeUndefined();
+  expect(compared).toBe(0);
+});
+
 test('nearest offers what is close and nothing else', () => {
   expect(nearest('dokcer', ['cli', 'docker'])).toBe('docker');
   expect(nearest('kubernetes', ['cli', 'docker'])).toBeUndefined();
