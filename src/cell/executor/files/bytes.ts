@@ -45,6 +45,32 @@ export async function readLong(
   return Buffer.concat(pieces);
 }
 
+/** Like `readLong`, into memory of its own, which can be handed to another thread. */
+export async function readOwned(
+  fd: number,
+  expected: number,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<Uint8Array<ArrayBuffer>> {
+  if (expected <= directBytes) return new Uint8Array(readWhole(fd, expected, limit));
+  // What a file gains meanwhile is not read.
+  const whole = new Uint8Array(Math.min(expected, limit));
+  let length = 0;
+  while (length < whole.length) {
+    checkCancelled(signal);
+    const { bytesRead } = await readAsync(
+      fd,
+      whole,
+      length,
+      Math.min(pieceBytes, whole.length - length),
+      length,
+    );
+    if (bytesRead === 0) return whole.slice(0, length);
+    length += bytesRead;
+  }
+  return whole;
+}
+
 /** The bytes from `start` up to, not including, `end` or the end of the file. */
 export async function* readPieces(
   fd: number,

@@ -103,5 +103,9 @@ async function* readExactly(
     yield piece;
   }
   // A file that shrank is filled up with zeros, as tar programs do: its size is already in the archive.
-  for (; missing > 0; missing -= 65_536) yield Buffer.alloc(Math.min(missing, 65_536));
+  const pace = new Pace(signal);
+  for (; missing > 0; missing -= 65_536) {
+    await pace.step();
+    yield Buffer.alloc(Math.min(missing, 65_536));
+  }
 }

@@ -1,6 +1,6 @@
 import { closeSync, constants } from 'node:fs';
 import type { GrepMatch } from '../../../../protocol/index.js';
-import { readWhole } from '../bytes.js';
+import { readOwned } from '../bytes.js';
 import { errnoOf, explained } from '../errors.js';
 import { Pace, walkMs } from '../pace.js';
 import { compareNames } from '../paths.js';
@@ -84,7 +84,7 @@ class Search {
   }
 
   async add(candidate: Candidate): Promise<void> {
-    const content = readCandidate(candidate);
+    const content = await readCandidate(candidate, this.#options.signal);
     if (content === undefined) return;
     this.#skippedSome ||= content.length >= maxFileBytes;
     this.#batch.push({ path: candidate.path, content });
@@ -137,13 +137,15 @@ class Search {
 }
 
 /** Undefined for a file that vanished or may not be read: a search goes on without it. */
-function readCandidate({ directory, name }: Candidate): Uint8Array<ArrayBuffer> | undefined {
+async function readCandidate(
+  { directory, name }: Candidate,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
   let fd: number | undefined;
   try {
     const opened = directory.openFile(name, constants.O_RDONLY);
     fd = opened.fd;
-    // A copy with memory of its own can be handed to the thread that matches.
-    return new Uint8Array(readWhole(fd, opened.stats.size, maxFileBytes));
+    return await readOwned(fd, opened.stats.size, maxFileBytes, signal);
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     return undefined;
