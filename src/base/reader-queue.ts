@@ -1,8 +1,9 @@
 /** Holds what the one reader of a stream has not taken yet, and the source back when that becomes too much. */
 
-/** A reader may be so far behind before the source is held back, which goes on again below the second figure. */
+/** A reader may be so far behind before the source is held back. */
 const highWaterBytes = 256 * 1024;
-const lowWaterBytes = 64 * 1024;
+/** What a chunk takes besides its bytes: a program that prints one byte at a time must not fill the memory with chunks. */
+const chunkBytes = 64;
 
 export class ReaderQueue implements AsyncIterable<Uint8Array> {
   /** Settles when the source goes on; undefined while it does. */
@@ -23,7 +24,7 @@ export class ReaderQueue implements AsyncIterable<Uint8Array> {
   push(chunk: Buffer): void {
     if (this.#dropped) return;
     this.#queue.push(chunk);
-    this.#queuedBytes += chunk.length;
+    this.#queuedBytes += chunk.length + chunkBytes;
     this.#wake();
     if (this.#queuedBytes < highWaterBytes || this.held !== undefined) return;
     this.#source.pause();
@@ -56,11 +57,14 @@ export class ReaderQueue implements AsyncIterable<Uint8Array> {
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     try {
       for (;;) {
-        const chunk = this.#queue.shift();
+        const [chunk] = this.#queue;
         if (chunk !== undefined) {
-          this.#queuedBytes -= chunk.length;
-          if (this.#queuedBytes <= lowWaterBytes) this.letGo();
-          yield chunk;
+          // All at once: taking the first of a long queue costs as much as the queue is long.
+          const taken = this.#queue.length === 1 ? chunk : Buffer.concat(this.#queue);
+          this.#queue = [];
+          this.#queuedBytes = 0;
+          this.letGo();
+          yield taken;
         } else if (this.#ended) return;
         else {
           await new Promise<void>((resolve) => {

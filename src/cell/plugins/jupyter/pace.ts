@@ -3,6 +3,8 @@ import type { Display, ExecuteContext, Progress } from '../../../protocol/index.
 
 /** A listener may be so far behind before the kernel is stopped. */
 const windowBytes = 1024 * 1024;
+/** What a piece takes besides its content: a kernel may show nothing, very often. */
+const pieceBytes = 256;
 
 /** Media of one display that are longer only come with the observation. */
 const displayBytes = 4 * 1024 * 1024;
@@ -16,7 +18,7 @@ export class Pace {
   readonly #onProgress: ExecuteContext['onProgress'];
   readonly #producer: { pause(): void; resume(): void };
   readonly #positions = { stdout: 0, stderr: 0 };
-  readonly #waiting: Piece[] = [];
+  #waiting: Piece[] = [];
   #waitingBytes = 0;
   #active = false;
   #work: Promise<void> | undefined;
@@ -52,7 +54,8 @@ export class Pace {
     this.#add({ ...display, type: 'display', data, omitted: isWhole ? undefined : omitted }, total);
   }
 
-  #add(progress: Progress, bytes: number): void {
+  #add(progress: Progress, contentBytes: number): void {
+    const bytes = contentBytes + pieceBytes;
     this.#waiting.push({ progress, bytes });
     this.#waitingBytes += bytes;
     if (!this.#active) {
@@ -71,20 +74,24 @@ export class Pace {
   }
 
   async #deliver(): Promise<void> {
-    for (let piece = this.#waiting.shift(); piece !== undefined; piece = this.#waiting.shift()) {
-      const { progress, bytes } = piece;
-      try {
-        const answer = this.#onProgress?.(progress);
-        if (answer instanceof Promise) await answer;
-      } catch {
-        // A listener that fails is its owner's concern; the cell goes on.
-      }
-      this.#waitingBytes -= bytes;
-      if (this.#paused && this.#waitingBytes <= windowBytes / 2) {
-        this.#paused = false;
-        this.#producer.resume();
-      }
+    while (this.#waiting.length > 0) {
+      // All at once: taking the first of a long queue costs as much as the queue is long.
+      const pieces = this.#waiting;
+      this.#waiting = [];
+      for (const piece of pieces) await this.#hand(piece);
     }
     this.#active = false;
+  }
+
+  async #hand({ progress, bytes }: Piece): Promise<void> {
+    try {
+      await this.#onProgress?.(progress);
+    } catch {
+      // A listener that fails is its owner's concern; the cell goes on.
+    }
+    this.#waitingBytes -= bytes;
+    if (!this.#paused || this.#waitingBytes > windowBytes / 2) return;
+    this.#paused = false;
+    this.#producer.resume();
   }
 }
