@@ -81,13 +81,14 @@ print("done")`;
   },
   {
     id: '83.names',
-    title: 'a directory of 50,000 names, listed, searched and removed',
+    title: 'a directory of up to 50,000 names, listed, searched and removed',
     expected: 'bounded',
     needs: ['python3'],
     async attack(runtime) {
       await permitted(
         runtime,
-        `mkdir many && cd many && python3 -c 'for i in range(50000): open(str(i), "w")'; cd ..`,
+        // As many as it can make in time: some kernels are slow at it.
+        `mkdir many && cd many && timeout 20 python3 -c 'for i in range(50000): open(str(i), "w").close()'; cd ..`,
         { timeoutMs: 60_000 },
       );
       const entries = await whileAlive(runtime.files.list('many', { limit: 10 }));
