@@ -1,3 +1,4 @@
+import { ForkHold } from './fork-hold.js';
 import type { CellProcess, Launcher } from './launcher.js';
 import { withDescendants } from './process-table.js';
 
@@ -10,7 +11,7 @@ const vanishMs = 5000;
  * process starts in answer to it is its own business.
  */
 export async function killTree(
-  launcher: Pick<Launcher, 'processes' | 'signal'>,
+  launcher: Pick<Launcher, 'processes' | 'signal' | 'holdForks'>,
   roots: readonly number[],
   signal: NodeJS.Signals,
 ): Promise<void> {
@@ -19,15 +20,21 @@ export async function killTree(
   if (signal !== 'SIGKILL') return;
   const deadline = performance.now() + vanishMs;
   const doomed = new Map(tree.map((entry) => [entry.pid, entry.startTicks]));
-  while (tree.length > 0 && performance.now() < deadline) {
-    await new Promise((resolve) => setImmediate(resolve));
-    const all = launcher.processes();
-    // What lost its parent to the kill is still found: by its own id, or below one that is.
-    const alive = all.filter((entry) => doomed.get(entry.pid) === entry.startTicks);
-    tree = findTree(all, [...roots, ...pidsOf(alive)]);
-    const fresh = tree.filter((entry) => doomed.get(entry.pid) !== entry.startTicks);
-    for (const entry of fresh) doomed.set(entry.pid, entry.startTicks);
-    launcher.signal(pidsOf(fresh), signal);
+  const forks = new ForkHold(launcher);
+  try {
+    while (tree.length > 0 && performance.now() < deadline) {
+      await new Promise((resolve) => setImmediate(resolve));
+      const all = launcher.processes();
+      // What lost its parent to the kill is still found: by its own id, or below one that is.
+      const alive = all.filter((entry) => doomed.get(entry.pid) === entry.startTicks);
+      tree = findTree(all, [...roots, ...pidsOf(alive)]);
+      const fresh = tree.filter((entry) => doomed.get(entry.pid) !== entry.startTicks);
+      if (fresh.length > 0) forks.foundMore();
+      for (const entry of fresh) doomed.set(entry.pid, entry.startTicks);
+      launcher.signal(pidsOf(fresh), signal);
+    }
+  } finally {
+    forks.release();
   }
 }
 

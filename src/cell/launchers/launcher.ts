@@ -106,6 +106,8 @@ export interface Launcher {
   processes(): CellProcess[];
   /** Sends a signal; a process that is gone already is no error. */
   signal(pids: readonly number[], signal: NodeJS.Signals): void;
+  /** Keeps everything in the cell from starting processes until what it gives is called, where that can be. */
+  readonly holdForks?: (() => () => void) | undefined;
   /** How many processes the kernel killed for want of memory, where that can be known. */
   oomKills?(): number;
   /** While all processes are stopped, where that can be: settles when they go on. */

@@ -1,5 +1,6 @@
 /** Which processes belong to the command that runs in a shell, and what it takes to end them. */
 import { uptime } from 'node:os';
+import { ForkHold } from '../../launchers/fork-hold.js';
 import type { CellProcess, Launcher } from '../../launchers/launcher.js';
 import { withDescendants } from '../../launchers/process-table.js';
 
@@ -60,11 +61,17 @@ export class Victims {
   }
 
   #kill(select: (processes: readonly CellProcess[]) => CellProcess[]): void {
-    // What is being killed may be starting more; each round leaves fewer that could.
-    for (let round = 0; round < 20; round++) {
-      const victims = select(this.#launcher.processes()).map((entry) => entry.pid);
-      if (victims.length === 0) return;
-      this.#launcher.signal(victims, 'SIGKILL');
+    const forks = new ForkHold(this.#launcher);
+    try {
+      // What is being killed may be starting more; each round leaves fewer that could.
+      for (let round = 0; round < 20; round++) {
+        const victims = select(this.#launcher.processes()).map((entry) => entry.pid);
+        if (victims.length === 0) return;
+        if (round > 0) forks.foundMore();
+        this.#launcher.signal(victims, 'SIGKILL');
+      }
+    } finally {
+      forks.release();
     }
   }
 }

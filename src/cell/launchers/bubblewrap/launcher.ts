@@ -116,6 +116,7 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
       frozen: () => freezer.frozen(),
       processes: () => processes.list(),
       signal: (pids, name) => processes.signal(pids, name),
+      holdForks: enforcement.holdForks,
       oomKills: () => enforcement.oomKills(),
       ref() {
         cell.ref();

@@ -293,3 +293,31 @@ test('of the machine only what was given is there', async () => {
   expect(stdout.split('\n').slice(0, 5)).toEqual(['/home:', 'agent', '', '/run:', 'workcell']);
   expect(stdout.match(/No such file/g)).toHaveLength(4);
 });
+
+test.runIf(process.getuid?.() === 0)(
+  'a cell with a control group can be kept from starting processes, and let go on',
+  async () => {
+    await using launcher = await startLauncher({ limits: { pids: 100 } });
+    const source = [
+      'import os, sys',
+      'for line in sys.stdin:',
+      '    try:',
+      '        if os.fork() == 0: os._exit(0)',
+      '        print("forked", flush=True)',
+      '    except OSError as error: print(error.strerror, flush=True)',
+    ].join('\n');
+    const { stdin, stdout, stderr } = await launcher.spawn(['python3', '-c', source], inCell);
+    stderr.resume();
+    const answers = stdout[Symbol.asyncIterator]();
+    const ask = async () => {
+      stdin.write('now\n');
+      return String((await answers.next()).value);
+    };
+    expect(await ask()).toBe('forked\n');
+    const release = launcher.holdForks?.();
+    expect(await ask()).toBe('Resource temporarily unavailable\n');
+    release?.();
+    expect(await ask()).toBe('forked\n');
+    stdin.end();
+  },
+);
