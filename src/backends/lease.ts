@@ -163,6 +163,8 @@ async function ask(directory: string, name: string): Promise<Rival | undefined> 
     });
     if (failed?.code === 'ECONNREFUSED') removeFile(path);
     if (failed?.code === 'ECONNREFUSED' || failed?.code === 'ENOENT') return undefined;
+    // It stopped listening before it took the connection.
+    if (failed?.code === 'ECONNRESET') continue;
     if (failed !== undefined) return busy();
     const { first, second, gone } = wordsOf(socket);
     const state = await Promise.race([first, gone.then(() => undefined), silence()]);

@@ -1,5 +1,6 @@
 /** One bash on a terminal: takes commands, passes their output on, and tells when each one ends. */
 import { randomBytes } from 'node:crypto';
+import { WorkcellError } from '../../../protocol/index.js';
 import type { ExitStatus, LaunchedPty, Launcher } from '../../launchers/launcher.js';
 import {
   type Command,
@@ -35,7 +36,7 @@ export const shellSize: ScreenSize = { columns: 200, rows: 50 };
 /** So many copies of a command that seemed lost are sent; more of them are no accident. */
 const mostCopies = 16;
 
-/** Starts a shell; settles when it waits for its first command. */
+/** Starts a shell; settles when it waits for its first command, and fails when it ended before. */
 export async function startShell(
   launcher: Pick<Launcher, 'bash' | 'openPty'>,
   options: { cwd: string; env: Readonly<Record<string, string>>; size: ScreenSize },
@@ -127,7 +128,7 @@ export async function startShell(
     },
   };
 
-  await new Promise<void>((resolve) => {
+  await new Promise<void>((resolve, reject) => {
     onFirstReport = resolve;
     pty.onData(receive);
     void pty.exited.then((status) => {
@@ -135,9 +136,20 @@ export async function startShell(
       held = undefined;
       events.onExit(status);
       channel.destroy();
-      resolve();
+      reject(endedEarly(status));
     });
     shell.send({ source: ':', before: '', after: '' });
   });
   return shell;
+}
+
+function endedEarly({ exitCode, signal }: ExitStatus): WorkcellError {
+  const how = signal === null ? `with exit code ${exitCode}` : `by ${signal}`;
+  return new WorkcellError(
+    'spawn-failed',
+    `The shell ended ${how} while it started. Run the command again.`,
+    {
+      details: { exitCode, signal },
+    },
+  );
 }
