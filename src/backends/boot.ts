@@ -1,12 +1,12 @@
-/** The trusted end of the boot protocol (`src/cell/server/boot.ts`): waits for the greeting of what was started. */
-import { type Greeting, greetingSchema } from '../cell/server/boot.js';
+/** The trusted end of the boot protocol (`src/cell/server/boot.ts`): waits for the handshake of what was started. */
+import { type Handshake, handshakeSchema } from '../cell/server/boot.js';
 import { WorkcellError } from '../protocol/index.js';
 
 const keptLines = 20;
 const longestLine = 2000;
-const longestGreeting = 65_536;
+const longestHandshake = 65_536;
 
-export type Ready = Extract<Greeting, { ready: true }>;
+export type Ready = Extract<Handshake, { ready: true }>;
 
 export interface Booting {
   /** What is started, as the subject of a sentence. */
@@ -21,8 +21,8 @@ export interface Booting {
   readonly log?: LogTail | undefined;
 }
 
-/** Throws what the greeting says when it is a refusal. */
-export async function awaitGreeting(booting: Booting): Promise<Ready> {
+/** Throws what the handshake says when it is a refusal. */
+export async function awaitHandshake(booting: Booting): Promise<Ready> {
   const { who, said, ended, log } = booting;
   const notStarted = (how: string) =>
     new WorkcellError('backend-unavailable', `${who} did not start: ${how}.${log?.quote() ?? ''}`, {
@@ -30,10 +30,10 @@ export async function awaitGreeting(booting: Booting): Promise<Ready> {
     });
   const line = await inTime(Promise.race([said, ended.then(() => undefined)]), booting, notStarted);
   if (line === undefined) throw notStarted(await ended);
-  const greeting = greetingSchema.safeParse(parse(line));
-  if (!greeting.success) throw notStarted(`it said ${JSON.stringify(line.slice(0, 200))}`);
-  if (!('error' in greeting.data)) return greeting.data;
-  const { code, message, details } = greeting.data.error;
+  const handshake = handshakeSchema.safeParse(parse(line));
+  if (!handshake.success) throw notStarted(`it said ${JSON.stringify(line.slice(0, 200))}`);
+  if (!('error' in handshake.data)) return handshake.data;
+  const { code, message, details } = handshake.data.error;
   throw new WorkcellError(code, message, { details: details ?? {} });
 }
 
@@ -55,7 +55,7 @@ export class LogTail {
 
 /** Calls back with the first line of what comes in pieces. */
 export function firstLine(deliver: (line: string) => void): (text: string) => void {
-  return eachLine(deliver, longestGreeting);
+  return eachLine(deliver, longestHandshake);
 }
 
 /** Takes text in pieces and gives its lines, none of them longer than a line should be. */

@@ -40,35 +40,35 @@ export interface Held {
 /** The lease, or who holds it. Of several that ask at once exactly one gets it. */
 export async function tryLease(directory: string): Promise<Lease | Held> {
   const place = openPlace(directory);
-  const claim = new Claim(place);
+  const own = new LeaseSocket(place);
   try {
-    await claim.announce();
-    for (const name of claimsIn(place.path).filter((other) => other !== claim.name)) {
-      const rival = await ask(place.path, name);
+    await own.announce();
+    for (const name of leaseSocketsIn(place.path).filter((other) => other !== own.name)) {
+      const other = await ask(place.path, name);
       // Of two that ask at once the one whose name comes first goes on, and waits until the other has given way.
       const lost =
-        rival !== undefined &&
-        (rival.state === 'held' || name < claim.name || (await rival.changed) === 'held');
+        other !== undefined &&
+        (other.state === 'held' || name < own.name || (await other.changed) === 'held');
       if (lost) {
-        claim.release();
-        return { heldBy: holderIn(name), lapsed: rival.lapsed, leave: rival.leave };
+        own.release();
+        return { heldBy: holderIn(name), lapsed: other.lapsed, leave: other.leave };
       }
-      rival?.leave();
+      other?.leave();
     }
-    claim.hold();
-    return claim;
+    own.hold();
+    return own;
   } catch (error) {
-    claim.release();
+    own.release();
     throw error;
   }
 }
 
 /** The process that holds it. */
 export async function leaseHolder(directory: string): Promise<number | undefined> {
-  for (const name of claimsIn(directory)) {
-    const rival = await ask(directory, name);
-    rival?.leave();
-    if (rival?.state === 'held') return holderIn(name);
+  for (const name of leaseSocketsIn(directory)) {
+    const other = await ask(directory, name);
+    other?.leave();
+    if (other?.state === 'held') return holderIn(name);
   }
   return undefined;
 }
@@ -89,7 +89,7 @@ function openPlace(directory: string): Place {
 /** What a holder answers to whoever connects: first what it is now, then what it becomes. */
 const words = { asking: 'a', held: 'h' } as const;
 
-class Claim implements Lease {
+class LeaseSocket implements Lease {
   readonly name = `lease-${process.pid}-${randomBytes(6).toString('hex')}`;
   readonly #place: Place;
   readonly #server: Server;
@@ -213,7 +213,7 @@ function silence(): Promise<string> {
   });
 }
 
-function claimsIn(directory: string): string[] {
+function leaseSocketsIn(directory: string): string[] {
   try {
     return readdirSync(directory)
       .filter((name) => /^lease-\d+-/.test(name))

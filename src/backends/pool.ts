@@ -5,13 +5,13 @@ export interface Pool<Options, Pooled> {
   /** A cell of this shape: a parked one if there is any, else a new one. Others are started meanwhile. */
   take(options: Options): Promise<Pooled>;
   stats(): PoolStats;
-  /** Settles when every shelf is full, or could not be filled. */
+  /** Settles when every sub-pool is full, or could not be filled. */
   fill(): Promise<void>;
   /** Stops every parked cell and forgets the shapes. They go with this process anyway. */
   drain(): Promise<void>;
 }
 
-interface Shelf<Options, Pooled> {
+interface SubPool<Options, Pooled> {
   readonly options: Options;
   size: number;
   filling: Promise<void> | undefined;
@@ -31,52 +31,52 @@ export function createPool<
   onPark?(cell: Pooled): void;
 }): Pool<Options, Pooled> {
   const { start, onTake, onPark } = parts;
-  const shelves = new Map<string, Shelf<Options, Pooled>>();
+  const subPools = new Map<string, SubPool<Options, Pooled>>();
   let hits = 0;
   let misses = 0;
 
   /** The workspace is part of the shape: it is mounted when the cell starts. */
-  function shelfFor(options: Options, size: number): Shelf<Options, Pooled> {
+  function subPoolFor(options: Options, size: number): SubPool<Options, Pooled> {
     const shape = { ...options, pool: undefined };
     const key = JSON.stringify(shape);
-    const shelf = shelves.get(key) ?? { options: shape, size, filling: undefined, parked: [] };
-    shelf.size = size;
-    shelves.set(key, shelf);
-    return shelf;
+    const subPool = subPools.get(key) ?? { options: shape, size, filling: undefined, parked: [] };
+    subPool.size = size;
+    subPools.set(key, subPool);
+    return subPool;
   }
 
-  function fill(shelf: Shelf<Options, Pooled>): Promise<void> {
-    shelf.filling ??= refill(shelf).finally(() => {
-      shelf.filling = undefined;
+  function fill(subPool: SubPool<Options, Pooled>): Promise<void> {
+    subPool.filling ??= refill(subPool).finally(() => {
+      subPool.filling = undefined;
     });
-    return shelf.filling;
+    return subPool.filling;
   }
 
-  async function refill(shelf: Shelf<Options, Pooled>): Promise<void> {
+  async function refill(subPool: SubPool<Options, Pooled>): Promise<void> {
     try {
-      while (shelf.parked.length < shelf.size) await park(shelf);
+      while (subPool.parked.length < subPool.size) await park(subPool);
     } catch {
-      // The next start that finds the shelf empty tells its caller why no cell can be started.
+      // The next start that finds the sub-pool empty tells its caller why no cell can be started.
     }
   }
 
-  async function park(shelf: Shelf<Options, Pooled>): Promise<void> {
-    const cell = await start(shelf.options);
+  async function park(subPool: SubPool<Options, Pooled>): Promise<void> {
+    const cell = await start(subPool.options);
     // Its shell is started too, which is most of what a first command waits for.
     await cell.executor.execute(parseAction({ action: 'run', command: ':' }));
-    if (shelf.parked.length >= shelf.size) return cell.stop();
+    if (subPool.parked.length >= subPool.size) return cell.stop();
     onPark?.(cell);
-    shelf.parked.push(cell);
+    subPool.parked.push(cell);
     void cell.lost?.then(() => {
-      const index = shelf.parked.indexOf(cell);
+      const index = subPool.parked.indexOf(cell);
       if (index === -1) return;
-      shelf.parked.splice(index, 1);
+      subPool.parked.splice(index, 1);
       void cell.stop();
     });
   }
 
   function stats(): PoolStats {
-    const parked = [...shelves.values()].reduce((sum, shelf) => sum + shelf.parked.length, 0);
+    const parked = [...subPools.values()].reduce((sum, subPool) => sum + subPool.parked.length, 0);
     return { parked, hits, misses };
   }
 
@@ -84,28 +84,28 @@ export function createPool<
     async take(options) {
       const { pool } = options;
       if (pool === undefined) return start(options);
-      const shelf = shelfFor(options, pool.size);
-      const cell = shelf.parked.shift();
+      const subPool = subPoolFor(options, pool.size);
+      const cell = subPool.parked.shift();
       if (cell === undefined) misses++;
       else hits++;
       try {
-        if (cell === undefined) return { ...(await start(shelf.options)), poolStats: stats };
+        if (cell === undefined) return { ...(await start(subPool.options)), poolStats: stats };
         onTake?.(cell);
         return { ...cell, poolStats: stats };
       } finally {
-        setTimeout(() => void fill(shelf), refillMs).unref();
+        setTimeout(() => void fill(subPool), refillMs).unref();
       }
     },
     stats,
     async fill() {
-      await Promise.all([...shelves.values()].map(fill));
+      await Promise.all([...subPools.values()].map(fill));
     },
     async drain() {
-      const parked = [...shelves.values()].flatMap((shelf) => {
-        shelf.size = 0;
-        return shelf.parked.splice(0);
+      const parked = [...subPools.values()].flatMap((subPool) => {
+        subPool.size = 0;
+        return subPool.parked.splice(0);
       });
-      shelves.clear();
+      subPools.clear();
       await Promise.all(parked.map((cell) => cell.stop()));
     },
   };

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
-import { awaitGreeting, firstLine, LogTail } from './boot.js';
+import { awaitHandshake, firstLine, LogTail } from './boot.js';
 
 const startMs = 30_000;
 const endMs = 10_000;
@@ -85,7 +85,7 @@ function follow(child: ChildProcess, who: string): ServerProcess {
     log,
     async begin(what, signal) {
       settings.end(JSON.stringify(what));
-      await awaitGreeting({ who, said, ended: exited, limitMs: startMs, signal, log });
+      await awaitHandshake({ who, said, ended: exited, limitMs: startMs, signal, log });
     },
     async end() {
       if (input === null) child.kill('SIGTERM');

@@ -8,10 +8,10 @@ import { type ExecutorBundle, executorBundle } from '../images/bundle/bundle.js'
 import { dockerBuilder } from '../images/docker/service.js';
 import { type Lease, takeLease } from '../lease.js';
 import { handsGroupDown } from '../workspace.js';
+import { bootContainer } from './boot-container.js';
 import { type ContainerParts, cellSettings, describeContainer, executorUser } from './container.js';
 import { explainStart } from './diagnosis.js';
 import { readIsolation } from './facts.js';
-import { bootContainer } from './greeting.js';
 import { createHalt, type Halt } from './halt.js';
 import { furnish, type Home, makeHome, removeHome, writeSettings, writeState } from './home.js';
 import { ownLabels } from './labels.js';
@@ -62,8 +62,8 @@ export async function startContainer(
     for (const network of options.networks) {
       await engine.docker.connectNetwork(network, container.id);
     }
-    const greeting = await bootContainer(engine, container, options, signal);
-    const gone = watch(engine, greeting.ended, options);
+    const booted = await bootContainer(engine, container, options, signal);
+    const gone = watch(engine, booted.ended, options);
     const halt = createHalt(container);
     const { halted } = halt;
     const wire = await openWire(container, {
@@ -80,7 +80,7 @@ export async function startContainer(
       user: { uid: user.uid, isOwn },
       isApart: executor !== user.uid,
       setgidFiles,
-      kernel: greeting.kernel,
+      kernel: booted.kernel,
     });
     if (keepAlive) writeState(home, { isolation, executor });
     const ports = options.ports.length === 0 ? [] : await publishedPorts(container);

@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs';
 import { findProgram, hostProgram } from '../../base/find-program.js';
 import { removeTree } from '../../base/remove-tree.js';
 import { type Isolation, WorkcellError } from '../../protocol/index.js';
-import { cellVariable, ownerMark, watchOver } from './guardian.js';
 import type { CellProcess, ExitStatus, LaunchedProcess, Launcher, SpawnOptions } from './launcher.js';
 import { nodeCommand } from './node-command.js';
 import { openPipes } from './pipes.js';
@@ -14,6 +13,7 @@ import { makeFleeting } from './scratch.js';
 import { connectTo, connectToSocket } from './sockets.js';
 import { spawnFailure } from './spawn-failure.js';
 import { spawnOn } from './spawn-on.js';
+import { cellVariable, ownerMark, startWatchdog } from './watchdog.js';
 
 /** How many ended starts are remembered, to tell which of them a process left behind belongs to. */
 const rememberedStarts = 1024;
@@ -45,7 +45,7 @@ export function createHostLauncher(options: {
   ): Promise<T> {
     if (closing !== undefined)
       throw new WorkcellError('runtime-closed', 'The cell was closed; start a new one.');
-    watchOver();
+    startWatchdog();
     const number = starts.next();
     const launched = await launch({ cwd, env: { ...env, [cellVariable]: `${cell}.${number}` } });
     starts.add(number, launched);

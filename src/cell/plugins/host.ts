@@ -44,15 +44,15 @@ export function withPlugins(
 ): Executor {
   if (plugins.length === 0) return executor;
   const cell = createPluginCell(executor, launcher);
-  const seats = plugins.map((loaded) => new Seat(loaded, cell));
+  const slots = plugins.map((loaded) => new PluginSlot(loaded, cell));
   const owners = new Map(
-    seats.flatMap((seat) => Object.keys(seat.plugin.actions).map((name) => [name, seat])),
+    slots.flatMap((slot) => Object.keys(slot.plugin.actions).map((name) => [name, slot])),
   );
   const prepared = prepare(plugins, cell);
   // Whoever meets the failure is the first action; nobody else has to.
   prepared?.catch(() => {});
-  const early = seats.filter((seat) => seat.early);
-  const startEarly = () => early.map((seat) => seat.started().catch(() => {}));
+  const early = slots.filter((slot) => slot.early);
+  const startEarly = () => early.map((slot) => slot.started().catch(() => {}));
   if (prepared === undefined) startEarly();
   else if (early.length > 0) void prepared.then(startEarly, () => {});
 
@@ -62,22 +62,22 @@ export function withPlugins(
     actions: actionsWith(plugins),
     async execute<Name extends ActionName>(action: Action<Name>, context: ExecuteContext = {}) {
       if (prepared !== undefined) await prepared;
-      const seat = owners.get(action.action);
-      if (seat === undefined) return executor.execute(action, context);
+      const slot = owners.get(action.action);
+      if (slot === undefined) return executor.execute(action, context);
       if (closing !== undefined)
         throw new WorkcellError('runtime-closed', 'The cell was closed; start a new one.');
-      return seat.execute(action, context);
+      return slot.execute(action, context);
     },
     close() {
       closing ??= (async () => {
-        await Promise.allSettled(seats.map((seat) => seat.dispose()));
+        await Promise.allSettled(slots.map((slot) => slot.dispose()));
         await executor.close();
       })();
       return closing;
     },
     async capabilities() {
       await prepared?.catch(() => {});
-      return await Promise.all(seats.map((seat) => seat.capability()));
+      return await Promise.all(slots.map((slot) => slot.capability()));
     },
   };
 }
@@ -102,7 +102,7 @@ function prepare(plugins: readonly LoadedPlugin[], cell: PluginCell): Promise<un
 }
 
 /** One plugin's place in a cell. */
-class Seat {
+class PluginSlot {
   readonly plugin: Plugin;
   readonly #options: unknown;
   readonly #cell: PluginCell;

@@ -10,7 +10,7 @@ export function makeOwnerToken(): { readonly token: string; readonly tokenHash: 
   return { token, tokenHash: hashOf(token) };
 }
 
-/** The hashes of the tokens that open a door. */
+/** The hashes of the tokens that a proxy accepts. */
 export class OwnerTokens {
   readonly #hashes = new Set<string>();
 

@@ -1,5 +1,5 @@
 /**
- * The one boot protocol of every program that serves executors: settings in, greeting out. It reads its settings from a
+ * The one boot protocol of every program that serves executors: settings in, handshake out. It reads its settings from a
  * file or an open descriptor, so that no secret stands in an argument or the environment, and says in one line on standard
  * output that it listens, or why it does not.
  */
@@ -21,15 +21,15 @@ const kernelSchema = z.object({
   version: z.string(),
 });
 
-export const greetingSchema = z.union([
+export const handshakeSchema = z.union([
   z.object({ ready: z.literal(true), kernel: kernelSchema.optional() }),
   z.object({ error: errorSchema }),
 ]);
 
-export type Greeting = z.infer<typeof greetingSchema>;
+export type Handshake = z.infer<typeof handshakeSchema>;
 export type KernelReport = z.infer<typeof kernelSchema>;
 
-/** `source`: the number of a descriptor, or the path of a file. Gives what `serve` could say, as the greeting. */
+/** `source`: the number of a descriptor, or the path of a file. Gives what `serve` could say, as the handshake. */
 export async function boot<Settings>(
   source: string,
   schema: z.ZodType<Settings>,
@@ -57,6 +57,6 @@ function readSettings(source: string): string {
 }
 
 /** Its one line; a stream for it would have to be loaded first. */
-function say(greeting: Greeting): void {
-  writeSync(standardOutput, `${JSON.stringify(greeting)}\n`);
+function say(handshake: Handshake): void {
+  writeSync(standardOutput, `${JSON.stringify(handshake)}\n`);
 }

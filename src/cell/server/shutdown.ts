@@ -1,6 +1,6 @@
 /** Ends a server's process in order when it is asked to. */
 import type { Readable } from 'node:stream';
-import { dismissGuardian } from '../launchers/guardian.js';
+import { stopWatchdog } from '../launchers/watchdog.js';
 import type { ExecutorServer } from './server.js';
 
 /** Signals, and the end of an input that whoever started the server keeps open. */
@@ -13,7 +13,7 @@ export function shutDownOn(
     // Somebody who asks twice does not want to wait.
     if (asked) process.exit(exitCode);
     asked = true;
-    if (options.commands === 'detach') dismissGuardian();
+    if (options.commands === 'detach') stopWatchdog();
     void server.close(options.commands).finally(() => process.exit(exitCode));
   };
   process.on('SIGTERM', () => shutDown(0));

@@ -69,7 +69,7 @@ export async function connectExecutor(
 ): Promise<{ executor: HttpExecutor; info: ServerInfo }> {
   const link = new Link(place, options);
   try {
-    const info = await link.greet(options.signal);
+    const info = await link.handshake(options.signal);
     return { executor: new HttpExecutor(link, options), info };
   } catch (error) {
     await link.close(0);

@@ -33,10 +33,10 @@ const firstDelayMs = 25;
 const longestDelayMs = 1000;
 
 /** In which a server must have said what it is. */
-const greetMs = 10_000;
+const handshakeMs = 10_000;
 
 /** A server that cannot be reached any more is soon known to be gone, and why, where somebody watches it. */
-const farewellMs = 3000;
+const shutdownReportMs = 3000;
 
 const errorBytes = 1024 * 1024;
 
@@ -133,8 +133,8 @@ export class Link {
   }
 
   /** Meets the server: checks that both speak the same version. */
-  async greet(signal?: AbortSignal): Promise<ServerInfo> {
-    const late = AbortSignal.timeout(greetMs);
+  async handshake(signal?: AbortSignal): Promise<ServerInfo> {
+    const late = AbortSignal.timeout(handshakeMs);
     const either = signal === undefined ? late : AbortSignal.any([signal, late]);
     const info = await this.retrying(async () => {
       const { status, body } = await this.request({ method: 'GET', path: '/v1/info', signal: either });
@@ -142,11 +142,11 @@ export class Link {
     }, either).catch(async (error: unknown) => {
       if (!late.aborted || signal?.aborted || !isCancelled(error)) throw error;
       const halted = this.#halted();
-      if (halted === undefined) throw silent(this.where, greetMs, error);
+      if (halted === undefined) throw silent(this.where, handshakeMs, error);
       await halted;
       return undefined;
     });
-    if (info === undefined) return this.greet(signal);
+    if (info === undefined) return this.handshake(signal);
     if (info.data === undefined) throw notAnExecutor(this.where);
     if (info.data.protocolVersion !== protocolVersion) {
       throw new WorkcellError(
@@ -208,7 +208,7 @@ export class Link {
         const patience = isAbsent(error) ? (this.#isLocal ? 1 : triesWhenAbsent) : Number.POSITIVE_INFINITY;
         if (this.#instance === undefined && isForeign(error)) throw notAnExecutor(this.where, error);
         if (failures >= patience || isTlsTrouble(error) || performance.now() - since > retryMs) {
-          await this.#farewell();
+          await this.#awaitShutdownReport();
           const failure = WorkcellError.isInstance(error) ? error : disconnected(this.where, error);
           if (failure.code === 'runtime-disconnected') this.#reportLost(failure.message);
           throw failure;
@@ -240,11 +240,11 @@ export class Link {
   }
 
   /** Gives whoever watches the server time to say why it is gone, which is then what is thrown. */
-  async #farewell(): Promise<void> {
+  async #awaitShutdownReport(): Promise<void> {
     if (this.#watched === undefined) return;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise((resolve) => {
-      timer = setTimeout(resolve, farewellMs);
+      timer = setTimeout(resolve, shutdownReportMs);
     });
     await Promise.race([this.#watched, late]);
     clearTimeout(timer);

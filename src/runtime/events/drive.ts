@@ -8,9 +8,9 @@ import {
   type WorkcellEvent,
 } from '../../protocol/index.js';
 import { follow } from './follow.js';
-import { takenReply } from './inbox.js';
 import { openEventStore } from './open.js';
 import type { EventFilter, EventStore } from './store.js';
+import { takenReply } from './take-actions.js';
 
 export interface DriveOptions {
   /** Where both keep events. Default: the file of this user. */
@@ -68,14 +68,14 @@ async function leave(
   }, takenWithinMs);
   try {
     let change = new Promise<void>((resolve) => (wake = resolve));
-    await store.notes.put({ id, runtimeId, kind: 'action', at, expiresAt, body: JSON.stringify(body) });
+    await store.mailbox.put({ id, runtimeId, kind: 'action', at, expiresAt, body: JSON.stringify(body) });
     for (;;) {
-      const note = (await store.notes.list('action', runtimeId)).find((found) => found.id === id);
-      if (note?.reply !== undefined && note.reply !== takenReply) return eventOf(note.reply);
+      const message = (await store.mailbox.list('action', runtimeId)).find((found) => found.id === id);
+      if (message?.reply !== undefined && message.reply !== takenReply) return eventOf(message.reply);
       // One that is being taken has its answer soon; one that nobody took is taken back, so that nobody will.
       if (
         late &&
-        (note?.reply === undefined ? await store.notes.reply(id, '{"refused":"withdrawn"}') : false)
+        (message?.reply === undefined ? await store.mailbox.reply(id, '{"refused":"withdrawn"}') : false)
       )
         throw new WorkcellError(
           'timed-out',
@@ -88,7 +88,7 @@ async function leave(
   } finally {
     clearTimeout(timer);
     watch.close();
-    await store.notes.remove(id);
+    await store.mailbox.remove(id);
   }
 }
 

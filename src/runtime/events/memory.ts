@@ -1,7 +1,7 @@
 /** Events in this process only, the newest within a number and a size. */
 import type { WorkcellEvent } from '../../protocol/index.js';
 import { matches } from './filter.js';
-import { MemoryLedger, MemoryNotes } from './memory-notes.js';
+import { MemoryLedger, MemoryMailbox } from './memory-mailbox.js';
 import { Recent } from './recent.js';
 import type { EventStore, ReadQuery, Retention, StoredRuntime, Watch } from './store.js';
 
@@ -10,7 +10,7 @@ const bounds = { events: 1000, characters: 16 * 1024 * 1024 };
 
 export class MemoryStore implements EventStore {
   readonly name = 'memory';
-  readonly notes = new MemoryNotes((id) => this.#wake(id));
+  readonly mailbox = new MemoryMailbox((id) => this.#wake(id));
   readonly ledger = new MemoryLedger();
   readonly #kept = new Map<string, Recent>();
   readonly #watchers = new Map<string, Set<() => void>>();

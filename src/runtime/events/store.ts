@@ -1,6 +1,7 @@
 /** The seam between the stream and where events are kept. */
 import type { EventSource, WorkcellEvent } from '../../protocol/index.js';
-import type { Ledger, Notes } from './notes.js';
+import type { Ledger } from './ledger.js';
+import type { Mailbox } from './mailbox.js';
 
 /** Keeps the events of many runtimes. Appends of one runtime come in the order of their ids. */
 export interface EventStore {
@@ -21,7 +22,7 @@ export interface EventStore {
   /** Calls back when events may have come, from whichever process. */
   watch(runtimeId: string, onChange: () => void): Watch | Promise<Watch>;
   /** What processes leave for each other. */
-  readonly notes: Notes;
+  readonly mailbox: Mailbox;
   /** Where the audit record is kept. */
   readonly ledger: Ledger;
   close(): void | Promise<void>;

@@ -1,12 +1,12 @@
 /** The events of one runtime, in order: the newest in memory, all of them in a store. */
 import { type EventSource, WorkcellError, type WorkcellEvent } from '../../protocol/index.js';
 import { matches } from './filter.js';
-import type { Take } from './inbox.js';
 import { MemoryStore } from './memory.js';
 import type { StoreAccess } from './open.js';
 import { Recent } from './recent.js';
 import type { SharedStore } from './shared.js';
 import type { EventFilter, ReadQuery } from './store.js';
+import type { Take } from './take-actions.js';
 
 /** What is held for readers that keep up; others read from the store. */
 const held = { events: 256, characters: 2 * 1024 * 1024 };
@@ -116,7 +116,7 @@ export class EventStream implements AsyncIterable<WorkcellEvent> {
         { details: { key: 'events.drivable' } },
       );
     const taking = async () => {
-      const { takeActions } = await import('./inbox.js');
+      const { takeActions } = await import('./take-actions.js');
       const shared = await access.acquire();
       try {
         await takeActions(shared.store, this.#runtimeId, take, this.#ended.signal);

@@ -1,4 +1,4 @@
-/** The real AI SDK, with a model that follows a script and the runtime in both seats: tools and sandbox. */
+/** The real AI SDK, with a model that follows a script and the runtime in both forms: tools and sandbox. */
 import assert from 'node:assert/strict';
 import { aiSdkSandbox, aiSdkTools } from '../../../src/adapters/ai-sdk.js';
 import { framework } from '../frameworks.js';
@@ -21,7 +21,7 @@ const calls: [name: string, args: object][] = [
   ['run', { command: 'echo from the cell' }],
   ['read', { path: 'none' }],
   ['read', { path: 'dot.png' }],
-  ['seat', {}],
+  ['sandboxed', {}],
 ];
 let turn = 0;
 const model = new MockLanguageModelV4({
@@ -39,17 +39,17 @@ const model = new MockLanguageModelV4({
   },
 });
 
-const seat = tool({
+const sandboxed = tool({
   description: 'Uses the sandbox that the SDK hands to tools.',
   inputSchema: jsonSchema({ type: 'object', properties: {} }),
   execute: async (_: unknown, options: { experimental_sandbox: ReturnType<typeof aiSdkSandbox> }) =>
-    (await options.experimental_sandbox.run({ command: 'echo in the seat' })).stdout,
+    (await options.experimental_sandbox.run({ command: 'echo in the sandbox' })).stdout,
 });
 
 const { text } = await generateText({
   model,
   prompt: 'go',
-  tools: { ...aiSdkTools(runtime, offered), seat },
+  tools: { ...aiSdkTools(runtime, offered), sandboxed },
   experimental_sandbox: aiSdkSandbox(runtime),
   stopWhen: stepCountIs(10),
 });
@@ -60,7 +60,7 @@ const [first] = model.doGenerateCalls as (Call & {
 })[];
 assert.deepEqual(
   first?.tools.map(({ name }) => name),
-  ['double', 'run', 'read', 'write', 'seat'],
+  ['double', 'run', 'read', 'write', 'sandboxed'],
 );
 assert.deepEqual(first?.tools[0]?.inputSchema.required, ['n']);
 
@@ -73,6 +73,6 @@ const expected = [
   /from the cell/,
   /error-text.*does not exist|error-text.*none/,
   /image\/png/,
-  /in the seat/,
+  /in the sandbox/,
 ];
 for (const [index, pattern] of expected.entries()) assert.match(results[index] ?? '', pattern);

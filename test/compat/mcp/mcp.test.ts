@@ -231,7 +231,7 @@ test('--entry offers the tools of a module, which run in the cell', async () => 
   }
 });
 
-describe('the HTTP door', () => {
+describe('over HTTP', () => {
   const workspace = makeWorkspace();
   let server: Awaited<ReturnType<typeof startHttp>>;
   beforeAll(async () => {

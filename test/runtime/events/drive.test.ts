@@ -68,7 +68,7 @@ function describeDriving(name: string, place: () => string): void {
         code: 'timed-out',
       });
       const reader = await openEventStore(place());
-      expect(await reader.notes.list('action', runtime.id)).toEqual([]);
+      expect(await reader.mailbox.list('action', runtime.id)).toEqual([]);
       await reader.close();
     });
 

@@ -45,35 +45,35 @@ export function describeStore(name: string, { open, lasting, sized }: StoreUnder
     ];
     const ids = async (query: Partial<ReadQuery> = {}) => (await read(query)).map((event) => event.id);
 
-    test('a note is found by its kind and its runtime, and takes one reply', async () => {
-      const note = {
-        id: `${id}-note`,
+    test('a message is found by its kind and its runtime, and takes one reply', async () => {
+      const message = {
+        id: `${id}-message`,
         runtimeId: id,
         kind: 'action' as const,
         at: 1,
         expiresAt: Date.now() + 60_000,
         body: '{"a":"\\u0000é"}',
       };
-      await store.notes.put(note);
-      expect(await store.notes.list('action', id)).toEqual([note]);
-      expect(await store.notes.list('confirmation', id)).toEqual([]);
-      expect((await store.notes.list('action')).some((found) => found.id === note.id)).toBe(true);
-      expect(await store.notes.reply(note.id, '"first"')).toBe(true);
-      expect(await store.notes.reply(note.id, '"second"')).toBe(false);
-      expect(await store.notes.reply(note.id, '"second"', '"first"')).toBe(true);
-      expect(await store.notes.list('action', id)).toEqual([{ ...note, reply: '"second"' }]);
-      await store.notes.remove(note.id);
-      expect(await store.notes.list('action', id)).toEqual([]);
-      expect(await store.notes.reply(note.id, '"third"')).toBe(false);
+      await store.mailbox.put(message);
+      expect(await store.mailbox.list('action', id)).toEqual([message]);
+      expect(await store.mailbox.list('confirmation', id)).toEqual([]);
+      expect((await store.mailbox.list('action')).some((found) => found.id === message.id)).toBe(true);
+      expect(await store.mailbox.reply(message.id, '"first"')).toBe(true);
+      expect(await store.mailbox.reply(message.id, '"second"')).toBe(false);
+      expect(await store.mailbox.reply(message.id, '"second"', '"first"')).toBe(true);
+      expect(await store.mailbox.list('action', id)).toEqual([{ ...message, reply: '"second"' }]);
+      await store.mailbox.remove(message.id);
+      expect(await store.mailbox.list('action', id)).toEqual([]);
+      expect(await store.mailbox.reply(message.id, '"third"')).toBe(false);
     });
 
-    test('a note and its reply wake who watches the runtime', async () => {
+    test('a message and its reply wake who watches the runtime', async () => {
       let woken = () => {};
       const watch = await store.watch(id, () => woken());
       const next = () => new Promise<void>((resolve) => (woken = resolve));
       let change = next();
       const expiresAt = Date.now() + 60_000;
-      await store.notes.put({
+      await store.mailbox.put({
         id: `${id}-wake`,
         runtimeId: id,
         kind: 'action',
@@ -83,10 +83,10 @@ export function describeStore(name: string, { open, lasting, sized }: StoreUnder
       });
       await change;
       change = next();
-      await store.notes.reply(`${id}-wake`, '1');
+      await store.mailbox.reply(`${id}-wake`, '1');
       await change;
       watch.close();
-      await store.notes.remove(`${id}-wake`);
+      await store.mailbox.remove(`${id}-wake`);
     });
 
     test('lines of the ledger follow each other, also when several are added at once', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { packageVersion } from '../../../cell/server/routes/status.js';
 import { WorkcellError } from '../../../protocol/index.js';
-import { awaitGreeting } from '../../boot.js';
+import { awaitHandshake } from '../../boot.js';
 import { tryLease } from '../../lease.js';
 import { moduleWords, startProgram } from '../../server-process.js';
 import { type CellHome, keeperDirectory } from './home.js';
@@ -52,7 +52,7 @@ export async function watchCell(home: CellHome, id: string, token: string): Prom
 export async function askCell(home: CellHome, id: string, request: CellRequest): Promise<void> {
   const connection = await sendToCell(home, request);
   try {
-    await greet(connection, id, undefined);
+    await handshake(connection, id, undefined);
   } catch (error) {
     throw isSilent(error) ? keeperSilent(id, error) : error;
   } finally {
@@ -72,7 +72,7 @@ async function lifeOf(
   signal: AbortSignal | undefined,
 ): Promise<Life> {
   try {
-    await greet(connection, id, signal);
+    await handshake(connection, id, signal);
   } catch (error) {
     connection.close();
     throw error;
@@ -87,12 +87,16 @@ async function lifeOf(
   };
 }
 
-async function greet(connection: LineConnection, id: string, signal: AbortSignal | undefined): Promise<void> {
+async function handshake(
+  connection: LineConnection,
+  id: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const said = connection.next().then((line) => {
     if (line === undefined) throw keeperGone(id);
     return line;
   });
-  await awaitGreeting({
+  await awaitHandshake({
     who: `Sandbox cell ${id}`,
     said,
     ended: new Promise(() => {}),

@@ -1,6 +1,6 @@
 /** What a keeper is asked and what it says. Both sides check what they get. */
 import { z } from 'zod';
-import { greetingSchema } from '../../../cell/server/boot.js';
+import { handshakeSchema } from '../../../cell/server/boot.js';
 import { pluginSpecSchema } from '../../../protocol/config.js';
 import { sandboxOptions } from '../options.js';
 
@@ -10,7 +10,7 @@ export const keeperSettingsSchema = z.strictObject({
   socketPath: z.string(),
 });
 
-/** Starts a cell: settings in, greeting out, on one connection, which then stays open as long as the cell runs. */
+/** Starts a cell: settings in, handshake out, on one connection, which then stays open as long as the cell runs. */
 export const startSchema = z.strictObject({
   id: z.string().regex(/^[\w-]{1,64}$/),
   token: z.string().min(16),
@@ -30,5 +30,5 @@ export const cellRequestSchema = z.strictObject({
 
 export type CellRequest = z.infer<typeof cellRequestSchema>;
 
-/** First a greeting; on a connection that stays open later how the cell ended by itself. */
-export const keeperAnswerSchema = z.union([greetingSchema, z.object({ ended: z.string() })]);
+/** First a handshake; on a connection that stays open later how the cell ended by itself. */
+export const keeperAnswerSchema = z.union([handshakeSchema, z.object({ ended: z.string() })]);

@@ -35,7 +35,7 @@ export async function serveKeeper(socketPath: string): Promise<void> {
         cells.delete(cell);
         restWhenEmpty();
       });
-      // Whoever gave up, or was killed, before the greeting has no use for it.
+      // Whoever gave up, or was killed, before the handshake has no use for it.
       if (socket.destroyed) return await cell.stop();
       cell.watch(socket);
       if (!data.keepAlive) socket.once('close', () => void cell.stop());

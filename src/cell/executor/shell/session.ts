@@ -17,10 +17,10 @@ import type { Report } from './driver.js';
 import { currentScreen, type Excerpt, excerpt } from './excerpt.js';
 import { toKeystrokes } from './keys.js';
 import { Listener, type Source } from './listener.js';
+import { ProcessTree } from './process-tree.js';
 import { exportStatements, scopeOf } from './scope.js';
 import { type Shell, type ShellEvents, shellSize as size, startShell } from './shell.js';
 import type { SpareShell } from './spare.js';
-import { Victims } from './victims.js';
 
 /** How much a background program may print between two commands before the oldest of it is dropped. */
 const idleBytes = 65_536;
@@ -64,7 +64,7 @@ export class Session {
   readonly name: string;
   cwd: string;
   readonly #parts: SessionParts;
-  readonly #victims: Victims;
+  readonly #tree: ProcessTree;
   /** The terminal of whatever shell there is. */
   readonly #source: Source = {
     pause: () => this.#shell?.pty.pause(),
@@ -89,7 +89,7 @@ export class Session {
     this.name = name;
     this.#parts = parts;
     this.cwd = parts.launcher.files.workspace;
-    this.#victims = new Victims(parts.launcher);
+    this.#tree = new ProcessTree(parts.launcher);
   }
 
   get pid(): number | undefined {
@@ -119,7 +119,7 @@ export class Session {
     this.#closed = true;
     const shell = this.#shell;
     if (shell === undefined) return;
-    this.#victims.killAll(shell.pid);
+    this.#tree.killAll(shell.pid);
     await shell.pty.exited;
     shell.close();
   }
@@ -152,7 +152,7 @@ export class Session {
     };
     this.#running = running;
     running.spool.append(Buffer.concat(this.#idle.splice(0)).subarray(-idleBytes));
-    this.#victims.commandStarts();
+    this.#tree.commandStarts();
     const preparation = `${this.#rawTerminal ? restoreTerminal : ''}${this.#forgetJobs(action.command)}${this.#return()}${this.#environmentChanges()}${scope.before}`;
     this.#shell.send({ source: action.command, before: preparation, after: scope.after });
   }
@@ -334,11 +334,11 @@ export class Session {
     if (running.endedBy !== undefined && !running.settling) {
       // An interrupt may still be on its way to the shell; behind an empty command it no longer is.
       running.settling = true;
-      this.#victims.killStarted(shell.pid);
+      this.#tree.killStarted(shell.pid);
       shell.send({ source: ':', before: '', after: '' });
       return;
     }
-    this.#victims.commandEnded(shell.pid, report.backgroundPid);
+    this.#tree.commandEnded(shell.pid, report.backgroundPid);
     this.#finish(running, { exitCode: report.exitCode, signal: null });
   }
 
@@ -386,11 +386,11 @@ export class Session {
   }
 
   #interrupt(running: Running, shellPid: number): void {
-    this.#victims.interrupt(shellPid);
+    this.#tree.interrupt(shellPid);
     const escalate = setTimeout(() => {
       if (running.end !== undefined || running.settling) return;
-      this.#victims.killStarted(shellPid);
-      this.#victims.interrupt(shellPid);
+      this.#tree.killStarted(shellPid);
+      this.#tree.interrupt(shellPid);
       const giveUp = setTimeout(() => {
         if (running.end === undefined && !running.settling)
           this.#parts.launcher.signal([shellPid], 'SIGKILL');

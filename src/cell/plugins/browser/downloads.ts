@@ -3,7 +3,7 @@ import type { CDPSession } from 'playwright-core';
 import { z } from 'zod';
 import { within } from './bounds.js';
 import type { BrowserFiles } from './files.js';
-import { type Happenings, shortUrl } from './happenings.js';
+import { type PageEvents, shortUrl } from './page-events.js';
 
 const beginning = z.object({ guid: z.uuid(), url: z.string(), suggestedFilename: z.string() });
 const progress = z.object({
@@ -26,22 +26,22 @@ interface Download {
 export class Downloads {
   readonly #control: CDPSession;
   readonly #files: BrowserFiles;
-  readonly #happenings: Happenings;
+  readonly #events: PageEvents;
   readonly #limit: number;
   readonly #running = new Map<string, Download>();
 
-  private constructor(control: CDPSession, files: BrowserFiles, happenings: Happenings, limit: number) {
+  private constructor(control: CDPSession, files: BrowserFiles, events: PageEvents, limit: number) {
     this.#control = control;
     this.#files = files;
-    this.#happenings = happenings;
+    this.#events = events;
     this.#limit = limit;
   }
 
   static async follow(
     control: CDPSession,
-    parts: { files: BrowserFiles; happenings: Happenings; limit: number },
+    parts: { files: BrowserFiles; events: PageEvents; limit: number },
   ): Promise<Downloads> {
-    const downloads = new Downloads(control, parts.files, parts.happenings, parts.limit);
+    const downloads = new Downloads(control, parts.files, parts.events, parts.limit);
     control.on('Browser.downloadWillBegin', (event: unknown) => downloads.#begin(event));
     control.on('Browser.downloadProgress', (event: unknown) => downloads.#advance(event));
     await control.send('Browser.setDownloadBehavior', {
@@ -59,7 +59,7 @@ export class Downloads {
     await within(all, { ms, what: 'The download', signal }).catch((error) => {
       if ((error as { code?: unknown }).code === 'cancelled') throw error;
       for (const { url, sizeBytes } of this.#running.values())
-        this.#happenings.add('downloads', { url, sizeBytes, path: null, state: 'inProgress' });
+        this.#events.add('downloads', { url, sizeBytes, path: null, state: 'inProgress' });
     });
   }
 
@@ -98,7 +98,7 @@ export class Downloads {
       path = await this.#files.nameDownload(guid, name).catch(() => null);
     if (path === null) await this.#files.remove(`${this.#files.downloads}/${guid}`);
     this.#running.delete(guid);
-    this.#happenings.add('downloads', { url, path, sizeBytes, state: path === null ? 'canceled' : state });
+    this.#events.add('downloads', { url, path, sizeBytes, state: path === null ? 'canceled' : state });
     settle();
   }
 

@@ -1,7 +1,7 @@
 /** Looks at every request of the browser before it goes out, those of frames, workers and redirects included. */
 import type { CDPSession } from 'playwright-core';
 import type { Addresses } from './addresses.js';
-import { type Happenings, note, shortUrl } from './happenings.js';
+import { note, type PageEvents, shortUrl } from './page-events.js';
 import type { Viewer } from './viewer.js';
 
 /** What has no host or comes with the browser itself is not asked about. */
@@ -15,9 +15,9 @@ interface Paused {
 
 export async function interceptRequests(
   control: CDPSession,
-  parts: { addresses: Addresses; happenings: Happenings; viewer: Viewer },
+  parts: { addresses: Addresses; events: PageEvents; viewer: Viewer },
 ): Promise<void> {
-  const { addresses, happenings, viewer } = parts;
+  const { addresses, events, viewer } = parts;
 
   async function answer({ requestId, request, resourceType }: Paused): Promise<void> {
     const { url, headers } = request;
@@ -31,7 +31,7 @@ export async function interceptRequests(
       await control.send('Fetch.continueRequest', { requestId });
       return;
     }
-    happenings.add('blocked', { url: shortUrl(url), reason: note(refusal) });
+    events.add('blocked', { url: shortUrl(url), reason: note(refusal) });
     // A page in place of the one that was wanted says why; an error page of the browser would only confuse.
     if (resourceType === 'Document') {
       await control.send('Fetch.fulfillRequest', {

@@ -73,9 +73,9 @@ const performers: { readonly [Name in StepName]: Performer<Name> } = {
   answer_dialog: async ({ accept, text }, { running }) => running.answerDialog(accept, text),
   noop: ({ wait_ms }, { signal }) => pause(wait_ms, signal),
   send_msg_to_user: async ({ text }, { running }) =>
-    running.happenings.add('messages', { kind: 'message', text }),
+    running.events.add('messages', { kind: 'message', text }),
   report_infeasible: async ({ reason }, { running }) =>
-    running.happenings.add('messages', { kind: 'infeasible', text: reason }),
+    running.events.add('messages', { kind: 'infeasible', text: reason }),
 };
 
 export async function perform(step: Step, place: Place): Promise<void> {
@@ -88,7 +88,7 @@ async function goTo(running: Running, tab: Tab, given: string, timeoutMs: number
   const url = await running.addressOf(given);
   const refusal = await running.addresses.refusal(url);
   if (refusal !== undefined) throw new Error(refusal);
-  const before = running.happenings.blocked.length;
+  const before = running.events.blocked.length;
   try {
     await tab.page.goto(url, { timeout: timeoutMs, waitUntil: 'commit' });
   } catch (error) {
@@ -102,7 +102,7 @@ async function goTo(running: Running, tab: Tab, given: string, timeoutMs: number
     }
     throw new Error(reason);
   }
-  const blocked = running.happenings.blocked.slice(before).find((entry) => entry.url === tab.page.url());
+  const blocked = running.events.blocked.slice(before).find((entry) => entry.url === tab.page.url());
   if (blocked !== undefined) throw new Error(blocked.reason);
 }
 

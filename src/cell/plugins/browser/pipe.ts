@@ -31,7 +31,7 @@ export function openMessagePipe(input: Writable, output: Readable): MessagePipe 
     input.destroy();
     output.destroy();
     pipe.onclose?.(reason);
-    // The driver's own farewell may still fail.
+    // The driver's closing message may still fail.
     setImmediate(release);
   }
 

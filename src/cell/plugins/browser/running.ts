@@ -8,14 +8,14 @@ import { most } from './actions.js';
 import { Addresses } from './addresses.js';
 import { reasonOf, within } from './bounds.js';
 import { type Chromium, startChromium } from './chromium.js';
-import { Door } from './door.js';
+import { DevtoolsProxy } from './devtools-proxy.js';
 import { Downloads } from './downloads.js';
 import { BrowserFiles } from './files.js';
-import { Happenings, note, shortUrl } from './happenings.js';
 import { interceptRequests } from './interception.js';
 import type { BrowserOptions } from './options.js';
+import { note, PageEvents, shortUrl } from './page-events.js';
 import { Popups } from './popups.js';
-import { SharedPipe } from './share.js';
+import { SharedPipe } from './shared-pipe.js';
 import { Tab } from './tab.js';
 import { Viewer } from './viewer.js';
 
@@ -27,7 +27,7 @@ const openMs = 10_000;
 const mostDialogs = 100;
 
 export class Running {
-  readonly happenings = new Happenings();
+  readonly events = new PageEvents();
   readonly addresses: Addresses;
   readonly files: BrowserFiles;
   readonly options: BrowserOptions;
@@ -45,7 +45,7 @@ export class Running {
   ended: string | undefined;
 
   readonly #pipe: SharedPipe;
-  #door: Promise<Door> | undefined;
+  #proxy: Promise<DevtoolsProxy> | undefined;
 
   private constructor(
     cell: PluginCell,
@@ -100,11 +100,11 @@ export class Running {
   async #prepare(): Promise<void> {
     const [control] = await Promise.all([this.#browser.newBrowserCDPSession(), this.files.prepare()]);
     this.#control = control;
-    const { addresses, happenings, files } = this;
+    const { addresses, events, files } = this;
     const [popups, downloads] = await Promise.all([
       Popups.follow(control),
-      Downloads.follow(control, { files, happenings, limit: this.options.downloadBytes }),
-      interceptRequests(control, { addresses, happenings, viewer: this.#viewer }),
+      Downloads.follow(control, { files, events, limit: this.options.downloadBytes }),
+      interceptRequests(control, { addresses, events, viewer: this.#viewer }),
     ]);
     this.#popups = popups;
     this.#downloads = downloads;
@@ -198,19 +198,19 @@ export class Running {
 
   /** Whether others may be at work in the pages too. */
   get shared(): boolean {
-    return this.#door !== undefined;
+    return this.#proxy !== undefined;
   }
 
   async openDoor(tokenHash: string): Promise<number> {
-    this.#door ??= Door.open(this.#pipe);
-    const door = await this.#door;
-    door.tokens.add(tokenHash);
-    return door.port;
+    this.#proxy ??= DevtoolsProxy.open(this.#pipe);
+    const proxy = await this.#proxy;
+    proxy.tokens.add(tokenHash);
+    return proxy.port;
   }
 
   async close(): Promise<void> {
     this.ended ??= 'The browser was closed.';
-    (await this.#door?.catch(() => undefined))?.close();
+    (await this.#proxy?.catch(() => undefined))?.close();
     return this.#chromium.close();
   }
 
@@ -219,7 +219,7 @@ export class Running {
     const known = this.#tabs.get(page);
     if (known !== undefined) return known;
     if (this.#tabs.size >= most.pages) {
-      this.happenings.add('blocked', {
+      this.events.add('blocked', {
         url: shortUrl(page.url()),
         reason: `There are ${most.pages} pages already, so this one was not opened.`,
       });
@@ -236,7 +236,7 @@ export class Running {
     this.#active = page;
     page.on('close', () => this.#tabs.delete(page));
     page.on('dialog', (dialog) => void this.#answer(page, dialog).catch(() => {}));
-    page.on('pageerror', (error) => this.happenings.add('pageErrors', note(error.message)));
+    page.on('pageerror', (error) => this.events.add('pageErrors', note(error.message)));
     page.on('websocket', (socket) => void this.#judgeSocket(page, socket.url()).catch(() => {}));
     page.on('response', (response) => void this.#judgeSource(page, response).catch(() => {}));
     return opening;
@@ -247,8 +247,8 @@ export class Running {
     const given = type === 'confirm' || type === 'prompt' ? this.#dialogAnswer : undefined;
     const accepted = given?.accept ?? (type === 'alert' || type === 'beforeunload');
     if (given !== undefined) this.#dialogAnswer = undefined;
-    this.happenings.add('dialogs', { type: note(type), message: note(dialog.message()), accepted });
-    if (this.happenings.dialogCount > mostDialogs) {
+    this.events.add('dialogs', { type: note(type), message: note(dialog.message()), accepted });
+    if (this.events.dialogCount > mostDialogs) {
       const tab = await this.#tabs.get(page);
       tab?.giveUp('The page asks without end, so it was closed.');
       await page.close();
@@ -275,7 +275,7 @@ export class Running {
   }
 
   async #leave(page: Page, url: string, reason: string): Promise<void> {
-    this.happenings.add('blocked', { url: shortUrl(url), reason: note(reason) });
+    this.events.add('blocked', { url: shortUrl(url), reason: note(reason) });
     const tab = await this.#tabs.get(page);
     tab?.giveUp(reason);
   }

@@ -4,11 +4,11 @@ import type { PluginCell } from '../plugin.js';
 import { thisProcess } from '../this-process.js';
 import type { PageObservation } from './actions.js';
 import { reasonOf, Turns, Unresponsive, within } from './bounds.js';
-import { note, shortUrl } from './happenings.js';
 import { parseSteps } from './language.js';
 import { drawMarks } from './look/marks.js';
 import { type Look, lookAt, takePicture } from './look.js';
 import type { BrowserOptions } from './options.js';
+import { note, shortUrl } from './page-events.js';
 import { perform } from './perform.js';
 import { Running } from './running.js';
 import type { Step } from './steps.js';
@@ -77,7 +77,7 @@ export class BrowserSession {
     const running = await this.#start();
     try {
       await this.#wake(running);
-      running.happenings.take();
+      running.events.take();
       const error = await this.#perform(running, steps, settings, signal);
       return await this.#observe(running, { ...settings, error, told, signal });
     } finally {
@@ -142,7 +142,7 @@ export class BrowserSession {
       lastAction,
     };
     if (running.ended !== undefined)
-      return { ...nothing, ...empty, ...running.happenings.take(), error: error ?? running.ended };
+      return { ...nothing, ...empty, ...running.events.take(), error: error ?? running.ended };
     await running.settleDownloads(timeoutMs, signal);
     const tab = await running.active();
     try {
@@ -173,7 +173,7 @@ export class BrowserSession {
         error,
         screenshot: picture === undefined ? null : image(picture, picturePath),
         marked: marked === undefined ? null : image(marked, markedPath),
-        ...running.happenings.take(),
+        ...running.events.take(),
       };
     } catch (failure) {
       if (WorkcellError.isInstance(failure) && failure.code === 'cancelled') throw failure;
@@ -182,7 +182,7 @@ export class BrowserSession {
         ...nothing,
         ...empty,
         url: shortUrl(tab.page.url()),
-        ...running.happenings.take(),
+        ...running.events.take(),
         error: note(running.ended ?? tab.broken ?? reasonOf(failure)),
       };
     }

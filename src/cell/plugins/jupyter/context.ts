@@ -20,7 +20,7 @@ export interface ReadyKernel {
 }
 
 /** How long a kernel may take to tidy up before it is killed. */
-const farewellMs = 1000;
+const exitGraceMs = 1000;
 
 export class Context {
   readonly name: string;
@@ -88,7 +88,7 @@ export class Context {
     this.#current = undefined;
     this.#state = 'starting';
     if (ready === undefined) return;
-    await ready.kernel.shutDown(farewellMs);
+    await ready.kernel.shutDown(exitGraceMs);
   }
 
   /** Ends the kernel at once, for good. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ExecuteContext } from '../../../protocol/index.js';
 import type { Channel } from './connection.js';
-import type { Death, Kernel, KernelListener } from './kernel.js';
+import type { Kernel, KernelExit, KernelListener } from './kernel.js';
 import type { Content, Message } from './messages.js';
 import type { Outputs } from './outputs.js';
 import { Pace } from './pace.js';
@@ -16,7 +16,7 @@ export interface ExecutionOptions {
 
 export interface Ended {
   readonly status: 'ok' | 'error';
-  readonly endedBy: 'exit' | 'timeout' | 'cancelled' | Death['endedBy'];
+  readonly endedBy: 'exit' | 'timeout' | 'cancelled' | KernelExit['endedBy'];
   readonly executionCount: number | null;
   readonly notices: readonly string[];
 }
@@ -151,9 +151,9 @@ class Execution implements KernelListener {
     else this.#signal?.addEventListener('abort', this.#cancel, { once: true });
     if (this.#options.input !== undefined) await Promise.race([this.#kernel.openStdin(), this.#kernel.ended]);
     this.#send();
-    const death = await Promise.race([finished, this.#kernel.ended]);
+    const exit = await Promise.race([finished, this.#kernel.ended]);
     await this.#pace.drained();
-    return this.#conclude(death);
+    return this.#conclude(exit);
   }
 
   #send(): void {
@@ -276,12 +276,12 @@ class Execution implements KernelListener {
     this.#grace = setTimeout(() => void this.#kernel.kill(), graceMs);
   }
 
-  #conclude(death: Death | undefined): Ended {
+  #conclude(exit: KernelExit | undefined): Ended {
     const reply = replySchema.safeParse(this.#reply);
-    if (death !== undefined) {
+    if (exit !== undefined) {
       const why =
         this.#stoppedBy === undefined
-          ? `The kernel died while the cell ran. ${death.detail}`
+          ? `The kernel died while the cell ran. ${exit.detail}`
           : 'The cell did not let itself be interrupted, so its kernel was ended.';
       this.#notices.push(`${why} Its state is lost; the next cell starts a new one.`);
     }
@@ -290,10 +290,10 @@ class Execution implements KernelListener {
         `${this.#malformed} messages of the kernel were malformed or not signed, and ignored.`,
       );
     // Only a kernel that says so has run the code to a good end.
-    const isOk = !this.#failed && death === undefined && reply.data?.status === 'ok';
+    const isOk = !this.#failed && exit === undefined && reply.data?.status === 'ok';
     return {
       status: isOk ? 'ok' : 'error',
-      endedBy: this.#stoppedBy ?? death?.endedBy ?? 'exit',
+      endedBy: this.#stoppedBy ?? exit?.endedBy ?? 'exit',
       executionCount: (reply.success ? reply.data.execution_count : undefined) ?? null,
       notices: this.#notices,
     };

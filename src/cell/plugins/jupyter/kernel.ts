@@ -10,7 +10,7 @@ import { type Content, type Message, Messages } from './messages.js';
 import { type Frame, ZmtpConnection } from './zmtp.js';
 
 /** How a kernel died. */
-export interface Death {
+export interface KernelExit {
   readonly endedBy: 'killed' | 'oom' | 'lost';
   readonly detail: string;
 }
@@ -28,7 +28,7 @@ export interface KernelListener {
 const startMs = 120_000;
 
 /** A kernel whose connection broke has this long to be seen to have ended by itself. */
-const farewellMs = 2000;
+const exitGraceMs = 2000;
 
 /** The longest message that is kept: more than a picture needs, and little enough to be read at once. */
 const messageBytes = 16 * 1024 * 1024;
@@ -41,7 +41,7 @@ const ipykernelOptions = ['--HistoryManager.enabled=False', '--InteractiveShell.
 export class Kernel {
   readonly spec: KernelSpec;
   /** Settles when the kernel is gone. */
-  readonly ended: Promise<Death>;
+  readonly ended: Promise<KernelExit>;
   listener: KernelListener | undefined;
   /** What the kernel says of itself, such as its language and how its files are called. */
   info: Content = {};
@@ -91,7 +91,7 @@ export class Kernel {
     process.stderr.on('data', (chunk: Buffer) => {
       this.#complaint = (this.#complaint + chunk.toString('utf8')).slice(-complaintBytes);
     });
-    this.ended = process.exited.then(({ exitCode, signal }) => this.#bury(exitCode, signal));
+    this.ended = process.exited.then(({ exitCode, signal }) => this.#reportExit(exitCode, signal));
   }
 
   get pid(): number {
@@ -228,11 +228,11 @@ export class Kernel {
     this.#broken = error?.message ?? 'The connection to it broke.';
     this.#gone.abort();
     this.#file.wake();
-    const timer = setTimeout(() => void this.kill(), farewellMs);
+    const timer = setTimeout(() => void this.kill(), exitGraceMs);
     void this.ended.then(() => clearTimeout(timer));
   }
 
-  #bury(exitCode: number | null, signal: string | null): Death {
+  #reportExit(exitCode: number | null, signal: string | null): KernelExit {
     this.#dead = true;
     this.#gone.abort();
     this.#file.wake();

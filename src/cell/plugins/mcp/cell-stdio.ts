@@ -18,7 +18,7 @@ const mostUnread = 1024 * 1024;
 const keptComplaint = 2000;
 const newline = 0x0a;
 /** How long a server may take to end by itself once nobody talks to it any more. */
-const farewellMs = 1000;
+const exitGraceMs = 1000;
 
 export interface StdioServer {
   readonly command: string;
@@ -91,7 +91,7 @@ export class CellStdioTransport implements Transport {
     launched.stdin.end();
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise((resolve) => {
-      timer = setTimeout(resolve, farewellMs);
+      timer = setTimeout(resolve, exitGraceMs);
     });
     await Promise.race([launched.exited, late]);
     clearTimeout(timer);

@@ -4,13 +4,13 @@ import { OwnerTokens } from '../owner-tokens.js';
 import type { PluginCell, PluginInstance } from '../plugin.js';
 import { thisProcess } from '../this-process.js';
 import type { vscodeActions } from './actions.js';
-import { Door } from './door.js';
 import { type Editor, startEditor } from './editor.js';
+import { EditorProxy } from './editor-proxy.js';
 import type { VscodeOptions } from './options.js';
 
 interface Running {
   readonly editor: Editor;
-  readonly door: Door;
+  readonly proxy: EditorProxy;
 }
 
 export function createVscode(
@@ -24,12 +24,12 @@ export function createVscode(
     const editor = await startEditor(cell, options);
     try {
       const { host, port } = options;
-      const door = await Door.open({ host, port, tokens, connect: editor.connect });
+      const proxy = await EditorProxy.open({ host, port, tokens, connect: editor.connect });
       void editor.ended.then(() => {
-        door.close();
+        proxy.close();
         running = undefined;
       });
-      return { editor, door };
+      return { editor, proxy };
     } catch (cause) {
       await editor.close();
       const reason = cause instanceof Error ? cause.message : String(cause);
@@ -53,9 +53,9 @@ export function createVscode(
           running = undefined;
           throw error;
         });
-        const { door } = await running;
+        const { proxy } = await running;
         tokens.add(tokenHash);
-        return { port: door.port, folder: cell.workspace, process: thisProcess };
+        return { port: proxy.port, folder: cell.workspace, process: thisProcess };
       },
       async vscode_status() {
         return { running: (await running?.catch(() => undefined)) !== undefined };

@@ -7,7 +7,7 @@ import { fromRow, placesOf, type Row, toRow } from '../rows.js';
 import type { EventStore, ReadQuery, Retention, StoredRuntime, Watch } from '../store.js';
 import { compactStep } from './compaction.js';
 import { connect, inTransaction, toUnavailable } from './connect.js';
-import { PostgresLedger, PostgresNotes } from './notes.js';
+import { PostgresLedger, PostgresMailbox } from './postgres-mailbox.js';
 import { selectEvents } from './query.js';
 import { listen } from './watch.js';
 
@@ -33,7 +33,7 @@ export async function openPostgres(url: string): Promise<EventStore> {
 
 class PostgresStore implements EventStore {
   readonly name: string;
-  readonly notes: PostgresNotes;
+  readonly mailbox: PostgresMailbox;
   readonly ledger: PostgresLedger;
   readonly #url: string;
   readonly #pool: Pool;
@@ -43,7 +43,7 @@ class PostgresStore implements EventStore {
     this.#url = url;
     this.#pool = pool;
     const guarded = <Result>(work: () => Promise<Result>) => this.#guarded(work);
-    this.notes = new PostgresNotes(pool, guarded);
+    this.mailbox = new PostgresMailbox(pool, guarded);
     this.ledger = new PostgresLedger(pool, guarded);
   }
 

@@ -11,8 +11,8 @@ import { fromRow, type Row, toRow } from '../rows.js';
 import type { EventStore, ReadQuery, Retention, StoredRuntime, Watch } from '../store.js';
 import { Compaction } from './compaction.js';
 import { openDatabase, unavailable } from './database.js';
-import { SqliteLedger, SqliteNotes } from './notes.js';
 import { selectEvents } from './query.js';
+import { SqliteLedger, SqliteMailbox } from './sqlite-mailbox.js';
 
 export async function openSqlite(file: string, durability: 'process' | 'machine'): Promise<EventStore> {
   return new SqliteStore(file, await openDatabase(file, durability));
@@ -27,7 +27,7 @@ class SqliteStore implements EventStore {
   readonly #compaction: Compaction;
   readonly #add: StatementSync;
   #announcing = false;
-  readonly notes: SqliteNotes;
+  readonly mailbox: SqliteMailbox;
   readonly ledger: SqliteLedger;
   readonly #onExit = () => this.close();
 
@@ -42,7 +42,7 @@ class SqliteStore implements EventStore {
       read: <Result>(work: () => Result) => this.#guarded(work),
       transaction: <Result>(work: () => Result) => this.#transaction(work),
     };
-    this.notes = new SqliteNotes(tables);
+    this.mailbox = new SqliteMailbox(tables);
     this.ledger = new SqliteLedger(tables);
     // A clean end leaves one file instead of three.
     process.once('exit', this.#onExit);

@@ -47,7 +47,7 @@ export function storePending({ source, runtimeId, mask, optional }: StorePending
       using((store) => {
         const action = mask?.(request.action) ?? request.action;
         const masked = request.masked === true || digestOf(action) !== digestOf(request.action);
-        return store.notes.put({
+        return store.mailbox.put({
           id: request.id,
           runtimeId,
           kind: 'confirmation',
@@ -57,7 +57,7 @@ export function storePending({ source, runtimeId, mask, optional }: StorePending
         });
       }, nothing),
     list: () => using(listPending, () => []),
-    remove: (id) => using((store) => store.notes.remove(id), nothing),
+    remove: (id) => using((store) => store.mailbox.remove(id), nothing),
     answer: (id, answer, who) => within((store) => answerPending(store, id, answer, who)),
     answered: (id, signal) => within((store) => waitForAnswer(store, id, signal)),
   };
@@ -91,8 +91,8 @@ function isOpen({ answer, expiresAt }: PendingRequest): boolean {
 }
 
 async function listPending(store: EventStore): Promise<PendingRequest[]> {
-  const notes = await store.notes.list('confirmation');
-  return notes.flatMap(({ body, reply }) => {
+  const messages = await store.mailbox.list('confirmation');
+  return messages.flatMap(({ body, reply }) => {
     const parsed = pendingSchema.safeParse({
       ...(JSON.parse(body) as object),
       ...(reply === undefined ? {} : { answer: JSON.parse(reply) as unknown }),
@@ -109,7 +109,7 @@ async function answerPending(
 ): Promise<void> {
   const waiting = (await listPending(store)).find((request) => request.id === id);
   const open = waiting !== undefined && isOpen(waiting);
-  if (!open || !(await store.notes.reply(id, JSON.stringify({ answer, who }))))
+  if (!open || !(await store.mailbox.reply(id, JSON.stringify({ answer, who }))))
     throw new WorkcellError(
       'not-found',
       `There is no open confirmation ${JSON.stringify(id)}; it was answered, or its time is over and it counts as denied.`,
@@ -122,8 +122,8 @@ async function waitForAnswer(
   id: string,
   signal: AbortSignal,
 ): Promise<NonNullable<PendingRequest['answer']>> {
-  const [note] = (await store.notes.list('confirmation')).filter((found) => found.id === id);
-  for await (const _ of changes(store, note?.runtimeId ?? '', signal)) {
+  const [message] = (await store.mailbox.list('confirmation')).filter((found) => found.id === id);
+  for await (const _ of changes(store, message?.runtimeId ?? '', signal)) {
     const answer = (await listPending(store)).find((request) => request.id === id)?.answer;
     if (answer !== undefined) return answer;
   }

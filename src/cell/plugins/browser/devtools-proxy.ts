@@ -3,15 +3,15 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { OwnerTokens } from '../owner-tokens.js';
-import type { SharedPipe } from './share.js';
+import type { SharedPipe } from './shared-pipe.js';
 
 const longestMessage = 64 * 1024 * 1024;
-const mostGuests = 16;
+const mostClients = 16;
 
-export class Door {
+export class DevtoolsProxy {
   readonly #pipe: SharedPipe;
   readonly #server: Server;
-  /** Who may come in: the token is the path. */
+  /** Which clients may connect: the token is the path. */
   readonly tokens = new OwnerTokens();
   readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: longestMessage });
 
@@ -27,13 +27,13 @@ export class Door {
     this.#server.unref();
   }
 
-  static async open(pipe: SharedPipe): Promise<Door> {
-    const door = new Door(pipe);
+  static async open(pipe: SharedPipe): Promise<DevtoolsProxy> {
+    const proxy = new DevtoolsProxy(pipe);
     await new Promise<void>((resolve, reject) => {
-      door.#server.once('error', reject);
-      door.#server.listen(0, '127.0.0.1', resolve);
+      proxy.#server.once('error', reject);
+      proxy.#server.listen(0, '127.0.0.1', resolve);
     });
-    return door;
+    return proxy;
   }
 
   get port(): number {
@@ -45,12 +45,12 @@ export class Door {
     for (const socket of this.#sockets.clients) socket.terminate();
   }
 
-  /** No web page is let in, whatever it knows, and nobody without a token as the path. */
+  /** Refuses every web page, and every client without a token as the path. */
   #admits({ url = '', headers }: IncomingMessage): boolean {
     return (
       headers.origin === undefined &&
       /^(?:127\.0\.0\.1|localhost)(?::\d+)?$/.test(headers.host ?? '') &&
-      this.#sockets.clients.size < mostGuests &&
+      this.#sockets.clients.size < mostClients &&
       this.tokens.has(url.slice(1))
     );
   }
@@ -61,18 +61,18 @@ export class Door {
     socket.on('message', keep);
     socket.on('error', () => socket.terminate());
     try {
-      const guest = await this.#pipe.invite(
+      const client = await this.#pipe.attachClient(
         (message) => socket.send(JSON.stringify(message)),
         () => socket.close(),
       );
       const pass = (data: RawData) => {
         try {
-          guest.send(JSON.parse(data.toString()));
+          client.send(JSON.parse(data.toString()));
         } catch {
           socket.close(1007, 'Only JSON is understood.');
         }
       };
-      socket.once('close', () => guest.close());
+      socket.once('close', () => client.close());
       socket.off('message', keep);
       for (const data of early) pass(data);
       socket.on('message', pass);

@@ -2,7 +2,7 @@
 import type { Duplex } from 'node:stream';
 import type { KernelReport } from '../../cell/server/boot.js';
 import { WorkcellError } from '../../protocol/index.js';
-import { awaitGreeting, firstLine, LogTail } from '../boot.js';
+import { awaitHandshake, firstLine, LogTail } from '../boot.js';
 import { demultiplex } from '../engines/demultiplex.js';
 import type { Engine } from '../engines/docker.js';
 import type { Container } from '../engines/docker-client.js';
@@ -11,7 +11,7 @@ import type { DockerOptions } from './options.js';
 
 const startMs = 60_000;
 
-export interface Greeted {
+export interface BootedContainer {
   readonly kernel: KernelReport;
   /** Settles when the container has ended; rejects when the engine went away. */
   readonly ended: Promise<{ exitCode: number; oom: boolean }>;
@@ -22,7 +22,7 @@ export async function bootContainer(
   container: Container,
   options: Pick<DockerOptions, 'keepAlive' | 'onLog'>,
   signal: AbortSignal | undefined,
-): Promise<Greeted> {
+): Promise<BootedContainer> {
   const stream = await container.attach({ stdin: !options.keepAlive, stdout: true, stderr: true });
   const log = new LogTail();
   if (options.onLog !== undefined) log.onLine = options.onLog;
@@ -35,7 +35,7 @@ export async function bootContainer(
     streams.on('error', () => {});
   });
   await container.start();
-  const { kernel } = await awaitGreeting({
+  const { kernel } = await awaitHandshake({
     who: 'The executor in the container',
     said,
     ended: ended.then(({ exitCode }) => `it ended with code ${exitCode}`),

@@ -1,15 +1,12 @@
-/** Notes and the ledger in the tables of a SQLite file. */
+/** The mailbox and the ledger in the tables of a SQLite file. */
+import { type Ledger, type LedgerHead, type LedgerLine, noLine } from '../ledger.js';
 import {
-  fromNoteRow,
+  fromMailboxRow,
   keptAfterMs,
-  type Ledger,
-  type LedgerHead,
-  type LedgerLine,
-  type Note,
-  type NoteRow,
-  type Notes,
-  noLine,
-} from '../notes.js';
+  type Mailbox,
+  type MailboxMessage,
+  type MailboxRow,
+} from '../mailbox.js';
 
 interface Statement {
   run(...values: (string | number | null)[]): { changes: number | bigint };
@@ -23,14 +20,14 @@ interface Tables {
   transaction<Result>(work: () => Result): Result;
 }
 
-export class SqliteNotes implements Notes {
+export class SqliteMailbox implements Mailbox {
   readonly #tables: Tables;
 
   constructor(tables: Tables) {
     this.#tables = tables;
   }
 
-  put({ id, runtimeId, kind, at, expiresAt, body, reply }: Note): void {
+  put({ id, runtimeId, kind, at, expiresAt, body, reply }: MailboxMessage): void {
     const { prepare, transaction } = this.#tables;
     transaction(() => {
       prepare('DELETE FROM notes WHERE expires < ?').run(Date.now() - keptAfterMs);
@@ -46,14 +43,14 @@ export class SqliteNotes implements Notes {
     });
   }
 
-  list(kind: Note['kind'], runtimeId?: string): Note[] {
+  list(kind: MailboxMessage['kind'], runtimeId?: string): MailboxMessage[] {
     const { prepare, read } = this.#tables;
     const rows = read(() =>
       runtimeId === undefined
         ? prepare('SELECT * FROM notes WHERE kind = ? ORDER BY at, id').all(kind)
         : prepare('SELECT * FROM notes WHERE kind = ? AND runtime = ? ORDER BY at, id').all(kind, runtimeId),
     );
-    return (rows as NoteRow[]).map(fromNoteRow);
+    return (rows as MailboxRow[]).map(fromMailboxRow);
   }
 
   reply(id: string, reply: string, instead?: string): boolean {

@@ -23,14 +23,14 @@ export async function takeActions(
   signal: AbortSignal,
 ): Promise<void> {
   for await (const _ of changes(store, runtimeId, signal)) {
-    for (const note of await store.notes.list('action', runtimeId)) {
+    for (const message of await store.mailbox.list('action', runtimeId)) {
       if (signal.aborted) return;
-      if (note.reply !== undefined || note.expiresAt <= Date.now()) continue;
+      if (message.reply !== undefined || message.expiresAt <= Date.now()) continue;
       // Whoever replies first has it: this runtime takes it, or its author withdraws it.
-      if (!(await store.notes.reply(note.id, takenReply))) continue;
+      if (!(await store.mailbox.reply(message.id, takenReply))) continue;
       // Its turn may come much later; those behind it are taken all the same.
-      void takeOne(note.body, take)
-        .then((reply) => store.notes.reply(note.id, JSON.stringify(reply), takenReply))
+      void takeOne(message.body, take)
+        .then((reply) => store.mailbox.reply(message.id, JSON.stringify(reply), takenReply))
         .catch(() => {});
     }
   }

@@ -1,4 +1,4 @@
-/** Lets others speak to a browser over the pipe that one already uses, each as if it were alone. */
+/** Lets several clients share the pipe to one browser, each as if it were alone. */
 import type { MessagePipe } from './pipe.js';
 
 type Message = Readonly<{
@@ -9,20 +9,20 @@ type Message = Readonly<{
   result?: Readonly<Record<string, unknown>>;
 }>;
 
-/** The first speaker counts its questions from 1; those of the others are counted from here. */
+/** The driver numbers its requests from 1; requests of other clients are numbered from here. */
 const firstId = 1_000_000_000;
 
-export interface Guest {
+export interface PipeClient {
   send(message: object): void;
   close(): void;
 }
 
 export class SharedPipe implements MessagePipe {
   readonly #pipe: MessagePipe;
-  readonly #questions = new Map<number, (message: Message) => void>();
-  /** Which guest hears of a session. */
+  readonly #requests = new Map<number, (message: Message) => void>();
+  /** Which client receives the messages of a session. */
   readonly #sessions = new Map<string, (message: Message) => void>();
-  readonly #guests = new Set<() => void>();
+  readonly #clients = new Set<() => void>();
   #lastId = firstId;
   onmessage?: (message: object) => void;
   onclose?: (reason?: string) => void;
@@ -31,7 +31,7 @@ export class SharedPipe implements MessagePipe {
     this.#pipe = pipe;
     pipe.onmessage = (message) => this.#route(message);
     pipe.onclose = (reason) => {
-      for (const leave of [...this.#guests]) leave();
+      for (const onClose of [...this.#clients]) onClose();
       this.onclose?.(reason);
     };
   }
@@ -44,12 +44,12 @@ export class SharedPipe implements MessagePipe {
     this.#pipe.close();
   }
 
-  /** One more speaker, with a session of its own at the browser. */
-  async invite(hear: (message: object) => void, leave: () => void): Promise<Guest> {
+  /** Attaches one more client, with a browser session of its own. */
+  async attachClient(onMessage: (message: object) => void, onClose: () => void): Promise<PipeClient> {
     const own = new Set<string>();
     const { result } = await this.#ask({ method: 'Target.attachToBrowserTarget' });
     const root = result?.sessionId;
-    if (typeof root !== 'string') throw new Error('The browser takes no more speakers.');
+    if (typeof root !== 'string') throw new Error('The browser accepts no more clients.');
     const listen = (message: Message) => {
       const session = message.params?.sessionId;
       if (message.method === 'Target.attachedToTarget' && typeof session === 'string') {
@@ -60,20 +60,20 @@ export class SharedPipe implements MessagePipe {
         own.delete(session);
         this.#sessions.delete(session);
       }
-      hear(withoutSession(message, root));
+      onMessage(withoutSession(message, root));
     };
     own.add(root);
     this.#sessions.set(root, listen);
     const gone = () => {
-      this.#guests.delete(gone);
+      this.#clients.delete(gone);
       for (const session of own) this.#sessions.delete(session);
-      leave();
+      onClose();
     };
-    this.#guests.add(gone);
+    this.#clients.add(gone);
     return {
-      send: (message) => this.#pass(message as Message, root, own, hear),
+      send: (message) => this.#pass(message as Message, root, own, onMessage),
       close: () => {
-        if (!this.#guests.has(gone)) return;
+        if (!this.#clients.has(gone)) return;
         gone();
         this.#pipe.send({
           id: ++this.#lastId,
@@ -84,22 +84,27 @@ export class SharedPipe implements MessagePipe {
     };
   }
 
-  #pass(message: Message, root: string, own: ReadonlySet<string>, hear: (message: object) => void): void {
+  #pass(
+    message: Message,
+    root: string,
+    own: ReadonlySet<string>,
+    onMessage: (message: object) => void,
+  ): void {
     const { id, sessionId = root, method, params } = message;
     if (!own.has(sessionId)) {
       const error = { code: -32_001, message: 'There is no such session.' };
-      hear({ id, ...(message.sessionId === undefined ? {} : { sessionId }), error });
+      onMessage({ id, ...(message.sessionId === undefined ? {} : { sessionId }), error });
       return;
     }
     void this.#ask({ sessionId, method, params }).then((answer) =>
-      hear(withoutSession({ ...answer, ...(id === undefined ? {} : { id }) }, root)),
+      onMessage(withoutSession({ ...answer, ...(id === undefined ? {} : { id }) }, root)),
     );
   }
 
   #ask(question: object): Promise<Message> {
     const id = ++this.#lastId;
     return new Promise((resolve) => {
-      this.#questions.set(id, resolve);
+      this.#requests.set(id, resolve);
       this.#pipe.send({ id, ...question });
     });
   }
@@ -107,17 +112,17 @@ export class SharedPipe implements MessagePipe {
   #route(message: Message): void {
     const { id, sessionId } = message;
     if (id !== undefined && id > firstId) {
-      this.#questions.get(id)?.(message);
-      this.#questions.delete(id);
+      this.#requests.get(id)?.(message);
+      this.#requests.delete(id);
       return;
     }
-    const guest = id === undefined && sessionId !== undefined ? this.#sessions.get(sessionId) : undefined;
-    if (guest === undefined) this.onmessage?.(message);
-    else guest(message);
+    const client = id === undefined && sessionId !== undefined ? this.#sessions.get(sessionId) : undefined;
+    if (client === undefined) this.onmessage?.(message);
+    else client(message);
   }
 }
 
-/** A guest's own session is what it takes for the browser itself. */
+/** A client takes its own session for the browser itself. */
 function withoutSession(message: Message, root: string): object {
   if (message.sessionId !== root) return message;
   const { sessionId: _, ...rest } = message;

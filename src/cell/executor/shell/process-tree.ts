@@ -6,7 +6,7 @@ import { withDescendants } from '../../launchers/process-table.js';
 
 const ticksPerSecond = 100;
 
-export class Victims {
+export class ProcessTree {
   readonly #launcher: Launcher;
   /** Children of the shell that an earlier command left in the background. */
   #spared = new Set<number>();
@@ -65,10 +65,10 @@ export class Victims {
     try {
       // What is being killed may be starting more; each round leaves fewer that could.
       for (let round = 0; round < 20; round++) {
-        const victims = select(this.#launcher.processes()).map((entry) => entry.pid);
-        if (victims.length === 0) return;
+        const pids = select(this.#launcher.processes()).map((entry) => entry.pid);
+        if (pids.length === 0) return;
         if (round > 0) forks.foundMore();
-        this.#launcher.signal(victims, 'SIGKILL');
+        this.#launcher.signal(pids, 'SIGKILL');
       }
     } finally {
       forks.release();

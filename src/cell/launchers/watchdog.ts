@@ -25,16 +25,16 @@ for round in {1..100}; do
 done`;
 
 let state: 'idle' | 'watching' | 'dismissed' = 'idle';
-let guardian: ChildProcess | undefined;
+let watchdog: ChildProcess | undefined;
 
 /** Has what carries the mark ended with this process. Without bash or a process file system it is not. */
-export function watchOver(): void {
+export function startWatchdog(): void {
   if (state !== 'idle') return;
   state = 'watching';
   // Nobody has to wait for it: it is needed when this process ends.
   setImmediate(() => {
     if (state !== 'watching') return;
-    const child = spawn(hostProgram('bash'), ['--norc', '--noprofile', '-c', source, 'guardian', ownerMark], {
+    const child = spawn(hostProgram('bash'), ['--norc', '--noprofile', '-c', source, 'watchdog', ownerMark], {
       cwd: '/',
       env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
       detached: true,
@@ -42,7 +42,7 @@ export function watchOver(): void {
     });
     child.on('error', () => {});
     child.unref();
-    guardian = child;
+    watchdog = child;
     const input = child.stdin as Writable & { unref(): void };
     input.on('error', () => {});
     input.unref();
@@ -50,7 +50,7 @@ export function watchOver(): void {
 }
 
 /** Leaves what runs to itself, because somebody asked for that. */
-export function dismissGuardian(): void {
+export function stopWatchdog(): void {
   state = 'dismissed';
-  guardian?.kill('SIGKILL');
+  watchdog?.kill('SIGKILL');
 }

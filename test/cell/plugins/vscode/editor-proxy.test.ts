@@ -1,4 +1,4 @@
-/** Who gets through the door to the editor, and what of their requests. */
+/** Whom the proxy lets through to the editor, and what of their requests. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { OwnerTokens } from '../../../../src/cell/plugins/owner-tokens.js';
-import { Door } from '../../../../src/cell/plugins/vscode/door.js';
+import { EditorProxy } from '../../../../src/cell/plugins/vscode/editor-proxy.js';
 
 const token = 'a secret';
 const tokens = new OwnerTokens();
@@ -27,14 +27,14 @@ new WebSocketServer({ server: inside }).on('connection', (socket, { headers }) =
   socket.send(headers.cookie ?? 'no cookie');
   socket.on('message', (data) => socket.send(`heard ${data}`));
 });
-let door: Door;
+let proxy: EditorProxy;
 let cookie: string;
 
 beforeAll(async () => {
   inside.listen(0, '127.0.0.1');
   await once(inside, 'listening');
   const { port } = inside.address() as AddressInfo;
-  door = await Door.open({
+  proxy = await EditorProxy.open({
     host: '127.0.0.1',
     port: 0,
     tokens,
@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 
 afterAll(() => {
-  door?.close();
+  proxy?.close();
   inside.close();
 });
 
@@ -61,7 +61,7 @@ async function passOf(base: string): Promise<string> {
 }
 
 async function ask(path: string, headers: IncomingHttpHeaders = {}, method = 'GET', body = '') {
-  const asking = request({ host: '127.0.0.1', port: door.port, path, headers, method, agent: false });
+  const asking = request({ host: '127.0.0.1', port: proxy.port, path, headers, method, agent: false });
   asking.end(body);
   const [answer] = (await once(asking, 'response')) as [IncomingMessage];
   return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
@@ -105,7 +105,7 @@ test('what has the cookie goes through whole, and the editor sees no cookie but 
   expect(JSON.parse((await ask('/', { cookie })).body).headers).not.toHaveProperty('cookie');
 });
 
-test('a cookie that the editor sets is one of this door, for no other server', async () => {
+test('a cookie that the editor sets is bound to this proxy, for no other server', async () => {
   const [name] = cookie.split('=');
   const { headers } = await ask('/sets-a-cookie', { cookie });
   expect(headers['set-cookie']).toEqual([`${name}-session=mine; Path=/`]);
@@ -136,8 +136,8 @@ test('a token brought by a request that changes something is no token', async ()
 });
 
 test('WebSockets go through with the cookie, from pages of the editor', async () => {
-  const origin = `http://127.0.0.1:${door.port}`;
-  const socket = new WebSocket(`ws://127.0.0.1:${door.port}/x`, { headers: { cookie, origin } });
+  const origin = `http://127.0.0.1:${proxy.port}`;
+  const socket = new WebSocket(`ws://127.0.0.1:${proxy.port}/x`, { headers: { cookie, origin } });
   const [first] = (await once(socket, 'message')) as [Buffer];
   expect(String(first)).toBe('no cookie');
   socket.send('hello');
@@ -152,7 +152,7 @@ test.each([
   ['from another origin', () => ({ cookie, origin: 'http://evil.example' })],
   ['for another host', () => ({ cookie, host: 'evil.example' })],
 ])('WebSockets %s are refused', async (_, headers) => {
-  const socket = new WebSocket(`ws://127.0.0.1:${door.port}/`, { headers: headers() });
+  const socket = new WebSocket(`ws://127.0.0.1:${proxy.port}/`, { headers: headers() });
   const [error] = (await once(socket, 'error')) as [Error];
   expect(error.message).toContain('403');
 });
@@ -185,7 +185,7 @@ test.each([
   hostile.listen(0, '127.0.0.1');
   await once(hostile, 'listening');
   const { port } = hostile.address() as AddressInfo;
-  const other = await Door.open({ host: '127.0.0.1', port: 0, tokens, connect: () => dial(port) });
+  const other = await EditorProxy.open({ host: '127.0.0.1', port: 0, tokens, connect: () => dial(port) });
   const base = `http://127.0.0.1:${other.port}`;
   expect((await fetch(base, { headers: { cookie: await passOf(base) } })).status).toBe(502);
   other.close();
@@ -193,7 +193,7 @@ test.each([
 });
 
 test('an editor that is gone is told', async () => {
-  const alone = await Door.open({
+  const alone = await EditorProxy.open({
     host: '127.0.0.1',
     port: 0,
     tokens,

@@ -1,16 +1,13 @@
-/** Notes and the ledger in the tables of a PostgreSQL database. */
+/** The mailbox and the ledger in the tables of a PostgreSQL database. */
 import type { Pool } from 'pg';
+import { type Ledger, type LedgerHead, type LedgerLine, noLine } from '../ledger.js';
 import {
-  fromNoteRow,
+  fromMailboxRow,
   keptAfterMs,
-  type Ledger,
-  type LedgerHead,
-  type LedgerLine,
-  type Note,
-  type NoteRow,
-  type Notes,
-  noLine,
-} from '../notes.js';
+  type Mailbox,
+  type MailboxMessage,
+  type MailboxRow,
+} from '../mailbox.js';
 import { inTransaction } from './connect.js';
 
 type Guarded = <Result>(work: () => Promise<Result>) => Promise<Result>;
@@ -18,7 +15,7 @@ type Guarded = <Result>(work: () => Promise<Result>) => Promise<Result>;
 /** Any number that others are unlikely to lock. */
 const ledgerLock = 7_266_735_112;
 
-export class PostgresNotes implements Notes {
+export class PostgresMailbox implements Mailbox {
   readonly #pool: Pool;
   readonly #guarded: Guarded;
 
@@ -27,7 +24,7 @@ export class PostgresNotes implements Notes {
     this.#guarded = guarded;
   }
 
-  async put({ id, runtimeId, kind, at, expiresAt, body, reply }: Note): Promise<void> {
+  async put({ id, runtimeId, kind, at, expiresAt, body, reply }: MailboxMessage): Promise<void> {
     await this.#guarded(() =>
       this.#pool.query(
         `WITH old AS (DELETE FROM workcell.notes WHERE expires < $8),
@@ -38,14 +35,14 @@ export class PostgresNotes implements Notes {
     );
   }
 
-  async list(kind: Note['kind'], runtimeId?: string): Promise<Note[]> {
+  async list(kind: MailboxMessage['kind'], runtimeId?: string): Promise<MailboxMessage[]> {
     const { rows } = await this.#guarded(() =>
-      this.#pool.query<NoteRow>(
+      this.#pool.query<MailboxRow>(
         'SELECT * FROM workcell.notes WHERE kind = $1 AND ($2::text IS NULL OR runtime = $2) ORDER BY at, id',
         [kind, runtimeId ?? null],
       ),
     );
-    return rows.map(fromNoteRow);
+    return rows.map(fromMailboxRow);
   }
 
   async reply(id: string, reply: string, instead?: string): Promise<boolean> {

@@ -15,7 +15,7 @@ import type { OwnerTokens } from '../owner-tokens.js';
 /** Who asks for more than these at once is no browser of a person. */
 const mostConnections = 512;
 
-export interface DoorOptions {
+export interface EditorProxyOptions {
   readonly host: string;
   readonly port: number;
   readonly tokens: OwnerTokens;
@@ -23,8 +23,8 @@ export interface DoorOptions {
   connect(): Promise<Duplex>;
 }
 
-export class Door {
-  readonly #options: DoorOptions;
+export class EditorProxy {
+  readonly #options: EditorProxyOptions;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   /** Browsers keep cookies by host and not by port, so several editors need a name each. */
@@ -32,7 +32,7 @@ export class Door {
   /** What stands for the token from the first page on. The editor never sees either. */
   readonly #pass = randomBytes(32).toString('hex');
 
-  private constructor(options: DoorOptions) {
+  private constructor(options: EditorProxyOptions) {
     this.#options = options;
     this.#server = createServer((incoming, response) => void this.#answer(incoming, response));
     this.#server.maxConnections = mostConnections;
@@ -44,13 +44,13 @@ export class Door {
     this.#server.unref();
   }
 
-  static async open(options: DoorOptions): Promise<Door> {
-    const door = new Door(options);
+  static async open(options: EditorProxyOptions): Promise<EditorProxy> {
+    const proxy = new EditorProxy(options);
     await new Promise<void>((resolve, reject) => {
-      door.#server.once('error', reject);
-      door.#server.listen(options.port, options.host, resolve);
+      proxy.#server.once('error', reject);
+      proxy.#server.listen(options.port, options.host, resolve);
     });
-    return door;
+    return proxy;
   }
 
   get port(): number {
@@ -178,7 +178,7 @@ function partsOf(url: string): { path: string; query: URLSearchParams } {
 
 /**
  * What answers is a program of the cell, and may answer what no server may say. A cookie that it sets is kept under a name
- * of this door, so that it meets no other server of this machine.
+ * of this proxy, so that it meets no other server of this machine.
  */
 function passOn(answer: IncomingMessage, response: ServerResponse, cookie: string): void {
   try {

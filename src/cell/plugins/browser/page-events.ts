@@ -4,7 +4,7 @@ import { most } from './actions.js';
 
 type Kinds = Pick<PageObservation, 'downloads' | 'dialogs' | 'blocked' | 'pageErrors' | 'messages'>;
 
-export class Happenings {
+export class PageEvents {
   #kept: Kinds = empty();
   /** How many dialogs there were, also those that are not kept. */
   dialogCount = 0;

@@ -1,0 +1,23 @@
+/** The seam between the audit record and the store that keeps it. */
+
+/** Numbered lines of which each follows from the one before. */
+export interface Ledger {
+  /** Adds one line; whoever else adds one waits until it is there. */
+  append(make: (last: LedgerHead) => LedgerLine): void | Promise<void>;
+  /** Lines after a number, in order. */
+  read(after: number, limit: number): readonly LedgerLine[] | Promise<readonly LedgerLine[]>;
+  /** The last line that was added, kept apart from the lines. */
+  head(): LedgerHead | Promise<LedgerHead>;
+}
+
+export interface LedgerHead {
+  /** 0 when there is none. */
+  readonly sequence: number;
+  readonly hash: string;
+}
+
+export interface LedgerLine extends LedgerHead {
+  readonly line: string;
+}
+
+export const noLine: LedgerHead = { sequence: 0, hash: '' };
