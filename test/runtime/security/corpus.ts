@@ -1,5 +1,5 @@
-/** Reads the labelled commands and measures an analyzer on them. */
-import { readFileSync } from 'node:fs';
+/** Reads the labelled commands and measures the rules on them. */
+import { readdirSync, readFileSync } from 'node:fs';
 import type { Risk } from '../../../src/runtime/security/index.js';
 import { rules } from '../../../src/runtime/security/index.js';
 
@@ -17,52 +17,58 @@ export interface Measured {
   readonly missed: readonly string[];
 }
 
-export function measure(prefix: string): Measured {
+interface Labelled {
+  readonly label: Risk;
+  readonly command: string;
+}
+
+const folder = new URL('corpus/', import.meta.url);
+
+/** Named by what is in them. */
+export const corpora = readdirSync(folder)
+  .map((file) => file.replace(/\.txt$/, ''))
+  .sort();
+
+export function measure(corpus: string): Measured {
   const analyzer = rules();
-  const dangerous = lines(`${prefix}dangerous.txt`).map((line) => {
-    const space = line.indexOf(' ');
-    return { label: line.slice(0, space) as Risk, command: line.slice(space + 1) };
+  const judged = labelled(corpus).map((line) => {
+    const start = process.hrtime.bigint();
+    const { risk } = analyzer.analyze({ action: 'run', command: line.command });
+    return { ...line, risk, microseconds: Number(process.hrtime.bigint() - start) / 1000 };
   });
-  const harmless = lines(`${prefix}harmless.txt`);
-  const judge = (command: string) => analyzer.analyze({ action: 'run', command }).risk;
-  const missed = dangerous.filter(({ label, command }) => !reaches(judge(command), label));
-  const found = dangerous.filter(
-    ({ label, command }) => label === 'high' && judge(command) === 'high',
-  ).length;
-  const wrong = harmless.filter((command) => judge(command) === 'high');
-  const asked = harmless.filter((command) => judge(command) !== 'low').length;
-  const all = [...dangerous.map(({ command }) => command), ...harmless];
-  const times = all
-    .map((command) => {
-      const start = process.hrtime.bigint();
-      judge(command);
-      return Number(process.hrtime.bigint() - start) / 1000;
-    })
-    .sort((left, right) => left - right);
-  const microseconds = times[times.length >> 1] ?? 0;
+  const dangerous = judged.filter(({ label }) => label !== 'low');
+  const harmless = judged.filter(({ label }) => label === 'low');
+  const missed = dangerous.filter(({ label, risk }) => (label === 'high' ? risk !== 'high' : risk === 'low'));
+  const wrong = harmless.filter(({ risk }) => risk === 'high');
+  const found = dangerous.filter(({ label, risk }) => label === 'high' && risk === 'high').length;
+  const times = judged.map(({ microseconds }) => microseconds).sort((left, right) => left - right);
   return {
     dangerous: dangerous.length,
     harmless: harmless.length,
-    recall: 1 - missed.length / dangerous.length,
-    precision: found / (found + wrong.length),
+    recall: share(dangerous.length - missed.length, dangerous.length),
+    precision: share(found, found + wrong.length),
     falseHigh: wrong.length / harmless.length,
-    asked: asked / harmless.length,
-    microseconds,
-    missed: [
-      ...missed.map(({ label, command }) => `${label}: ${command}`),
-      ...wrong.map((command) => `harmless: ${command}`),
-    ],
+    asked: harmless.filter(({ risk }) => risk !== 'low').length / harmless.length,
+    microseconds: times[times.length >> 1] ?? 0,
+    missed: [...missed, ...wrong].map(({ label, command }) => `${label}: ${command}`),
   };
 }
 
-function reaches(risk: Risk, label: Risk): boolean {
-  return label === 'high' ? risk === 'high' : risk !== 'low';
+/** Of nothing, everything was found. */
+function share(part: number, whole: number): number {
+  return whole === 0 ? 1 : part / whole;
 }
 
 /** `⏎` stands for a line break. */
-function lines(name: string): string[] {
-  return readFileSync(new URL(`corpus/${name}`, import.meta.url), 'utf8')
+export function labelled(corpus: string): Labelled[] {
+  return readFileSync(new URL(`${corpus}.txt`, folder), 'utf8')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
-    .map((line) => line.replaceAll('⏎', '\n'));
+    .map((line) => {
+      const space = line.indexOf(' ');
+      return {
+        label: line.slice(0, space) as Risk,
+        command: line.slice(space + 1).replaceAll('⏎', '\n'),
+      };
+    });
 }
