@@ -91,8 +91,10 @@ const hasDescriptorPaths = existsSync('/proc/self/fd');
 const pathOnly = 0o10000000;
 /** How many levels are open at once; what lies deeper is brought up first. */
 const openLevels = 64;
-/** A program may go on adding files for as long as it lives. */
+/** A tree of many levels takes a round for every {@link openLevels} of them. */
 const maxRounds = 1000;
+/** A program that is still alive may fill the tree as fast as it is emptied. Rounds that bring nothing up are that. */
+const maxRefills = 10;
 const batch = 256;
 
 type Path = string | Buffer;
@@ -135,9 +137,12 @@ function* removeEntry(parent: Directory, name: Buffer, onlyOwn: boolean): Work<v
   }
   try {
     if (onlyOwn && fstatSync(numberOf(top.base)).uid !== process.geteuid?.()) return;
-    for (let round = 0; round < maxRounds; round++) {
+    let refills = 0;
+    for (let round = 0; round < maxRounds && refills <= maxRefills; round++) {
+      const before = moved;
       const progress = yield* empty(top, top, 1);
       if ((yield* removed(calls.rmdir(place))) || !progress) return;
+      if (moved === before) refills++;
     }
   } finally {
     yield calls.close(top.base);

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { openOwnDirectory } from '../../../src/base/own-directory.js';
 import { makeScratch, ownedPrefix, sweepAbandoned } from '../../../src/cell/launchers/scratch.js';
 import { runAsStranger, startAsStranger, stranger } from '../../base/as-user.js';
@@ -88,6 +88,7 @@ test('a directory that is exchanged for a link while it is swept leads nowhere',
     mkdirSync(workspace, { recursive: true });
     chownSync(workspace, stranger, stranger);
     const attacker = await startAsStranger(exchanging, { cwd: workspace, args: [victim] });
+    onTestFinished(() => void attacker.kill('SIGKILL'));
     await sweepAbandoned(own);
     const ended = once(attacker, 'exit');
     attacker.kill('SIGKILL');
