@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -73,10 +74,11 @@ test('a link of this user that leads through a directory of another one does not
   refused(join(place, 'link'), /theirs belongs to user 65534/);
 });
 
-test('links in a circle, devices, directories and large files are refused and not waited on', () => {
+test('links in a circle, named pipes, directories and large files are refused and not waited on', () => {
   symlinkSync('circle', join(place, 'circle'));
   refused(join(place, 'circle'), /too many links/);
-  refused('/dev/null', /can be written|is not a regular file/);
+  execFileSync('mkfifo', [join(place, 'pipe')]);
+  refused(join(place, 'pipe'), /is not a regular file/);
   refused(place, /is not a regular file/);
   writeFileSync(join(place, 'file'), Buffer.alloc(1_048_577));
   refused(join(place, 'file'), /is larger than 1048576 bytes/);
