@@ -29,12 +29,18 @@ const house = ['test/house/**/*.test.ts'];
 
 /** A machine under load can keep a real program waiting; what fails twice is a defect, and the runner names what it repeated. */
 const retry = process.env.CI === 'true' ? 1 : 0;
-const common = { pool: 'forks' as const, testTimeout: 60_000, hookTimeout: 60_000, retry };
+const common = {
+  pool: 'forks' as const,
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  retry,
+  setupFiles: ['test/programs.ts'],
+};
 
 export default defineConfig({
   test: {
     maxWorkers: 2,
-    globalSetup: ['test/state.ts', 'test/engines/setup.ts'],
+    globalSetup: ['test/state.ts', 'test/build.ts', 'test/engines/setup.ts'],
     projects: [
       {
         test: {

@@ -45,12 +45,6 @@ export function startProgram({ who, program, directory, env, logFile }: ProgramO
   return follow(child, who);
 }
 
-/** Words that run a module of this package: as it was built, or as source under a loader. `file`: without its ending. */
-export function moduleWords(file: string, ending: string): string[] {
-  const isSource = import.meta.url.endsWith('.ts');
-  return isSource ? ['--import', import.meta.resolve('tsx'), `${file}.ts`] : [`${file}.${ending}`];
-}
-
 function follow(child: ChildProcess, who: string): ServerProcess {
   const [input, output, errors, settings] = child.stdio as [
     Writable | null,

@@ -5,17 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Verdict } from '../../src/testing/abuse/index.js';
+import { builtFile } from '../built-file.js';
 
 /** A user that owns nothing and that no other program runs as. */
 const nobody = 65_534;
-
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 const attack = fileURLToPath(new URL('./attack.ts', import.meta.url));
 
 /** Verdicts by the id of the case. */
 export function attackAsPlainUser(): Promise<Map<string, Verdict>> {
-  return verdictsOf([...withTsx(main), 'doctor', '--attack', '--json']);
+  return verdictsOf([process.execPath, builtFile('cli/main.js'), 'doctor', '--attack', '--json']);
 }
 
 /** The same for some cases, in control groups that are given to the user. */

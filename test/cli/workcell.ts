@@ -1,16 +1,12 @@
-/** Runs the real command line, from its sources, as a process of its own. */
+/** Runs the real command line as a process of its own. */
 import { spawn as spawnProcess } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { spawn as spawnPty } from '@lydell/node-pty';
+import { builtFile } from '../built-file.js';
 
-const argv = [
-  '--import',
-  import.meta.resolve('tsx'),
-  fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url)),
-];
+const argv = [builtFile('cli/main.js')];
 
 export interface CliOptions {
   cwd?: string;

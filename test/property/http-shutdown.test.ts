@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { startExecutorProcess } from '../../bench/lines/http/server.js';
 import { createRuntime } from '../../src/index.js';
+import { builtFile } from '../built-file.js';
 import { eventually } from '../contract/given.js';
 
 test.each(['end', 'detach'] as const)('asked to %s its commands, it does so and leaves', async (what) => {
@@ -80,7 +81,7 @@ test('a client that is killed in the middle of a stream costs the server nothing
 test('a token can come through a descriptor', async () => {
   const child = spawn(
     process.execPath,
-    ['--import', 'tsx', 'src/cli/main.ts', 'executor', '--listen', 'tcp:127.0.0.1:0', '--token-fd', '3'],
+    [builtFile('cli/main.js'), 'executor', '--listen', 'tcp:127.0.0.1:0', '--token-fd', '3'],
     { stdio: ['ignore', 'pipe', 'inherit', 'pipe'] },
   );
   (child.stdio[3] as NodeJS.WritableStream).end('a-token-from-a-descriptor');

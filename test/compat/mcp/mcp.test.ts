@@ -5,14 +5,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { builtFile } from '../../built-file.js';
 
-const main = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
-const command = ['--import', 'tsx', main, 'mcp', '--backend', 'cli'];
+const command = [builtFile('cli/main.js'), 'mcp', '--backend', 'cli'];
 
 type Text = { type: string; text: string }[];
 const textOf = (answer: object) => (answer as { content: Text }).content.map(({ text }) => text).join('');
@@ -212,7 +211,7 @@ test('--read-only offers nothing that changes the cell', async () => {
 
 test('--entry offers the tools of a module, which run in the cell', async () => {
   const workspace = makeWorkspace();
-  const math = fileURLToPath(new URL('../../../src/runtime/tools/toolkits/math.ts', import.meta.url));
+  const math = builtFile('runtime/tools/toolkits/math.js');
   const { client, close } = await overStdio(workspace, ['--entry', math]);
   try {
     const { tools } = await client.listTools();

@@ -1,17 +1,17 @@
 /** The owner's side of a keeper: finds it, starts it when there is none, and asks it. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { packageVersion } from '../../../cell/server/routes/status.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import { awaitHandshake } from '../../boot.js';
 import { tryLease } from '../../lease.js';
-import { moduleWords, startProgram } from '../../server-process.js';
+import { programWords } from '../../programs.js';
+import { startProgram } from '../../server-process.js';
 import { type CellHome, keeperDirectory } from './home.js';
 import { isListening, type LineConnection, sendLine } from './lines.js';
 import { type CellRequest, keeperAnswerSchema, type StartRequest } from './messages.js';
 
-const program = fileURLToPath(new URL('./main', import.meta.url));
+const program = () => programWords('backends/sandbox/keeper/main');
 
 /** In which a cell must have started, or been stopped. */
 const answerMs = 30_000;
@@ -134,7 +134,7 @@ async function ensureKeeper(path: string, signal: AbortSignal | undefined): Prom
 async function startKeeper(socketPath: string, signal: AbortSignal | undefined): Promise<void> {
   const keeper = startProgram({
     who: 'The keeper of sandbox cells',
-    program: moduleWords(program, 'js'),
+    program: program(),
     directory: '/',
     env: keeperEnvironment(),
     logFile: `${socketPath}.log`,
@@ -153,7 +153,10 @@ function keeperEnvironment(): NodeJS.ProcessEnv {
 
 /** One for each installation, so that the executor in it is the one that its owner has. */
 function keeperName(tenant: string): string {
-  return createHash('sha256').update(`${program}\0${packageVersion()}\0${tenant}`).digest('hex').slice(0, 12);
+  return createHash('sha256')
+    .update(`${program().join(' ')}\0${packageVersion()}\0${tenant}`)
+    .digest('hex')
+    .slice(0, 12);
 }
 
 function isGone(error: unknown): boolean {

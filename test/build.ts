@@ -1,0 +1,57 @@
+/**
+ * Compiles the sources once for a run. The programs that tests start (the command line, servers, keepers) come from there:
+ * each would otherwise be compiled, and its imports resolved, by a loader at every start.
+ */
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { executorScript } from '../src/backends/images/bundle/script.js';
+
+const checkout = fileURLToPath(new URL('..', import.meta.url));
+const source = join(checkout, 'src');
+const builds = join(checkout, '.cache', 'test-builds');
+
+export async function setup(): Promise<void> {
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
+    .filter((name) => statSync(join(source, name)).isFile())
+    .sort();
+  const place = join(builds, stateOf(files));
+  if (!existsSync(place)) await compile(files, place);
+  process.env.WORKCELL_TEST_BUILD = join(place, 'dist');
+}
+
+/** Changes with every file that was written, came or went. */
+function stateOf(files: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const name of ['../package-lock.json', ...files]) {
+    const { size, mtimeMs } = statSync(join(source, name));
+    hash.update(`${name}\0${size}\0${mtimeMs}\0`);
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+async function compile(files: readonly string[], place: string): Promise<void> {
+  const made = `${place}.${process.pid}`;
+  const isModule = (name: string) => name.endsWith('.ts');
+  await build({
+    entryPoints: files.filter(isModule).map((name) => join(source, name)),
+    outbase: source,
+    outdir: join(made, 'dist'),
+    platform: 'node',
+    target: 'node20.19',
+    format: 'esm',
+    logLevel: 'warning',
+  });
+  for (const name of files.filter((name) => !isModule(name)))
+    cpSync(join(source, name), join(made, 'dist', name));
+  writeFileSync(join(made, 'dist/cell/main.cjs'), await executorScript());
+  cpSync(join(checkout, 'package.json'), join(made, 'package.json'));
+  try {
+    renameSync(made, place);
+  } catch {
+    // Another run was first, with the same sources.
+    rmSync(made, { recursive: true });
+  }
+}
