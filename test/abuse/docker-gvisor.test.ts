@@ -30,5 +30,5 @@ describe('in a container with gVisor', () => {
     });
   }
 
-  test('docs/scorecard.md says what was found', () => expectOnPage({ 'docker, gVisor': found }));
+  test('docs/reference/scorecard.md says what was found', () => expectOnPage({ 'docker, gVisor': found }));
 });

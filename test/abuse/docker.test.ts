@@ -16,5 +16,5 @@ describe('in a container', () => {
     });
   }
 
-  test('docs/scorecard.md says what was found', () => expectOnPage({ docker: found }));
+  test('docs/reference/scorecard.md says what was found', () => expectOnPage({ docker: found }));
 });

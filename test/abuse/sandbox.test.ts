@@ -34,7 +34,7 @@ describe.runIf(isRoot)('as a plain user', () => {
 
   for (const { id, title } of abuseCases) test(`${id}: ${title}`, () => expectHeld(plain.get(id)));
 
-  test('docs/scorecard.md says what was found', () => {
+  test('docs/reference/scorecard.md says what was found', () => {
     expectOnPage({ 'sandbox, root': own, 'sandbox, plain user': plain });
   });
 });

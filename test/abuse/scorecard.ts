@@ -18,7 +18,7 @@ interface Mark {
 /** By the id of the case. */
 type Column = ReadonlyMap<string, Mark>;
 
-const page = new URL('../../docs/scorecard.md', import.meta.url);
+const page = new URL('../../docs/reference/scorecard.md', import.meta.url);
 
 /** With WRITE_SCORECARD=1 the page is written first. */
 export function expectOnPage(measured: Partial<Record<Title, ReadonlyMap<string, Verdict>>>): void {

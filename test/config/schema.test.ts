@@ -71,10 +71,10 @@ test('nearest offers what is close and nothing else', () => {
 });
 
 test('every setting and its variable stand in the documentation', () => {
-  const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8').replace(
-    / +/g,
-    ' ',
-  );
+  const page = readFileSync(
+    new URL('../../docs/reference/configuration.md', import.meta.url),
+    'utf8',
+  ).replace(/ +/g, ' ');
   const missing = generalSettings.filter(
     ({ key, variable }) => !page.includes(`| \`${key}\` | \`${variable}\` |`),
   );

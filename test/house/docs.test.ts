@@ -28,6 +28,12 @@ test('every relative link leads somewhere', () => {
   expect(broken).toEqual([]);
 });
 
+test('docs/README.md lists every page', () => {
+  const listed = linksOf(readText('docs/README.md')).map(({ path }) => `docs/${path}`);
+  const rest = pages.filter((page) => /^docs\/(start|guides|reference)\//.test(page));
+  expect(rest.filter((page) => !listed.includes(page))).toEqual([]);
+});
+
 test('every decision has a number of its own', () => {
   const numbers = pages
     .filter((page) => page.startsWith('docs/decisions/'))

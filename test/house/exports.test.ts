@@ -266,7 +266,7 @@ test.each(toolkits)('workcell%s exports the one function that makes it', async (
 
 test('every adapter has its entry point, its page section and its test', () => {
   expect(Object.keys(exports).filter(isAdapter)).toEqual(adapters.map((path) => `.${path}`).sort());
-  const page = readText('docs/adapters.md');
+  const page = readText('docs/guides/adapters.md');
   for (const path of adapters) {
     expect(exports[`.${path}`]?.default).toBe(`./dist${path}.js`);
     expect(page).toContain(`workcell${path}`);

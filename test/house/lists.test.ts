@@ -20,13 +20,13 @@ test('every action is listed under its own name', () => {
   }
 });
 
-test('every error code has its line in docs/errors.md', () => {
-  const page = readText('docs/errors.md');
+test('every error code has its line in docs/reference/errors.md', () => {
+  const page = readText('docs/reference/errors.md');
   expect(errorCodes.filter((code) => !page.includes(`| \`${code}\` |`))).toEqual([]);
 });
 
-test('every action has its entry in docs/actions.md', () => {
-  const page = readText('docs/actions.md');
+test('every action has its entry in docs/reference/actions.md', () => {
+  const page = readText('docs/reference/actions.md');
   expect(actionNames.filter((name) => !page.includes(`## \`${name}\`\n`))).toEqual([]);
 });
 
@@ -47,7 +47,7 @@ describe('backends', async () => {
   test.each(types)('%s is called the same everywhere and has a test and a page', async (type) => {
     const { default: backend } = await backends[type as keyof typeof backends]();
     expect(backend.type).toBe(type);
-    for (const path of [`test/backends/${type}.test.ts`, `docs/backends/${type}.md`]) {
+    for (const path of [`test/backends/${type}.test.ts`, `docs/reference/backends/${type}.md`]) {
       expect(existsSync(join(checkout, path)), `${path} exists`).toBe(true);
     }
   });

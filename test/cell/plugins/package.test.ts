@@ -8,7 +8,9 @@ import { createRuntime } from '../../../src/index.js';
 import { checkout, readText } from '../../house/source.js';
 
 test('the page shows the example as it is', () => {
-  expect(readText('docs/plugins.md')).toContain(`\`\`\`js\n${readText('examples/plugin/index.js')}\`\`\`\n`);
+  expect(readText('docs/guides/plugins.md')).toContain(
+    `\`\`\`js\n${readText('examples/plugin/index.js')}\`\`\`\n`,
+  );
 });
 
 test.each(['cli', 'local', 'sandbox'] as const)(

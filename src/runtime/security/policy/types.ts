@@ -29,7 +29,7 @@ export interface PolicyOptions {
   readonly onRisk?:
     | Partial<Record<'low' | 'medium' | 'high', Outcome> & { unknown: 'confirm' | 'deny' }>
     | undefined;
-  /** `by-risk` (default); `always` confirms whatever no rule decides; `never` asks nobody: see docs/security.md. */
+  /** `by-risk` (default); `always` confirms whatever no rule decides; `never` asks nobody: see docs/guides/security.md. */
   readonly mode?: 'by-risk' | 'always' | 'never' | undefined;
   /** Asks a person. Without it, and without `pending`, what needs a confirmation is denied. */
   readonly confirm?: ((request: ConfirmationRequest) => Answer | Promise<Answer>) | undefined;
