@@ -1,8 +1,11 @@
 /** What an installation of the package brings along. The budget is a promise to everybody who installs it. */
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readText } from './source.js';
 
 const mostDependencies = 15;
+const mostMegabytes = 80;
 
 const { dependencies } = JSON.parse(readText('package.json')) as { dependencies: Record<string, string> };
 const { packages } = JSON.parse(readText('package-lock.json')) as {
@@ -12,6 +15,25 @@ const { packages } = JSON.parse(readText('package-lock.json')) as {
 test(`at most ${mostDependencies} packages are depended on`, () => {
   expect(Object.keys(dependencies).length).toBeLessThanOrEqual(mostDependencies);
 });
+
+test(`what is installed takes at most ${mostMegabytes} MB`, () => {
+  const installed = Object.entries(packages).filter(([path, { dev, peer }]) => path !== '' && !dev && !peer);
+  // What is for another platform is in the lock file and not installed.
+  const bytes = installed.filter(([path]) => existsSync(path)).map(([path]) => bytesIn(path));
+  expect(bytes.length).toBeGreaterThan(100);
+  expect(bytes.reduce((sum, more) => sum + more) / 1e6).toBeLessThanOrEqual(mostMegabytes);
+});
+
+/** Packages within packages are counted by themselves. */
+function bytesIn(directory: string): number {
+  return readdirSync(directory, { withFileTypes: true })
+    .filter(({ name }) => name !== 'node_modules')
+    .map((entry) => {
+      const path = join(directory, entry.name);
+      return entry.isDirectory() ? bytesIn(path) : statSync(path).size;
+    })
+    .reduce((sum, more) => sum + more, 0);
+}
 
 /** Its script takes a built file out of the package, and compiles only on a machine that it has none for. */
 const built = ['node_modules/@photostructure/sqlite'];
