@@ -1,11 +1,9 @@
 import { pipeline, Readable } from 'node:stream';
 import { pipeline as pipelineDone } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { type ExtractEvents, extract } from 'tar-stream';
+import { type Entry, extract } from 'tar-stream';
 import { type Budget, refused } from './limits.js';
 import type { MemberReceiver as Unpacker } from './unpacker.js';
-
-type Entry = ExtractEvents['entry'][1];
 
 /** Unpacks a tar archive, plain or compressed with gzip, as it arrives. */
 export async function unpackTar(
