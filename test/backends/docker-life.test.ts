@@ -13,7 +13,7 @@ import { drainPools, fillPools } from '../../src/backends/docker/pool.js';
 import docker from '../../src/backends/docker.js';
 import { createRuntime } from '../../src/index.js';
 import { type Cell, isEnforced } from '../../src/protocol/index.js';
-import { begin, eventually, refusal } from '../contract/given.js';
+import { begin, eventually, refusal } from '../../src/testing/contract/given.js';
 import { dockerEngine, images, type OwnDockerEngine, startDockerEngine } from '../engines/docker.js';
 
 const run = promisify(execFile);

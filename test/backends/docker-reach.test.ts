@@ -13,7 +13,7 @@ import { dockerBuilder, pruneImages } from '../../src/backends/images/index.js';
 import { temporaryDirectory } from '../../src/base/own-directory.js';
 import { makeScratch } from '../../src/cell/launchers/scratch.js';
 import { createRuntime } from '../../src/index.js';
-import { eventually, refusal } from '../contract/given.js';
+import { eventually, refusal } from '../../src/testing/contract/given.js';
 import { dockerEngine, images } from '../engines/docker.js';
 
 const run = promisify(execFile);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createRuntime } from '../../src/index.js';
-import { refusal } from '../contract/given.js';
+import { refusal } from '../../src/testing/contract/given.js';
 import { contractSuite } from '../contract/suite.js';
 import { dockerEngine, images } from '../engines/docker.js';
 

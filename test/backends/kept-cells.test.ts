@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import Docker from 'dockerode';
 import { describe, expect, test } from 'vitest';
 import { attachRuntime, type CreateRuntimeOptions, createRuntime, listCells } from '../../src/index.js';
-import { refusal, sh } from '../contract/given.js';
+import { refusal, sh } from '../../src/testing/contract/given.js';
 import { dockerEngine, images } from '../engines/docker.js';
 import { attach, create, keptCellSuite } from './kept/suite.js';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { leaseHolder, takeLease, tryLease } from '../../src/backends/lease.js';
-import { refusal } from '../contract/given.js';
+import { refusal } from '../../src/testing/contract/given.js';
 
 let directory = '';
 

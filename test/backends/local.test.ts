@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { openLastingHome } from '../../src/backends/local/home.js';
 import local from '../../src/backends/local.js';
 import { createRuntime, type Runtime } from '../../src/index.js';
-import { eventually, refusal, uniqueWord } from '../contract/given.js';
+import { eventually, refusal, uniqueWord } from '../../src/testing/contract/given.js';
 import { contractSuite } from '../contract/suite.js';
 
 contractSuite('local', { backend: 'local', warm: 2 }, { traits: ['limited-tree', 'kernels'] });

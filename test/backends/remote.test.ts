@@ -10,8 +10,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { loadPlugins } from '../../src/cell/plugins/load.js';
 import { createRuntime } from '../../src/index.js';
 import { protocolVersion } from '../../src/protocol/index.js';
+import { eventually, refusal } from '../../src/testing/contract/given.js';
 import { serve, type TestServer, token } from '../cell/server/serve.js';
-import { eventually, refusal } from '../contract/given.js';
 import { contractSuite } from '../contract/suite.js';
 
 for (const over of ['tcp', 'unix'] as const) {

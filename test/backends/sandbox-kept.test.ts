@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type CreateRuntimeOptions, listCells, type Runtime } from '../../src/index.js';
-import { eventually, refusal, sh, uniqueWord } from '../contract/given.js';
+import { eventually, refusal, sh, uniqueWord } from '../../src/testing/contract/given.js';
 import { attach, create, keptCellSuite, startOwner } from './kept/suite.js';
 
 const isRoot = process.getuid?.() === 0;

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { start } from './workcell.js';
 
-const kit = fileURLToPath(new URL('../runtime/tools/fixtures/kit.ts', import.meta.url));
+const kit = fileURLToPath(new URL('../../src/testing/contract/tools/kit.ts', import.meta.url));
 const token = 'a-token-for-this-test-only';
 const secret = 'tok-4f9a8b7c6d';
 let folder: string;

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { workcell } from './workcell.js';
 
-const kit = fileURLToPath(new URL('../runtime/tools/fixtures/kit.ts', import.meta.url));
+const kit = fileURLToPath(new URL('../../src/testing/contract/tools/kit.ts', import.meta.url));
 const python = fileURLToPath(new URL('../runtime/tools/fixtures/tools.py', import.meta.url));
 
 describe('workcell tools', () => {

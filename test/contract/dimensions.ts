@@ -1,17 +1,8 @@
 /** The trusted side switched on: the same behaviours hold, and what it promises holds for each of their actions. */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
-import type { CreateRuntimeOptions, Runtime, WorkcellEvent } from '../../src/index.js';
 import { rules } from '../../src/runtime/security/index.js';
-
-export interface Dimension {
-  /** Added to the options of each runtime. */
-  options(): Partial<CreateRuntimeOptions>;
-  /** Looks at a runtime whose behaviour has been shown; not at one that is closed by then. */
-  look?(runtime: Runtime): Promise<void>;
-  /** Looks at all that a runtime recorded. */
-  check(events: readonly WorkcellEvent[]): void;
-}
+import type { Dimension } from '../../src/testing/index.js';
 
 /** Whatever the rules do not call harmless is asked about, and approved. Nothing runs that was not judged. */
 export const guarded: Dimension = {

@@ -6,6 +6,7 @@ import * as plugins from '../../src/cell/plugins/index.js';
 import * as root from '../../src/index.js';
 import * as protocol from '../../src/protocol/index.js';
 import * as security from '../../src/runtime/security/index.js';
+import * as testing from '../../src/testing/index.js';
 import { checkout, filesBelow, readText } from './source.js';
 
 const surface = {
@@ -190,6 +191,12 @@ const surface = {
     module: plugins as Record<string, unknown>,
     values: ['defineAction', 'definePlugin'],
     types: ['KeptOutput', 'Plugin', 'PluginCell', 'PluginInstance', 'Requirement'],
+  },
+  './testing': {
+    file: 'src/testing/index.ts',
+    module: testing as Record<string, unknown>,
+    values: ['contractTests', 'requirements'],
+    types: ['ContractOptions', 'ContractTest', 'Dimension', 'Requirement', 'RequirementId', 'Trait'],
   },
   './security': {
     file: 'src/runtime/security/index.ts',

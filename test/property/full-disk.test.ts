@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type ExecutorProcess, startExecutorProcess } from '../../bench/lines/http/server.js';
 import { createRuntime, type Runtime } from '../../src/index.js';
-import { refusal, sh } from '../contract/given.js';
+import { refusal, sh } from '../../src/testing/contract/given.js';
 
 /** File systems of its own: small ones in memory, which go with the server. */
 const namespace = ['unshare', ...(process.getuid?.() === 0 ? [] : ['--map-root-user']), '--mount'];

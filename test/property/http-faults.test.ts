@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Action, type Progress, parseAction } from '../../src/protocol/index.js';
 import { connectExecutor, type HttpExecutor } from '../../src/runtime/client/http-executor.js';
+import { collect, eventually } from '../../src/testing/contract/given.js';
 import { serve, token } from '../cell/server/serve.js';
-import { collect, eventually } from '../contract/given.js';
 import { startProxy } from '../runtime/client/proxy.js';
 
 const run = (command: string, rest: object = {}) =>

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { startExecutorProcess } from '../../bench/lines/http/server.js';
 import { createRuntime } from '../../src/index.js';
+import { eventually } from '../../src/testing/contract/given.js';
 import { builtFile } from '../built-file.js';
-import { eventually } from '../contract/given.js';
 
 test.each(['end', 'detach'] as const)('asked to %s its commands, it does so and leaves', async (what) => {
   await using server = await startExecutorProcess(['--on-shutdown', what]);

@@ -1,9 +1,9 @@
 /** What the contract is on gVisor, whichever backend starts it. */
-import type { SuiteOptions } from '../../contract/suite.js';
+import type { ContractOptions } from '../../../src/testing/index.js';
 
 const noSignals = 'the terminals of gVisor send no signals for keys';
 
-export const gvisorContract: SuiteOptions = {
+export const gvisorContract: ContractOptions = {
   traits: ['limited-tree'],
   gaps: {
     'input.interrupt': noSignals,

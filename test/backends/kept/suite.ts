@@ -16,7 +16,7 @@ import {
   type Runtime,
   tool,
 } from '../../../src/index.js';
-import { refusal, sh } from '../../contract/given.js';
+import { refusal, sh } from '../../../src/testing/contract/given.js';
 
 export interface KeptKind {
   readonly options: object;

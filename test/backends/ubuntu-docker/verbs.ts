@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type CreateRuntimeOptions, createRuntime } from '../../../src/index.js';
-import { refusal } from '../../contract/given.js';
+import { refusal } from '../../../src/testing/contract/given.js';
 
 export function ubuntuVerbs(cell: CreateRuntimeOptions & { backend: 'ubuntu-docker' }): void {
   describe('Python', () => {

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRuntime, type Runtime } from '../../../src/index.js';
+import { refusal } from '../../../src/testing/contract/given.js';
 import { builtFile } from '../../built-file.js';
-import { refusal } from '../../contract/given.js';
 
 const uid = 54_321;
 const gid = 54_322;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eventually } from '../../contract/given.js';
+import { eventually } from '../../../src/testing/contract/given.js';
 import { authorized, serve, type TestServer } from './serve.js';
 
 let served: TestServer;

@@ -4,7 +4,7 @@ import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { routes } from '../../../src/cell/server/route-table.js';
 import { actionNames } from '../../../src/protocol/index.js';
-import { eventually } from '../../contract/given.js';
+import { eventually } from '../../../src/testing/contract/given.js';
 import { authorized, serve, type TestServer } from './serve.js';
 
 let served: TestServer;

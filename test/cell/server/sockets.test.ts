@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { eventually } from '../../contract/given.js';
+import { eventually } from '../../../src/testing/contract/given.js';
 import { authorized, serve, type TestServer } from './serve.js';
 
 let served: TestServer;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { eventually } from '../../contract/given.js';
+import { eventually } from '../../../src/testing/contract/given.js';
 import { authorized, serve } from './serve.js';
 
 test('a program that does not read holds back who types, and gets all of it in the end', async () => {

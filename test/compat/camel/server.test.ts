@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { start } from '../../cli/workcell.js';
 
-const kit = fileURLToPath(new URL('../../runtime/tools/fixtures/kit.ts', import.meta.url));
+const kit = fileURLToPath(new URL('../../../src/testing/contract/tools/kit.ts', import.meta.url));
 const python = fileURLToPath(new URL('../../runtime/tools/fixtures/tools.py', import.meta.url));
 const token = 'token-for-the-test';
 

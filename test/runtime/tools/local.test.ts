@@ -1,6 +1,6 @@
 import { beforeAll, describe, test, vi } from 'vitest';
-import { alike, useOf } from './alike.js';
-import { tools } from './fixtures/kit.js';
+import { alike, useOf } from '../../../src/testing/contract/tools/alike.js';
+import { tools } from '../../../src/testing/contract/tools/kit.js';
 
 describe('a tool in this process', () => {
   beforeAll(() => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRuntime, type FunctionTool, pythonTools, type Runtime } from '../../../src/index.js';
-import { type Use, useOf } from './alike.js';
+import { type Use, useOf } from '../../../src/testing/contract/tools/alike.js';
 
 const file = new URL('fixtures/tools.py', import.meta.url);
 const folder = mkdtempSync(join(tmpdir(), 'python-tools-'));

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { startShell } from '../../../../src/cell/executor/shell/shell.js';
 import type { ExitStatus, LaunchedPty } from '../../../../src/cell/launchers/launcher.js';
-import { refusal } from '../../../contract/given.js';
+import { refusal } from '../../../../src/testing/contract/given.js';
 
 test('a shell that ends while it starts is no shell, and whoever asked is told', async () => {
   const exits: ExitStatus[] = [];

@@ -1,12 +1,15 @@
 /** Tools that run in the cell. The kit is shipped from its file, as a user would. */
-import { expect } from 'vitest';
-import type { Runtime } from '../../../src/index.js';
-import { tool } from '../../../src/index.js';
-import { alike, useOf } from '../../runtime/tools/alike.js';
-import { hostile, tools } from '../../runtime/tools/fixtures/kit.js';
-import { type Behaviours, eventually, refusal } from '../given.js';
 
-const file = new URL('../../runtime/tools/fixtures/kit.ts', import.meta.url);
+import type { Runtime } from '../../../index.js';
+import { tool } from '../../../index.js';
+import { expect } from '../expect.js';
+import { type Behaviours, eventually, refusal } from '../given.js';
+import { alike, useOf } from '../tools/alike.js';
+import { hostile, tools } from '../tools/kit.js';
+
+/** Of this package as source, or as it was built. */
+const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+const file = new URL(`../tools/kit.${ending}`, import.meta.url);
 
 const withKit = (runtime: Runtime) => useOf(runtime.add([...tools, ...hostile], file).getTools());
 
@@ -98,7 +101,7 @@ export const toolBehaviours: Behaviours = {
       ['./no-such-file.ts', 'does not exist'],
       ['no-such-package-anywhere', 'does not exist'],
       [`${file}#absent`, 'has no export "absent"'],
-      [new URL('nothing.ts', file).href, 'has no tools'],
+      [new URL(`nothing.${ending}`, file).href, 'has no tools'],
       [String(file), 'has no tool "other'],
     ];
     for (const [index, [entrypoint, message]] of missing.entries()) {

@@ -1,5 +1,5 @@
-import { expect } from 'vitest';
-import type { FileChange } from '../../../src/index.js';
+import type { FileChange } from '../../../index.js';
+import { expect } from '../expect.js';
 import { type Behaviours, eventually, refusal, sh } from '../given.js';
 
 const oddNames = [

@@ -1,5 +1,5 @@
-import { expect } from 'vitest';
-import type { CodeOutput, Observation, Runtime } from '../../../src/index.js';
+import type { CodeOutput, Observation, Runtime } from '../../../index.js';
+import { expect } from '../expect.js';
 import { type Behaviours, countProcesses, eventually, refusal, sh, uniqueWord } from '../given.js';
 
 /** Runs a cell that must succeed, and gives what a person would see. */

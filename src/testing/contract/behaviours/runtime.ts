@@ -1,7 +1,7 @@
-import { expect } from 'vitest';
-import type { WorkcellEvent } from '../../../src/index.js';
-import { type CreateRuntimeOptions, createRuntime, type Runtime, type Terminal } from '../../../src/index.js';
-import { factCodes, isEnforced, isolationTiers } from '../../../src/protocol/index.js';
+import type { WorkcellEvent } from '../../../index.js';
+import { type CreateRuntimeOptions, createRuntime, type Runtime, type Terminal } from '../../../index.js';
+import { factCodes, isEnforced, isolationTiers } from '../../../protocol/index.js';
+import { expect } from '../expect.js';
 import {
   type Behaviours,
   begin,

@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect } from '../expect.js';
 import { type Behaviours, refusal } from '../given.js';
 
 const source = 'one\ntwo\nthree\ntwo again\nfive\n';

@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect } from '../expect.js';
 import { type Behaviours, countProcesses, eventually, fixture, refusal, sh, uniqueWord } from '../given.js';
 
 export const processBehaviours: Behaviours = {

@@ -1,10 +1,9 @@
 /** What a behaviour works with: a runtime of its own, and a few ways to look at it. */
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-
-import { expect } from 'vitest';
-import type { CreateRuntimeOptions, ErrorCode, Observation, Runtime } from '../../src/index.js';
-import { WorkcellError } from '../../src/index.js';
+import type { CreateRuntimeOptions, ErrorCode, Observation, Runtime } from '../../index.js';
+import { WorkcellError } from '../../index.js';
+import { expect } from './expect.js';
+import { programs } from './programs.js';
 import type { RequirementId } from './requirements.js';
 
 export interface Given {
@@ -46,7 +45,11 @@ export async function eventually(
   condition: () => boolean | Promise<boolean>,
   what = 'the condition',
 ): Promise<void> {
-  await expect.poll(condition, { timeout: 10_000, interval: 20, message: what }).toBe(true);
+  const deadline = performance.now() + 10_000;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`${what} does not hold after 10 seconds`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }
 
 /** Starts a command that waits for input; settles when it has printed what it waits with. */
@@ -95,9 +98,9 @@ async function follow(
   return { ...last, output };
 }
 
-/** Puts one of the programs in `fixtures/` into the workspace, executable. */
-export async function fixture(runtime: Runtime, name: string): Promise<string> {
-  await runtime.write(name, await readFile(new URL(`fixtures/${name}`, import.meta.url)), { mode: 0o755 });
+/** Puts one of the programs into the workspace, executable. */
+export async function fixture(runtime: Runtime, name: keyof typeof programs): Promise<string> {
+  await runtime.write(name, `#!/bin/bash\n${programs[name]}\n`, { mode: 0o755 });
   return `./${name}`;
 }
 

@@ -1,5 +1,5 @@
-import { expect } from 'vitest';
-import type { Runtime } from '../../../src/index.js';
+import type { Runtime } from '../../../index.js';
+import { expect } from '../expect.js';
 import { type Behaviours, refusal, sh } from '../given.js';
 
 async function makeProject(runtime: Runtime): Promise<void> {

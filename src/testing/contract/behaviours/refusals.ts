@@ -1,5 +1,5 @@
-import { expect } from 'vitest';
-import type { ActionInput } from '../../../src/index.js';
+import type { ActionInput } from '../../../index.js';
+import { expect } from '../expect.js';
 import { type Behaviours, refusal, sh } from '../given.js';
 
 export const refusalBehaviours: Behaviours = {

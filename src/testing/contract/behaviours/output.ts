@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect } from '../expect.js';
 import { type Behaviours, eventually, fixture, refusal, sh } from '../given.js';
 
 export const outputBehaviours: Behaviours = {

@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect } from '../expect.js';
 import {
   type Behaviours,
   begin,

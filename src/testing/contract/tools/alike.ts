@@ -1,6 +1,7 @@
 /** What tools do alike, whether they run in this process or in a cell. */
-import { expect } from 'vitest';
-import type { FunctionTool, ToolContext } from '../../../src/index.js';
+
+import type { FunctionTool, ToolContext } from '../../../index.js';
+import { expect } from '../expect.js';
 
 /** Calls a tool of the kit by name. */
 export type Use = (name: string, input?: unknown, context?: Partial<ToolContext>) => Promise<unknown>;

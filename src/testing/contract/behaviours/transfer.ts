@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { pack } from 'tar-stream';
-import { expect } from 'vitest';
+import { expect } from '../expect.js';
 import { type Behaviours, collect, refusal, sh } from '../given.js';
 
 export const transferBehaviours: Behaviours = {

@@ -1,6 +1,7 @@
 /** Every behaviour that each backend has, once, as data. `behaviours/` holds one test for each id. */
 
-interface Requirement {
+/** A behaviour that backends have. */
+export interface Requirement {
   /** The behaviour, as a sentence; it becomes the name of the test. */
   readonly sentence: string;
   /** Only where the place has this trait; without it the behaviour belongs to every backend. */
@@ -265,8 +266,10 @@ const table = {
   'refused.missing-cwd': 'a command in a directory that does not exist is refused with not-found',
 } as const satisfies Record<string, string | Requirement>;
 
+/** Names a behaviour, such as `shell.exit-code`. */
 export type RequirementId = keyof typeof table;
 
+/** By id; `contractTests` has one test for each. */
 export const requirements = Object.fromEntries(
   Object.entries(table).map(([id, entry]) => [id, typeof entry === 'string' ? { sentence: entry } : entry]),
 ) as Readonly<Record<RequirementId, Requirement>>;

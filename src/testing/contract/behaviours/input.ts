@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect } from '../expect.js';
 import { type Behaviours, begin, finish, fixture, refusal, say, sh } from '../given.js';
 
 export const inputBehaviours: Behaviours = {
