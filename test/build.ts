@@ -19,7 +19,7 @@ export async function setup(): Promise<void> {
     .sort();
   const place = join(builds, stateOf(files));
   if (!existsSync(place)) await compile(files, place);
-  process.env.WORKCELL_TEST_BUILD = join(place, 'dist');
+  process.env.TEST_BUILD_OF_WORKCELL = join(place, 'dist');
 }
 
 /** Changes with every file that was written, came or went. */
