@@ -34,6 +34,17 @@ test('docs/README.md lists every page', () => {
   expect(rest.filter((page) => !listed.includes(page))).toEqual([]);
 });
 
+test('a page that shows an example shows it as it is', () => {
+  const shown = pages.flatMap((page) =>
+    [...readText(page).matchAll(/`(examples\/[^`]+)`[^\n]*:\n\n```\w+\n([\s\S]*?)^```$/gm)].map((match) => ({
+      example: match[1] ?? '',
+      text: match[2],
+    })),
+  );
+  expect(shown.length).toBeGreaterThan(1);
+  for (const { example, text } of shown) expect(text, example).toBe(readText(example));
+});
+
 test('every decision has a number of its own', () => {
   const numbers = pages
     .filter((page) => page.startsWith('docs/decisions/'))
