@@ -1,5 +1,5 @@
 /** Gives the audit record to other systems: as JSON lines, or in the Open Cybersecurity Schema Framework. */
-import { own } from '../analyzers/own.js';
+import { own } from '../analyzers/lookup.js';
 import type { AuditRecord } from './record.js';
 import { readAudit, readAuditStore } from './verify.js';
 

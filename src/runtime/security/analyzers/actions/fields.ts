@@ -2,7 +2,7 @@
 import { judgeCode } from '../code/judge.js';
 import { judgeRemoval, judgeWrite, show } from '../paths/changes.js';
 import { judgeRead } from '../paths/sensitive.js';
-import { write } from '../programs/files.js';
+import { write } from '../programs/file-effects.js';
 import type { Scope } from '../shell/scope.js';
 import { judgeAddress } from './addresses.js';
 import { afterErasing, escapedCommands } from './keys.js';

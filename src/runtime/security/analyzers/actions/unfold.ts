@@ -5,7 +5,8 @@ import { actions, type Carried, describeAction, verbs } from '../../../../protoc
 import type { AnalyzeContext, DescribedAction, JudgedAction } from '../analyzer.js';
 import { judgeCell } from '../code/notebook.js';
 import { Findings } from '../findings.js';
-import { own } from '../own.js';
+import { own, wordSet } from '../lookup.js';
+import { builtinRules } from '../programs/builtin.js';
 import { judgeAssignment } from '../programs/variables.js';
 import type { Invocation } from '../shell/invocation.js';
 import type { Memory } from '../shell/memory.js';
@@ -39,10 +40,10 @@ export interface Unfolded {
   keep(memory: Memory): void;
 }
 
-export function unfold(action: JudgedAction, context: AnalyzeContext = {}): Unfolded {
+export function unfold(action: JudgedAction, context: AnalyzeContext = {}, rules = builtinRules): Unfolded {
   const definition = definitionOf(action, context);
   const findings = new Findings();
-  const scope = new Scope({ context, findings, reader: walkSource });
+  const scope = new Scope({ context, findings, reader: walkSource, rules });
   const unfolding = new Unfolding(scope, context.typed ?? '');
   try {
     const carried = describeAction(definition, action);
@@ -222,8 +223,6 @@ class Unfolding {
 const shells = /^(?:ba|da|z|k|fi|c|tc)?sh$/;
 
 /** Programs that do nothing with their input but store, show, compare or change it. */
-const takesData = new Set(
-  'cat tee wc sort uniq grep egrep fgrep rg head tail cut tr sed jq yq diff cmp sha256sum sha1sum md5sum base64 gzip gunzip tar patch dd xxd od hexdump column fold nl rev paste true false : echo printf cd test [ env mkdir'.split(
-    ' ',
-  ),
+const takesData = wordSet(
+  'cat tee wc sort uniq grep egrep fgrep rg head tail cut tr sed jq yq diff cmp sha256sum sha1sum md5sum base64 gzip gunzip tar patch dd xxd od hexdump column fold nl rev paste true false : echo printf cd test [ env mkdir',
 );

@@ -2,7 +2,8 @@
  * Calls that act on the machine, each as the command that does the same: what is known of commands then holds for
  * code in every language.
  */
-import { own } from '../own.js';
+
+import { own } from '../lookup.js';
 import { unknownText } from '../paths/place.js';
 import type { Call } from './reader.js';
 import type { Value } from './value.js';

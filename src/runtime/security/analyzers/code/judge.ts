@@ -5,7 +5,7 @@ import { judgeAddress } from '../actions/addresses.js';
 import { judgeRemoval } from '../paths/changes.js';
 import { unknownText } from '../paths/place.js';
 import { judgeRead } from '../paths/sensitive.js';
-import { write } from '../programs/files.js';
+import { write } from '../programs/file-effects.js';
 import type { Scope } from '../shell/scope.js';
 import { type Effect, effectOf, isActing } from './effects.js';
 import { readCalls } from './reader.js';

@@ -1,6 +1,6 @@
 /** Code cells as their kernels read them: shells, magic commands and escapes first, the language itself after that. */
 import { unknownText } from '../paths/place.js';
-import { write } from '../programs/files.js';
+import { write } from '../programs/file-effects.js';
 import { judgeAssignment } from '../programs/variables.js';
 import type { Scope } from '../shell/scope.js';
 import { judgeCode } from './judge.js';

@@ -1,4 +1,6 @@
 /** Reads the expressions of a program, of whatever language, and tells of every call with what is known of its words. */
+
+import { wordSet } from '../lookup.js';
 import { unknownText } from '../paths/place.js';
 import { pureCall, variableAt } from './pure-calls.js';
 import { type Token, tokensOf } from './tokens.js';
@@ -13,24 +15,7 @@ export interface Call {
 }
 
 const deepest = 40;
-const prefixes = new Set([
-  'const',
-  'let',
-  'var',
-  'my',
-  'our',
-  'await',
-  'new',
-  'return',
-  'not',
-  'del',
-  'yield',
-  'else',
-  'then',
-  'do',
-  'begin',
-  'async',
-]);
+const prefixes = wordSet('const let var my our await new return not del yield else then do begin async');
 
 /** `bare` names the functions that some languages call without brackets. */
 export function readCalls(code: string, slashes: boolean, bare: (name: string) => boolean): Call[] {

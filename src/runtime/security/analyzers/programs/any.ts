@@ -2,23 +2,20 @@
 
 import { quote } from '../../../../base/shell-quote.js';
 import { judgeAddress } from '../actions/addresses.js';
+import { wordSet } from '../lookup.js';
 import { unknownText } from '../paths/place.js';
 import { isAttackTool } from '../shell/attack-tools.js';
 import type { Invocation } from '../shell/invocation.js';
 import type { Scope } from '../shell/scope.js';
-import { write } from './files.js';
+import { write } from './file-effects.js';
 
 /** Programs that only show, compare or talk about their words. */
-const showing = new Set(
-  'echo printf ls ll dir stat file test [ [[ lsblk blkid df du findmnt smartctl udevadm fuser lsof dumpe2fs readlink realpath basename dirname grep egrep fgrep rg which whereis type man info help tldr cowsay logger true false : export declare local readonly set unset alias case cd pushd tree wc cmp diff md5sum sha256sum nvme mount umount fdisk parted lvdisplay pvdisplay vgdisplay hdparm gh git wall notify-send jq yq'.split(
-    ' ',
-  ),
+const showing = wordSet(
+  'echo printf ls ll dir stat file test [ [[ lsblk blkid df du findmnt smartctl udevadm fuser lsof dumpe2fs readlink realpath basename dirname grep egrep fgrep rg which whereis type man info help tldr cowsay logger true false : export declare local readonly set unset alias case cd pushd tree wc cmp diff md5sum sha256sum nvme mount umount fdisk parted lvdisplay pvdisplay vgdisplay hdparm gh git wall notify-send jq yq',
 );
 /** Programs whose own tables say what their options mean. */
-const ownOutput = new Set(
-  'curl wget find test [ [[ mount ssh scp sftp ps set useradd git kubectl aws gcloud az docker podman'.split(
-    ' ',
-  ),
+const ownOutput = wordSet(
+  'curl wget find test [ [[ mount ssh scp sftp ps set useradd git kubectl aws gcloud az docker podman',
 );
 const disk = /^\/dev\/(?:[shvx]+d[a-z]\d*|nvme\d\S*|mmcblk\d\S*|md\d+|dm-\d+|mapper\/\S+|disk\/\S+|zd\d+)$/;
 const outputOption =

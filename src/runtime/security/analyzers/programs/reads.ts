@@ -1,29 +1,16 @@
 /** Credentials among the words of a command. */
+
+import { wordSet } from '../lookup.js';
 import { show } from '../paths/changes.js';
 import { judgeRead } from '../paths/sensitive.js';
 import type { Invocation } from '../shell/invocation.js';
 import type { Scope } from '../shell/scope.js';
 
 /** Programs that name a file without giving its content away, or whose words are not paths. */
-const harmless = new Set(
-  'echo printf ls ll dir stat test [ [[ chmod chown mkdir touch file which type cd pushd rm rmdir unlink ssh-add ssh-keygen ssh-copy-id du df tree realpath readlink basename dirname export alias true false : git export declare local readonly unset ssh-agent find rename chattr shred truncate trap sudo env nohup timeout time command exec xargs watch docker kubectl bash sh eval cmp sha256sum md5sum shasum ufw systemctl ssh wc tee'.split(
-    ' ',
-  ),
+const harmless = wordSet(
+  'echo printf ls ll dir stat test [ [[ chmod chown mkdir touch file which type cd pushd rm rmdir unlink ssh-add ssh-keygen ssh-copy-id du df tree realpath readlink basename dirname export alias true false : git export declare local readonly unset ssh-agent find rename chattr shred truncate trap sudo env nohup timeout time command exec xargs watch docker kubectl bash sh eval cmp sha256sum md5sum shasum ufw systemctl ssh wc tee',
 );
-const searchers = new Set([
-  'grep',
-  'egrep',
-  'fgrep',
-  'rg',
-  'ag',
-  'ack',
-  'sed',
-  'awk',
-  'gawk',
-  'jq',
-  'yq',
-  'perl',
-]);
+const searchers = wordSet('grep egrep fgrep rg ag ack sed awk gawk jq yq perl');
 /** The last word of these is where something goes to. */
 const copiers = new Set(['cp', 'mv', 'install', 'ln', 'scp', 'rsync']);
 const keyOptions =

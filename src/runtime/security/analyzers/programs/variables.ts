@@ -1,12 +1,7 @@
 /** Variables that make other programs do something else. */
 import { judgeCode } from '../code/judge.js';
-import { unknownText } from '../paths/place.js';
-import type { Invocation } from '../shell/invocation.js';
-import { outputOf } from '../shell/output.js';
 import type { Scope } from '../shell/scope.js';
-import type { Checks } from './check.js';
-import { each } from './check.js';
-import { judgeSetting } from './version-control.js';
+import { judgeSetting } from './git-settings.js';
 
 /** Judges `NAME=value`, however it is set. */
 export function judgeAssignment(name: string, value: string, scope: Scope): void {
@@ -81,44 +76,3 @@ function judgeGitVariable(name: string, value: string, scope: Scope): void {
     for (const [, setting = '', text = ''] of value.matchAll(/'?([\w.-]+)'?=(?:'?)([^']*)'?/g))
       judgeSetting(setting, text, scope);
 }
-
-export const variables: Checks = {
-  ...each('export declare typeset local readonly env sudo', ({ args }, scope) => {
-    for (const arg of args) {
-      const [, name, value] = /^([A-Za-z_]\w*)=([\s\S]*)$/.exec(arg) ?? [];
-      if (name === undefined || value === undefined) continue;
-      judgeAssignment(name, value, scope);
-      scope.set(name, value);
-    }
-  }),
-  unset: ({ args }, scope) => {
-    if (args.some((arg) => /^(?:HISTFILE|HISTSIZE|PROMPT_COMMAND)$/.test(arg)))
-      scope.high('Keeps the shell from recording its history.');
-    for (const arg of args) scope.unset(arg);
-  },
-  set: ({ args }, scope) => {
-    if (args[0] === '+o' && args[1] === 'history') scope.high('Keeps the shell from recording its history.');
-    const at = args.indexOf('--');
-    if (at !== -1) scope.positional = args.slice(at + 1);
-  },
-  shopt: ({ args }, scope) => {
-    if (args.some((arg) => /^-\w*u/.test(arg)) && args.includes('history'))
-      scope.high('Keeps the shell from recording its history.');
-  },
-  printf: ({ args }, scope) => {
-    const [option, name, ...rest] = args;
-    if (option === '-v' && name !== undefined)
-      scope.set(
-        name,
-        outputOf({ program: 'printf', args: rest, input: { from: [] } } as unknown as Invocation) ??
-          unknownText,
-      );
-  },
-  read: ({ args, input }, scope) => {
-    for (const arg of args) if (/^[A-Za-z_]\w*$/.test(arg)) scope.set(arg, input.text?.trim() ?? unknownText);
-  },
-  ...each('cd pushd', ({ args }, scope) => {
-    const target = args.find((arg) => !arg.startsWith('-')) ?? '~';
-    scope.cwd = scope.place(target);
-  }),
-};

@@ -1,24 +1,18 @@
 /** How a program that starts another one takes its own options. */
 
-export interface Wrapper {
+interface OwnOptions {
   /** Options that take the next word as their value. */
-  readonly values?: readonly string[];
+  readonly values?: readonly string[] | undefined;
   /** Words between the options and the program. */
-  readonly skip?: number;
+  readonly skip?: number | undefined;
   /** `NAME=value` words may stand before the program. */
-  readonly assignments?: boolean;
-  readonly elevated?: boolean;
-  /** The words after the options are joined and read as shell source. */
-  readonly joined?: boolean;
+  readonly assignments?: boolean | undefined;
 }
-
-/** Programs with their words, or shell source. */
-export type Starts = readonly { argv: readonly string[]; source?: string | undefined }[];
 
 /** The words after options, values and assignments. */
 export function afterOptions(
   args: readonly string[],
-  { values = [], skip = 0, assignments = false }: Wrapper,
+  { values = [], skip = 0, assignments = false }: OwnOptions,
 ): string[] {
   let index = 0;
   while (index < args.length) {

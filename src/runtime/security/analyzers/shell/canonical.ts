@@ -1,5 +1,5 @@
 /** Commands in the forms in which a person thinks of them: `/usr/bin/git -C . push` is `git push`. */
-import { own } from '../own.js';
+import { own } from '../lookup.js';
 import type { Invocation } from './invocation.js';
 
 /** Options in front of a subcommand that take the next word as their value. */

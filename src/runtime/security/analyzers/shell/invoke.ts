@@ -2,7 +2,7 @@
 
 import { quote } from '../../../../base/shell-quote.js';
 import { unknownText } from '../paths/place.js';
-import { judgeInvocation } from '../programs/index.js';
+import { judgeInvocation } from '../programs/judge-invocation.js';
 import { candidatesFor } from './candidates.js';
 import type { Expansion } from './expand.js';
 import { runInterpreter, runWritten } from './interpreters.js';
@@ -11,7 +11,6 @@ import { outputOf } from './output.js';
 import type { Scope } from './scope.js';
 import { judgeSource } from './sources.js';
 import { callFunction, walkSource } from './walk.js';
-import { unwrap } from './wrappers.js';
 
 /** Programs that start another one although they are not there for it. */
 const escapes =
@@ -68,7 +67,7 @@ function invokeHere(start: Start, scope: Scope): Result {
   judgeInvocation(invocation, scope);
   if (path.includes('/')) runWritten(path, scope);
 
-  const inner = unwrap(invocation, scope);
+  const inner = scope.rules.unwrap(invocation, scope);
   if (inner !== undefined) {
     const outside = scope.elevated;
     const before = scope.escaping;

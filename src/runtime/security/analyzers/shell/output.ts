@@ -1,10 +1,15 @@
 /** What simple programs print, where it is constant: enough to see through text that is put together or decoded. */
-import { own } from '../own.js';
+
+import { own } from '../lookup.js';
 import { unknownText } from '../paths/place.js';
 import type { Invocation } from './invocation.js';
 
 /** The output, a text with an unknown part in it, or nothing when it cannot be told. */
-export function outputOf({ program, args, input }: Invocation): string | undefined {
+export function outputOf({
+  program,
+  args,
+  input,
+}: Pick<Invocation, 'program' | 'args' | 'input'>): string | undefined {
   const print = own(printers, program);
   return print?.(args, input.text);
 }

@@ -3,8 +3,9 @@
 import type { Function as FunctionNode } from 'unbash';
 import type { AnalyzeContext } from '../analyzer.js';
 import { Findings } from '../findings.js';
-import { own } from '../own.js';
+import { own } from '../lookup.js';
 import { place, unknownText } from '../paths/place.js';
+import type { RuleSet } from '../programs/rule-set.js';
 import type { Input, Invocation, Result } from './invocation.js';
 
 const deepest = 24;
@@ -14,9 +15,18 @@ const mostOrigins = 512;
 /** Reads shell source in a scope. Handed in, so that the tables of programs need not know the walker. */
 export type Reader = (source: string, scope: Scope) => Result;
 
+/** What a script is read with. */
+interface Reading {
+  readonly context: AnalyzeContext;
+  readonly findings: Findings;
+  readonly reader: Reader;
+  readonly rules: RuleSet;
+}
+
 export class Scope {
   readonly context: AnalyzeContext;
   readonly findings: Findings;
+  readonly rules: RuleSet;
   readonly functions: Map<string, FunctionNode>;
   readonly aliases: Map<string, string>;
   /** Places of files that were fetched from the network. */
@@ -50,10 +60,11 @@ export class Scope {
   readonly #reader: Reader;
   readonly #variables: Map<string, { text: string; origin: readonly Invocation[] }>;
 
-  constructor(parent: Scope | { context: AnalyzeContext; findings: Findings; reader: Reader }, depth = 0) {
+  constructor(parent: Scope | Reading, depth = 0) {
     const outer = parent instanceof Scope ? parent : undefined;
     this.context = parent.context;
     this.findings = parent.findings;
+    this.rules = parent.rules;
     this.functions = outer?.functions ?? new Map();
     this.aliases = outer?.aliases ?? new Map();
     this.downloaded = outer?.downloaded ?? new Set();
@@ -131,7 +142,8 @@ export class Scope {
   suspect(source: string): void {
     if (this.depth > deepest / 2) return;
     const findings = new Findings();
-    const inner = new Scope({ context: this.context, findings, reader: this.#reader }, this.depth + 1);
+    const { context, rules } = this;
+    const inner = new Scope({ context, findings, reader: this.#reader, rules }, this.depth + 1);
     inner.cwd = this.cwd;
     inner.elevated = this.elevated;
     if (this.findings.spend()) this.#reader(source, inner);

@@ -1,121 +1,20 @@
 /** Judges code by where it comes from, when its text is not known. */
+import { wordSet } from '../lookup.js';
 import { isAttackTool } from './attack-tools.js';
 import type { Invocation, Result } from './invocation.js';
 import type { Scope } from './scope.js';
 
-const fetchers = new Set([
-  'curl',
-  'wget',
-  'aria2c',
-  'axel',
-  'http',
-  'https',
-  'httpie',
-  'xh',
-  'fetch',
-  'lynx',
-  'w3m',
-  'GET',
-  'ftp',
-  'tftp',
-  'scp',
-  'sftp',
-  'gsutil',
-  'elinks',
-  'links',
-]);
-const connectors = new Set([
-  'nc',
-  'ncat',
-  'netcat',
-  'nc.openbsd',
-  'nc.traditional',
-  'socat',
-  'telnet',
-  'websocat',
-]);
-const decoders = new Set([
-  'base64',
-  'base32',
-  'xxd',
-  'uudecode',
-  'openssl',
-  'gunzip',
-  'zcat',
-  'xzcat',
-  'bzcat',
-  'gpg',
-  'unxz',
-  'bunzip2',
-  'rev',
-  'tr',
-  'gzip',
-  'xz',
-  'basenc',
-  'hexdump',
-  'dig',
-  'nslookup',
-  'host',
-]);
+const fetchers = wordSet(
+  'curl wget aria2c axel http https httpie xh fetch lynx w3m GET ftp tftp scp sftp gsutil elinks links',
+);
+const connectors = wordSet('nc ncat netcat nc.openbsd nc.traditional socat telnet websocat');
+const decoders = wordSet(
+  'base64 base32 xxd uudecode openssl gunzip zcat xzcat bzcat gpg unxz bunzip2 rev tr gzip xz basenc hexdump dig nslookup host',
+);
 /** Programs that print settings for the shell that starts them, as their manuals say. */
-const initializers = new Set([
-  'ssh-agent',
-  'direnv',
-  'pyenv',
-  'rbenv',
-  'nodenv',
-  'brew',
-  'minikube',
-  'opam',
-  'conda',
-  'micromamba',
-  'mamba',
-  'starship',
-  'zoxide',
-  'dircolors',
-  'fnm',
-  'mise',
-  'asdf',
-  'docker-machine',
-  'keychain',
-  'thefuck',
-  'register-python-argcomplete',
-  'kubectl',
-  'gh',
-  'npm',
-  'rustup',
-  'lesspipe',
-  'luarocks',
-  'perl',
-  'tset',
-  'resize',
-  'gpgconf',
-  'fzf',
-  'atuin',
-  'goenv',
-  'jenv',
-  'phpenv',
-  'hub',
-  'pipx',
-  'uv',
-  'poetry',
-  'helm',
-  'flux',
-  'podman',
-  'vault',
-  'aws-vault',
-  'cat',
-  'echo',
-  'printf',
-  'grep',
-  'sed',
-  'jq',
-  'locale',
-  'locate',
-  'pack',
-  'cargo',
-  'xargs',
-]);
+const initializers = wordSet(
+  'ssh-agent direnv pyenv rbenv nodenv brew minikube opam conda micromamba mamba starship zoxide dircolors fnm mise asdf docker-machine keychain thefuck register-python-argcomplete kubectl gh npm rustup lesspipe luarocks perl tset resize gpgconf fzf atuin goenv jenv phpenv hub pipx uv poetry helm flux podman vault aws-vault cat echo printf grep sed jq locale locate pack cargo xargs',
+);
 
 export function isFetcher(program: string): boolean {
   return fetchers.has(program);

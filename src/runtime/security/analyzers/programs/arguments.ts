@@ -1,16 +1,4 @@
-import type { Invocation } from '../shell/invocation.js';
-import type { Scope } from '../shell/scope.js';
-
-/** Looks at one use of one program and reports what it finds. */
-export type Check = (invocation: Invocation, scope: Scope) => void;
-
-/** Checks by the name of the program; several names may share one. */
-export type Checks = Readonly<Record<string, Check>>;
-
-/** The same check under several names. */
-export function each(names: string, check: Check): Checks {
-  return Object.fromEntries(names.split(' ').map((name) => [name, check]));
-}
+/** The words behind a program as its options, their values and the rest. */
 
 /** True when a short option, alone or in a group, or a long one is there: `has(args, 'rR', 'recursive')`. */
 export function has(args: readonly string[], letters: string, ...words: readonly string[]): boolean {
@@ -42,7 +30,11 @@ export function optionValue(args: readonly string[], short: string, long = ''): 
   return undefined;
 }
 
-/** The words that are neither options nor the values of these options. */
-export function words(args: readonly string[], valued: RegExp): string[] {
-  return args.filter((arg, index) => !arg.startsWith('-') && !valued.test(args[index - 1] ?? ''));
+/** The values of all options that fit: `-x value`, `--option value` and `--option=value`. */
+export function valuesOf(args: readonly string[], option: RegExp): string[] {
+  return args.flatMap((arg, index) => {
+    if (option.test(arg)) return [args[index + 1] ?? ''];
+    const [, long = '', value] = /^(--[\w-]+)=([\s\S]*)$/.exec(arg) ?? [];
+    return value !== undefined && option.test(long) ? [value] : [];
+  });
 }

@@ -1,154 +1,21 @@
-/** Programs that fetch, send, listen and connect. */
+/** What goes out through a program that sends. */
+
 import { isDropbox, judgeAddress } from '../actions/addresses.js';
+import { wordSet } from '../lookup.js';
 import { judgeRemoval, show } from '../paths/changes.js';
 import { judgeRead } from '../paths/sensitive.js';
 import type { Invocation } from '../shell/invocation.js';
 import type { Scope } from '../shell/scope.js';
 import { isConnector, isFetcher, isNetwork } from '../shell/sources.js';
-import { type Checks, each, has, operands, optionValue } from './check.js';
-
-export const network: Checks = {
-  ...each('curl wget aria2c http https xh fetch lynx axel', ({ program, args }, scope) => {
-    noteDownloads(program, args, scope);
-    for (const arg of args) {
-      const found = /^[a-z]+:\/\/|^\d+\.\d+\.\d+\.\d+|^\[|^localhost|^metadata/.test(arg)
-        ? judgeAddress(arg)
-        : undefined;
-      if (found !== undefined && found.risk === 'high') scope.high(found.reason);
-    }
-    for (const [index, arg] of args.entries())
-      if (arg === '--unix-socket' && /docker\.sock/.test(args[index + 1] ?? ''))
-        scope.high('Talks to the control socket of the container engine.');
-    const method = optionValue(args, '-X', '--request') ?? optionValue(args, '--method', '--method');
-    if (method?.toUpperCase() === 'DELETE')
-      scope.findings.add(
-        args.some((arg) => /:\/\/[^/]+\/(?:_all|\*|)(?:$|\?)/.test(arg)) ? 'high' : 'medium',
-        'Deletes something on a server.',
-      );
-    if (program === 'wget' && (optionValue(args, '--use-askpass') ?? '') !== '')
-      scope.high('Starts a program through an option of wget.');
-  }),
-  ...each('nc ncat netcat nc.traditional nc.openbsd', ({ args, input, redirects }, scope) => {
-    if (
-      args.some((arg) => /^-[a-zA-Z]*[ec]$/.test(arg)) ||
-      args.some((arg) => /^--(?:sh-)?exec|^--lua-exec/.test(arg))
-    )
-      scope.high('Connects a program to the network.');
-    else if (has(args, 'l', 'listen')) scope.medium('Waits for connections from the network.');
-    else if (!has(args, 'z') && (input.from.length > 0 || input.file !== undefined || redirects.length > 0))
-      scope.medium('Exchanges data over a plain connection.');
-  }),
-  socat: ({ args }, scope) => {
-    if (args.some((arg) => /^(?:exec|system|shell):/i.test(arg)))
-      scope.high('Connects a program to the network.');
-    else if (args.some((arg) => /(?:tcp|udp|openssl)\d?-(?:l|listen)/i.test(arg)))
-      scope.medium('Waits for connections from the network.');
-  },
-  ssh: ({ args }, scope) => {
-    if (args.some((arg, index) => /^-[a-zA-Z]*R/.test(arg) && !/^-[iFo]$/.test(args[index - 1] ?? '')))
-      scope.high('Opens a way into this machine from another one.');
-    if (args.some((arg) => /proxycommand|localcommand/i.test(arg)))
-      scope.high('Starts a program through an option of ssh.');
-  },
-  ...each(
-    'ngrok cloudflared localtunnel lt bore frpc frp zrok tailscale pagekite serveo inlets rathole gost',
-    ({ program, args }, scope) => {
-      const line = args.join(' ');
-      if (program === 'tailscale' && !/\bfunnel\b|\bssh\b|authkey|advertise/.test(line)) return;
-      if (/\btcp\b|\bssh\b|:22\b|\b(?:22|3389|5900|2375)\b|authkey|--url (?:ssh|tcp|rdp)/.test(line))
-        scope.high('Opens a way into this machine from the network.');
-      else scope.medium('Opens a way into this machine from the network.');
-    },
-  ),
-  ...each(
-    'xterm uxterm xfreerdp x11vnc vncserver gotty ttyd shellinaboxd tmate wetty sshx teleconsole upterm',
-    ({ program, args }, scope) => {
-      const away = args.some(
-        (arg, index) => /^-display$/.test(args[index - 1] ?? '') && !/^(?::|localhost)/.test(arg),
-      );
-      if (away || /^(?:gotty|ttyd|shellinaboxd|tmate|wetty|sshx|teleconsole|upterm)$/.test(program))
-        scope.high('Gives a shell to the network.');
-      else if (program === 'x11vnc' || program === 'vncserver')
-        scope.medium('Opens a way into this machine from the network.');
-    },
-  ),
-  ...each(
-    'php ruby busybox npx http-server serve darkhttpd miniserve simple-http-server caddy webfsd filebrowser python python3 twistd',
-    ({ program, args }, scope) => {
-      const serves =
-        /(?:^|\s)-S\s|httpd|http-server|\bserve\b|file-server|--port|http\.server/.test(
-          ` ${args.join(' ')}`,
-        ) ||
-        /^(?:darkhttpd|miniserve|http-server|serve|simple-http-server|webfsd|filebrowser)$/.test(program);
-      if (
-        serves &&
-        args.some(
-          (arg) =>
-            /^(?:\/|~|\/(?:etc|home|root|var)\/?|~\/\.\w+)$/.test(scope.place(arg)) &&
-            /^[/~]|^\$HOME/.test(arg),
-        )
-      )
-        scope.high('Serves files of the machine to the network.');
-    },
-  ),
-  ...each('pastebinit pastebin wgetpaste gist sprunge haste', (_, scope) =>
-    scope.high('Publishes what it is given.'),
-  ),
-  ...each('mail mailx mutt sendmail swaks msmtp s-nail', ({ args, input }, scope) => {
-    const attached = args.filter((_, index) => /^(?:-a|-A|--attach)$/.test(args[index - 1] ?? ''));
-    if (
-      attached.some(
-        (path) =>
-          /\.(?:sql|db|sqlite3?|dump|tgz|tar\.gz|zip|kdbx|env)$/.test(path) ||
-          judgeRead(scope.place(path)) !== undefined,
-      )
-    )
-      scope.high('Mails files away.');
-    else if (input.file !== undefined || attached.length > 0) scope.medium('Mails files away.');
-  }),
-  ...each(
-    'nmap masscan zmap sqlmap nikto john hashcat rustscan fping netdiscover arp-scan dnsrecon theHarvester amass subfinder nuclei enum4linux smbmap snmpwalk ldapsearch rpcclient onesixtyone wpscan dirb dirbuster feroxbuster aircrack-ng tcpdump tshark gobuster ffuf wfuzz',
-    ({ program }, scope) => scope.medium(`${program} looks into or attacks other machines.`),
-  ),
-  ...each(
-    'mimikatz evil-winrm hydra medusa msfconsole msfvenom unshadow crackmapexec netexec nxc ncrack patator arpspoof ettercap bettercap dsniff responder secretsdump.py psexec.py wmiexec.py GetNPUsers.py ntlmrelayx.py',
-    ({ program }, scope) => scope.high(`${program} is a tool of attackers.`),
-  ),
-  ...each(
-    'xmrig minerd cpuminer ethminer cgminer bfgminer t-rex nbminer ccminer lolMiner gminer teamredminer phoenixminer srbminer nheqminer cpuminer-multi randomx nanominer',
-    (_, scope) => scope.high('Uses the machine to mine a currency.'),
-  ),
-  ztcp: (_, scope) => scope.high('Opens a network connection from the shell.'),
-  zmodload: ({ args }, scope) => {
-    if (args.some((arg) => /net\/(?:tcp|socket)/.test(arg)))
-      scope.high('Opens a network connection from the shell.');
-  },
-  telnet: ({ input }, scope) => {
-    if (input.from.some(({ program }) => /^(?:ba|da|z)?sh$/.test(program)))
-      scope.high('Connects a shell to the network.');
-  },
-};
+import { operands } from './arguments.js';
 
 /** Programs that print what must not leave: everything in the environment, archives of directories. */
-const dumpers = new Set(
-  'env printenv set export declare compgen ps history tcpdump tshark dmesg journalctl last lastlog getent crontab arp netstat ss lsof dpkg arecord xclip xsel wl-paste pbpaste'.split(
-    ' ',
-  ),
+const dumpers = wordSet(
+  'env printenv set export declare compgen ps history tcpdump tshark dmesg journalctl last lastlog getent crontab arp netstat ss lsof dpkg arecord xclip xsel wl-paste pbpaste',
 );
-const packers = new Set([
-  'tar',
-  'zip',
-  'cpio',
-  'pg_dump',
-  'mysqldump',
-  'mongodump',
-  'pg_dumpall',
-  'sqlite3',
-  'dd',
-  'sqlplus',
-  '7z',
-  'redis-cli',
-]);
+const packers = wordSet(
+  'tar zip cpio pg_dump mysqldump mongodump pg_dumpall sqlite3 dd sqlplus 7z redis-cli',
+);
 const secretName =
   /(?:^|_)(?:TOKEN|SECRET|KEY|PASSWORD|PASSWD|CREDENTIALS?|PAT|APIKEY)(?:_|$)|(?:SECRET|TOKEN|PASSWORD|APIKEY|API_KEY)/i;
 const dataOption =
@@ -343,44 +210,4 @@ function judgeFilesSent({ program, args }: Invocation, scope: Scope): void {
       scope.high(`Sends what is kept at ${show(place)} to another machine.`);
     else if (/^~\//.test(place)) scope.medium(`Sends files of a home to another machine: ${show(place)}`);
   }
-}
-
-/** Where a fetched file will lie, so that running it later is noticed. */
-function noteDownloads(program: string, args: readonly string[], scope: Scope): void {
-  const output =
-    program === 'wget'
-      ? (optionValue(args, '-O', '--output-document') ?? glued(args, 'O'))
-      : (optionValue(args, '-o', '--output') ?? glued(args, 'o'));
-  if (output !== undefined && output !== '-') {
-    scope.downloaded.add(scope.place(output));
-    const found = judgeDownloadTarget(scope.place(output));
-    if (found) scope.high(`Fetches a file into a place of the system: ${show(output)}`);
-    return;
-  }
-  const directory =
-    program === 'wget'
-      ? optionValue(args, '-P', '--directory-prefix')
-      : optionValue(args, '--output-dir', '--output-dir');
-  const named = program !== 'curl' || has(args, 'O', 'remote-name');
-  if (!named || output === '-') return;
-  for (const arg of args) {
-    const name =
-      /^(?:https?|ftp):\/\/[^?#]+\/([^/?#]+)/.exec(arg)?.[1] ??
-      /^[\w.-]+\.[a-z]{2,}\/(?:.*\/)?([^/?#]+)$/.exec(arg)?.[1];
-    if (name !== undefined)
-      scope.downloaded.add(scope.place(directory === undefined ? name : `${directory}/${name}`));
-  }
-}
-
-/** The value after a group of short options that ends with this one: `-sSLo file`. */
-function glued(args: readonly string[], letter: string): string | undefined {
-  const index = args.findIndex((arg) => new RegExp(`^-[a-zA-Z]*${letter}$`).test(arg));
-  return index === -1 ? undefined : args[index + 1];
-}
-
-function judgeDownloadTarget(place: string): boolean {
-  return (
-    /^\/(?:etc|bin|sbin|usr\/(?!local|share\/keyrings)|lib|boot)/.test(place) &&
-    !/^\/etc\/(?:apt|yum\.repos\.d)/.test(place)
-  );
 }
