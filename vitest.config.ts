@@ -18,7 +18,7 @@ const system = [
   'test/runtime/security/{archives,honest-work,pending-restart}.test.ts',
   'test/cell/launchers/bubblewrap/**/*.test.ts',
   'test/cell/launchers/seccomp/{kernel,programs}.test.ts',
-  'test/cell/launchers/uid.test.ts',
+  'test/cell/launchers/uid-launcher.test.ts',
   'test/engines/**/*.test.ts',
   'test/cell/plugins/**/*.test.ts',
   'test/runtime/tools/python-tools.test.ts',

@@ -1,9 +1,9 @@
 /** What starting a cell and attaching to one have in common: settings, plugins, events, and the demands on isolation. */
 import { builtinPlugins } from './cell/plugins/builtin.js';
-import { type LoadedPlugin, loadPlugins } from './cell/plugins/load.js';
+import { type LoadedPlugin, loadPlugins } from './cell/plugins/load-plugins.js';
 import type { Plugin } from './cell/plugins/plugin.js';
-import { type LoadedConfig, loadConfig } from './config/load.js';
-import { pluginsOf } from './config/plugins.js';
+import { pluginsOf } from './config/config-plugins.js';
+import { type LoadedConfig, loadConfig } from './config/load-config.js';
 import type { PluginSpec } from './protocol/config.js';
 import {
   type Cell,

@@ -11,7 +11,7 @@ import {
 } from './assemble.js';
 import type { CellRef } from './backends/backend.js';
 import { type CellPlace, givenPlace, keeper, listCells, placeOf } from './cells.js';
-import type { LoadedConfig } from './config/load.js';
+import type { LoadedConfig } from './config/load-config.js';
 import { type Cell, type StatusUpdate, WorkcellError } from './protocol/index.js';
 import { EventStream } from './runtime/events/stream.js';
 import { Runtime } from './runtime/runtime.js';

@@ -2,7 +2,7 @@
 import { readSettings, reasonOf } from './assemble.js';
 import type { Backend, CellInfo } from './backends/backend.js';
 import { type BackendName, type BackendPlace, backendNames, loadBackend } from './backends/index.js';
-import type { LoadedConfig } from './config/load.js';
+import type { LoadedConfig } from './config/load-config.js';
 import { WorkcellError } from './protocol/index.js';
 
 /** Where kept cells are looked for. What backends take for that is as configured where it is not given here. */

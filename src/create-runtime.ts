@@ -15,7 +15,7 @@ import {
 import { type BackendConfig, backendNames, loadBackend } from './backends/index.js';
 import { keeper } from './cells.js';
 import { chooseBackend } from './config/choose-backend.js';
-import type { LoadedConfig } from './config/load.js';
+import type { LoadedConfig } from './config/load-config.js';
 import { type StatusUpdate, WorkcellError } from './protocol/index.js';
 import type { StoreAccess } from './runtime/events/open.js';
 import { EventStream } from './runtime/events/stream.js';

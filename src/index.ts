@@ -1,7 +1,7 @@
 export { type AttachRuntimeOptions, attachRuntime } from './attach-runtime.js';
 export type { CellInfo, CellRef } from './backends/backend.js';
 export type { BackendConfig, BackendName } from './backends/index.js';
-export type { CodeOutput } from './cell/plugins/jupyter/actions.js';
+export type { CodeOutput } from './cell/plugins/jupyter/jupyter-actions.js';
 export { type ListCellsOptions, listCells } from './cells.js';
 export type { CreateRuntimeOptions } from './create-runtime.js';
 export { createRuntime } from './create-runtime.js';
@@ -30,22 +30,22 @@ export type {
 } from './protocol/index.js';
 export { WorkcellError } from './protocol/index.js';
 export { type DriveOptions, driveRuntime, type RuntimeDriver } from './runtime/events/drive.js';
+export type { EventFilter, EventStore, StoredRuntime } from './runtime/events/event-store.js';
 export { openEventStore } from './runtime/events/open.js';
-export type { EventFilter, EventStore, StoredRuntime } from './runtime/events/store.js';
 export type { GitBlameLine } from './runtime/git/blame.js';
 export type { GitBranch } from './runtime/git/branches.js';
-export type { GitChange } from './runtime/git/changes.js';
 export type { FileDiff } from './runtime/git/file-diff.js';
-export type { RuntimeGit } from './runtime/git/git.js';
-export type { GitCommit } from './runtime/git/log.js';
+export type { GitChange } from './runtime/git/git-changes.js';
+export type { GitCommit } from './runtime/git/git-log.js';
+export type { GitStatus } from './runtime/git/git-status.js';
 export type { GitPatch } from './runtime/git/patch.js';
-export type { GitStatus } from './runtime/git/status.js';
+export type { RuntimeGit } from './runtime/git/runtime-git.js';
 export type { GitWorktree } from './runtime/git/worktrees.js';
 export type { LoadedMicroagents } from './runtime/microagents/loaded.js';
 export type { Microagent } from './runtime/microagents/microagent.js';
 export type { RuntimeMicroagents } from './runtime/microagents/microagents.js';
-export type { ForwardedPort } from './runtime/ports.js';
 export type { RunCodeOptions, RunOptions, Runtime } from './runtime/runtime.js';
+export type { ForwardedPort } from './runtime/runtime-ports.js';
 export type {
   FunctionTool,
   ToolContext,

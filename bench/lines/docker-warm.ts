@@ -1,5 +1,5 @@
 import { images, startDockerEngine } from '../../scripts/engines/docker.js';
-import { drainPools, fillPools } from '../../src/backends/docker/pool.js';
+import { drainPools, fillPools } from '../../src/backends/docker/container-pool.js';
 import { createRuntime } from '../../src/index.js';
 import { defineLine } from '../line.js';
 import { measurePooled } from '../pooled.js';

@@ -1,4 +1,4 @@
-import { openEngine } from '../../src/backends/engines/docker.js';
+import { openEngine } from '../../src/backends/engines/docker-engine.js';
 import { dockerBuilder } from '../../src/backends/images/index.js';
 import { images, startDockerEngine } from '../../test/engines/docker.js';
 import { defineLine } from '../line.js';

@@ -1,4 +1,4 @@
-import { drainPools, fillPools } from '../../src/backends/sandbox/pool.js';
+import { drainPools, fillPools } from '../../src/backends/sandbox/sandbox-pool.js';
 import { createRuntime } from '../../src/index.js';
 import { defineLine } from '../line.js';
 import { measurePooled } from '../pooled.js';

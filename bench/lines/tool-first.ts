@@ -1,5 +1,5 @@
 import { createRuntime, type Runtime } from '../../src/index.js';
-import { mathToolkit } from '../../src/runtime/tools/toolkits/math.js';
+import { mathToolkit } from '../../src/runtime/tools/toolkits/math-toolkit.js';
 import { rawSpawn } from '../floors.js';
 import { defineLine } from '../line.js';
 import { interleave } from '../measure.js';

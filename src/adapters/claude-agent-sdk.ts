@@ -1,6 +1,6 @@
 /** A runtime for the Claude Agent SDK, which takes tools as MCP servers; this one lives in the same process. */
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { createMcpServer } from '../compat/mcp/server.js';
+import { createMcpServer } from '../compat/mcp/mcp-server.js';
 import type { Runtime } from '../index.js';
 import type { AgentToolOptions } from '../runtime/tools/agent-tools.js';
 

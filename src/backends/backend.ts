@@ -1,6 +1,6 @@
 /** The contract of a backend: it starts cells, and where the place can, finds and lists them. */
 import { z } from 'zod';
-import type { LoadedPlugin } from '../cell/plugins/load.js';
+import type { LoadedPlugin } from '../cell/plugins/load-plugins.js';
 import {
   type Cell,
   describeIssues,

@@ -1,9 +1,9 @@
 /** Runs everything in this process and on this machine, without isolation. File verbs stay in the workspace. */
 import { z } from 'zod';
-import { createExecutor } from '../cell/executor/executor.js';
-import { createHostLauncher, hostIsolation } from '../cell/launchers/host.js';
+import { createExecutor } from '../cell/executor/create-executor.js';
 import { hostEnvironment } from '../cell/launchers/host-environment.js';
-import { withPlugins } from '../cell/plugins/host.js';
+import { createHostLauncher, hostIsolation } from '../cell/launchers/host-launcher.js';
+import { withPlugins } from '../cell/plugins/plugin-host.js';
 import { environmentSchema } from '../protocol/actions/common.js';
 import { defineBackend } from './backend.js';
 import { openWorkspace } from './workspace.js';
@@ -58,7 +58,7 @@ export default defineBackend({
 
 /** From here on all that this process makes belongs to that user. */
 async function becomeUser(user: z.infer<typeof userSchema>) {
-  const { createUidLauncher, resumeRoot, takeUser } = await import('../cell/launchers/uid.js');
+  const { createUidLauncher, resumeRoot, takeUser } = await import('../cell/launchers/uid-launcher.js');
   takeUser(user);
   return {
     createLauncher: (place: { workspace: string; environment: Readonly<Record<string, string>> }) =>

@@ -1,10 +1,10 @@
 /** Runs everything in a container of a Docker Engine. The executor is inside, as another user than the commands. */
 
 import { defineBackend, type Probe } from './backend.js';
-import { attachContainer, listContainers } from './docker/attach.js';
-import { dockerOptions } from './docker/options.js';
-import { startDocker } from './docker/start.js';
-import { engineTrouble, openEngine } from './engines/docker.js';
+import { attachContainer, listContainers } from './docker/attach-container.js';
+import { dockerOptions } from './docker/docker-options.js';
+import { startDocker } from './docker/start-docker.js';
+import { engineTrouble, openEngine } from './engines/docker-engine.js';
 
 export default defineBackend({
   type: 'docker',

@@ -1,17 +1,17 @@
 /** Runs the executor as a server process of its own on this machine, reached over a Unix socket. No isolation. */
 import { mkdirSync, realpathSync } from 'node:fs';
 import { z } from 'zod';
-import { actionsWith } from '../cell/plugins/host.js';
-import { pluginSpecs } from '../cell/plugins/load.js';
+import { pluginSpecs } from '../cell/plugins/load-plugins.js';
+import { actionsWith } from '../cell/plugins/plugin-host.js';
 import { environmentSchema } from '../protocol/actions/common.js';
 import type { ActionTable, Cell } from '../protocol/index.js';
 import { connectExecutor } from '../runtime/client/http-executor.js';
 import { defineBackend } from './backend.js';
 import { type Lease, takeLease } from './lease.js';
-import { attachLocal, listLocal } from './local/attach.js';
-import { type Home, keepHome, makeLastingHome, newToken, removeHome } from './local/home.js';
+import { attachLocal, listLocal } from './local/attach-local.js';
+import { type Home, keepHome, makeLastingHome, newToken, removeHome } from './local/local-home.js';
+import { startLocalServer } from './local/local-server.js';
 import { markVariable, reap } from './local/reap.js';
-import { startLocalServer } from './local/server.js';
 import { takeServer } from './local/warm.js';
 import type { ServerProcess } from './server-process.js';
 import { openWorkspace } from './workspace.js';

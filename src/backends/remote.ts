@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { actionsWith } from '../cell/plugins/host.js';
+import { actionsWith } from '../cell/plugins/plugin-host.js';
 import { WorkcellError } from '../protocol/index.js';
-import type { Place } from '../runtime/client/connect.js';
+import type { Place } from '../runtime/client/connect-ways.js';
 import { connectExecutor, type HttpExecutor } from '../runtime/client/http-executor.js';
 import { defineBackend } from './backend.js';
 

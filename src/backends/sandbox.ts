@@ -1,12 +1,12 @@
 /** Runs everything in namespaces of its own on this machine, with bubblewrap. The executor is in this process, or in a keeper. */
 import { explain, findObstacle } from '../cell/launchers/bubblewrap/obstacles.js';
-import { withPlugins } from '../cell/plugins/host.js';
+import { withPlugins } from '../cell/plugins/plugin-host.js';
 import { describeFact, WorkcellError } from '../protocol/index.js';
 import { defineBackend, type Probe } from './backend.js';
 import { pausable } from './pausable.js';
-import { startSandbox } from './sandbox/cell.js';
-import { type SandboxOptions, sandboxOptions } from './sandbox/options.js';
-import { takeSandbox } from './sandbox/pool.js';
+import { type SandboxOptions, sandboxOptions } from './sandbox/sandbox-options.js';
+import { takeSandbox } from './sandbox/sandbox-pool.js';
+import { startSandbox } from './sandbox/start-sandbox.js';
 
 export default defineBackend({
   type: 'sandbox',

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
-import { awaitHandshake, firstLine, LogTail } from './boot.js';
+import { awaitHandshake, firstLine, LogTail } from './await-handshake.js';
 
 const startMs = 30_000;
 const endMs = 10_000;

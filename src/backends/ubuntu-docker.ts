@@ -2,15 +2,15 @@
 import { z } from 'zod';
 import { type Cell, WorkcellError } from '../protocol/index.js';
 import { defineBackend, type StartContext } from './backend.js';
-import { attachContainer, listContainers } from './docker/attach.js';
+import { attachContainer, listContainers } from './docker/attach-container.js';
+import { dockerOptions } from './docker/docker-options.js';
 import { backendLabel } from './docker/labels.js';
-import { dockerOptions } from './docker/options.js';
-import { startDocker } from './docker/start.js';
+import { startDocker } from './docker/start-docker.js';
 import docker from './docker.js';
-import { dockerBuilder } from './images/docker/service.js';
-import { pythonHome } from './images/install.js';
-import { checkVersion, findPython, presetPython } from './ubuntu-docker/python.js';
-import { isDemand } from './ubuntu-docker/version.js';
+import { dockerBuilder } from './images/docker/docker-builder.js';
+import { pythonHome } from './images/install-steps.js';
+import { checkVersion, findPython, presetPython } from './ubuntu-docker/find-python.js';
+import { isDemand } from './ubuntu-docker/version-demand.js';
 
 const options = {
   ...dockerOptions,

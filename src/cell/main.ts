@@ -2,11 +2,11 @@
 
 /** Every cell waits for it, so nothing is loaded that it does without. */
 async function main([command, operand = '']: readonly string[]): Promise<void> {
-  if (command === 'cell') return (await import('./server/cell.js')).serveCell(operand);
+  if (command === 'cell') return (await import('./server/serve-cell.js')).serveCell(operand);
   if (command === 'relay') return (await import('./server/relay.js')).relay(operand);
   const { Command } = await import('commander');
-  const { executorCommand, serveThisMachine } = await import('./server/command.js');
-  const { logToStandardError } = await import('./server/log.js');
+  const { executorCommand, serveThisMachine } = await import('./server/executor-command.js');
+  const { logToStandardError } = await import('./server/stderr-log.js');
   const quiet = { outputError: () => {} };
   const executor = executorCommand()
     .exitOverride()

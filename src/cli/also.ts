@@ -1,6 +1,6 @@
 /** Further protocols on the address of a server: `--also`. */
 import { type Command, Option } from 'commander';
-import type { Mount } from '../base/http/app.js';
+import type { Mount } from '../base/http/http-app.js';
 import type { Runtime } from '../index.js';
 
 const protocols = ['mcp', 'openhands-v0'] as const;
@@ -32,11 +32,11 @@ const mounts: Record<
 > = {
   async mcp(runtime, token) {
     const { mcpOverHttp } = await import('../compat/mcp/http.js');
-    const { createMcpServer } = await import('../compat/mcp/server.js');
+    const { createMcpServer } = await import('../compat/mcp/mcp-server.js');
     return { prefix: '', routes: mcpOverHttp(() => createMcpServer(runtime, {}), { token }) };
   },
   async 'openhands-v0'(runtime, token) {
-    const { openHandsV0 } = await import('../compat/openhands-v0/app.js');
+    const { openHandsV0 } = await import('../compat/openhands-v0/openhands-v0-app.js');
     const routes = openHandsV0(runtime, { token, workingDirectory: runtime.workspace });
     return { prefix: '/openhands-v0', routes };
   },

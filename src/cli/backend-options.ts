@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { backendNames, loadBackend } from '../backends/index.js';
-import { fromText, toSnakeCase, unwrap } from '../config/schema.js';
+import { fromText, toSnakeCase, unwrap } from '../config/config-schema.js';
 
 /** Gives every command that starts a cell the options of the backend that is named, if one is. */
 export async function addBackendOptions(program: Command, words: readonly string[]): Promise<void> {

@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import { collect } from '../base/command-line.js';
+import type { Exposure, ListenAddress } from '../base/http/http-options.js';
 import { parseListen } from '../base/http/listen-option.js';
-import type { Exposure, ListenAddress } from '../base/http/options.js';
-import { type CellOptions, withCellOptions } from './options.js';
+import { type CellOptions, withCellOptions } from './cell-options.js';
 import { type TrustedOptions, withTrustedOptions } from './trusted-options.js';
 
 export interface ServerOptions extends CellOptions, TrustedOptions {

@@ -1,8 +1,7 @@
 /** What each source says, as settings with their values; a name that is no setting throws. */
 import { backendNames } from '../backends/index.js';
 import { WorkcellError } from '../protocol/errors.js';
-import { didYouMean, nearest } from './nearest.js';
-import { fromText } from './schema.js';
+import { fromText } from './config-schema.js';
 import {
   backendSettings,
   backendsSection,
@@ -10,8 +9,9 @@ import {
   type Setting,
   sectionNames,
   variablePrefix,
-} from './settings.js';
-import { isTable, type Table } from './table.js';
+} from './config-settings.js';
+import { didYouMean, nearest } from './nearest.js';
+import { isTable, type Table } from './plain-table.js';
 
 export interface Entry {
   readonly setting: Setting;

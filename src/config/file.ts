@@ -5,7 +5,7 @@ import { parse, TomlError } from 'smol-toml';
 import { readTrusted, UntrustedPathError } from '../base/trusted-path.js';
 import { configDirectory, homeDirectory } from '../base/user-directories.js';
 import { WorkcellError } from '../protocol/errors.js';
-import type { Table } from './table.js';
+import type { Table } from './plain-table.js';
 
 export interface ConfigFile {
   /** Without links. */

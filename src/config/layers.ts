@@ -11,7 +11,7 @@ import {
   untrusted,
 } from './file.js';
 import { narrow, narrowingKeys } from './narrowing.js';
-import { type Trust, trustOf } from './trust.js';
+import { type Trust, trustOf } from './trusted-files.js';
 
 /** Something that a file says and that does not count. */
 export interface NotHonoured {

@@ -1,5 +1,5 @@
 /** Hides what must not reach a screen or a log: secrets, and the values of environment variables. */
-import { isTable } from './table.js';
+import { isTable } from './plain-table.js';
 
 const secretName = /(^|_)(key|token|secret|password|credentials?)$/i;
 const variablesName = /(^|_)(env|env_vars|environment)$/i;

@@ -1,7 +1,7 @@
 import { makeOwnerToken } from '../cell/plugins/owner-tokens.js';
 import { thisProcess } from '../cell/plugins/this-process.js';
-import type { Call } from './call.js';
-import type { RuntimePorts } from './ports.js';
+import type { RuntimePorts } from './runtime-ports.js';
+import type { Call } from './verb-call.js';
 
 /** The browser of a cell, for tools of its owner. */
 export class RuntimeBrowser {

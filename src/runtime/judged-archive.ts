@@ -1,7 +1,7 @@
 /** What an archive would write, known before any of it is: the archive is kept on this side and read as it will be unpacked. */
 import { createHash } from 'node:crypto';
 import { close, createReadStream } from 'node:fs';
-import { Budget, defaultArchiveLimits } from '../cell/executor/files/archive/limits.js';
+import { Budget, defaultArchiveLimits } from '../cell/executor/files/archive/archive-limits.js';
 import { unpackTar } from '../cell/executor/files/archive/unpack-tar.js';
 import { openSpool, unpackZip } from '../cell/executor/files/archive/unpack-zip.js';
 import type { MemberReceiver } from '../cell/executor/files/archive/unpacker.js';

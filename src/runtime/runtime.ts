@@ -1,4 +1,4 @@
-import type { BrowserStep } from '../cell/plugins/browser/actions.js';
+import type { BrowserStep } from '../cell/plugins/browser/browser-actions.js';
 import {
   type Action,
   type ActionInput,
@@ -23,12 +23,8 @@ import {
   WorkcellError,
 } from '../protocol/index.js';
 import { RuntimeBrowser } from './browser.js';
-import { type Call, type DisplayListener, type OutputListener, type SecretInput, toContext } from './call.js';
 import type { EventStream } from './events/stream.js';
-import { RuntimeEvents } from './events.js';
-import { Files } from './files.js';
-import { RuntimeGit } from './git/git.js';
-import { RuntimeMcp } from './mcp.js';
+import { RuntimeGit } from './git/runtime-git.js';
 import { RuntimeMicroagents } from './microagents/microagents.js';
 import {
   downloadFile,
@@ -41,12 +37,22 @@ import {
   type Trusted,
   uploadFile,
 } from './pipeline.js';
-import { RuntimePorts } from './ports.js';
-import { RuntimeProcesses } from './processes.js';
-import { execPythonFile, type PythonFileOptions } from './python.js';
+import { execPythonFile, type PythonFileOptions } from './python-file.js';
+import { RuntimeEvents } from './runtime-events.js';
+import { Files } from './runtime-files.js';
+import { RuntimeMcp } from './runtime-mcp.js';
+import { RuntimePorts } from './runtime-ports.js';
+import { RuntimeProcesses } from './runtime-processes.js';
+import { RuntimeVscode } from './runtime-vscode.js';
 import type { FunctionTool, ToolContext } from './tools/function-tool.js';
 import { type AddOptions, ToolRegistry } from './tools/registry.js';
-import { RuntimeVscode } from './vscode.js';
+import {
+  type Call,
+  type DisplayListener,
+  type OutputListener,
+  type SecretInput,
+  toContext,
+} from './verb-call.js';
 
 type Options<Name extends ActionName, Keys extends string = never> = Omit<
   Extract<ActionInput, { action: Name }>,

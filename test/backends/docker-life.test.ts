@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import Docker from 'dockerode';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { socketInside } from '../../src/backends/docker/container.js';
-import { drainPools, fillPools } from '../../src/backends/docker/pool.js';
+import { drainPools, fillPools } from '../../src/backends/docker/container-pool.js';
 import docker from '../../src/backends/docker.js';
 import { createRuntime } from '../../src/index.js';
 import { type Cell, isEnforced } from '../../src/protocol/index.js';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { seccompProfile } from '../../src/backends/docker/seccomp/profile.js';
-import { errnos } from '../../src/cell/launchers/seccomp/policy.js';
+import { errnos } from '../../src/cell/launchers/seccomp/seccomp-policy.js';
 import { syscalls } from '../../src/cell/launchers/seccomp/syscalls.js';
 import { allowed, type Probe, refused } from '../cell/launchers/seccomp/probes.js';
 import { dockerEngine, images } from '../engines/docker.js';

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openLastingHome } from '../../src/backends/local/home.js';
+import { openLastingHome } from '../../src/backends/local/local-home.js';
 import local from '../../src/backends/local.js';
 import { createRuntime, type Runtime } from '../../src/index.js';
 import { eventually, refusal, uniqueWord } from '../../src/testing/contract/given.js';
@@ -121,7 +121,7 @@ describe('the server of a local cell', () => {
   ])('nothing is left of a starter that was killed %s', async (_when, more) => {
     const id = randomBytes(8).toString('hex');
     const program = `
-      import { keepHome, makeLastingHome } from './src/backends/local/home.ts';
+      import { keepHome, makeLastingHome } from './src/backends/local/local-home.ts';
       import { startProcess } from './src/backends/local/child.ts';
       const id = '${id}';
       const home = makeLastingHome(id);

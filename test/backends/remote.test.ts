@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { loadPlugins } from '../../src/cell/plugins/load.js';
+import { loadPlugins } from '../../src/cell/plugins/load-plugins.js';
 import { createRuntime } from '../../src/index.js';
 import { protocolVersion } from '../../src/protocol/index.js';
 import { eventually, refusal } from '../../src/testing/contract/given.js';

@@ -292,7 +292,7 @@ test('nothing is left when the last cell is gone', async () => {
 function keepers(): number[] {
   return pids().filter(
     (pid) =>
-      read(`/proc/${pid}/cmdline`).includes('keeper/main') &&
+      read(`/proc/${pid}/cmdline`).includes('keeper/keeper-main') &&
       read(`/proc/${pid}/environ`).includes(`XDG_RUNTIME_DIR=${directory}\0`),
   );
 }

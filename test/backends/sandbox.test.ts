@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { drainPools, fillPools, poolStats } from '../../src/backends/sandbox/pool.js';
+import { drainPools, fillPools, poolStats } from '../../src/backends/sandbox/sandbox-pool.js';
 import sandbox from '../../src/backends/sandbox.js';
 import { type CreateRuntimeOptions, createRuntime } from '../../src/index.js';
 import { type FactCode, findFact, isEnforced } from '../../src/protocol/index.js';
@@ -206,7 +206,7 @@ describe('pool', () => {
     const at = (path: string) => JSON.stringify(join(import.meta.dirname, '../../src', path));
     const program = `
       import { createRuntime } from ${at('index.ts')};
-      import { drainPools, fillPools } from ${at('backends/sandbox/pool.ts')};
+      import { drainPools, fillPools } from ${at('backends/sandbox/sandbox-pool.ts')};
       await (await createRuntime({ config: false, backend: 'sandbox', pool: { size: 1 } })).close();
       await fillPools();
       await drainPools();

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { backendNames } from '../../src/backends/index.js';
-import { generalSettings } from '../../src/config/settings.js';
+import { generalSettings } from '../../src/config/config-settings.js';
 import { isolationTiers } from '../../src/protocol/index.js';
 import { withDirectory, workcell } from './workcell.js';
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { exitCodeOf } from '../../src/cli/exit-code.js';
+import { exitCodeOf } from '../../src/cli/command-exit-code.js';
 import { parseObservation } from '../../src/protocol/index.js';
 import { start, startOnTerminal, withDirectory, workcell } from './workcell.js';
 

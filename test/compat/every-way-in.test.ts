@@ -4,12 +4,12 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { HttpListener } from '../../src/base/http/listen.js';
-import { serveExecutor } from '../../src/cell/server/server.js';
-import { serveCamel } from '../../src/compat/camel/app.js';
+import { serveExecutor } from '../../src/cell/server/serve-executor.js';
+import { serveCamel } from '../../src/compat/camel/camel-app.js';
 import { serveMcpOverHttp } from '../../src/compat/mcp/http.js';
-import { createMcpServer } from '../../src/compat/mcp/server.js';
-import { serveOpenHands } from '../../src/compat/openhands-v0/serve.js';
-import { serveOpenHandsV1 } from '../../src/compat/openhands-v1/serve.js';
+import { createMcpServer } from '../../src/compat/mcp/mcp-server.js';
+import { serveOpenHands } from '../../src/compat/openhands-v0/serve-openhands-v0.js';
+import { serveOpenHandsV1 } from '../../src/compat/openhands-v1/serve-openhands-v1.js';
 import { createRuntime, type Runtime, tool, type WorkcellEvent } from '../../src/index.js';
 
 const secret = 'tok-4f9a8b7c6d';

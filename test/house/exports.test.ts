@@ -267,8 +267,10 @@ test('package.json has exactly these entry points, the toolkits and the adapters
 
 test.each(toolkits)('workcell%s exports the one function that makes it', async (entry) => {
   const name = entry.split('/').at(-1);
-  expect(exports[entry]?.default).toBe(`./dist/runtime/tools/toolkits/${name}.js`);
-  expect(readText(`src/runtime/tools/toolkits/${name}.ts`)).toContain(`export function ${name}Toolkit(`);
+  expect(exports[entry]?.default).toBe(`./dist/runtime/tools/toolkits/${name}-toolkit.js`);
+  expect(readText(`src/runtime/tools/toolkits/${name}-toolkit.ts`)).toContain(
+    `export function ${name}Toolkit(`,
+  );
 });
 
 test('every adapter has its entry point, its page section and its test', () => {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { mcpActions } from '../../src/cell/plugins/mcp/actions.js';
+import { mcpActions } from '../../src/cell/plugins/mcp/mcp-actions.js';
 import { actions, defineAction, describeAction, verbs, withoutSecrets } from '../../src/protocol/index.js';
 
 const carried = (definition: Parameters<typeof describeAction>[0], action: Record<string, unknown>) =>

@@ -1,13 +1,13 @@
 /** Starts a container and waits until its executor says that it listens, or that it cannot. */
 import type { Duplex } from 'node:stream';
-import type { KernelReport } from '../../cell/server/boot.js';
+import type { KernelReport } from '../../cell/server/boot-protocol.js';
 import { WorkcellError } from '../../protocol/index.js';
-import { awaitHandshake, firstLine, LogTail } from '../boot.js';
+import { awaitHandshake, firstLine, LogTail } from '../await-handshake.js';
 import { demultiplex } from '../engines/demultiplex.js';
-import type { Engine } from '../engines/docker.js';
 import type { Container } from '../engines/docker-client.js';
+import type { Engine } from '../engines/docker-engine.js';
+import type { DockerOptions } from './docker-options.js';
 import { watchOoms } from './ooms.js';
-import type { DockerOptions } from './options.js';
 
 const startMs = 60_000;
 

@@ -2,11 +2,11 @@
 import { realpathSync } from 'node:fs';
 import { ownBelow } from '../../base/own-below.js';
 import { processorList } from '../../cell/launchers/limits/processors.js';
-import type { CellSettings } from '../../cell/server/cell.js';
+import type { CellSettings } from '../../cell/server/serve-cell.js';
 import type { PluginSpec } from '../../protocol/config.js';
 import type { ContainerDescription, Mount } from '../engines/docker-client.js';
-import { bundleMount, type ExecutorBundle } from '../images/bundle/bundle.js';
-import { type DockerOptions, userLimits, withDefaults } from './options.js';
+import { bundleMount, type ExecutorBundle } from '../images/bundle/executor-bundle.js';
+import { type DockerOptions, userLimits, withDefaults } from './docker-options.js';
 import { seccompProfile } from './seccomp/profile.js';
 import { readVolume, toMount } from './volumes.js';
 

@@ -1,9 +1,9 @@
 /** Why a container could not be made or started, in our words, with what to do. */
 
 import { WorkcellError } from '../../protocol/index.js';
-import { type Engine, engineTrouble, refusalOf } from '../engines/docker.js';
-import { checkSuitable } from '../images/docker/check.js';
-import type { DockerOptions } from './options.js';
+import { type Engine, engineTrouble, refusalOf } from '../engines/docker-engine.js';
+import { checkSuitable } from '../images/docker/check-suitable.js';
+import type { DockerOptions } from './docker-options.js';
 
 export async function explainStart(
   engine: Engine,

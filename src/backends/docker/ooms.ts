@@ -1,5 +1,5 @@
 /** Which containers the kernel killed a process of for want of memory. A container that is removed cannot be asked. */
-import type { Engine } from '../engines/docker.js';
+import type { Engine } from '../engines/docker-engine.js';
 import { idLabel } from './labels.js';
 
 const seen = new Map<Engine, Set<string>>();

@@ -3,8 +3,8 @@ import { chmodSync, chownSync, mkdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { WorkcellError } from '../../protocol/index.js';
-import { isGone } from '../engines/docker.js';
 import type { DockerClient, Mount } from '../engines/docker-client.js';
+import { isGone } from '../engines/docker-engine.js';
 
 interface Volume {
   readonly kind: 'named' | 'bind' | 'overlay';

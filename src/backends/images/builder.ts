@@ -1,10 +1,10 @@
 /** Builds runtime images: which of them is there already, which part is made anew, and what they are called. */
 import { environmentSchema } from '../../protocol/actions/common.js';
 import { describeIssues, WorkcellError } from '../../protocol/index.js';
-import { type ExecutorBundle, executorBundle } from './bundle/bundle.js';
-import { type ContextFiles, filesBelow } from './context.js';
+import { type ContextFiles, filesBelow } from './build-context.js';
+import { type ExecutorBundle, executorBundle } from './bundle/executor-bundle.js';
 import { type Base, lockDockerfile, sourceDockerfile } from './dockerfile.js';
-import { installSteps } from './install.js';
+import { installSteps } from './install-steps.js';
 import { type CheckedSpec, checkSpec, type ImageSpec } from './spec.js';
 import { imageTags, imageVersion } from './tags.js';
 

@@ -1,6 +1,6 @@
 /** Dockerfiles for the two images of a spec: what is installed, and the executor on top of it. */
-import { bundleMount, type ExecutorBundle } from './bundle/bundle.js';
-import { installSteps, pythonHome } from './install.js';
+import { bundleMount, type ExecutorBundle } from './bundle/executor-bundle.js';
+import { installSteps, pythonHome } from './install-steps.js';
 import type { CheckedSpec } from './spec.js';
 
 export interface Base {

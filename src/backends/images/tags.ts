@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
-import type { ExecutorBundle } from './bundle/bundle.js';
-import { installSteps } from './install.js';
+import type { ExecutorBundle } from './bundle/executor-bundle.js';
+import { installSteps } from './install-steps.js';
 import type { CheckedSpec } from './spec.js';
 
 export interface ImageTags {

@@ -1,7 +1,7 @@
 /** Servers that were started before anybody asked, so that the next cell need not wait for one. */
 import type { ServerProcess } from '../server-process.js';
-import { type Home, makeHome, removeHome } from './home.js';
-import { startLocalServer } from './server.js';
+import { type Home, makeHome, removeHome } from './local-home.js';
+import { startLocalServer } from './local-server.js';
 
 interface Prepared {
   readonly home: Home;

@@ -1,15 +1,15 @@
 /** Cells that live in a keeper: started there, found again, paused and ended, from any process of this user. */
 import { mkdirSync, realpathSync } from 'node:fs';
-import { connectToOwnSocket } from '../../cell/launchers/sockets.js';
-import { actionsWith } from '../../cell/plugins/host.js';
-import { pluginSpecs } from '../../cell/plugins/load.js';
+import { connectToOwnSocket } from '../../cell/launchers/unix-sockets.js';
+import { pluginSpecs } from '../../cell/plugins/load-plugins.js';
+import { actionsWith } from '../../cell/plugins/plugin-host.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
 import { connectExecutor } from '../../runtime/client/http-executor.js';
 import type { FoundCell, StartContext } from '../backend.js';
 import { type Lease, leaseHolder, takeLease } from '../lease.js';
 import { pausable } from '../pausable.js';
 import { openWorkspace } from '../workspace.js';
-import { askCell, type Life, startInKeeper, watchCell } from './keeper/client.js';
+import { askCell, type Life, startInKeeper, watchCell } from './keeper/keeper-client.js';
 import {
   type CellHome,
   cellHome,
@@ -20,9 +20,9 @@ import {
   readState,
   removeCellHome,
   startedAt,
-} from './keeper/home.js';
+} from './keeper/kept-cell-home.js';
 import { isListening } from './keeper/lines.js';
-import type { SandboxOptions } from './options.js';
+import type { SandboxOptions } from './sandbox-options.js';
 
 /** Starts a cell whose executor is not in this process. It goes with this process unless it is kept alive. */
 export async function startKept(options: SandboxOptions, context: StartContext): Promise<Cell> {

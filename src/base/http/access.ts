@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import { WorkcellError } from '../../protocol/index.js';
-import type { Exposure } from './options.js';
+import type { Exposure } from './http-options.js';
 
 export interface Access {
   /** Throws when the request is not for this server or comes from a page that may not send it. */

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import type { ListenAddress } from './options.js';
+import type { ListenAddress } from './http-options.js';
 
 /** Reads where a server is to listen. */
 export function parseListen(text: string): ListenAddress {

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { WorkcellError } from '../../protocol/index.js';
 import { isLoopback } from './access.js';
-import { defaultHttpLimits, type Exposure, type HttpLimits, type ListenAddress } from './options.js';
+import { defaultHttpLimits, type Exposure, type HttpLimits, type ListenAddress } from './http-options.js';
 import { watchStalls } from './stalls.js';
 
 /** How long answers may take to reach their clients when the server ends. */

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { Outgoing } from '../../base/http/outgoing.js';
 import { errorTable, WorkcellError } from '../../protocol/index.js';
 import { framesType, linesType } from '../../protocol/wire.js';
-import type { Call } from './call.js';
+import type { Call } from './server-call.js';
 
 const pieceBytes = 256 * 1024;
 

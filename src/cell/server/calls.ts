@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { removeTree } from '../../base/remove-tree.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { makeScratch } from '../launchers/scratch.js';
-import { Call } from './call.js';
-import type { Log, ServerLimits } from './options.js';
+import type { Log, ServerLimits } from './executor-server-options.js';
+import { Call } from './server-call.js';
 import { SpentKeys } from './spent-keys.js';
 
 /** Keys that were cancelled before their action came; it is a matter of moments. */

@@ -1,5 +1,5 @@
 /** What went through the server, in order, as JSON, kept within a number and a size. */
-import type { Outcome } from './call.js';
+import type { Outcome } from './server-call.js';
 import { Wakers } from './wakers.js';
 
 const keptEvents = 1000;

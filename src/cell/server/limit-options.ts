@@ -1,7 +1,7 @@
 /** The limits of a server that its command line can set; the others are of no use to whoever starts one. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseSeconds } from '../../base/command-line.js';
-import type { ServerLimits } from './options.js';
+import type { ServerLimits } from './executor-server-options.js';
 
 export interface LimitOptions {
   maxBody?: number;

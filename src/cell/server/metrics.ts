@@ -1,5 +1,5 @@
 /** The server's figures in the text format of Prometheus. Loaded with the first request for it. */
-import type { ServerContext } from './context.js';
+import type { ServerContext } from './server-context.js';
 
 export function renderMetrics(context: ServerContext): { contentType: string; text: string } {
   const { counters, calls } = context;

@@ -1,7 +1,7 @@
 /** Ends a server's process in order when it is asked to. */
 import type { Readable } from 'node:stream';
 import { stopWatchdog } from '../launchers/watchdog.js';
-import type { ExecutorServer } from './server.js';
+import type { ExecutorServer } from './serve-executor.js';
 
 /** Signals, and the end of an input that whoever started the server keeps open. */
 export function shutDownOn(

@@ -4,10 +4,10 @@ import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { FastifyReply } from 'fastify';
 import { createAccess } from '../../base/http/access.js';
-import { createHttpApp, type Mount, mount, protect } from '../../base/http/app.js';
-import { toWorkcellError } from '../../base/http/errors.js';
+import { createHttpApp, type Mount, mount, protect } from '../../base/http/http-app.js';
+import { toWorkcellError } from '../../base/http/http-errors.js';
+import type { Exposure } from '../../base/http/http-options.js';
 import { checkExposure, type HttpListener, listen, withBoundHost } from '../../base/http/listen.js';
-import type { Exposure } from '../../base/http/options.js';
 import { errorTable, WorkcellError } from '../../protocol/index.js';
 
 /** Clients that are connected at once; the one that was silent longest gives way. */

@@ -1,17 +1,15 @@
 /** Carries out the actions of one server: one shell, one editor, one action at a time. */
 import { posix } from 'node:path';
 import { type ExecuteContext, type Executor, WorkcellError } from '../../protocol/index.js';
-import { type ActionEvent, type Arguments, parseActionEvent } from './actions.js';
 import { BashSession } from './bash/bash-session.js';
 import { runStatic } from './bash/static-run.js';
-import { browseObservation, downloadObservation } from './browse.js';
+import { browseObservation, downloadObservation } from './browse-observation.js';
 import { Editor } from './editor/editor.js';
 import { History } from './editor/history.js';
 import { hasCode } from './files/path-kind.js';
 import { readFile } from './files/read.js';
 import { loadText } from './files/text-file.js';
 import { writeFile } from './files/write.js';
-import { binaryFileToken, disabled } from './messages.js';
 import {
   cellObservation,
   editObservation,
@@ -21,7 +19,9 @@ import {
   readObservation,
   userRejectedObservation,
 } from './observations.js';
-import { perform, stating } from './perform.js';
+import { binaryFileToken, disabled } from './openhands-messages.js';
+import { type ActionEvent, type Arguments, parseActionEvent } from './parse-action-event.js';
+import { perform, stating } from './perform-action.js';
 
 export interface ActionServerOptions {
   /** Absolute: where the shell starts and what relative paths of requests mean. */

@@ -1,7 +1,7 @@
 import { type Executor, WorkcellError } from '../../protocol/index.js';
-import { callOf, portsOf } from '../../runtime/call.js';
-import { RuntimePorts } from '../../runtime/ports.js';
-import { RuntimeVscode } from '../../runtime/vscode.js';
+import { RuntimePorts } from '../../runtime/runtime-ports.js';
+import { RuntimeVscode } from '../../runtime/runtime-vscode.js';
+import { callOf, portsOf } from '../../runtime/verb-call.js';
 
 /** Gives the token of the editor, which it starts; null where there is none. Clients know the port already. */
 export function createEditorToken(executor: Executor): () => Promise<string | null> {

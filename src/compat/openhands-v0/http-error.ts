@@ -1,7 +1,7 @@
 /** The forms in which failures leave the server: `{"detail": …}`, with `errors` for a request that cannot be read. */
 import type { FastifyReply } from 'fastify';
 import { errorTable, WorkcellError } from '../../protocol/index.js';
-import { invalidKey, invalidRequest } from './messages.js';
+import { invalidKey, invalidRequest } from './openhands-messages.js';
 
 export class HttpError extends Error {
   readonly status: number;

@@ -1,5 +1,5 @@
 /** Observations as they go over the wire. Clients reject keys that they do not know, so none are added. */
-import { bash, rejected, summaries } from './messages.js';
+import { bash, rejected, summaries } from './openhands-messages.js';
 
 export interface ObservationEvent {
   readonly observation: string;

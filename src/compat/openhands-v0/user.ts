@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { hostProgram } from '../../base/find-program.js';
-import type { User } from '../../cell/launchers/uid.js';
+import type { User } from '../../cell/launchers/uid-launcher.js';
 import { WorkcellError } from '../../protocol/index.js';
 
 export interface AskedUser {

@@ -1,23 +1,23 @@
 /** The workspace half of the OpenHands V1 agent-server, as routes on top of an executor. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import type { Log, ServerParts } from '../../cell/server/options.js';
+import type { Log, ServerParts } from '../../cell/server/executor-server-options.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { Activity } from './activity.js';
+import { BashEvents } from './bash/bash-events.js';
+import { bashRoutes } from './bash/bash-routes.js';
+import { bashSocket } from './bash/bash-socket.js';
 import { BashCommands } from './bash/commands.js';
-import { BashEvents } from './bash/events.js';
-import { bashRoutes } from './bash/routes.js';
-import { bashSocket } from './bash/socket.js';
 import { answerBrowsers } from './browsers.js';
-import type { FacadeContext } from './context.js';
-import { Refusal, sendFailure } from './errors.js';
-import { fileRoutes } from './files/routes.js';
-import { gitRoutes } from './git/routes.js';
-import { createSessionKeys } from './keys.js';
+import { Refusal, sendFailure } from './detail-errors.js';
+import type { FacadeContext } from './facade-context.js';
+import { fileRoutes } from './files/workspace-routes.js';
+import { gitRoutes } from './git/git-routes.js';
 import { missingRoutes } from './missing-routes.js';
 import { serverRoutes } from './server-routes.js';
-import { settingsRoutes } from './settings/routes.js';
+import { createSessionKeys } from './session-key-check.js';
 import { savedWorkspaces } from './settings/saved-workspaces.js';
+import { settingsRoutes } from './settings/settings-routes.js';
 import { type Editor, vscodeRoutes } from './vscode-routes.js';
 import { workspaceFiles } from './workspace-files.js';
 

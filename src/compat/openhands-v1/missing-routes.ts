@@ -1,6 +1,6 @@
 /** What clients may ask for and this server does not have: each is told so in the way that they understand. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { Refusal } from './errors.js';
+import { Refusal } from './detail-errors.js';
 
 /** What the cell's own actions correspond to among the tools of the original. */
 export const toolNames = ['terminal', 'file_editor', 'grep', 'glob'];

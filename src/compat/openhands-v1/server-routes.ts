@@ -1,6 +1,6 @@
 /** Health, readiness and what this server is. */
 import type { FastifyInstance } from 'fastify';
-import type { FacadeContext } from './context.js';
+import type { FacadeContext } from './facade-context.js';
 import { toolNames } from './missing-routes.js';
 
 /** The version of the protocol that this speaks; clients compare it with what they need. */

@@ -3,7 +3,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { RawData, WebSocket } from 'ws';
 import { parseJson } from '../../base/json.js';
-import { keyHeader, type SessionKeys } from './keys.js';
+import { keyHeader, type SessionKeys } from './session-key-check.js';
 
 const unauthorizedCode = 4001;
 const firstFrameMs = 10_000;

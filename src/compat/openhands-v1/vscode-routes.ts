@@ -2,9 +2,9 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { WorkcellError } from '../../protocol/index.js';
-import type { RuntimeVscode } from '../../runtime/vscode.js';
-import type { FacadeContext } from './context.js';
-import { Refusal } from './errors.js';
+import type { RuntimeVscode } from '../../runtime/runtime-vscode.js';
+import { Refusal } from './detail-errors.js';
+import type { FacadeContext } from './facade-context.js';
 
 /** What the routes need of it. */
 export type Editor = Pick<RuntimeVscode, 'url' | 'status'>;

@@ -6,9 +6,9 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { webTypeOf } from '../../base/media-types.js';
-import type { FacadeContext } from './context.js';
-import { parse, Refusal } from './errors.js';
-import { createSessionKeys } from './keys.js';
+import { parse, Refusal } from './detail-errors.js';
+import type { FacadeContext } from './facade-context.js';
+import { createSessionKeys } from './session-key-check.js';
 
 const cookieName = 'oh_workspace_session_key';
 const cookieRules = 'Path=/api/conversations; HttpOnly; SameSite=None; Secure; Partitioned';

@@ -34,14 +34,14 @@ import {
   readinessSchema,
   type ServerInfo,
 } from '../../protocol/wire.js';
-import { readText } from './body.js';
-import type { Place } from './connect.js';
-import { toError } from './failures.js';
-import { download, upload } from './files.js';
-import { Frames } from './frames.js';
-import { Link, type LinkOptions } from './link.js';
+import { toError } from './client-failures.js';
+import { download, upload } from './client-files.js';
+import { openTerminal } from './client-terminal.js';
+import type { Place } from './connect-ways.js';
 import { connectToPort } from './port.js';
-import { openTerminal } from './terminal.js';
+import { readText } from './read-body.js';
+import { Link, type LinkOptions } from './server-link.js';
+import { Frames } from './wire-frames.js';
 
 /** How long a server may take to end what was cancelled, and to end everything. */
 const cancelMs = 15_000;

@@ -1,8 +1,8 @@
 /** A connection to a port inside the cell, over a WebSocket. */
 import type { Duplex } from 'node:stream';
 import { createWebSocketStream } from 'ws';
-import type { Link } from './link.js';
-import { openSocket } from './socket.js';
+import { openSocket } from './client-socket.js';
+import type { Link } from './server-link.js';
 
 export async function connectToPort(link: Link, port: number): Promise<Duplex> {
   const { socket, failed } = await openSocket(link, `/v1/ports/${port}`);

@@ -2,7 +2,7 @@
 import { type ClientHttp2Session, connect as connectSession } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import { tunnelWindowBytes } from '../../protocol/wire.js';
-import type { Connect } from './connect.js';
+import type { Connect } from './connect-ways.js';
 
 export interface Tunnel {
   readonly connect: Connect;

@@ -7,9 +7,9 @@ import {
   WorkcellError,
   type WorkcellEvent,
 } from '../../protocol/index.js';
-import { follow } from './follow.js';
+import type { EventFilter, EventStore } from './event-store.js';
+import { follow } from './follow-events.js';
 import { openEventStore } from './open.js';
-import type { EventFilter, EventStore } from './store.js';
 import { takenReply } from './take-actions.js';
 
 export interface DriveOptions {

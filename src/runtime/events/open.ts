@@ -1,7 +1,8 @@
 /** From the word that configures a store to the store. */
-import { defaultStore, placeOf, shownPlace } from './place.js';
-import { acquireStore, type SharedStore } from './shared.js';
-import type { EventStore } from './store.js';
+
+import type { EventStore } from './event-store.js';
+import { acquireStore, type SharedStore } from './shared-store.js';
+import { defaultStore, placeOf, shownPlace } from './store-place.js';
 
 export interface StoreOptions {
   /** `memory`, `sqlite:<file>` or `postgres://…`. Default: a file of this user. */
@@ -39,15 +40,15 @@ export function storeAccess(options: StoreOptions): StoreAccess | undefined {
 /** Opens a store for reading what other processes write, and for looking back. */
 export async function openEventStore(name: string = defaultStore()): Promise<EventStore> {
   if (name !== 'memory') return openStore(placeOf(name), 'process');
-  const { MemoryStore } = await import('./memory.js');
+  const { MemoryStore } = await import('./memory-store.js');
   return new MemoryStore();
 }
 
 async function openStore(place: string, durability: 'process' | 'machine'): Promise<EventStore> {
   if (place.startsWith('sqlite:')) {
-    const { openSqlite } = await import('./sqlite/store.js');
+    const { openSqlite } = await import('./sqlite/sqlite-store.js');
     return openSqlite(place.slice('sqlite:'.length), durability);
   }
-  const { openPostgres } = await import('./postgres/store.js');
+  const { openPostgres } = await import('./postgres/postgres-store.js');
   return openPostgres(place);
 }

@@ -1,6 +1,6 @@
 import type { WorkcellEvent } from '../../protocol/index.js';
-import { matches } from './filter.js';
-import type { ReadQuery } from './store.js';
+import { matches } from './event-filter.js';
+import type { ReadQuery } from './event-store.js';
 
 /**
  * Reads until enough events pass the filter. A store looks for a text in JSON, where names of fields stand too, so what

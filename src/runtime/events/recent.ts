@@ -1,5 +1,5 @@
 import type { WorkcellEvent } from '../../protocol/index.js';
-import { bodyOf } from './filter.js';
+import { bodyOf } from './event-filter.js';
 
 /** How much is held at once; beyond twice of one of these the oldest go. */
 export interface Bounds {

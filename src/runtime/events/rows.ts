@@ -1,7 +1,7 @@
 /** Events as rows: what is common in columns, the rest as JSON, long texts apart under their digest. */
 import { createHash } from 'node:crypto';
 import { type EventSource, eventSchema, WorkcellError, type WorkcellEvent } from '../../protocol/index.js';
-import { bodyOf } from './filter.js';
+import { bodyOf } from './event-filter.js';
 
 /** A text of this many characters is kept once, however many events carry it. */
 const longText = 4096;

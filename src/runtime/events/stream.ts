@@ -1,11 +1,11 @@
 /** The events of one runtime, in order: the newest in memory, all of them in a store. */
 import { type EventSource, WorkcellError, type WorkcellEvent } from '../../protocol/index.js';
-import { matches } from './filter.js';
-import { MemoryStore } from './memory.js';
+import { matches } from './event-filter.js';
+import type { EventFilter, ReadQuery } from './event-store.js';
+import { MemoryStore } from './memory-store.js';
 import type { StoreAccess } from './open.js';
 import { Recent } from './recent.js';
-import type { SharedStore } from './shared.js';
-import type { EventFilter, ReadQuery } from './store.js';
+import type { SharedStore } from './shared-store.js';
 import type { Take } from './take-actions.js';
 
 /** What is held for readers that keep up; others read from the store. */

@@ -1,8 +1,8 @@
 /** Takes the actions that other processes leave in a store for a runtime of this process, each once, in order. */
 import { z } from 'zod';
 import type { ActionInput, EventSource } from '../../protocol/index.js';
-import { changes } from './changes.js';
-import type { EventStore } from './store.js';
+import type { EventStore } from './event-store.js';
+import { changes } from './store-changes.js';
 
 /** What the reply says while an action is taken and before its event has an id. */
 export const takenReply = '{"taken":true}';

@@ -1,6 +1,6 @@
 /** Brings events into a store: all that came at one moment, or during the write before, at once. */
 import type { WorkcellEvent } from '../../protocol/index.js';
-import type { EventStore } from './store.js';
+import type { EventStore } from './event-store.js';
 
 /** More than this goes into several writes, so that none takes long. */
 const largestBatch = 1000;

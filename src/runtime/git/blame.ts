@@ -1,6 +1,6 @@
 /** Who wrote each line of a file, and in which commit. */
-import type { Call } from '../call.js';
-import { inspect, output } from './command.js';
+import type { Call } from '../verb-call.js';
+import { inspect, output } from './git-command.js';
 import { resolveCommit } from './revisions.js';
 
 export interface GitBlameLine {

@@ -1,7 +1,7 @@
 /** Branches: which there are, which is checked out, and names for new ones. */
 import { randomInt } from 'node:crypto';
-import type { Call } from '../call.js';
-import { fieldsOf, inspect, output, outputIfAny, work } from './command.js';
+import type { Call } from '../verb-call.js';
+import { fieldsOf, inspect, output, outputIfAny, work } from './git-command.js';
 import { checkName, resolveCommit } from './revisions.js';
 
 export interface GitBranch {

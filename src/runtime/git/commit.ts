@@ -1,7 +1,7 @@
 /** Records the work. Hooks and filters of the repository take part, inside the cell. */
-import type { Call } from '../call.js';
-import { output, work } from './command.js';
-import { findCommits, type GitCommit } from './log.js';
+import type { Call } from '../verb-call.js';
+import { output, work } from './git-command.js';
+import { findCommits, type GitCommit } from './git-log.js';
 
 interface Author {
   readonly name: string;

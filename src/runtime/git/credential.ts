@@ -2,8 +2,8 @@
 
 import { transferVariables } from '../../base/git-settings.js';
 import { WorkcellError } from '../../protocol/index.js';
-import type { Call } from '../call.js';
-import { fieldsOf, type Git, gitIn, inspect, output } from './command.js';
+import type { Call } from '../verb-call.js';
+import { fieldsOf, type Git, gitIn, inspect, output } from './git-command.js';
 import { tokenServer } from './remote-url.js';
 
 /** A secret of the runtime, and who it is sent for. */

@@ -1,6 +1,6 @@
 /** All that differs from a state in a working tree, files that git does not follow yet included, as one patch. */
-import type { Call } from '../call.js';
-import { inspect, output } from './command.js';
+import type { Call } from '../verb-call.js';
+import { inspect, output } from './git-command.js';
 
 export interface DeltaOptions {
   /** The id of a commit or tree. */

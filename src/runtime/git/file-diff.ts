@@ -1,8 +1,8 @@
 /** A file as it was and as it is: both whole, not a patch. */
 import { posix } from 'node:path';
 import { WorkcellError } from '../../protocol/index.js';
-import type { Call } from '../call.js';
-import { type Git, inspect, outputIfAny } from './command.js';
+import type { Call } from '../verb-call.js';
+import { type Git, inspect, outputIfAny } from './git-command.js';
 import { findBase, isRepository, resolveTree } from './revisions.js';
 
 export interface FileDiff {

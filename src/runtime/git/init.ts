@@ -1,5 +1,5 @@
-import type { Call } from '../call.js';
-import { output, work } from './command.js';
+import type { Call } from '../verb-call.js';
+import { output, work } from './git-command.js';
 import { checkName } from './revisions.js';
 
 export interface InitOptions {

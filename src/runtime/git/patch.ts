@@ -1,6 +1,6 @@
 /** The difference between two states as a patch. */
-import type { Call } from '../call.js';
-import { fieldsOf, type Git, inspect, output } from './command.js';
+import type { Call } from '../verb-call.js';
+import { fieldsOf, type Git, inspect, output } from './git-command.js';
 import { findBase, resolveTree } from './revisions.js';
 
 export interface GitPatch {

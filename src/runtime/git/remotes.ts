@@ -1,10 +1,10 @@
 /** Exchanges commits with servers. With a token nothing of the repository's own settings takes part. */
 import { posix } from 'node:path';
 import { WorkcellError } from '../../protocol/index.js';
-import type { Call } from '../call.js';
+import type { Call } from '../verb-call.js';
 import { findBranch } from './branches.js';
-import { type Git, inspect, output, outputIfAny, work } from './command.js';
 import { remoteUrl, type TokenOptions, transferWithToken } from './credential.js';
+import { type Git, inspect, output, outputIfAny, work } from './git-command.js';
 import { checkUrl, directoryFor } from './remote-url.js';
 import { checkName, findHead } from './revisions.js';
 

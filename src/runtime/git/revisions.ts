@@ -1,6 +1,6 @@
 /** Which state of a repository others are compared with. */
 import { WorkcellError } from '../../protocol/index.js';
-import { failure, type Git, output, outputIfAny } from './command.js';
+import { failure, type Git, output, outputIfAny } from './git-command.js';
 
 /** False for a directory that belongs to no repository. */
 export async function isRepository(git: Git): Promise<boolean> {

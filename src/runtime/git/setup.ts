@@ -2,8 +2,8 @@
 import { posix } from 'node:path';
 import { quote } from '../../base/shell-quote.js';
 import { type Observation, WorkcellError } from '../../protocol/index.js';
-import type { Call } from '../call.js';
-import { inspect, output, outputIfAny } from './command.js';
+import type { Call } from '../verb-call.js';
+import { inspect, output, outputIfAny } from './git-command.js';
 
 /** Folders that hold a repository's wishes, the first found wins. */
 const folders = ['.workcell', '.openhands'];

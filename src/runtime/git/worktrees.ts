@@ -1,7 +1,7 @@
 /** Several working trees of one repository. */
 import { posix } from 'node:path';
-import type { Call } from '../call.js';
-import { fieldsOf, inspect, output, outputIfAny, work } from './command.js';
+import type { Call } from '../verb-call.js';
+import { fieldsOf, inspect, output, outputIfAny, work } from './git-command.js';
 import { checkName, resolveCommit } from './revisions.js';
 
 export interface GitWorktree {

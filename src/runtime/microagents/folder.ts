@@ -2,7 +2,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WorkcellError } from '../../protocol/index.js';
-import type { Call } from '../call.js';
+import type { Call } from '../verb-call.js';
 
 const largestFile = 256 * 1024;
 const mostFiles = 500;

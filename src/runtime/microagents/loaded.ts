@@ -1,5 +1,5 @@
 /** What was found, and which of it holds. */
-import type { Collected, MicroagentProblem } from './collect.js';
+import type { Collected, MicroagentProblem } from './collect-microagents.js';
 import type { McpServer } from './mcp-servers.js';
 import type { Microagent } from './microagent.js';
 import type { OrganisationResult } from './organisation.js';

@@ -1,7 +1,8 @@
 /** The microagents that hold for the work in a runtime; what reads them is loaded when it is first used. */
-import type { Call } from '../call.js';
-import type { RuntimeGit } from '../git/git.js';
-import type { LoadMicroagentsOptions } from './load.js';
+
+import type { RuntimeGit } from '../git/runtime-git.js';
+import type { Call } from '../verb-call.js';
+import type { LoadMicroagentsOptions } from './load-microagents.js';
 import type { LoadedMicroagents } from './loaded.js';
 
 export class RuntimeMicroagents {
@@ -15,7 +16,7 @@ export class RuntimeMicroagents {
 
   /** Reads all of them. Files that cannot be used are told in `problems` and hide no others. */
   async load(options: LoadMicroagentsOptions = {}): Promise<LoadedMicroagents> {
-    const { loadMicroagents } = await import('./load.js');
+    const { loadMicroagents } = await import('./load-microagents.js');
     return loadMicroagents(this.#call, this.#git(), options);
   }
 }

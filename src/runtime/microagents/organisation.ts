@@ -1,9 +1,9 @@
 /** Microagents that an organisation keeps for all its repositories, in a repository of their own. */
 import { randomBytes } from 'node:crypto';
 import { WorkcellError } from '../../protocol/index.js';
-import type { Call } from '../call.js';
-import type { RuntimeGit } from '../git/git.js';
-import { type Collected, collectFrom } from './collect.js';
+import type { RuntimeGit } from '../git/runtime-git.js';
+import type { Call } from '../verb-call.js';
+import { type Collected, collectFrom } from './collect-microagents.js';
 import { cellFolder } from './folder.js';
 
 export interface OrganisationOptions {

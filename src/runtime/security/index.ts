@@ -2,20 +2,20 @@ export type { AnalyzeContext, Analyzer, JudgedAction, Risk, Verdict } from './an
 export { ensemble } from './analyzers/ensemble.js';
 export type { RulesAnalyzer } from './analyzers/rules.js';
 export { rules } from './analyzers/rules.js';
+export type { AuditLog, AuditLogOptions } from './audit/audit-log.js';
+export { openAuditLog } from './audit/audit-log.js';
+export type { AuditStoreOptions } from './audit/audit-store.js';
 export type { AuditFormat } from './audit/export.js';
 export { exportAudit, exportAuditStore } from './audit/export.js';
-export type { AuditLog, AuditLogOptions } from './audit/log.js';
-export { openAuditLog } from './audit/log.js';
 export type { AuditEntry, AuditRecord } from './audit/record.js';
-export type { AuditStoreOptions } from './audit/store.js';
 export type { AuditProblem, AuditVerification } from './audit/verify.js';
 export { verifyAudit, verifyAuditStore } from './audit/verify.js';
+export { guardPrompt } from './llm-guard/guard-prompt.js';
 export type { LlmGuard, LlmGuardOptions, Waiver } from './llm-guard/llm-guard.js';
 export { llmGuard } from './llm-guard/llm-guard.js';
+export type { GuardableTool } from './llm-guard/llm-guard-runtime.js';
+export { LlmGuardRuntime } from './llm-guard/llm-guard-runtime.js';
 export type { LanguageModel } from './llm-guard/models.js';
-export { guardPrompt } from './llm-guard/prompt.js';
-export type { GuardableTool } from './llm-guard/runtime.js';
-export { LlmGuardRuntime } from './llm-guard/runtime.js';
 export type { PendingRequest, PendingStore } from './policy/pending.js';
 export { filePendingStore } from './policy/pending.js';
 export { policy } from './policy/policy.js';
@@ -31,6 +31,6 @@ export type {
   PolicyOptions,
   PolicyRule,
 } from './policy/types.js';
-export type { SecretMask } from './secrets/mask.js';
+export type { SecretMask } from './secrets/secret-mask.js';
 export type { SecretOptions, Secrets, SecretValue } from './secrets/secrets.js';
 export { createSecrets } from './secrets/secrets.js';

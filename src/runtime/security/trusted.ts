@@ -8,11 +8,11 @@ import {
   WorkcellError,
 } from '../../protocol/index.js';
 import type { Analyzer, JudgedAction } from './analyzers/analyzer.js';
-import type { AuditLogOptions } from './audit/log.js';
-import type { AuditStoreOptions } from './audit/store.js';
+import type { AuditLogOptions } from './audit/audit-log.js';
+import type { AuditStoreOptions } from './audit/audit-store.js';
 import type { StoreSource } from './policy/store-pending.js';
 import type { Policy, PolicyOptions } from './policy/types.js';
-import type { SecretMask } from './secrets/mask.js';
+import type { SecretMask } from './secrets/secret-mask.js';
 import type { SecretOptions, Secrets } from './secrets/secrets.js';
 
 export interface TrustedOptions {
@@ -33,7 +33,9 @@ export type RuntimePolicy = Omit<PolicyOptions, 'pending'> & {
 };
 
 export interface TrustedParts {
-  readonly guards?: readonly ReturnType<typeof import('./policy/guard.js')['policyGuard']>[] | undefined;
+  readonly guards?:
+    | readonly ReturnType<typeof import('./policy/policy-guard.js')['policyGuard']>[]
+    | undefined;
   readonly mask?: SecretMask | undefined;
   readonly prepare?:
     | (<Name extends ActionName>(
@@ -69,7 +71,7 @@ export async function createTrusted(options: TrustedOptions): Promise<TrustedPar
 async function openPolicy(options: TrustedOptions, mask: SecretMask | undefined) {
   const { policy: given, guards } = options;
   const { policy } = await import('./policy/policy.js');
-  const { policyGuard } = await import('./policy/guard.js');
+  const { policyGuard } = await import('./policy/policy-guard.js');
   if (given !== undefined && 'judge' in given) return policyGuard(given, guards);
   // The guards are those that judge; the policy's own analyzers come to them.
   const analyzers = guards === undefined ? given?.analyzers : [...guards, ...(given?.analyzers ?? [])];
@@ -122,8 +124,8 @@ async function openAudit(
 ): Promise<TrustedParts> {
   const { digestOf } = await import('./audit/record.js');
   const log = await ('store' in options
-    ? import('./audit/store.js').then(({ openAuditStore }) => openAuditStore(options, store))
-    : import('./audit/log.js').then(({ openAuditLog }) => openAuditLog(options)));
+    ? import('./audit/audit-store.js').then(({ openAuditStore }) => openAuditStore(options, store))
+    : import('./audit/audit-log.js').then(({ openAuditLog }) => openAuditLog(options)));
   const record = async ({ action, decision, observation, error }: Effect) => {
     await log.append({
       who,

@@ -9,8 +9,8 @@ import {
   WorkcellError,
 } from '../../protocol/index.js';
 import { carryOut } from './inside/carry-out.js';
-import { toolMarker } from './inside/collect.js';
-import { checker, type InputOf, type OutputOf, type ToolSchema, toJsonSchema } from './schema.js';
+import { toolMarker } from './inside/collect-tools.js';
+import { checker, type InputOf, type OutputOf, type ToolSchema, toJsonSchema } from './tool-schema.js';
 
 /** What a tool may use of the runtime that it works for: the actions of every executor, in the same cell. */
 export interface ToolRuntime {

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { temporaryDirectory } from '../../base/own-directory.js';
 import { discardTree } from '../../base/remove-tree.js';
 import { WorkcellError } from '../../protocol/index.js';
-import { bundleEntries } from './bundle.js';
+import { bundleEntries } from './bundle-tools.js';
 import { parseEntrypoint } from './entrypoint.js';
 import { type FunctionTool, type ToolDefinition, tool } from './function-tool.js';
 import { type Origin, setOrigin } from './origin.js';

@@ -1,11 +1,11 @@
 /** Tools on their way into a cell. */
 import { requirePackages } from '../../base/optional-package.js';
 import type { ActionInput } from '../../protocol/index.js';
-import { bundleEntries, bundleSources } from './bundle.js';
+import { bundleEntries, bundleSources } from './bundle-tools.js';
 import { parseEntrypoint } from './entrypoint.js';
 import type { FunctionTool } from './function-tool.js';
 import { isOrigin, type Module, originOf } from './origin.js';
-import { isStandard } from './schema.js';
+import { isStandard } from './tool-schema.js';
 
 export interface ShipOptions {
   /** What the toolkit of the entry point is made with: any JSON. */
@@ -84,7 +84,7 @@ async function fromEntrypoints(
 
 async function fromFunctions(tools: readonly FunctionTool[]): Promise<Module> {
   requirePackages('Shipping functions into a cell', ['esbuild', 'acorn', 'eslint-scope']);
-  const { functionSource } = await import('./source.js');
+  const { functionSource } = await import('./function-source.js');
   const functions = tools.map(({ name, definition }) => ({
     name,
     source: functionSource(name, definition.execute),

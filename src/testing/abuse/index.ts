@@ -1,20 +1,20 @@
 /** Every case of abuse that concerns a cell. */
 import type { AbuseCase } from './case.js';
-import { archiveCases } from './cases/archives.js';
-import { controlCases } from './cases/control.js';
-import { fileCases } from './cases/files.js';
-import { kernelCases } from './cases/kernel.js';
-import { machineCases } from './cases/machine.js';
-import { networkCases } from './cases/network.js';
-import { outputCases } from './cases/output.js';
-import { ownerCases } from './cases/owner.js';
-import { processCases } from './cases/processes.js';
-import { publicCases } from './cases/public.js';
-import { resourceCases } from './cases/resources.js';
-import { sharedCases } from './cases/shared.js';
-import { trustCases } from './cases/trust.js';
+import { archiveCases } from './cases/archive-cases.js';
+import { controlCases } from './cases/control-cases.js';
+import { fileCases } from './cases/file-cases.js';
+import { kernelCases } from './cases/kernel-cases.js';
+import { machineCases } from './cases/machine-cases.js';
+import { networkCases } from './cases/network-cases.js';
+import { outputCases } from './cases/output-cases.js';
+import { ownerCases } from './cases/owner-cases.js';
+import { processCases } from './cases/process-cases.js';
+import { publicCases } from './cases/public-cases.js';
+import { resourceCases } from './cases/resource-cases.js';
+import { sharedCases } from './cases/shared-cases.js';
+import { trustCases } from './cases/trust-cases.js';
 
-export { runCase, type Verdict } from './run.js';
+export { runCase, type Verdict } from './run-case.js';
 
 /** In the order of the catalogue, those with a word in place of a number last. */
 export const abuseCases: readonly AbuseCase[] = [

@@ -16,8 +16,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { bundleMount, executorBundle } from '../../../src/backends/images/bundle/bundle.js';
-import { keep } from '../../../src/backends/images/bundle/store.js';
+import { keep } from '../../../src/backends/images/bundle/bundle-store.js';
+import { bundleMount, executorBundle } from '../../../src/backends/images/bundle/executor-bundle.js';
 import { connectExecutor } from '../../../src/runtime/client/http-executor.js';
 
 const scratch = mkdtempSync(join(tmpdir(), 'bundle-test-'));

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { createHostLauncher } from '../../../src/cell/launchers/host.js';
+import { createHostLauncher } from '../../../src/cell/launchers/host-launcher.js';
 import type { Launcher } from '../../../src/cell/launchers/launcher.js';
 
 export function openHost(): { launcher: Launcher; workspace: string; env: Record<string, string> } {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { Calls } from '../../../src/cell/server/calls.js';
-import { defaultLimits, type ServerLimits } from '../../../src/cell/server/options.js';
+import { defaultLimits, type ServerLimits } from '../../../src/cell/server/executor-server-options.js';
 import { SpentKeys } from '../../../src/cell/server/spent-keys.js';
 import type { Observation, Progress } from '../../../src/protocol/index.js';
 

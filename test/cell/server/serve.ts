@@ -2,10 +2,10 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LoadedPlugin } from '../../../src/cell/plugins/load.js';
-import type { ServeOptions } from '../../../src/cell/server/options.js';
-import type { ExecutorServer } from '../../../src/cell/server/server.js';
-import { startServer } from '../../../src/cell/server/start.js';
+import type { LoadedPlugin } from '../../../src/cell/plugins/load-plugins.js';
+import type { ServeOptions } from '../../../src/cell/server/executor-server-options.js';
+import type { ExecutorServer } from '../../../src/cell/server/serve-executor.js';
+import { startServer } from '../../../src/cell/server/start-server.js';
 
 export const token = 'a-token-for-tests-only';
 

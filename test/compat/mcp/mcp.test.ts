@@ -211,7 +211,7 @@ test('--read-only offers nothing that changes the cell', async () => {
 
 test('--entry offers the tools of a module, which run in the cell', async () => {
   const workspace = makeWorkspace();
-  const math = builtFile('runtime/tools/toolkits/math.js');
+  const math = builtFile('runtime/tools/toolkits/math-toolkit.js');
   const { client, close } = await overStdio(workspace, ['--entry', math]);
   try {
     const { tools } = await client.listTools();

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { serveOpenHands } from '../../../src/compat/openhands-v0/serve.js';
+import { serveOpenHands } from '../../../src/compat/openhands-v0/serve-openhands-v0.js';
 import { createRuntime, type Runtime } from '../../../src/index.js';
 
 const everything = fileURLToPath(

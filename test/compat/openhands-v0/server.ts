@@ -3,14 +3,17 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance, InjectOptions } from 'fastify';
-import { createExecutor } from '../../../src/cell/executor/executor.js';
-import { createHostLauncher } from '../../../src/cell/launchers/host.js';
+import { createExecutor } from '../../../src/cell/executor/create-executor.js';
 import { hostEnvironment } from '../../../src/cell/launchers/host-environment.js';
-import { withPlugins } from '../../../src/cell/plugins/host.js';
-import { type LoadedPlugin, loadPlugins } from '../../../src/cell/plugins/load.js';
-import { createOpenHandsApp, type OpenHandsOptions } from '../../../src/compat/openhands-v0/app.js';
+import { createHostLauncher } from '../../../src/cell/launchers/host-launcher.js';
+import { type LoadedPlugin, loadPlugins } from '../../../src/cell/plugins/load-plugins.js';
+import { withPlugins } from '../../../src/cell/plugins/plugin-host.js';
 import type { CommandMetadata } from '../../../src/compat/openhands-v0/observations.js';
-import { openHandsPlugins } from '../../../src/compat/openhands-v0/plugins.js';
+import { openHandsPlugins } from '../../../src/compat/openhands-v0/openhands-plugins.js';
+import {
+  createOpenHandsApp,
+  type OpenHandsOptions,
+} from '../../../src/compat/openhands-v0/openhands-v0-app.js';
 import type { Executor } from '../../../src/protocol/index.js';
 
 const plugins = await loadPlugins(openHandsPlugins({ agentSkills: true }));

@@ -3,7 +3,7 @@ import {
   type BashCommand,
   BashEvents,
   type BashOutput,
-} from '../../../src/compat/openhands-v1/bash/events.js';
+} from '../../../src/compat/openhands-v1/bash/bash-events.js';
 import { formatTimestamp, parseTimestamp } from '../../../src/compat/openhands-v1/bash/timestamps.js';
 
 test('a talkative command loses its own oldest output, not that of others', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { filePart } from '../../../src/compat/openhands-v1/files/multipart.js';
+import { filePart } from '../../../src/compat/openhands-v1/files/multipart-file.js';
 
 const type = 'multipart/form-data; boundary=edge';
 

@@ -1,12 +1,15 @@
 /** A server on a real port of this machine, with a cell without isolation behind it. */
 import { randomBytes } from 'node:crypto';
 import cli from '../../../src/backends/cli.js';
-import { loadPlugins } from '../../../src/cell/plugins/load.js';
-import { type OpenHandsV1Options, serveOpenHandsV1 } from '../../../src/compat/openhands-v1/serve.js';
+import { loadPlugins } from '../../../src/cell/plugins/load-plugins.js';
+import {
+  type OpenHandsV1Options,
+  serveOpenHandsV1,
+} from '../../../src/compat/openhands-v1/serve-openhands-v1.js';
 import type { Cell } from '../../../src/protocol/index.js';
-import { callOf, portsOf } from '../../../src/runtime/call.js';
-import { RuntimePorts } from '../../../src/runtime/ports.js';
-import { RuntimeVscode } from '../../../src/runtime/vscode.js';
+import { RuntimePorts } from '../../../src/runtime/runtime-ports.js';
+import { RuntimeVscode } from '../../../src/runtime/runtime-vscode.js';
+import { callOf, portsOf } from '../../../src/runtime/verb-call.js';
 
 export interface TestServer extends AsyncDisposable {
   readonly host: string;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, expect, test } from 'vitest';
 import type { WorkcellEvent } from '../../../src/protocol/index.js';
-import { openSqlite } from '../../../src/runtime/events/sqlite/store.js';
+import { openSqlite } from '../../../src/runtime/events/sqlite/sqlite-store.js';
 import { describeStore } from './store-contract.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'workcell-sqlite-'));

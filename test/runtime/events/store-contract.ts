@@ -1,8 +1,8 @@
 /** What every event store does. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { WorkcellEvent } from '../../../src/protocol/index.js';
-import { follow } from '../../../src/runtime/events/follow.js';
-import type { EventStore, ReadQuery } from '../../../src/runtime/events/store.js';
+import type { EventStore, ReadQuery } from '../../../src/runtime/events/event-store.js';
+import { follow } from '../../../src/runtime/events/follow-events.js';
 
 interface StoreUnderTest {
   /** Opens the same store each time. */

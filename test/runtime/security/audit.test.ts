@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openAuditStore } from '../../../src/runtime/security/audit/store.js';
+import { openAuditStore } from '../../../src/runtime/security/audit/audit-store.js';
 import {
   type AuditEntry,
   exportAudit,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { jupyterActions } from '../../../src/cell/plugins/jupyter/actions.js';
+import { jupyterActions } from '../../../src/cell/plugins/jupyter/jupyter-actions.js';
 import { rules } from '../../../src/runtime/security/index.js';
 
 const risk = (command: string) => rules().analyze({ action: 'run', command }).risk;

@@ -6,9 +6,9 @@ import { afterAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createRuntime, type Runtime, tool } from '../../../src/index.js';
 import { rules } from '../../../src/runtime/security/index.js';
-import { terminalToolkit } from '../../../src/runtime/tools/toolkits/terminal.js';
+import { terminalToolkit } from '../../../src/runtime/tools/toolkits/terminal-toolkit.js';
 
-const toolkitModule = new URL('../../../src/runtime/tools/toolkits/terminal.ts', import.meta.url);
+const toolkitModule = new URL('../../../src/runtime/tools/toolkits/terminal-toolkit.ts', import.meta.url);
 
 const directory = mkdtempSync(join(tmpdir(), 'workcell-honest-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));

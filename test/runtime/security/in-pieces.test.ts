@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { JudgedAction } from '../../../src/runtime/security/index.js';
 import { policy } from '../../../src/runtime/security/index.js';
-import { policyGuard } from '../../../src/runtime/security/policy/guard.js';
+import { policyGuard } from '../../../src/runtime/security/policy/policy-guard.js';
 import { allActions } from './all-actions.js';
 
 type Step = string | JudgedAction;

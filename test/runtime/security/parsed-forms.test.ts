@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type JudgedAction, llmGuard, type PolicyRule, policy } from '../../../src/runtime/security/index.js';
-import { policyGuard } from '../../../src/runtime/security/policy/guard.js';
+import { policyGuard } from '../../../src/runtime/security/policy/policy-guard.js';
 import { allActions } from './all-actions.js';
 
 const decide = async (

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { loadTools } from '../../../src/index.js';
-import { functionSource } from '../../../src/runtime/tools/source.js';
+import { functionSource } from '../../../src/runtime/tools/function-source.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'load-tools-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

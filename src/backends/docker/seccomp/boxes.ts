@@ -2,7 +2,7 @@
  * What the policy says of one system call, as boxes that do not overlap. The library that makes filters for engines
  * compares each argument at most once in a rule and knows no order among rules, so both have to be settled beforehand.
  */
-import type { ArgumentTest, Errno, Rule } from '../../../cell/launchers/seccomp/policy.js';
+import type { ArgumentTest, Errno, Rule } from '../../../cell/launchers/seccomp/seccomp-policy.js';
 
 /** The bits of `mask` are those of `value`. 64 bits wide. */
 interface Pattern {

@@ -5,7 +5,7 @@ import {
   type Rule,
   rules,
   type SeccompOptions,
-} from '../../../cell/launchers/seccomp/policy.js';
+} from '../../../cell/launchers/seccomp/seccomp-policy.js';
 import type { SyscallName } from '../../../cell/launchers/seccomp/syscalls.js';
 import { type Box, boxesOf } from './boxes.js';
 import { allowedNames } from './names.js';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { removeTree } from '../../../base/remove-tree.js';
 import { makeScratch } from '../../../cell/launchers/scratch.js';
-import type { CellSettings } from '../../../cell/server/cell.js';
+import type { CellSettings } from '../../../cell/server/serve-cell.js';
 
 /** Longer than any start takes. */
 const patienceMs = 60_000;

@@ -10,7 +10,7 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheDirectory } from '../../../base/user-directories.js';
 import { WorkcellError } from '../../../protocol/index.js';
-import { keep } from './store.js';
+import { keep } from './bundle-store.js';
 
 export interface KeptNode {
   /** Holds `node` and `lib/`. */

@@ -2,13 +2,13 @@ import { stripVTControlCharacters } from 'node:util';
 import { quote } from '../../../base/shell-quote.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import type { DockerClient } from '../../engines/docker-client.js';
+import { packContext } from '../build-context.js';
+import { createMask } from '../build-mask.js';
 import type { BuildJob } from '../builder.js';
-import { packContext } from '../context.js';
 import { variablesArgument, variablesMark } from '../dockerfile.js';
-import { unsuitable } from '../install.js';
-import { createMask } from '../mask.js';
-import { checkSuitable } from './check.js';
-import { readMessages } from './messages.js';
+import { unsuitable } from '../install-steps.js';
+import { checkSuitable } from './check-suitable.js';
+import { readMessages } from './engine-messages.js';
 
 /** Lines of the output that an error quotes. */
 const quotedLines = 20;

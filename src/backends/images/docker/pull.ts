@@ -1,7 +1,7 @@
 import { WorkcellError } from '../../../protocol/index.js';
-import { type Engine, engineTrouble, refusalOf } from '../../engines/docker.js';
+import { type Engine, engineTrouble, refusalOf } from '../../engines/docker-engine.js';
 import type { BuildJob } from '../builder.js';
-import { readMessages } from './messages.js';
+import { readMessages } from './engine-messages.js';
 
 /** Fetches an image from the registry that its name says. */
 export async function pullImage(

@@ -1,16 +1,16 @@
 /** One cell in a keeper: a sandbox with its executor, served at a socket of its own. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { withPlugins } from '../../../cell/plugins/host.js';
-import { loadPlugins } from '../../../cell/plugins/load.js';
-import { startError } from '../../../cell/server/errors.js';
-import { logToStandardError } from '../../../cell/server/log.js';
-import { serveExecutor } from '../../../cell/server/server.js';
+import { loadPlugins } from '../../../cell/plugins/load-plugins.js';
+import { withPlugins } from '../../../cell/plugins/plugin-host.js';
+import { serveExecutor } from '../../../cell/server/serve-executor.js';
+import { startError } from '../../../cell/server/start-error.js';
+import { logToStandardError } from '../../../cell/server/stderr-log.js';
 import { WorkcellError } from '../../../protocol/index.js';
-import { startSandbox } from '../cell.js';
-import { cellHome, markPaused, removeCellHome, writeState } from './home.js';
+import { startSandbox } from '../start-sandbox.js';
+import { type CellRequest, cellRequestSchema, type StartRequest } from './keeper-messages.js';
+import { cellHome, markPaused, removeCellHome, writeState } from './kept-cell-home.js';
 import { listenForLines, sayLine } from './lines.js';
-import { type CellRequest, cellRequestSchema, type StartRequest } from './messages.js';
 
 export interface HeldCell {
   /** Tells this connection when the cell ends by itself. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { renameSync, statSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { removeFile } from '../../../cell/launchers/scratch.js';
-import { connectToOwnSocket } from '../../../cell/launchers/sockets.js';
+import { connectToOwnSocket } from '../../../cell/launchers/unix-sockets.js';
 
 /** A request is the shape of one cell; whoever sends more, or takes long, is cut off. */
 const longestRequest = 4 * 1024 * 1024;

@@ -2,7 +2,7 @@
 import { read, readSync, write, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { WorkcellError } from '../../../protocol/index.js';
-import { checkCancelled } from './errors.js';
+import { checkCancelled } from './file-errors.js';
 
 const readAsync = promisify(read);
 const writeAsync = promisify(write);

@@ -1,7 +1,7 @@
 import { closeSync, constants, lstatSync, mkdirSync, readlinkSync, symlinkSync } from 'node:fs';
 import { readPieces } from './bytes.js';
 import { at, type Directory, type Name } from './directory.js';
-import { problem, quote } from './errors.js';
+import { problem, quote } from './file-errors.js';
 import { NewFile } from './new-file.js';
 import type { Pace } from './pace.js';
 import { listEntries, mostNames } from './read-entries.js';

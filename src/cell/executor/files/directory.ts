@@ -3,7 +3,7 @@
  * rename or link that a process in the cell makes meanwhile can lead elsewhere.
  */
 import { closeSync, constants, fstatSync, openSync, type Stats, statfsSync } from 'node:fs';
-import { refusal } from './errors.js';
+import { refusal } from './file-errors.js';
 
 /** A file name; bytes when it is not valid UTF-8. */
 export type Name = string | Buffer;

@@ -1,6 +1,6 @@
 /** Explains why a replacement found no place, or too many. */
 import { WorkcellError } from '../../../protocol/index.js';
-import { quote } from './errors.js';
+import { quote } from './file-errors.js';
 
 const namedLines = 20;
 

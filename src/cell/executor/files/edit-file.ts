@@ -4,9 +4,9 @@ import { readWhole } from './bytes.js';
 import { showChange } from './edit-diff.js';
 import type { EditHistory } from './edit-history.js';
 import { type Edited, editText } from './edit-text.js';
-import { explained, problem, quote } from './errors.js';
-import { decodeText, detectEncoding, encodeText, type TextEncoding } from './text.js';
-import type { Tree } from './tree.js';
+import { explained, problem, quote } from './file-errors.js';
+import type { Tree } from './file-tree.js';
+import { decodeText, detectEncoding, encodeText, type TextEncoding } from './text-encoding.js';
 import { writeFile } from './write-file.js';
 
 const maxBytes = 64 * 1024 * 1024;

@@ -1,7 +1,7 @@
 /** Remembers what files were before they were edited, so that edits can be taken back. */
 import { createHash } from 'node:crypto';
 import { WorkcellError } from '../../../protocol/index.js';
-import { quote } from './errors.js';
+import { quote } from './file-errors.js';
 
 const editsPerFile = 10;
 const defaultLimitBytes = 64 * 1024 * 1024;

@@ -2,10 +2,10 @@
 import { lstatSync, readlinkSync, type Stats } from 'node:fs';
 import type { FileEntry, Observation } from '../../../protocol/index.js';
 import { at, type Directory, type Name } from './directory.js';
-import { explained, isErrno, refusal } from './errors.js';
+import { explained, isErrno, refusal } from './file-errors.js';
+import type { Tree } from './file-tree.js';
 import { Pace, walkMs } from './pace.js';
 import { joinInside } from './paths.js';
-import type { Tree } from './tree.js';
 import { visit } from './visit.js';
 
 export function inspect(tree: Tree, path: string): Omit<FileEntry, 'name'> {

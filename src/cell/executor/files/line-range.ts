@@ -1,6 +1,6 @@
 /** Picks a range of lines out of a file of any size, holding no more of it than the range itself. */
 import { WorkcellError } from '../../../protocol/index.js';
-import { quote } from './errors.js';
+import { quote } from './file-errors.js';
 
 export interface LineRange {
   /** First line, counted from 1. */

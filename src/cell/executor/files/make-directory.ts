@@ -1,7 +1,7 @@
 import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
 import { at } from './directory.js';
-import { explained, isErrno, refusal } from './errors.js';
-import type { Tree } from './tree.js';
+import { explained, isErrno, refusal } from './file-errors.js';
+import type { Tree } from './file-tree.js';
 
 /** Makes a directory and its parents. `mode` is for the directory itself when it is new. */
 export function makeDirectory(tree: Tree, path: string, mode = 0o755): { path: string; created: boolean } {

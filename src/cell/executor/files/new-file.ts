@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { writeLong, writeWhole } from './bytes.js';
 import { at, type Directory, type Name } from './directory.js';
-import { isErrno } from './errors.js';
+import { isErrno } from './file-errors.js';
 
 const hiddenPrefix = '.workcell-';
 

@@ -1,4 +1,4 @@
-import { checkCancelled } from './errors.js';
+import { checkCancelled } from './file-errors.js';
 
 const turnMs = 8;
 

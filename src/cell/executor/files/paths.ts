@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs';
 import { posix } from 'node:path';
 import { WorkcellError } from '../../../protocol/index.js';
 import type { FileTree } from '../../launchers/launcher.js';
-import { problem, quote } from './errors.js';
+import { problem, quote } from './file-errors.js';
 
 export class PathSpace {
   /** What the root is called inside. */

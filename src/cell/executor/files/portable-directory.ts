@@ -4,7 +4,7 @@
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, realpathSync } from 'node:fs';
 import { at, checkRegular, type Directory } from './directory.js';
-import { refusal } from './errors.js';
+import { refusal } from './file-errors.js';
 
 export function openPortableRoot(path: string): Directory {
   const real = realpathSync(path);

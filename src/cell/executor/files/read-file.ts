@@ -2,11 +2,11 @@ import { closeSync, constants } from 'node:fs';
 import { type Action, type Observation, WorkcellError } from '../../../protocol/index.js';
 import { readLong, readPieces } from './bytes.js';
 import type { OpenFile } from './directory.js';
-import { explained, problem, quote } from './errors.js';
+import { explained, problem, quote } from './file-errors.js';
+import type { Tree } from './file-tree.js';
 import { checkRange, type LineRange, pickLines } from './line-range.js';
 import { mediaTypeOf } from './media-type.js';
-import { decodeText, detectEncoding, type TextEncoding } from './text.js';
-import type { Tree } from './tree.js';
+import { decodeText, detectEncoding, type TextEncoding } from './text-encoding.js';
 
 type Opened = OpenFile & { readonly path: string };
 

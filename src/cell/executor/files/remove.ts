@@ -1,11 +1,11 @@
 import { lstatSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
 import { at, type Directory, type Name } from './directory.js';
-import { explained, isErrno, problem, quote, refusal } from './errors.js';
+import { explained, isErrno, problem, quote, refusal } from './file-errors.js';
+import type { Tree } from './file-tree.js';
 import { hiddenName } from './new-file.js';
 import { Pace } from './pace.js';
 import { listEntries } from './read-entries.js';
-import type { Tree } from './tree.js';
-import type { Place } from './walk.js';
+import type { Place } from './resolve-beneath.js';
 
 /** How many levels are open at once; what lies deeper is brought up first. */
 const openLevels = 64;

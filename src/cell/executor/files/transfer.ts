@@ -2,12 +2,12 @@
 import { lstatSync, renameSync } from 'node:fs';
 import { copyInto } from './copy-tree.js';
 import { at } from './directory.js';
-import { explained, isErrno, problem, quote, refusal } from './errors.js';
+import { explained, isErrno, problem, quote, refusal } from './file-errors.js';
+import type { Tree } from './file-tree.js';
 import { hiddenName } from './new-file.js';
 import { Pace } from './pace.js';
 import { checkNotRoot, removeTree } from './remove.js';
-import type { Tree } from './tree.js';
-import type { Place } from './walk.js';
+import type { Place } from './resolve-beneath.js';
 
 export interface TransferOptions {
   readonly overwrite?: boolean | undefined;

@@ -1,6 +1,6 @@
 /** Goes through a directory and all below it in the order of names, each directory before what is in it. */
 import type { Directory, Entry } from './directory.js';
-import { isErrno } from './errors.js';
+import { isErrno } from './file-errors.js';
 import { mostNames, readEntries } from './read-entries.js';
 
 /** Deeper levels are not entered: each one costs an open descriptor. */

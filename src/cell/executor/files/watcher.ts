@@ -7,11 +7,11 @@ import { type FSWatcher, lstatSync, watch } from 'node:fs';
 import type { FileChange } from '../../../protocol/index.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import { at, type Directory } from './directory.js';
-import { errnoOf, isErrno } from './errors.js';
+import { errnoOf, isErrno } from './file-errors.js';
+import type { Tree } from './file-tree.js';
 import { isHiddenName } from './new-file.js';
 import { Pace } from './pace.js';
 import { listEntries } from './read-entries.js';
-import type { Tree } from './tree.js';
 import { maxDepth } from './visit.js';
 
 export interface WatcherOptions {

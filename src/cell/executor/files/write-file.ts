@@ -11,10 +11,10 @@ import {
 } from 'node:fs';
 import { writeWhole } from './bytes.js';
 import { at, checkRegular, type OpenFile } from './directory.js';
-import { explained, isErrno, refusal } from './errors.js';
+import { explained, isErrno, refusal } from './file-errors.js';
+import type { Tree } from './file-tree.js';
 import { NewFile } from './new-file.js';
-import type { Tree } from './tree.js';
-import type { Place } from './walk.js';
+import type { Place } from './resolve-beneath.js';
 
 const defaultMode = 0o644;
 

@@ -1,8 +1,8 @@
 import type { CoreActionName } from '../../../protocol/index.js';
-import type { Handler } from '../context.js';
-import { edit } from './edit.js';
-import { getEnv, setEnv, stats, unsetEnv } from './environment.js';
-import { copy, list, makeDir, move, read, remove, stat, watch, write } from './files.js';
+import type { Handler } from '../handler-context.js';
+import { edit } from './edit-handlers.js';
+import { getEnv, setEnv, stats, unsetEnv } from './environment-handlers.js';
+import { copy, list, makeDir, move, read, remove, stat, watch, write } from './file-handlers.js';
 import {
   getProcess,
   listProcesses,
@@ -10,9 +10,9 @@ import {
   startProcess,
   waitProcess,
   writeProcess,
-} from './processes.js';
-import { closeSession, listSessions, readOutput, run } from './run.js';
-import { glob, grep } from './search.js';
+} from './process-handlers.js';
+import { closeSession, listSessions, readOutput, run } from './run-handlers.js';
+import { glob, grep } from './search-handlers.js';
 
 /** One handler for each action; a missing one does not compile. */
 export const handlers: { readonly [Name in CoreActionName]: Handler<Name> } = {

@@ -3,10 +3,10 @@
 import { type EndedBy, type ProcessInfo, WorkcellError } from '../../../protocol/index.js';
 import { killTree } from '../../launchers/kill-tree.js';
 import type { LaunchedProcess, Launcher } from '../../launchers/launcher.js';
+import type { Output } from '../output/output-store.js';
 import type { Spool } from '../output/spool.js';
-import type { Output } from '../output/store.js';
-import { Changes } from './changes.js';
-import type { Followed, Positions, ProcessStream } from './follow.js';
+import { Changes } from './change-signal.js';
+import type { Followed, Positions, ProcessStream } from './follow-output.js';
 import { type Source, untilQuiet } from './quiet.js';
 
 /** A listener may be so far behind before the process is held back. */

@@ -1,5 +1,5 @@
 import type { Launcher } from '../../launchers/launcher.js';
-import type { Tree } from '../files/tree.js';
+import type { Tree } from '../files/file-tree.js';
 
 /** The directory a process starts in, as seen from inside: the workspace, or a path that file verbs may reach too. */
 export function workingDirectory(

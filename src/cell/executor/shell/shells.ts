@@ -5,7 +5,7 @@ import {
   type Observation,
   WorkcellError,
 } from '../../../protocol/index.js';
-import { Session, type SessionParts } from './session.js';
+import { Session, type SessionParts } from './shell-session.js';
 
 export class Shells {
   readonly #parts: SessionParts;

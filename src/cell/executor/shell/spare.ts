@@ -1,6 +1,6 @@
 /** A shell that is started before anybody asks for one, beside the cell itself; the first session gets it. */
 import type { Launcher } from '../../launchers/launcher.js';
-import { type Shell, type ShellEvents, shellSize, startShell } from './shell.js';
+import { type Shell, type ShellEvents, shellSize, startShell } from './persistent-bash.js';
 
 /** Most cells are for running commands, so theirs starts while the caller is still being told that it may ask. */
 export function spareShell(launcher: Launcher): SpareShell {

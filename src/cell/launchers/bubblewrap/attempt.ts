@@ -2,7 +2,7 @@
  * Watches over a start when those inside who report on it may have been killed: a command can kill everything in
  * its cell but the first process.
  */
-import type { Identity } from './processes.js';
+import type { Identity } from './cell-processes.js';
 
 /** How long a start may take before it is looked after, and how often then. */
 const lookMs = 1000;

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { WorkcellError } from '../../../protocol/index.js';
-import { familyOf } from './processes.js';
+import { familyOf } from './cell-processes.js';
 
 /** A process in the middle of a system call stops when that is over. */
 const stopMs = 1000;

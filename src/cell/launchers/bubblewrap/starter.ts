@@ -2,11 +2,11 @@
 import type { ExitStatus, LaunchedProcess, LaunchedPty, PtyOptions, SpawnOptions } from '../launcher.js';
 import { attachMaster, closeEnd, type Referenced } from '../pty.js';
 import { Attempt } from './attempt.js';
-import type { RequestEvents, RunningCell } from './cell.js';
-import { openInput, openOutput, type Pipe } from './pipes.js';
-import { type CellProcesses, type Identity, startVariable } from './processes.js';
+import { pipedRequest, resizeRequest, type Start, scriptRequest, terminalRequest } from './bash-relay.js';
+import { type CellProcesses, type Identity, startVariable } from './cell-processes.js';
+import { openInput, openOutput, type Pipe } from './named-pipes.js';
 import { pumpedPty } from './pumped-pty.js';
-import { pipedRequest, resizeRequest, type Start, scriptRequest, terminalRequest } from './relay.js';
+import type { RequestEvents, RunningCell } from './running-cell.js';
 import { startFailure } from './start-failure.js';
 
 export class Starter {

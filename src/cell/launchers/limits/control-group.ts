@@ -13,7 +13,7 @@ import {
 import { rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAbandoned, ownedPrefix } from '../scratch.js';
-import type { Limits } from './limits.js';
+import type { Limits } from './apply-limits.js';
 import { type ControlGroups, findControlGroups } from './places.js';
 
 /** The relay and those that wait for programs, which the user's own limit does not count. */

@@ -7,7 +7,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { findHostProgram, hostProgram } from '../../../base/find-program.js';
-import type { Limits } from './limits.js';
+import type { Limits } from './apply-limits.js';
 
 export interface NamespaceLimits {
   readonly limits: {

@@ -1,5 +1,5 @@
 /** Limits on each process, and a watch over their sum where no control group bounds it. */
-import type { Limits, Watched } from './limits.js';
+import type { Limits, Watched } from './apply-limits.js';
 
 /** How often the sum of memory is looked at. A single process is stopped by its own limit at once. */
 const watchMs = 100;

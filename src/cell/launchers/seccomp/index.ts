@@ -1,9 +1,16 @@
 /** Compiles the policy into the seccomp filter of a cell. */
 import { and, answer, assemble, ifAnyBit, ifAtLeast, ifEqual, type Line, label, load } from './bpf.js';
-import { type ArgumentTest, type Errno, errnos, type Rule, rules, type SeccompOptions } from './policy.js';
+import {
+  type ArgumentTest,
+  type Errno,
+  errnos,
+  type Rule,
+  rules,
+  type SeccompOptions,
+} from './seccomp-policy.js';
 import { type Architecture, LAST_KNOWN_SYSCALL, type SyscallName, syscalls } from './syscalls.js';
 
-export type { SeccompOptions } from './policy.js';
+export type { SeccompOptions } from './seccomp-policy.js';
 export type { Architecture } from './syscalls.js';
 
 /** Offsets in `struct seccomp_data`. */

@@ -14,7 +14,7 @@ export default definePlugin({
     },
   ],
   async environment(cell) {
-    const { install } = await import('./install.js');
+    const { install } = await import('./install-skills.js');
     return { PYTHONPATH: await install(cell) };
   },
   initialize: async () => ({ handlers: {} }),

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import type { LaunchedProcess } from '../../launchers/launcher.js';
 import type { PluginCell } from '../plugin.js';
 import { removeInside } from '../remove-inside.js';
+import type { BrowserOptions } from './browser-options.js';
 import { findChromium } from './find-chromium.js';
-import type { BrowserOptions } from './options.js';
 import { type MessagePipe, openMessagePipe } from './pipe.js';
 
 /**

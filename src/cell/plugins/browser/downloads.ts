@@ -2,7 +2,7 @@
 import type { CDPSession } from 'playwright-core';
 import { z } from 'zod';
 import { within } from './bounds.js';
-import type { BrowserFiles } from './files.js';
+import type { BrowserFiles } from './browser-files.js';
 import { type PageEvents, shortUrl } from './page-events.js';
 
 const beginning = z.object({ guid: z.uuid(), url: z.string(), suggestedFilename: z.string() });

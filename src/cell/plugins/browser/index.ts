@@ -1,8 +1,8 @@
 /** Chromium in the cell: pages to look at and to work with. */
 import { definePlugin } from '../plugin.js';
-import { browse, browseInteractive, openCdp } from './actions.js';
+import { browse, browseInteractive, openCdp } from './browser-actions.js';
+import { optionsSchema } from './browser-options.js';
 import { findChromium } from './find-chromium.js';
-import { optionsSchema } from './options.js';
 
 export default definePlugin({
   name: 'browser',
@@ -17,7 +17,7 @@ export default definePlugin({
     },
   ],
   async initialize(cell, options) {
-    const { BrowserSession } = await import('./session.js');
+    const { BrowserSession } = await import('./browser-session.js');
     const session = new BrowserSession(cell, optionsSchema.parse(options ?? {}));
     return {
       handlers: {

@@ -1,8 +1,8 @@
 /** Looks at every request of the browser before it goes out, those of frames, workers and redirects included. */
 import type { CDPSession } from 'playwright-core';
-import type { Addresses } from './addresses.js';
+import type { Addresses } from './allowed-addresses.js';
+import type { Viewer } from './cell-file-viewer.js';
 import { note, type PageEvents, shortUrl } from './page-events.js';
-import type { Viewer } from './viewer.js';
 
 /** What has no host or comes with the browser itself is not asked about. */
 const patterns = ['http://*', 'https://*', 'file://*', 'ftp://*', 'filesystem:*'];

@@ -1,6 +1,6 @@
 /** What happened in the browser while an action ran, kept within bounds. */
-import type { PageObservation } from './actions.js';
-import { most } from './actions.js';
+import type { PageObservation } from './browser-actions.js';
+import { most } from './browser-actions.js';
 
 type Kinds = Pick<PageObservation, 'downloads' | 'dialogs' | 'blocked' | 'pageErrors' | 'messages'>;
 

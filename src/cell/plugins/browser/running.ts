@@ -4,20 +4,20 @@ import type { Browser, BrowserContext, CDPSession, Dialog, Page, Response } from
 import { requirePackages } from '../../../base/optional-package.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import type { PluginCell } from '../plugin.js';
-import { most } from './actions.js';
-import { Addresses } from './addresses.js';
+import { Addresses } from './allowed-addresses.js';
 import { reasonOf, within } from './bounds.js';
+import { most } from './browser-actions.js';
+import { BrowserFiles } from './browser-files.js';
+import type { BrowserOptions } from './browser-options.js';
+import { Viewer } from './cell-file-viewer.js';
 import { type Chromium, startChromium } from './chromium.js';
 import { DevtoolsProxy } from './devtools-proxy.js';
 import { Downloads } from './downloads.js';
-import { BrowserFiles } from './files.js';
 import { interceptRequests } from './interception.js';
-import type { BrowserOptions } from './options.js';
 import { note, PageEvents, shortUrl } from './page-events.js';
 import { Popups } from './popups.js';
 import { SharedPipe } from './shared-pipe.js';
 import { Tab } from './tab.js';
-import { Viewer } from './viewer.js';
 
 const require = createRequire(import.meta.url);
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { CDPSession, ElementHandle, Page, Request } from 'playwright-core';
 import { within } from './bounds.js';
-import { FrameIds } from './look/ids.js';
+import { FrameIds } from './observe/ids.js';
 import { isPdf, pdfShown } from './pdf.js';
 
 /** How long what a page started by script may keep a look at it waiting. */

@@ -1,8 +1,8 @@
 /** All contexts of a cell, the kernels they run on, and a few that were started in advance. */
 import type { PluginCell } from '../plugin.js';
-import { Context, type ReadyKernel, type Surroundings } from './context.js';
+import { Context, type ReadyKernel, type Surroundings } from './code-context.js';
 import { executeSilently } from './execution.js';
-import { Kernel } from './kernel.js';
+import { Kernel } from './jupyter-kernel.js';
 import { chooseSpec, findKernelSpecs, type KernelSpec } from './kernel-specs.js';
 import { languageOf } from './languages.js';
 

@@ -1,11 +1,11 @@
 /** One cell: from its code to all that came of it. */
 import { z } from 'zod';
 import type { ExecuteContext } from '../../../protocol/index.js';
-import type { Channel } from './connection.js';
-import type { Kernel, KernelExit, KernelListener } from './kernel.js';
-import type { Content, Message } from './messages.js';
+import type { Channel } from './connection-file.js';
+import { DisplayBackpressure } from './display-backpressure.js';
+import type { Kernel, KernelExit, KernelListener } from './jupyter-kernel.js';
+import type { Content, Message } from './jupyter-messages.js';
 import type { Outputs } from './outputs.js';
-import { Pace } from './pace.js';
 
 export interface ExecutionOptions {
   readonly code: string;
@@ -115,7 +115,7 @@ class Execution implements KernelListener {
   readonly #kernel: Kernel;
   readonly #options: ExecutionOptions;
   readonly #outputs: Outputs;
-  readonly #pace: Pace;
+  readonly #backpressure: DisplayBackpressure;
   readonly #signal: AbortSignal | undefined;
   readonly #answers: string[];
   readonly #notices: string[] = [];
@@ -137,7 +137,7 @@ class Execution implements KernelListener {
     this.#outputs = outputs;
     this.#signal = context.signal;
     this.#answers = [...(options.input ?? [])];
-    this.#pace = new Pace(context.onProgress, kernel);
+    this.#backpressure = new DisplayBackpressure(context.onProgress, kernel);
   }
 
   async run(): Promise<Ended> {
@@ -152,7 +152,7 @@ class Execution implements KernelListener {
     if (this.#options.input !== undefined) await Promise.race([this.#kernel.openStdin(), this.#kernel.ended]);
     this.#send();
     const exit = await Promise.race([finished, this.#kernel.ended]);
-    await this.#pace.drained();
+    await this.#backpressure.drained();
     return this.#conclude(exit);
   }
 
@@ -234,7 +234,7 @@ class Execution implements KernelListener {
       return;
     }
     this.#outputs.stream(stream.data.name, stream.data.text);
-    this.#pace.push(stream.data.name, stream.data.text);
+    this.#backpressure.push(stream.data.name, stream.data.text);
   }
 
   #show(type: string, content: Content): void {
@@ -249,7 +249,13 @@ class Execution implements KernelListener {
     const update = type === 'update_display_data';
     const kept = update ? this.#outputs.update(output, id ?? '') : this.#outputs.show(output, id);
     if (kept === undefined) return;
-    this.#pace.show({ kind: kept.type, data: kept.data, omitted: kept.omitted, displayId: id, update });
+    this.#backpressure.show({
+      kind: kept.type,
+      data: kept.data,
+      omitted: kept.omitted,
+      displayId: id,
+      update,
+    });
   }
 
   #answer(request: Message): void {

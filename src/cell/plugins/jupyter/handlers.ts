@@ -1,12 +1,12 @@
 /** The code cells of one cell, at work. */
 import { type Action, type ExecuteContext, WorkcellError } from '../../../protocol/index.js';
 import type { PluginCell, PluginInstance } from '../plugin.js';
-import type { CodeOutput, jupyterActions } from './actions.js';
+import { textOf } from './code-output-text.js';
 import { Contexts, type ContextsOptions } from './contexts.js';
 import { toIpython } from './ipython.js';
+import type { CodeOutput, jupyterActions } from './jupyter-actions.js';
 import { Outputs } from './outputs.js';
 import { saveMedia } from './save-media.js';
-import { textOf } from './text.js';
 
 export function createHandlers(
   cell: PluginCell,

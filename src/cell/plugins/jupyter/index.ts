@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { defaultSession } from '../../../protocol/index.js';
 import { definePlugin } from '../plugin.js';
-import { jupyterActions } from './actions.js';
+import { jupyterActions } from './jupyter-actions.js';
 import { installIpykernel, kernelCheck } from './kernel-specs.js';
 
 const optionsSchema = z

@@ -1,7 +1,7 @@
 /** A Python cell as one text, in the form that agents of OpenHands know. */
 import { stripVTControlCharacters } from 'node:util';
 import type { Action, ExecuteContext } from '../../../protocol/index.js';
-import { type CodeOutput, jupyterActions } from './actions.js';
+import { type CodeOutput, jupyterActions } from './jupyter-actions.js';
 
 interface Ran {
   readonly outputs: readonly CodeOutput[];

@@ -1,6 +1,6 @@
 /** What a cell shows, in order and within bounds: the beginning, the most recent part, and a gap between them. */
 import type { KeptOutput } from '../plugin.js';
-import type { CodeOutput } from './actions.js';
+import type { CodeOutput } from './jupyter-actions.js';
 
 export interface OutputBudget {
   readonly textBytes: number;

@@ -1,7 +1,7 @@
 /** Writes what cells showed to files. */
 import { posix } from 'node:path';
 import type { PluginCell } from '../plugin.js';
-import type { CodeOutput } from './actions.js';
+import type { CodeOutput } from './jupyter-actions.js';
 
 /** How a file of a media type is called. Text that `text` shows already needs none. */
 const suffixes: Partial<Record<string, string>> = {

@@ -1,6 +1,6 @@
 /** MCP servers in the cell: started there or reached from there, with sessions that last. */
 import { definePlugin } from '../plugin.js';
-import { mcpActions } from './actions.js';
+import { mcpActions } from './mcp-actions.js';
 
 export default definePlugin({
   name: 'mcp',

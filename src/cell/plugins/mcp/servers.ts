@@ -2,8 +2,8 @@
 import type { z } from 'zod';
 import { type ExecuteContext, WorkcellError } from '../../../protocol/index.js';
 import type { PluginCell } from '../plugin.js';
-import type { callToolMcp, McpTool, ServerConfig } from './actions.js';
-import { Connection, type Waiting } from './connection.js';
+import type { callToolMcp, McpTool, ServerConfig } from './mcp-actions.js';
+import { Connection, type Waiting } from './mcp-connection.js';
 
 const mostServers = 64;
 const longestResult = 64 * 1024 * 1024;

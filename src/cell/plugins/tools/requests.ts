@@ -1,7 +1,7 @@
 /** What tools ask of the runtime while they run: actions of the same cell. */
 import { type Action, errorSchema, parseAction, WorkcellError } from '../../../protocol/index.js';
 import type { PluginCell } from '../plugin.js';
-import { mostRequests } from './limits.js';
+import { mostRequests } from './tool-limits.js';
 
 interface Execute {
   readonly id: number;

@@ -1,12 +1,12 @@
 /** One tool host: a process in the cell that holds tools and runs calls of them, many at a time. */
 import { type ExecuteContext, WorkcellError } from '../../../protocol/index.js';
 import type { PluginCell } from '../plugin.js';
-import { PendingCall, type ToolAnswer, type ToolCall } from './call.js';
+import { type Link, openLink } from './host-link.js';
+import type { HostMessage } from './host-messages.js';
 import type { HostProgram } from './inside/programs.js';
-import { startLimitMs } from './limits.js';
-import { type Link, openLink } from './link.js';
-import type { HostMessage } from './messages.js';
+import { PendingCall, type ToolAnswer, type ToolCall } from './pending-call.js';
 import { Requests } from './requests.js';
+import { startLimitMs } from './tool-limits.js';
 
 /** Something that waits for word from the host. */
 interface Waiting {

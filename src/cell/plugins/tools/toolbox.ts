@@ -11,8 +11,8 @@ import {
 import type { PluginCell } from '../plugin.js';
 import { programs } from './inside/programs.js';
 import { type Checked, compile, describe } from './json-schema.js';
-import { defaultTimeoutMs } from './limits.js';
 import { ToolHost } from './tool-host.js';
+import { defaultTimeoutMs } from './tool-limits.js';
 
 type Language = Action<'install_tools'>['language'];
 

@@ -1,8 +1,8 @@
 /** VS Code in the browser, at work inside the cell. */
 import { definePlugin } from '../plugin.js';
 import { succeeds } from '../requirements.js';
-import { vscodeActions } from './actions.js';
-import { optionsSchema, type VscodeOptions } from './options.js';
+import { vscodeActions } from './vscode-actions.js';
+import { optionsSchema, type VscodeOptions } from './vscode-options.js';
 
 export default definePlugin({
   name: 'vscode',
@@ -20,7 +20,7 @@ export default definePlugin({
   async initialize(cell, given) {
     const options = optionsSchema.parse(given);
     if (!(await succeeds(cell, findEditor(options)))) throw new Error(`There is no ${options.program}.`);
-    const { createVscode } = await import('./vscode.js');
+    const { createVscode } = await import('./cell-editor.js');
     return createVscode(cell, options);
   },
 });

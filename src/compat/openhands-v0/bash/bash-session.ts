@@ -1,18 +1,18 @@
 /** The one shell that `run` actions share: what is running there, and what of it was reported. */
 import type { ActionInput, ExecuteContext, Executor, Observation } from '../../../protocol/index.js';
-import type { Arguments } from '../actions.js';
 import { hasCode } from '../files/path-kind.js';
-import { bash } from '../messages.js';
 import {
   type CommandMetadata,
   errorObservation,
   type ObservationEvent,
   runObservation,
 } from '../observations.js';
-import { perform } from '../perform.js';
-import { readPrompt } from './prompt.js';
+import { bash } from '../openhands-messages.js';
+import type { Arguments } from '../parse-action-event.js';
+import { perform } from '../perform-action.js';
+import { readPrompt } from './shell-prompt.js';
+import { exitCodeOf, maxOutputBytes, milliseconds, pythonFloat } from './shell-values.js';
 import { splitCommands } from './single-command.js';
-import { exitCodeOf, maxOutputBytes, milliseconds, pythonFloat } from './values.js';
 
 export interface BashOptions {
   /** Name of the executor's session behind it. */

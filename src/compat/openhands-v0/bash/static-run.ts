@@ -4,7 +4,7 @@ import { posix } from 'node:path';
 import { quote } from '../../../base/shell-quote.js';
 import type { Executor } from '../../../protocol/index.js';
 import type { ObservationEvent } from '../observations.js';
-import { perform } from '../perform.js';
+import { perform } from '../perform-action.js';
 import { type BashOptions, BashSession } from './bash-session.js';
 
 export async function runStatic(

@@ -1,5 +1,5 @@
 /** The changes that the editor makes to a text. */
-import { editor } from '../messages.js';
+import { editor } from '../openhands-messages.js';
 import { EditorError } from './editor-error.js';
 import { plainLines } from './show.js';
 

@@ -1,10 +1,10 @@
 /** The editor behind `edit` actions and `read` actions with the source `oh_aci`. */
 import { extname, posix } from 'node:path';
 import { type Executor, WorkcellError } from '../../../protocol/index.js';
-import type { Arguments } from '../actions.js';
 import { hasCode, kindOf } from '../files/path-kind.js';
 import { loadText, storeText, type TextFile } from '../files/text-file.js';
-import { editor, editorErrorPrefix } from '../messages.js';
+import { editor, editorErrorPrefix } from '../openhands-messages.js';
+import type { Arguments } from '../parse-action-event.js';
 import { type Change, insertLines, replaceOnce } from './change.js';
 import { zeroContextDiff } from './diff.js';
 import { EditorError } from './editor-error.js';

@@ -1,5 +1,5 @@
 /** How the editor shows text: numbered lines, within a number of characters. */
-import { editor } from '../messages.js';
+import { editor } from '../openhands-messages.js';
 
 const maxCharacters = 16_000;
 const contextLines = 4;

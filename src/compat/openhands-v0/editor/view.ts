@@ -2,8 +2,8 @@
 import { posix } from 'node:path';
 import type { Executor, FileEntry } from '../../../protocol/index.js';
 import { kindOf } from '../files/path-kind.js';
-import { editor } from '../messages.js';
-import { perform } from '../perform.js';
+import { editor } from '../openhands-messages.js';
+import { perform } from '../perform-action.js';
 import { EditorError } from './editor-error.js';
 import { clip, numbered, plainLines } from './show.js';
 

@@ -1,7 +1,7 @@
 /** Names in a directory, for `/list_files`. */
 import { posix } from 'node:path';
 import { type Executor, WorkcellError } from '../../../protocol/index.js';
-import { perform } from '../perform.js';
+import { perform } from '../perform-action.js';
 import { kindOf } from './path-kind.js';
 
 /** Directories first, with a slash. Whatever cannot be listed is empty. */

@@ -1,5 +1,5 @@
 import { type Executor, WorkcellError } from '../../../protocol/index.js';
-import { perform } from '../perform.js';
+import { perform } from '../perform-action.js';
 
 export type PathKind = 'missing' | 'directory' | 'file';
 

@@ -1,11 +1,11 @@
 /** `read` with the default source: text by lines, pictures, videos and PDF files as data URLs. */
 import { extname } from 'node:path';
 import type { Executor } from '../../../protocol/index.js';
-import type { Arguments } from '../actions.js';
-import { binaryFileToken, files } from '../messages.js';
 import { errorObservation, type ObservationEvent, readObservation } from '../observations.js';
-import { perform } from '../perform.js';
-import { failureOf } from './failures.js';
+import { binaryFileToken, files } from '../openhands-messages.js';
+import type { Arguments } from '../parse-action-event.js';
+import { perform } from '../perform-action.js';
+import { failureOf } from './file-failures.js';
 import { linesOf, loadText } from './text-file.js';
 
 const maxBytes = 67_108_864;

@@ -4,9 +4,9 @@ import {
   detectEncoding,
   encodeText,
   type TextEncoding,
-} from '../../../cell/executor/files/text.js';
+} from '../../../cell/executor/files/text-encoding.js';
 import type { Executor } from '../../../protocol/index.js';
-import { perform } from '../perform.js';
+import { perform } from '../perform-action.js';
 
 export interface TextFile {
   readonly text: string;

@@ -1,9 +1,9 @@
 /** `write`: a file whole, or lines of one that exists. */
 import type { Executor } from '../../../protocol/index.js';
-import type { Arguments } from '../actions.js';
-import { files } from '../messages.js';
 import { errorObservation, type ObservationEvent, writeObservation } from '../observations.js';
-import { failureOf } from './failures.js';
+import { files } from '../openhands-messages.js';
+import type { Arguments } from '../parse-action-event.js';
+import { failureOf } from './file-failures.js';
 import { hasCode } from './path-kind.js';
 import { linesOf, loadText, storeText, type TextFile } from './text-file.js';
 

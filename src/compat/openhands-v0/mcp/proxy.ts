@@ -5,8 +5,8 @@ import type { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { type Executor, type Observation, WorkcellError } from '../../../protocol/index.js';
 import { HttpError } from '../http-error.js';
-import { perform } from '../perform.js';
-import { parseServers } from './config.js';
+import { perform } from '../perform-action.js';
+import { parseServers } from './mcp-server-update.js';
 
 export interface McpUpdate {
   readonly detail: string;

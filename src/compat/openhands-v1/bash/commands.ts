@@ -3,8 +3,8 @@ import { constants } from 'node:os';
 import { z } from 'zod';
 import type { Executor, Observation } from '../../../protocol/index.js';
 import type { Activity } from '../activity.js';
-import { messageOf, Refusal } from '../errors.js';
-import type { BashCommand, BashEvents, BashOutput } from './events.js';
+import { messageOf, Refusal } from '../detail-errors.js';
+import type { BashCommand, BashEvents, BashOutput } from './bash-events.js';
 import { OutputPieces, wholeOutput } from './pieces.js';
 
 const mostRunning = 256;

@@ -1,6 +1,6 @@
 /** Collects what a command prints into events: soon enough to be followed, rarely enough to stay few. */
 import type { Progress } from '../../../protocol/index.js';
-import type { BashEvents, BashOutput } from './events.js';
+import type { BashEvents, BashOutput } from './bash-events.js';
 import type { KeptText } from './kept-text.js';
 
 const largestPiece = 64 * 1024;

@@ -6,9 +6,9 @@ import { createGzip } from 'node:zlib';
 import { extract, type Pack, pack } from 'tar-stream';
 import { compileGlob } from '../../../cell/executor/files/search/glob-pattern.js';
 import type { Executor } from '../../../protocol/index.js';
-import { callOf } from '../../../runtime/call.js';
-import { inspect } from '../../../runtime/git/command.js';
 import { findDelta } from '../../../runtime/git/delta.js';
+import { inspect } from '../../../runtime/git/git-command.js';
+import { callOf } from '../../../runtime/verb-call.js';
 import { type Base, findExportBase } from './repository.js';
 
 export interface ArchiveOptions {

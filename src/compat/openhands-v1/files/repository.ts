@@ -1,8 +1,8 @@
 /** The repository that an archive is of, and what is told about it. */
 import type { Executor } from '../../../protocol/index.js';
-import { callOf } from '../../../runtime/call.js';
-import { type Git, inspect, outputIfAny } from '../../../runtime/git/command.js';
+import { type Git, inspect, outputIfAny } from '../../../runtime/git/git-command.js';
 import { emptyTree, findHead, resolveCommit } from '../../../runtime/git/revisions.js';
+import { callOf } from '../../../runtime/verb-call.js';
 
 const deepest = 3;
 const mostPlaces = 1000;

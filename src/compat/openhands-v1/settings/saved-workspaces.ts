@@ -1,8 +1,8 @@
 /** Directories that a person wants to find again, and those in which to look for more; kept in memory. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { parse, Refusal } from '../errors.js';
-import { pathSchema } from '../values.js';
+import { parse, Refusal } from '../detail-errors.js';
+import { pathSchema } from '../query-values.js';
 
 const mostPlaces = 1000;
 

@@ -8,7 +8,7 @@ import {
   type MailboxMessage,
   type MailboxRow,
 } from '../mailbox.js';
-import { inTransaction } from './connect.js';
+import { inTransaction } from './postgres-connect.js';
 
 type Guarded = <Result>(work: () => Promise<Result>) => Promise<Result>;
 

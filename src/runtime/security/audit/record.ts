@@ -1,7 +1,7 @@
 /** One line of the audit record, and the chain that holds the lines together. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { canonical } from '../policy/confirm.js';
+import { canonical } from '../policy/ask-confirmation.js';
 
 /** What happened: who wanted what, what was decided, and what came of it. */
 const auditEntrySchema = z.object({

@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { WorkcellError } from '../../../protocol/index.js';
+import type { EventStore } from '../../events/event-store.js';
 import { openEventStore } from '../../events/open.js';
-import type { EventStore } from '../../events/store.js';
 import { type AuditRecord, auditRecordSchema, firstPrevious, hashOf } from './record.js';
 
 export const headSchema = z.object({

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Analyzer, JudgedAction, Verdict } from '../analyzers/analyzer.js';
-import { canonical } from '../policy/confirm.js';
+import { canonical } from '../policy/ask-confirmation.js';
+import { describeCall, guardPrompt } from './guard-prompt.js';
 import {
   type AskModel,
   askEndpoint,
@@ -10,7 +11,6 @@ import {
   type LanguageModel,
   type ScoreCall,
 } from './models.js';
-import { describeCall, guardPrompt } from './prompt.js';
 
 export type LlmGuardOptions = (
   | { readonly model: LanguageModel; readonly baseUrl?: undefined; readonly apiKey?: undefined }

@@ -1,6 +1,6 @@
 /** The two ways to a model: an OpenAI-compatible endpoint, or a language model of the AI SDK. */
 import { z } from 'zod';
-import { scoreTool, scoreToolName } from './prompt.js';
+import { scoreTool, scoreToolName } from './guard-prompt.js';
 
 export interface ScoreCall {
   readonly score: number;

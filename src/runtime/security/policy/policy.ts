@@ -6,7 +6,7 @@ import { definitionOf, type Unfolded, unfold } from '../analyzers/actions/unfold
 import type { Analyzer, JudgedAction, Verdict } from '../analyzers/analyzer.js';
 import { mergeVerdicts } from '../analyzers/ensemble.js';
 import { rules } from '../analyzers/rules.js';
-import { askPerson, canonical } from './confirm.js';
+import { askPerson, canonical } from './ask-confirmation.js';
 import { matches, Subject } from './match.js';
 import type { DecisionRecord, JudgeContext, Outcome, Policy, PolicyOptions } from './types.js';
 

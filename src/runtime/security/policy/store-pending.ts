@@ -1,11 +1,11 @@
 /** Questions that wait for an answer, in the store of the events: any process that opens it finds and answers them. */
 
 import { WorkcellError } from '../../../protocol/index.js';
-import { changes } from '../../events/changes.js';
+import type { EventStore } from '../../events/event-store.js';
 import { openEventStore } from '../../events/open.js';
-import type { EventStore } from '../../events/store.js';
+import { changes } from '../../events/store-changes.js';
 import type { JudgedAction } from '../analyzers/analyzer.js';
-import { digestOf } from './confirm.js';
+import { digestOf } from './ask-confirmation.js';
 import { type PendingRequest, type PendingStore, pendingSchema } from './pending.js';
 
 /** A way to the store; whoever acquires it releases it. */

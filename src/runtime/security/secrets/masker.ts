@@ -1,5 +1,5 @@
 /** Hides secrets in a stream of pieces, however they were cut. */
-import type { Matcher, Span } from './matcher.js';
+import type { Matcher, Span } from './secret-matcher.js';
 
 /** Beyond this much, a run of secrets that overlap is hidden as one and let go. */
 const mostHeld = 65_536;

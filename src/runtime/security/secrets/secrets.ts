@@ -2,10 +2,10 @@
 import { WorkcellError } from '../../../protocol/index.js';
 import { definitionOf } from '../analyzers/actions/unfold.js';
 import type { AnalyzeContext, JudgedAction } from '../analyzers/analyzer.js';
-import { createMask, type SecretMask } from './mask.js';
-import { Matcher } from './matcher.js';
 import { mayReceive } from './reach.js';
 import { fillReferences, holdsReferences } from './references.js';
+import { createMask, type SecretMask } from './secret-mask.js';
+import { Matcher } from './secret-matcher.js';
 
 export interface SecretValue {
   readonly value: string;

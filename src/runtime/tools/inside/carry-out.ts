@@ -1,5 +1,5 @@
 /** Carries a tool's function out. The same here and, bundled with the tools, in a cell; so it needs no other file of ours. */
-import { perform, type Reporting } from './perform.js';
+import { perform, type Reporting } from './perform-tool.js';
 import { serialize } from './serialize.js';
 
 /** How a call ended: JSON text of the result, or what went wrong. */

@@ -1,7 +1,7 @@
 /** What a bundle of tools offers to the tool host of a cell. */
 import { carryOut, type Outcome } from './carry-out.js';
-import { collect, type Definition, type Entry } from './collect.js';
-import type { Reporting } from './perform.js';
+import { collect, type Definition, type Entry } from './collect-tools.js';
+import type { Reporting } from './perform-tool.js';
 
 type Calls = Map<string, (input: unknown, context: Reporting) => Promise<Outcome>>;
 

@@ -1,5 +1,5 @@
 /** What the module `workcell` is inside a cell: enough to declare tools and to tell errors apart. */
-import { type Definition, toolMarker } from './collect.js';
+import { type Definition, toolMarker } from './collect-tools.js';
 
 export { WorkcellError } from '../../../protocol/errors.js';
 

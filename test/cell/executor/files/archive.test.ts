@@ -21,9 +21,9 @@ import { createGzip, gzipSync } from 'node:zlib';
 import { type Headers, pack } from 'tar-stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ZipFile } from 'yazl';
-import { defaultArchiveLimits } from '../../../../src/cell/executor/files/archive/limits.js';
-import { download } from '../../../../src/cell/executor/files/download.js';
-import { upload } from '../../../../src/cell/executor/files/upload.js';
+import { defaultArchiveLimits } from '../../../../src/cell/executor/files/archive/archive-limits.js';
+import { download } from '../../../../src/cell/executor/files/download-files.js';
+import { upload } from '../../../../src/cell/executor/files/upload-files.js';
 import { makeScratch as makeTemporary } from '../../../../src/cell/launchers/scratch.js';
 import { codeOf, errorOf, makeScratch, secret } from './scratch.js';
 

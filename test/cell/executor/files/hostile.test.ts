@@ -6,8 +6,8 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
-import { download } from '../../../../src/cell/executor/files/download.js';
-import { upload } from '../../../../src/cell/executor/files/upload.js';
+import { download } from '../../../../src/cell/executor/files/download-files.js';
+import { upload } from '../../../../src/cell/executor/files/upload-files.js';
 import { WorkcellError } from '../../../../src/protocol/index.js';
 import { makeScratch, secret } from './scratch.js';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Tree } from '../../../../src/cell/executor/files/tree.js';
+import { Tree } from '../../../../src/cell/executor/files/file-tree.js';
 import { codeOf, makeScratch, secret } from './scratch.js';
 
 describe('a tree that is one directory of the machine', () => {

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { PathSpace } from '../../../../src/cell/executor/files/paths.js';
 import { openPortableRoot } from '../../../../src/cell/executor/files/portable-directory.js';
 import { readEntries } from '../../../../src/cell/executor/files/read-entries.js';
-import { walk } from '../../../../src/cell/executor/files/walk.js';
+import { walk } from '../../../../src/cell/executor/files/resolve-beneath.js';
 import { makeScratch } from './scratch.js';
 
 it('keeps to the root also where directories cannot be reached through descriptors', () => {

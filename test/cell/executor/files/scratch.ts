@@ -3,12 +3,12 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { CellParts, Handler } from '../../../../src/cell/executor/context.js';
 import { EditHistory } from '../../../../src/cell/executor/files/edit-history.js';
-import { Tree } from '../../../../src/cell/executor/files/tree.js';
-import { edit } from '../../../../src/cell/executor/handlers/edit.js';
-import * as files from '../../../../src/cell/executor/handlers/files.js';
-import { glob, grep } from '../../../../src/cell/executor/handlers/search.js';
+import { Tree } from '../../../../src/cell/executor/files/file-tree.js';
+import type { CellParts, Handler } from '../../../../src/cell/executor/handler-context.js';
+import { edit } from '../../../../src/cell/executor/handlers/edit-handlers.js';
+import * as files from '../../../../src/cell/executor/handlers/file-handlers.js';
+import { glob, grep } from '../../../../src/cell/executor/handlers/search-handlers.js';
 import {
   type ActionInput,
   type ActionName,

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
+import { OutputStore } from '../../../../src/cell/executor/output/output-store.js';
 import { Spool, type SpoolLimits } from '../../../../src/cell/executor/output/spool.js';
-import { OutputStore } from '../../../../src/cell/executor/output/store.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'workcell-test-'));
 let files = 0;

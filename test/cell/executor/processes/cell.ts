@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished, vi } from 'vitest';
-import { Environment } from '../../../../src/cell/executor/environment.js';
-import { Tree } from '../../../../src/cell/executor/files/tree.js';
+import { Environment } from '../../../../src/cell/executor/cell-environment.js';
+import { Tree } from '../../../../src/cell/executor/files/file-tree.js';
+import { OutputStore } from '../../../../src/cell/executor/output/output-store.js';
 import type { SpoolLimits } from '../../../../src/cell/executor/output/spool.js';
-import { OutputStore } from '../../../../src/cell/executor/output/store.js';
 import {
   Processes,
   type StartOptions,
   type WaitResult,
-} from '../../../../src/cell/executor/processes/processes.js';
-import { createHostLauncher } from '../../../../src/cell/launchers/host.js';
+} from '../../../../src/cell/executor/processes/plain-processes.js';
+import { createHostLauncher } from '../../../../src/cell/launchers/host-launcher.js';
 import type { Launcher } from '../../../../src/cell/launchers/launcher.js';
 import { readProcess } from '../../../../src/cell/launchers/process-table.js';
 import { actions, type OutputDelta, type Progress } from '../../../../src/protocol/index.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openTerminal } from '../../../../src/cell/executor/terminal.js';
+import { openTerminal } from '../../../../src/cell/executor/executor-terminal.js';
 import type { Terminal, TerminalOptions } from '../../../../src/protocol/index.js';
 import { contentOf, fixture, isAlive, openCell, openDescriptors, type TestCell, until } from './cell.js';
 

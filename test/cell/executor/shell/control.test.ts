@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createRuntime } from '../../../../src/index.js';
 import type { Tools } from '../../../../src/testing/abuse/case.js';
-import { controlCases } from '../../../../src/testing/abuse/cases/control.js';
+import { controlCases } from '../../../../src/testing/abuse/cases/control-cases.js';
 
 /** The others look at every process and file of the machine, which is too much where the machine is not a cell. */
 const ofTheShell = controlCases.filter(({ id }) => /^7[23]\./.test(id));

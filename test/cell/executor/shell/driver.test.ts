@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { quote } from '../../../../src/base/shell-quote.js';
 import { commandMessage, findReport } from '../../../../src/cell/executor/shell/driver.js';
-import { toKeystrokes } from '../../../../src/cell/executor/shell/keys.js';
+import { toKeystrokes } from '../../../../src/cell/executor/shell/keystrokes.js';
 import { unquote } from '../../../../src/cell/executor/shell/unquote.js';
 
 const token = '0123456789-_abcd';

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { startShell } from '../../../../src/cell/executor/shell/shell.js';
+import { startShell } from '../../../../src/cell/executor/shell/persistent-bash.js';
 import type { ExitStatus, LaunchedPty } from '../../../../src/cell/launchers/launcher.js';
 import { refusal } from '../../../../src/testing/contract/given.js';
 

@@ -5,7 +5,7 @@ import {
   type BubblewrapLauncher,
   type BubblewrapOptions,
   createBubblewrapLauncher,
-} from '../../../../src/cell/launchers/bubblewrap/launcher.js';
+} from '../../../../src/cell/launchers/bubblewrap/bubblewrap-launcher.js';
 import { cellEnvironment } from '../../../../src/cell/launchers/bubblewrap/layout.js';
 import type { LaunchedProcess, LaunchedPty } from '../../../../src/cell/launchers/launcher.js';
 

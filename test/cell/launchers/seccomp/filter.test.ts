@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type SeccompOptions, seccompFilter } from '../../../../src/cell/launchers/seccomp/index.js';
-import { errnos, rules } from '../../../../src/cell/launchers/seccomp/policy.js';
+import { errnos, rules } from '../../../../src/cell/launchers/seccomp/seccomp-policy.js';
 import {
   LAST_KNOWN_SYSCALL,
   type SyscallName,

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fileName } from '../../../../src/cell/plugins/browser/files.js';
+import { fileName } from '../../../../src/cell/plugins/browser/browser-files.js';
 import { parseSteps } from '../../../../src/cell/plugins/browser/language.js';
-import { letters } from '../../../../src/cell/plugins/browser/look/ids.js';
+import { letters } from '../../../../src/cell/plugins/browser/observe/ids.js';
 import { WorkcellError } from '../../../../src/protocol/index.js';
 
 describe('the language of browser actions', () => {

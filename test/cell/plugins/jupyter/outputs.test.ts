@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { textOf } from '../../../../src/cell/plugins/jupyter/code-output-text.js';
 import { Outputs } from '../../../../src/cell/plugins/jupyter/outputs.js';
-import { textOf } from '../../../../src/cell/plugins/jupyter/text.js';
 
 function make(textBytes = 1024, mediaBytes = 100) {
   const kept = { stdout: '', stderr: '' };

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { Duplex } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { Messages } from '../../../../src/cell/plugins/jupyter/messages.js';
+import { Messages } from '../../../../src/cell/plugins/jupyter/jupyter-messages.js';
 import { type Frame, ZmtpConnection } from '../../../../src/cell/plugins/jupyter/zmtp.js';
 
 const greeting = Buffer.concat([Buffer.of(0xff), Buffer.alloc(8), Buffer.of(0x7f, 3, 1), padded('NULL')]);

@@ -14,13 +14,13 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { FunctionTool } from '../../../../src/runtime/tools/function-tool.js';
 import { loadTools } from '../../../../src/runtime/tools/load-tools.js';
-import { codeToolkit } from '../../../../src/runtime/tools/toolkits/code.js';
-import { filesToolkit } from '../../../../src/runtime/tools/toolkits/files.js';
-import { gitToolkit } from '../../../../src/runtime/tools/toolkits/git.js';
-import { pathMatcher } from '../../../../src/runtime/tools/toolkits/glob.js';
-import { mathToolkit } from '../../../../src/runtime/tools/toolkits/math.js';
-import { searchToolkit } from '../../../../src/runtime/tools/toolkits/search.js';
-import { terminalToolkit } from '../../../../src/runtime/tools/toolkits/terminal.js';
+import { codeToolkit } from '../../../../src/runtime/tools/toolkits/code-toolkit.js';
+import { filesToolkit } from '../../../../src/runtime/tools/toolkits/files-toolkit.js';
+import { gitToolkit } from '../../../../src/runtime/tools/toolkits/git-toolkit.js';
+import { mathToolkit } from '../../../../src/runtime/tools/toolkits/math-toolkit.js';
+import { searchToolkit } from '../../../../src/runtime/tools/toolkits/search-toolkit.js';
+import { terminalToolkit } from '../../../../src/runtime/tools/toolkits/terminal-toolkit.js';
+import { pathMatcher } from '../../../../src/runtime/tools/toolkits/toolkit-glob.js';
 
 function folder(): string {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'toolkit-')));

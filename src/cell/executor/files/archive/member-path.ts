@@ -1,6 +1,6 @@
 /** Judges the names and link targets that an archive carries. */
 import { split } from '../paths.js';
-import { refused } from './limits.js';
+import { refused } from './archive-limits.js';
 
 const maxNameBytes = 255;
 const maxPathBytes = 4096;

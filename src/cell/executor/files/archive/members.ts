@@ -2,10 +2,10 @@
 import { closeSync, constants, lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { readPieces } from '../bytes.js';
 import { at, type Directory, type Name, type OpenFile } from '../directory.js';
-import { isErrno, problem, quote } from '../errors.js';
+import { isErrno, problem, quote } from '../file-errors.js';
+import type { Tree } from '../file-tree.js';
 import { Pace } from '../pace.js';
 import { mostNames } from '../read-entries.js';
-import type { Tree } from '../tree.js';
 import { maxDepth, visit } from '../visit.js';
 
 export type Member =

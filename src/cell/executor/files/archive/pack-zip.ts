@@ -1,5 +1,5 @@
 import { writeZip, type ZipMember } from '../../../../base/zip-writer.js';
-import { refused } from './limits.js';
+import { refused } from './archive-limits.js';
 import type { Member } from './members.js';
 
 const symbolicLinkMode = 0o120777;

@@ -2,7 +2,7 @@ import { pipeline, Readable } from 'node:stream';
 import { pipeline as pipelineDone } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { type Entry, extract } from 'tar-stream';
-import { type Budget, refused } from './limits.js';
+import { type Budget, refused } from './archive-limits.js';
 import type { MemberReceiver as Unpacker } from './unpacker.js';
 
 /** Unpacks a tar archive, plain or compressed with gzip, as it arrives. */

@@ -4,7 +4,7 @@ import { type Entry, fromFdPromise, type ZipFile } from 'yauzl';
 import { removeTree } from '../../../../base/remove-tree.js';
 import { makeScratch } from '../../../launchers/scratch.js';
 import { writeLong } from '../bytes.js';
-import { type Budget, refused } from './limits.js';
+import { type Budget, refused } from './archive-limits.js';
 import type { MemberReceiver } from './unpacker.js';
 
 const maxTargetBytes = 4096;

@@ -1,7 +1,7 @@
 import { type ArchiveFormat, type Uploaded, WorkcellError } from '../../../../protocol/index.js';
-import { checkCancelled, errnoOf } from '../errors.js';
-import type { Tree } from '../tree.js';
-import { type ArchiveLimits, Budget, refused } from './limits.js';
+import { checkCancelled, errnoOf } from '../file-errors.js';
+import type { Tree } from '../file-tree.js';
+import { type ArchiveLimits, Budget, refused } from './archive-limits.js';
 import { unpackTar } from './unpack-tar.js';
 import { unpackZip } from './unpack-zip.js';
 import { Unpacker } from './unpacker.js';

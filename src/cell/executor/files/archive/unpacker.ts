@@ -1,9 +1,9 @@
 /** Puts archive members below a directory. No member is written through a link, and none is left half written. */
 import { linkSync, lstatSync, mkdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
 import { at, type Directory } from '../directory.js';
-import { isErrno } from '../errors.js';
+import { isErrno } from '../file-errors.js';
 import { hiddenName, NewFile } from '../new-file.js';
-import { type Budget, refused } from './limits.js';
+import { type Budget, refused } from './archive-limits.js';
 import { checkLinkTarget, memberNames } from './member-path.js';
 
 const permissionBits = 0o777;

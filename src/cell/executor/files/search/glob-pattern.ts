@@ -3,7 +3,7 @@
  * which a translation to regular expressions would not promise for patterns or ignore files made to hurt.
  */
 import { WorkcellError } from '../../../../protocol/index.js';
-import { expandBraces } from './braces.js';
+import { expandBraces } from './expand-braces.js';
 import { matchSegment, parseSegment, type Segment } from './glob-segment.js';
 
 export type PathMatcher = (path: string) => boolean;

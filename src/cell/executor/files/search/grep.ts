@@ -1,14 +1,14 @@
 import { closeSync, constants } from 'node:fs';
 import type { GrepMatch } from '../../../../protocol/index.js';
 import { readOwned } from '../bytes.js';
-import { errnoOf, explained } from '../errors.js';
+import { errnoOf, explained } from '../file-errors.js';
+import type { Tree } from '../file-tree.js';
 import { Pace, walkMs } from '../pace.js';
 import { compareNames } from '../paths.js';
-import type { Tree } from '../tree.js';
-import { type Candidate, candidates, type SearchOptions } from './candidates.js';
-import { Matcher } from './matcher.js';
 import type { LineMatch } from './matcher-source.js';
 import { type CompiledPattern, compilePattern } from './regex.js';
+import { Matcher } from './regex-worker.js';
+import { type Candidate, candidates, type SearchOptions } from './search-candidates.js';
 
 export interface GrepOptions extends SearchOptions {
   readonly pattern: string;

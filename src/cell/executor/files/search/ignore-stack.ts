@@ -2,7 +2,7 @@
 import { closeSync, constants } from 'node:fs';
 import { readWhole } from '../bytes.js';
 import type { Directory } from '../directory.js';
-import { errnoOf } from '../errors.js';
+import { errnoOf } from '../file-errors.js';
 import { IgnoreRules, mostSteps, type Verdict } from './ignore-rules.js';
 
 /** Each rule costs time for each file, so a file full of them must not be long. */

@@ -1,0 +1,140 @@
+/** The directory of one cell on this machine: the way in, its workspace if that is temporary, what it wrote over overlays. */
+import { randomInt } from 'node:crypto';
+import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { enterOwn, runtimeDirectory, temporaryDirectory } from '../../base/own-directory.js';
+import { removeTree } from '../../base/remove-tree.js';
+import { makeScratch } from '../../cell/launchers/scratch.js';
+import type { CellSettings } from '../../cell/server/serve-cell.js';
+import { isolationSchema } from '../../protocol/index.js';
+import { openWorkspace } from '../workspace.js';
+import { settingsName } from './container.js';
+import type { DockerOptions } from './docker-options.js';
+
+export interface Home {
+  readonly path: string;
+  /** A directory that the cell sees too. */
+  readonly wire: string;
+  /** An empty file. */
+  readonly nothing: string;
+  readonly overlays: string;
+}
+
+export interface User {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Of commands, when nothing says whose they are and others work on the same files. */
+const anybody: User = { uid: 1000, gid: 1000 };
+
+/** Far from where machines and images have theirs. */
+const ownUsers = { from: 1_000_000_000, to: 2_000_000_000 } as const;
+
+export function makeHome(id: string, keepAlive: boolean): Home {
+  const home = homeAt(keepAlive ? join(runtimeDirectory().path, id) : makeScratch('docker'));
+  // The container names it, so it has from the beginning the name by which it stays.
+  if (keepAlive) mkdirSync(home.path, { mode: 0o700 });
+  mkdirSync(home.wire);
+  mkdirSync(home.overlays);
+  writeFileSync(home.nothing, '');
+  // Root of the container may be another user here, or none with any rights. Others do not get as far as this.
+  chmodSync(home.wire, 0o777);
+  return home;
+}
+
+/**
+ * The home that a container names, when it is one that this user keeps cells in. Whoever may use the engine can write any
+ * path there.
+ */
+export function findHome(named: string | undefined): Home | undefined {
+  if (named === undefined) return undefined;
+  const [kept, temporary] = [runtimeDirectory(), temporaryDirectory()];
+  const name = named.slice(dirname(named).length + 1);
+  if (dirname(named) === kept.path) {
+    using home = enterOwn(kept, name);
+    return home === undefined ? undefined : homeAt(home.path);
+  }
+  // That of a cell which is not kept lies in a directory that carries the name of its owner.
+  if (dirname(dirname(named)) !== temporary.path) return undefined;
+  using owner = enterOwn(temporary, dirname(named).slice(temporary.path.length + 1));
+  if (owner === undefined) return undefined;
+  using home = enterOwn(owner, name);
+  return home === undefined ? undefined : homeAt(home.path);
+}
+
+function homeAt(path: string): Home {
+  return { path, wire: join(path, 'w'), nothing: join(path, 'n'), overlays: join(path, 'o') };
+}
+
+export function removeHome({ path }: Home): void {
+  removeTree(path, { onlyOwn: true });
+}
+
+/** For the executor. Others do not get as far as this, on either side. */
+export function writeSettings({ wire }: Home, settings: CellSettings): void {
+  const file = join(wire, settingsName);
+  writeFileSync(file, JSON.stringify(settings));
+  chmodSync(file, 0o644);
+}
+
+/** What whoever attaches later cannot find out by itself. */
+const stateSchema = z.object({ isolation: isolationSchema, executor: z.int() });
+
+export function writeState({ path }: Home, state: z.infer<typeof stateSchema>): void {
+  writeFileSync(join(path, 'state.json'), JSON.stringify(state), { mode: 0o600 });
+}
+
+export function readState({ path }: Home): z.infer<typeof stateSchema> | undefined {
+  try {
+    return stateSchema.parse(JSON.parse(readFileSync(join(path, 'state.json'), 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The workspace on this machine, and whom commands run as so that both sides can work in it. */
+export function furnish(
+  home: Home,
+  options: DockerOptions,
+): { workspace: string; user: User; isOwn: boolean } {
+  const { workspace: given, user: named } = options;
+  if (given !== undefined) {
+    const { path } = openWorkspace(given);
+    return { workspace: path, user: parseUser(named) ?? ownerOf(path), isOwn: false };
+  }
+  const isOwn = named === undefined && mayHaveOwnUser(options);
+  const user = parseUser(named) ?? (isOwn ? newUser() : callingUser());
+  const path = join(home.path, 'workspace');
+  mkdirSync(path, { mode: 0o700 });
+  if (process.getuid?.() === 0) chownSync(path, user.uid, user.gid);
+  return { workspace: path, user, isOwn };
+}
+
+/** Files of a volume or of the image's system belong to somebody already; only root can give a directory away. */
+function mayHaveOwnUser({ volumes, writableSystem }: DockerOptions): boolean {
+  return process.getuid?.() === 0 && volumes.length === 0 && !writableSystem;
+}
+
+/** The kernel counts much for users, so a cell whose user nobody else has takes nothing from others. */
+function newUser(): User {
+  const uid = randomInt(ownUsers.from, ownUsers.to);
+  return { uid, gid: uid };
+}
+
+function parseUser(text: string | undefined): User | undefined {
+  if (text === undefined) return undefined;
+  const [uid = 0, gid = uid] = text.split(':').map(Number);
+  return { uid, gid };
+}
+
+function ownerOf(path: string): User {
+  const { uid, gid } = statSync(path);
+  return { uid, gid };
+}
+
+function callingUser(): User {
+  const uid = process.getuid?.() ?? 0;
+  return uid === 0 ? anybody : { uid, gid: process.getgid?.() ?? uid };
+}

@@ -1,0 +1,20 @@
+/** Containers that were started before anybody asked. */
+import { randomBytes } from 'node:crypto';
+import { builtinSpecs, type LoadedPlugin, loadPlugins } from '../../cell/plugins/load-plugins.js';
+import type { PluginSpec } from '../../protocol/config.js';
+import type { Cell } from '../../protocol/index.js';
+import { createPool } from '../pool.js';
+import type { DockerOptions } from './docker-options.js';
+import { startContainer } from './start-container.js';
+
+const pool = createPool<DockerOptions & { plugins: PluginSpec[] }, Cell>({
+  // Whoever takes it gives it an id of his own; this one names the container.
+  start: async ({ plugins, ...options }) =>
+    startContainer(options, { id: randomBytes(8).toString('hex'), plugins: await loadPlugins(plugins) }),
+});
+
+export function takeContainer(options: DockerOptions, plugins: readonly LoadedPlugin[]): Promise<Cell> {
+  return pool.take({ ...options, plugins: builtinSpecs(plugins) });
+}
+
+export const { fill: fillPools, drain: drainPools } = pool;

@@ -1,0 +1,240 @@
+/** Starts one container with an executor in it, and ends it. */
+
+import { builtinSpecs, type LoadedPlugin } from '../../cell/plugins/load-plugins.js';
+import { actionsWith } from '../../cell/plugins/plugin-host.js';
+import { type Cell, type PublishedPort, WorkcellError } from '../../protocol/index.js';
+import type { Container, ContainerDescription } from '../engines/docker-client.js';
+import { type Engine, isGone, openEngine, reachEngine, refusalOf } from '../engines/docker-engine.js';
+import { type ExecutorBundle, executorBundle } from '../images/bundle/executor-bundle.js';
+import { dockerBuilder } from '../images/docker/docker-builder.js';
+import { type Lease, takeLease } from '../lease.js';
+import { handsGroupDown } from '../workspace.js';
+import { bootContainer } from './boot-container.js';
+import { type ContainerParts, cellSettings, describeContainer, executorUser } from './container.js';
+import { readIsolation } from './container-facts.js';
+import { furnish, type Home, makeHome, removeHome, writeSettings, writeState } from './container-home.js';
+import { openWire, type Wire } from './container-wire.js';
+import { explainStart } from './diagnosis.js';
+import type { DockerOptions } from './docker-options.js';
+import { createHalt, type Halt } from './halt.js';
+import { ownLabels } from './labels.js';
+import { findNewVolumes, readVolume } from './volumes.js';
+
+export interface StartOptions {
+  readonly id: string;
+  readonly signal?: AbortSignal | undefined;
+  readonly plugins?: readonly LoadedPlugin[] | undefined;
+  /** Told what the engine fetches, line by line. */
+  readonly onProgress?: ((message: string) => void) | undefined;
+}
+
+export async function startContainer(
+  options: DockerOptions,
+  { id, signal, plugins = [], onProgress }: StartOptions,
+): Promise<Cell> {
+  const engine = await openEngine(options.engine);
+  const bundle = await openBundle(engine);
+  const home = makeHome(id, options.keepAlive);
+  let container: Container | undefined;
+  let lease: Lease | undefined;
+  try {
+    // Before others can find it.
+    if (options.keepAlive) lease = await takeLease(id, home.path);
+    const { workspace, user, isOwn } = furnish(home, options);
+    const setgidFiles = handsGroupDown(workspace);
+    const executor = executorUser(user, options.ociRuntime);
+    const { keepAlive } = options;
+    const labels = ownLabels({ id, keepAlive, home: home.path });
+    const parts: ContainerParts = {
+      id,
+      options,
+      user,
+      setgidFiles,
+      labels,
+      workspace,
+      ...home,
+      bundle,
+      newVolumes: await findNewVolumes(engine.docker, options.volumes),
+      isLocal: engine.host.startsWith('unix:'),
+      plugins: builtinSpecs(plugins),
+    };
+    writeSettings(home, cellSettings(parts));
+    container = await create(engine, describeContainer(parts), { signal, onProgress });
+    for (const network of options.networks) {
+      await engine.docker.connectNetwork(network, container.id);
+    }
+    const booted = await bootContainer(engine, container, options, signal);
+    const gone = watch(engine, booted.ended, options);
+    const halt = createHalt(container);
+    const { halted } = halt;
+    const wire = await openWire(container, {
+      directory: home.wire,
+      bundle,
+      executor,
+      gone,
+      halted,
+      signal,
+      actions: actionsWith(plugins),
+    });
+    const isolation = readIsolation({
+      options,
+      user: { uid: user.uid, isOwn },
+      isApart: executor !== user.uid,
+      setgidFiles,
+      kernel: booted.kernel,
+    });
+    if (keepAlive) writeState(home, { isolation, executor });
+    const ports = options.ports.length === 0 ? [] : await publishedPorts(container);
+    return { ...makeCell({ id, container, home, wire, halt, gone, lease }), isolation, ports };
+  } catch (error) {
+    lease?.release();
+    await removeContainer(container);
+    removeHome(home);
+    throw await explainStart(engine, options, error);
+  }
+}
+
+/** An image that is not there is fetched. */
+async function create(
+  { docker, host }: Engine,
+  description: ContainerDescription,
+  { signal, onProgress }: Pick<StartOptions, 'signal' | 'onProgress'>,
+): Promise<Container> {
+  try {
+    return await docker.createContainer(description);
+  } catch (error) {
+    if (!/no such image/i.test(refusalOf(error).reason)) throw error;
+  }
+  const { Image: base, platform } = description;
+  await dockerBuilder({ engine: host }).build(
+    { base, executor: false, ...(platform !== undefined && { platform }) },
+    { signal, onProgress: ({ message }) => onProgress?.(message) },
+  );
+  return docker.createContainer(description);
+}
+
+let opened: Promise<ExecutorBundle> | undefined;
+
+/** The same for all cells of this process. Making it can take long, so an engine that cannot be had is told before. */
+export function openBundle(engine: Engine): Promise<ExecutorBundle> {
+  opened ??= reachEngine(engine)
+    .then(() => executorBundle())
+    .catch((error: unknown) => {
+      opened = undefined;
+      throw error;
+    });
+  return opened;
+}
+
+/** Refuses what can be told without an engine: options that do not go together, and volumes that are not there. */
+export function checkOptions(options: DockerOptions): void {
+  const { network, networks, ports, pool, name, keepAlive, onLog, volumes } = options;
+  for (const volume of volumes) readVolume(volume);
+  if (['none', 'host'].includes(network) && networks.length > 0) {
+    throw new WorkcellError(
+      'invalid-config',
+      `A cell with network: "${network}" cannot be connected to others (${networks.join(', ')}). Name one of them as network.`,
+    );
+  }
+  if (network === 'none' && ports.length > 0) {
+    throw new WorkcellError(
+      'invalid-config',
+      'Ports can be published only from a cell that has a network. Add network: "bridge", or forward a port with runtime.ports.forward, which needs none.',
+    );
+  }
+  if (pool !== undefined && (name !== undefined || keepAlive || onLog !== undefined)) {
+    throw new WorkcellError(
+      'invalid-config',
+      'Cells that wait in a pool are all alike. Leave out pool, or else name, keepAlive and onLog.',
+    );
+  }
+}
+
+/** Resolves with the reason when the container has ended by itself. */
+async function watch(
+  engine: Engine,
+  ended: Promise<{ exitCode: number; oom: boolean }>,
+  options: DockerOptions,
+): Promise<string> {
+  try {
+    const { exitCode, oom } = await ended;
+    if (oom) return 'The container ran out of memory and was killed. Raise limits.memoryBytes.';
+    return `The container ended: ${exitCode === 137 ? 'it was killed' : `its executor exited with code ${exitCode}`}.`;
+  } catch {
+    // A cell that is kept alive does without the engine, and tells by itself when it is gone.
+    if (options.keepAlive) return new Promise(() => {});
+    return `The Docker Engine at ${engine.host} went away, and the container with it.`;
+  }
+}
+
+export function makeCell(parts: {
+  id: string;
+  container: Container;
+  home: Home;
+  wire: Wire;
+  halt: Halt;
+  gone?: Promise<string> | undefined;
+  /** Of a cell that is kept alive. */
+  lease?: Lease | undefined;
+}): Omit<Cell, 'isolation'> {
+  const { id, container, home, wire, halt, gone, lease } = parts;
+  const { executor, info } = wire;
+  const { pause, resume } = halt;
+  let stopping: Promise<void> | undefined;
+  return {
+    id,
+    backend: 'docker',
+    executor,
+    workspace: info.workspace,
+    lost: gone === undefined ? executor.lost : Promise.race([gone, executor.lost]),
+    stop() {
+      stopping ??= (async () => {
+        try {
+          // A halted executor could not end its commands; one that is gone needs not.
+          await resume().catch(() => {});
+          await executor.close();
+          wire.close();
+        } finally {
+          lease?.release();
+          await removeContainer(container);
+          removeHome(home);
+        }
+      })();
+      return stopping;
+    },
+    ...(lease !== undefined && {
+      detach() {
+        stopping ??= executor.disconnect().then(() => {
+          wire.close();
+          lease.release();
+        });
+        return stopping;
+      },
+    }),
+    pause,
+    resume,
+  };
+}
+
+export async function publishedPorts(container: Container): Promise<PublishedPort[]> {
+  const { NetworkSettings } = await container.inspect();
+  return Object.entries(NetworkSettings.Ports ?? {}).flatMap(([inside, outside]) =>
+    (outside ?? []).map(({ HostPort }) => ({
+      container: Number.parseInt(inside, 10),
+      host: Number(HostPort),
+    })),
+  );
+}
+
+/** With its anonymous volumes. One that is gone, or on its way, is fine. */
+export async function removeContainer(container: Container | undefined): Promise<void> {
+  try {
+    await container?.remove({ force: true, v: true });
+  } catch (error) {
+    const { status } = refusalOf(error);
+    if (isGone(error) || status === undefined) return;
+    // The engine removes it already, because it has ended.
+    if (status === 409) await container?.wait({ condition: 'removed' }).catch(() => {});
+    else throw error;
+  }
+}

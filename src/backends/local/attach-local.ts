@@ -1,0 +1,113 @@
+/** Finds cells again that outlived the process that started them. */
+
+import { actionsWith } from '../../cell/plugins/plugin-host.js';
+import { type Cell, WorkcellError } from '../../protocol/index.js';
+import { connectExecutor } from '../../runtime/client/http-executor.js';
+import type { FoundCell, StartContext } from '../backend.js';
+import { leaseHolder, takeLease } from '../lease.js';
+import {
+  isRunning,
+  keptSince,
+  lastingCells,
+  openLastingHome,
+  readState,
+  removeHome,
+  type State,
+} from './local-home.js';
+import { reap } from './reap.js';
+
+/** How long a server may take to end in order. */
+const patienceMs = 5000;
+
+export async function attachLocal(
+  id: string,
+  _place: object,
+  { signal, plugins = [] }: StartContext,
+): Promise<Cell> {
+  const state = readState(id);
+  if (state === undefined) {
+    throw new WorkcellError(
+      'cell-not-found',
+      `There is no local cell "${id}". Cells can be attached to when they were started with keepAlive.`,
+      { details: { id } },
+    );
+  }
+  const home = openLastingHome(id);
+  const lease = await takeLease(id, home.path);
+  const clean = async () => {
+    lease.release();
+    await end(state);
+    await reap(id);
+    removeHome(home);
+  };
+  const { executor, info } = await connectExecutor(
+    { socketPath: home.socketPath },
+    { token: state.token, signal, actions: actionsWith(plugins) },
+  ).catch(async (error: unknown) => {
+    const silent = WorkcellError.isInstance(error) && error.code === 'runtime-disconnected';
+    const runs = isRunning(state);
+    if (silent && !runs) await clean();
+    else lease.release();
+    if (!silent || !runs) throw error;
+    // It may be stopped or overloaded; what is in the cell is not ours to throw away.
+    throw new WorkcellError(
+      'runtime-disconnected',
+      `The server of the local cell "${id}" runs as process ${state.pid} and does not answer. Nothing was ended: try again, or end that process.`,
+      { details: { id, pid: state.pid }, cause: error },
+    );
+  });
+  let stopping: Promise<void> | undefined;
+  return {
+    id,
+    backend: 'local',
+    executor,
+    isolation: info.isolation,
+    workspace: info.workspace,
+    lost: executor.lost,
+    stop() {
+      stopping ??= (async () => {
+        await executor.close();
+        await clean();
+      })();
+      return stopping;
+    },
+    detach() {
+      stopping ??= executor.disconnect().then(() => lease.release());
+      return stopping;
+    },
+  };
+}
+
+export async function listLocal(): Promise<FoundCell[]> {
+  return Promise.all(
+    lastingCells().map(async (state) => {
+      const { path, workspace } = openLastingHome(state.id);
+      return {
+        id: state.id,
+        status: isRunning(state) ? 'running' : 'lost',
+        startedAt: keptSince(state.id),
+        workspace: state.workspace ?? workspace,
+        isolation: 'none',
+        heldBy: await leaseHolder(path),
+      };
+    }),
+  );
+}
+
+/** It is not our child, so its end gives no event; it has nothing left to do and is gone within moments. */
+async function end(state: State): Promise<void> {
+  const started = performance.now();
+  if (isRunning(state)) signal(state.pid, 'SIGTERM');
+  while (isRunning(state) && performance.now() - started < 2 * patienceMs) {
+    if (performance.now() - started > patienceMs) signal(state.pid, 'SIGKILL');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It went in between.
+  }
+}

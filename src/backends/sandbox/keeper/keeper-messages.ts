@@ -1,0 +1,34 @@
+/** What a keeper is asked and what it says. Both sides check what they get. */
+import { z } from 'zod';
+import { handshakeSchema } from '../../../cell/server/boot-protocol.js';
+import { pluginSpecSchema } from '../../../protocol/config.js';
+import { sandboxOptions } from '../sandbox-options.js';
+
+/** Of the process. */
+export const keeperSettingsSchema = z.strictObject({
+  /** Where it listens for cells to start. */
+  socketPath: z.string(),
+});
+
+/** Starts a cell: settings in, handshake out, on one connection, which then stays open as long as the cell runs. */
+export const startSchema = z.strictObject({
+  id: z.string().regex(/^[\w-]{1,64}$/),
+  token: z.string().min(16),
+  /** Outlives this connection; else it ends with it. */
+  keepAlive: z.boolean(),
+  options: z.strictObject(sandboxOptions),
+  plugins: z.array(pluginSpecSchema),
+});
+
+export type StartRequest = z.infer<typeof startSchema>;
+
+/** To one cell, at its own socket. `watch` stays open as long as the cell runs. */
+export const cellRequestSchema = z.strictObject({
+  token: z.string(),
+  ask: z.enum(['watch', 'pause', 'resume', 'stop']),
+});
+
+export type CellRequest = z.infer<typeof cellRequestSchema>;
+
+/** First a handshake; on a connection that stays open later how the cell ended by itself. */
+export const keeperAnswerSchema = z.union([handshakeSchema, z.object({ ended: z.string() })]);

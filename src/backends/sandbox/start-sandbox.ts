@@ -1,0 +1,116 @@
+/** Starts one sandbox: its workspace, its processes and the executor that works in it. */
+import { realpathSync } from 'node:fs';
+import { ownBelow } from '../../base/own-below.js';
+import { createExecutor } from '../../cell/executor/create-executor.js';
+import { SpareShell } from '../../cell/executor/shell/spare.js';
+import {
+  type BubblewrapLauncher,
+  createBubblewrapLauncher,
+} from '../../cell/launchers/bubblewrap/bubblewrap-launcher.js';
+import { cellEnvironment, workspaceInside } from '../../cell/launchers/bubblewrap/layout.js';
+import { readIsolation } from '../../cell/launchers/bubblewrap/namespace-facts.js';
+import { explain, findBubblewrap, findObstacle } from '../../cell/launchers/bubblewrap/obstacles.js';
+import type { CellExecutor } from '../../cell/plugins/plugin-cell.js';
+import { type Cell, WorkcellError } from '../../protocol/index.js';
+import { handsGroupDown, openWorkspace } from '../workspace.js';
+import { type SandboxOptions, withDefaults } from './sandbox-options.js';
+
+export type SandboxCell = Omit<Cell, 'id' | 'executor'> & {
+  readonly executor: CellExecutor;
+  readonly launcher: BubblewrapLauncher;
+};
+
+export async function startSandbox(options: SandboxOptions): Promise<SandboxCell> {
+  const { network, env, rootfs } = options;
+  const limits = withDefaults(options.limits);
+  const readOnly = options.readOnly.map(existing);
+  const readWrite = options.readWrite.map(existing);
+  const workspace = openWorkspace(options.workspace);
+  const environment = { ...cellEnvironment, ...env };
+  const setgidFiles = handsGroupDown(workspace.path);
+  let launcher: BubblewrapLauncher | undefined;
+  let spare: SpareShell | undefined;
+  try {
+    launcher = await createBubblewrapLauncher({
+      program: findBubblewrap() ?? 'bwrap',
+      workspace: workspace.path,
+      environment,
+      network,
+      rootfs: rootfs === undefined ? undefined : existing(rootfs),
+      readOnly,
+      readWrite,
+      hidden: ownBelow([
+        ...[...readOnly, ...readWrite].map((path) => ({ source: path, inside: path })),
+        ...(workspace.isTemporary ? [] : [{ source: workspace.path, inside: workspaceInside }]),
+      ]),
+      limits,
+      seccomp: { setgidFiles },
+      // Most cells are for running commands, so their shell starts while the cell is still being looked at.
+      onStarting(early) {
+        spare = new SpareShell(early, { cwd: workspaceInside, environment });
+      },
+    });
+    const { hostPid, enforcement, exited } = launcher;
+    const isolation = readIsolation({
+      hostPid,
+      network,
+      limits,
+      enforcement,
+      readWrite,
+      isTemporary: workspace.isTemporary,
+      setgidFiles,
+    });
+    const executor = createExecutor(launcher, { spare });
+    let stopping = false;
+    return {
+      backend: 'sandbox',
+      executor,
+      launcher,
+      isolation,
+      workspace: workspaceInside,
+      lost: new Promise((resolve) => {
+        void exited.then((how) => {
+          if (!stopping) resolve(`The sandbox ended by itself (${how}).`);
+        });
+      }),
+      async stop() {
+        stopping = true;
+        // The whole cell ends at once, so the executor has no process to look for and to end by itself.
+        const ended = launcher?.close();
+        await executor.close();
+        await ended;
+        await workspace.dispose();
+      },
+    };
+  } catch (error) {
+    await launcher?.close();
+    await workspace.dispose();
+    throw await explained(error);
+  }
+}
+
+/** A path that is mounted is resolved here: the kernel would follow a link, and the report should say where to. */
+function existing(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (cause) {
+    throw new WorkcellError(
+      'invalid-config',
+      `The path ${path} cannot be shown in the sandbox: it does not exist.`,
+      {
+        details: { path },
+        cause,
+      },
+    );
+  }
+}
+
+async function explained(error: unknown): Promise<unknown> {
+  if (!WorkcellError.isInstance(error) || error.code !== 'backend-unavailable') return error;
+  const complaint = String(error.details.complaint ?? error.message);
+  const { summary, advice } = (await findObstacle()) ?? explain(complaint);
+  return new WorkcellError('backend-unavailable', [summary, ...advice].join(' '), {
+    details: { complaint, advice: [...advice] },
+    cause: error,
+  });
+}

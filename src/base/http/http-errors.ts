@@ -1,0 +1,49 @@
+/** The one form in which failures leave the server: `{ error: { code, message, details } }`. */
+import type { Writable } from 'node:stream';
+import type { FastifyError, FastifyReply } from 'fastify';
+import { type ErrorCode, errorTable, WorkcellError } from '../../protocol/index.js';
+import type { Log } from './http-options.js';
+
+/** Gives every failure a code. What is no error of ours tells nothing about the inside of the server. */
+export function toWorkcellError(thrown: unknown, log: Log = () => {}): WorkcellError {
+  if (WorkcellError.isInstance(thrown)) return thrown;
+  const { statusCode = 500, message } = (thrown ?? {}) as Partial<FastifyError>;
+  if (statusCode >= 400 && statusCode < 500) {
+    return new WorkcellError(
+      codeOf(statusCode),
+      `The request cannot be used: ${message ?? 'no reason given'}.`,
+    );
+  }
+  log('error', 'A request failed unexpectedly.', {
+    error: thrown instanceof Error ? thrown.stack : String(thrown),
+  });
+  return new WorkcellError('internal', 'The server failed unexpectedly; its log tells more.');
+}
+
+export function sendError(reply: FastifyReply, thrown: unknown, log: Log): void {
+  const error = toWorkcellError(thrown, log);
+  void reply
+    .code(errorTable[error.code].status)
+    .type('application/json; charset=utf-8')
+    .send(errorBody(error));
+}
+
+/** Answers on a connection that no request can be read from any more, and ends it. */
+export function refuse(socket: Writable, status: string, error: WorkcellError): void {
+  const body = errorBody(error);
+  socket.end(
+    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}
+
+export function errorBody(error: WorkcellError): string {
+  return JSON.stringify({ error: error.toJSON() });
+}
+
+function codeOf(status: number): ErrorCode {
+  if (status === 401) return 'unauthorized';
+  if (status === 404) return 'not-found';
+  if (status === 413 || status === 431) return 'request-too-large';
+  if (status === 429) return 'rate-limited';
+  return 'invalid-action';
+}

@@ -1,0 +1,54 @@
+/** WebSockets: which routes take them, answers to those who come the wrong way, and peers that fell silent. */
+import type { FastifyInstance } from 'fastify';
+import type { WebSocket } from 'ws';
+import { WorkcellError } from '../../protocol/index.js';
+import { refuse } from './http-errors.js';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether it is for WebSockets only, or answers both them and plain requests. */
+    socket?: 'only' | 'also';
+  }
+}
+
+const pingMs = 30_000;
+
+/** To be called when the plugin for WebSockets is there and no route is. */
+export function checkUpgrades(app: FastifyInstance): void {
+  app.addHook('onRoute', (route) => {
+    if (route.websocket) route.config = { ...route.config, socket: 'only' };
+    else if (route.wsHandler !== undefined) route.config = { ...route.config, socket: 'also' };
+  });
+  // Before anything is done for the request.
+  app.addHook('onRequest', (request, reply, done) => {
+    // A refusal is the last answer on a connection that was to become a socket.
+    if (request.ws) void reply.header('connection', 'close');
+    const { socket } = request.routeOptions.config;
+    const path = request.url.split('?')[0];
+    if (socket === 'only' && !request.ws)
+      throw new WorkcellError('invalid-action', `${path} is a WebSocket; connect to it with one.`);
+    if (socket === undefined && request.ws && !request.is404)
+      throw new WorkcellError('invalid-action', `${path} is no WebSocket; send it a plain request.`);
+    done();
+  });
+  app.websocketServer.on('wsClientError', (cause, socket) => {
+    const message = `The request does not begin a WebSocket: ${cause.message}.`;
+    refuse(socket, '400 Bad Request', new WorkcellError('invalid-action', message));
+  });
+}
+
+/** Cuts off a peer that no longer answers. */
+export function watchPeer(socket: WebSocket): void {
+  let answered = true;
+  socket.on('pong', () => {
+    answered = true;
+  });
+  const timer = setInterval(() => {
+    // What a socket at rest was answered is still to be read; if its peer is gone, what is sent there tells.
+    if (answered || socket.isPaused) socket.ping();
+    else socket.terminate();
+    answered = false;
+  }, pingMs);
+  timer.unref();
+  socket.once('close', () => clearInterval(timer));
+}

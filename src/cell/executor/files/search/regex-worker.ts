@@ -1,0 +1,116 @@
+/** Matches text against regular expressions in a thread of its own, which ends if a pattern takes too long. */
+import { Worker } from 'node:worker_threads';
+import { WorkcellError } from '../../../../protocol/index.js';
+import { checkCancelled } from '../file-errors.js';
+import { type Matched, type MatchReply, type MatchRequest, matcherSource } from './matcher-source.js';
+import { invalidPattern } from './regex.js';
+
+const defaultTimeoutMs = 5_000;
+const idleMs = 30_000;
+const maxHeapMegabytes = 512;
+
+/** One thread is kept between searches: to start one takes longer than most searches. */
+let idle: { worker: Worker; timer: NodeJS.Timeout } | undefined;
+
+export class Matcher {
+  #worker: Worker | undefined;
+  readonly #timeoutMs: number;
+
+  constructor(timeoutMs = defaultTimeoutMs) {
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** `pattern` is as the caller wrote it, for messages. The contents must not be used afterwards. */
+  async match(request: MatchRequest, pattern: string, signal?: AbortSignal): Promise<Matched> {
+    checkCancelled(signal);
+    this.#worker ??= takeWorker();
+    const reply = await this.#ask(this.#worker, request, pattern, signal);
+    if ('error' in reply) throw invalidPattern(pattern, reply.error);
+    return reply;
+  }
+
+  close(): void {
+    if (this.#worker !== undefined) keepWorker(this.#worker);
+    this.#worker = undefined;
+  }
+
+  #ask(
+    worker: Worker,
+    request: MatchRequest,
+    pattern: string,
+    signal: AbortSignal | undefined,
+  ): Promise<MatchReply> {
+    return new Promise((resolve, reject) => {
+      const settle = () => {
+        clearTimeout(timer);
+        worker.off('message', onReply).off('error', onError).off('exit', onExit);
+        signal?.removeEventListener('abort', onAbort);
+      };
+      const fail = (error: WorkcellError) => {
+        settle();
+        this.#worker = undefined;
+        void worker.terminate();
+        reject(error);
+      };
+      const onReply = (reply: MatchReply) => {
+        settle();
+        resolve(reply);
+      };
+      const onError = (error: Error) => fail(invalidPattern(pattern, error.message));
+      const onExit = () => fail(invalidPattern(pattern, 'the thread that matches it ended'));
+      const onAbort = () => fail(new WorkcellError('cancelled', 'The search was cancelled by the caller.'));
+      const timer = setTimeout(() => {
+        fail(
+          invalidPattern(
+            pattern,
+            `it takes more than ${this.#timeoutMs} ms to match, as nested repetitions do`,
+          ),
+        );
+      }, this.#timeoutMs);
+      worker.on('message', onReply).on('error', onError).on('exit', onExit);
+      signal?.addEventListener('abort', onAbort, { once: true });
+      worker.postMessage(
+        request,
+        request.contents.map(({ buffer }) => buffer),
+      );
+    });
+  }
+}
+
+function takeWorker(): Worker {
+  const kept = idle;
+  idle = undefined;
+  if (kept === undefined) return startWorker();
+  clearTimeout(kept.timer);
+  kept.worker.ref();
+  return kept.worker;
+}
+
+function startWorker(): Worker {
+  const limits = { maxOldGenerationSizeMb: maxHeapMegabytes };
+  const worker = new Worker(matcherSource, { eval: true, resourceLimits: limits });
+  // One that fails while nobody waits for it is not used again, and nobody needs to hear of it.
+  worker.on('error', () => forget(worker));
+  worker.on('exit', () => forget(worker));
+  return worker;
+}
+
+function forget(worker: Worker): void {
+  if (idle?.worker !== worker) return;
+  clearTimeout(idle.timer);
+  idle = undefined;
+}
+
+function keepWorker(worker: Worker): void {
+  if (idle !== undefined) {
+    void worker.terminate();
+    return;
+  }
+  worker.unref();
+  const timer = setTimeout(() => {
+    forget(worker);
+    void worker.terminate();
+  }, idleMs);
+  timer.unref();
+  idle = { worker, timer };
+}

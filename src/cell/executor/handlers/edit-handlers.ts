@@ -1,0 +1,4 @@
+import { editFile } from '../files/edit-file.js';
+import type { Handler } from '../handler-context.js';
+
+export const edit: Handler<'edit'> = (action, { tree, edits }) => editFile(tree, edits, action);

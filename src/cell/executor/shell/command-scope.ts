@@ -1,0 +1,38 @@
+/** What holds for one command only: its working directory and its variables. */
+
+import { quote } from '../../../base/shell-quote.js';
+import type { Action } from '../../../protocol/index.js';
+import type { Tree } from '../files/file-tree.js';
+
+export interface Scope {
+  /** Shell source to run before the command. */
+  readonly before: string;
+  /** Shell source that takes it back. */
+  readonly after: string;
+}
+
+export function scopeOf({ cwd, env = {} }: Action<'run'>, tree: Tree): Scope {
+  let before = '';
+  let after = '';
+  Object.entries(env).forEach(([name, value], index) => {
+    const [had, old] = [`__workcell_had${index}`, `__workcell_old${index}`];
+    before += `${had}=; if [[ -v ${name} ]]; then ${had}=v\${${name}@a} ${old}=$${name}; fi;\\builtin export ${name}=${quote(value)};`;
+    after += `case $${had} in '') \\builtin unset ${name};; *x*) ${name}=$${old};; *) ${name}=$${old}; \\builtin export -n ${name};; esac;`;
+  });
+  if (cwd !== undefined) {
+    const directory = quote(tree.checkDirectory(cwd));
+    before += `__workcell_pwd=$PWD;\\builtin cd -- ${directory};`;
+    // A command that moved on by itself has chosen where the session continues.
+    after += `if [[ $PWD == ${directory} ]]; then \\builtin cd -- "$__workcell_pwd"; fi;`;
+  }
+  return { before, after };
+}
+
+/** Exports what was set and unsets what was removed. */
+export function exportStatements(changes: ReadonlyMap<string, string | undefined>): string {
+  return [...changes]
+    .map(([name, value]) =>
+      value === undefined ? `\\builtin unset ${name};` : `\\builtin export ${name}=${quote(value)};`,
+    )
+    .join('');
+}

@@ -1,0 +1,144 @@
+/** Starts processes in namespaces of their own. The executor stays outside, in this process. */
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { removeTree } from '../../../base/remove-tree.js';
+import type { Launcher } from '../launcher.js';
+import { applyLimits, type Enforcement, type Limits } from '../limits/apply-limits.js';
+import { closeEnd, openPair, type Referenced } from '../pty.js';
+import { makeFleeting } from '../scratch.js';
+import type { SeccompOptions } from '../seccomp/index.js';
+import { bashInside } from './bash-relay.js';
+import { CellProcesses } from './cell-processes.js';
+import { connectInside, connectTo } from './connect-inside.js';
+import { makeControl } from './control-directory.js';
+import { assembleEtc } from './etc.js';
+import { Freezer } from './freeze.js';
+import { boundedFile, exchangeInside, nodeInside, socketsInside, workspaceInside } from './layout.js';
+import { sweepOrphans } from './orphans.js';
+import { startCell } from './running-cell.js';
+import { Starter } from './starter.js';
+
+export interface BubblewrapOptions {
+  /** Path of bubblewrap. */
+  readonly program: string;
+  readonly workspace: string;
+  /** What every process starts with. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly rootfs?: string | undefined;
+  readonly network: 'none' | 'host';
+  readonly readOnly: readonly string[];
+  readonly readWrite: readonly string[];
+  /** Directories inside that are shown empty. */
+  readonly hidden: readonly string[];
+  readonly limits: Limits;
+  readonly seccomp?: SeccompOptions | undefined;
+  /** Called when programs can be asked for already; they start as soon as the cell can. */
+  onStarting?(early: Pick<Launcher, 'bash' | 'openPty'>): void;
+}
+
+export interface BubblewrapLauncher extends Launcher, Referenced {
+  /** The first process of the cell, as this side numbers it. */
+  readonly hostPid: number;
+  readonly enforcement: Enforcement;
+  /** Settles when the cell ends, whoever ended it, with how. */
+  readonly exited: Promise<string>;
+  connect(place: number | string): Promise<Duplex>;
+  /** Stops every process of the cell; gives what lets them go on. */
+  freeze(): Promise<() => void>;
+}
+
+/** Starts a cell; settles when its first process is ready to start others. */
+export async function createBubblewrapLauncher(options: BubblewrapOptions): Promise<BubblewrapLauncher> {
+  const exchange = makeFleeting('cell');
+  const enforcement = applyLimits(options.limits, join(exchange, boundedFile));
+  const terminal = openPair(200, 50);
+  let starter: Starter | undefined;
+  try {
+    const control = makeControl(exchange, options.rootfs);
+    const cell = await startCell({
+      ...options,
+      exchange,
+      control: control.path,
+      controlMounts: control.mounts,
+      etc: assembleEtc(options.network),
+      scratchBytes: options.limits.diskBytes,
+      enter: (pid) => enforcement.enter(pid),
+      prefix: enforcement.prefix,
+      ipc: enforcement.namespace.prefix.length > 0 ? 'given' : 'new',
+      setup: enforcement.setup,
+      terminal: terminal.name,
+    });
+    const processes = new CellProcesses(cell);
+    starter = new Starter({ cell, control: control.path, master: terminal.master, processes });
+    const common = {
+      bash: bashInside,
+      openPty: starter.openPty.bind(starter),
+    };
+    options.onStarting?.(common);
+    await cell.ready;
+    // Stays valid when the process is gone, and is never taken for that of a later one with the same number.
+    const root = openSync(`/proc/${cell.hostPid}/root`, 'r');
+    const files = `/proc/self/fd/${root}`;
+    processes.open(`${files}/proc`);
+    enforcement.watch(processes);
+    sweepOrphans();
+    const freezer = new Freezer(cell.hostPid);
+    let closing: Promise<void> | undefined;
+
+    async function end(): Promise<void> {
+      // Whoever waits for the end of a parked cell is not to be ended by the wait.
+      cell.ref();
+      processes.close();
+      await cell.kill();
+      starter?.close();
+      closeSync(root);
+      removeTree(exchange);
+      await enforcement.release();
+    }
+    const launcher: BubblewrapLauncher = {
+      hostPid: cell.hostPid,
+      enforcement,
+      exited: cell.exited,
+      files: { root: files, mount: '/', workspace: workspaceInside },
+      ...common,
+      exchange: { outside: exchange, inside: exchangeInside },
+      sockets: { outside: `${files}${socketsInside}`, inside: socketsInside },
+      node: [nodeInside],
+      environment: options.environment,
+      spawn: starter.spawn.bind(starter),
+      connect: (place) =>
+        typeof place === 'number'
+          ? connectTo(launcher, '127.0.0.1', place)
+          : connectInside(launcher.sockets, place),
+      dial: (host, port) => connectTo(launcher, host, port),
+      freeze: () => freezer.freeze(),
+      frozen: () => freezer.frozen(),
+      processes: () => processes.list(),
+      signal: (pids, name) => processes.signal(pids, name),
+      holdForks: enforcement.holdForks,
+      oomKills: () => enforcement.oomKills(),
+      ref() {
+        cell.ref();
+        starter?.ref();
+      },
+      unref() {
+        cell.unref();
+        starter?.unref();
+      },
+      close() {
+        closing ??= end();
+        return closing;
+      },
+    };
+    return launcher;
+  } catch (error) {
+    if (starter === undefined) closeEnd(terminal.master);
+    else starter.close();
+    removeTree(exchange);
+    await enforcement.release();
+    throw error;
+  } finally {
+    closeEnd(terminal.slave);
+  }
+}

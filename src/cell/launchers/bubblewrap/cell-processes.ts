@@ -1,0 +1,205 @@
+/** What runs in a cell: read from its own process file system, signalled by the numbers this side knows. */
+import { readdirSync, readFileSync } from 'node:fs';
+import type { CellProcess, ExitStatus } from '../launcher.js';
+import { listPids, readProcess } from '../process-table.js';
+import type { RunningCell } from './running-cell.js';
+
+/** Every process carries the number of its start, so that those that left their parent are traced to it. */
+export const startVariable = 'WORKCELL_START';
+
+/** How many ended starts are remembered, to tell which of them a process left behind belongs to. */
+const rememberedStarts = 1024;
+
+/** From so many on, those that are gone are looked for. */
+const manyHelpers = 256;
+
+/** One process, and no later one with the same number. */
+export interface Identity {
+  readonly pid: number;
+  isAlive(): boolean;
+}
+
+export class CellProcesses {
+  #proc: string | undefined;
+  readonly #cell: RunningCell;
+  readonly #starts = new Map<number, number>();
+  readonly #running = new Set<number>();
+  readonly #ended: number[] = [];
+  /** What reports on programs. Whoever kills one may get its number later on, and would be hidden by it. */
+  #helpers = new Map<number, Identity>();
+  /** Those that were named before they could be looked at. */
+  readonly #early: Identity[] = [];
+  #closed = false;
+
+  constructor(cell: RunningCell) {
+    this.#cell = cell;
+    void cell.exited.then(() => this.close());
+  }
+
+  /** From now on the cell can be looked into; until then nothing is seen, and all counts as alive. `proc`: its own process file system. */
+  open(proc: string): void {
+    this.#proc = proc;
+    for (const identity of this.#early.splice(0)) identity.isAlive();
+  }
+
+  /** A process that Workcell itself put there, which is no part of any list. */
+  addHelper(pid: number): Identity {
+    if (this.#helpers.size >= manyHelpers)
+      this.#helpers = new Map([...this.#helpers].filter(([, helper]) => helper.isAlive()));
+    const helper = this.identify(pid);
+    this.#helpers.set(pid, helper);
+    return helper;
+  }
+
+  /** The process that has this number now. */
+  identify(pid: number): Identity {
+    const isEarly = this.#proc === undefined;
+    let known = isEarly ? null : this.#startOf(pid);
+    const identity = {
+      pid,
+      isAlive: () => {
+        if (this.#closed) return false;
+        if (this.#proc === undefined) return true;
+        const now = this.#startOf(pid);
+        if (known === null) known = now;
+        return now !== undefined && now === known;
+      },
+    };
+    if (isEarly) this.#early.push(identity);
+    return identity;
+  }
+
+  #startOf(pid: number): number | undefined {
+    return this.#proc === undefined ? undefined : readProcess(pid, this.#proc)?.startTicks;
+  }
+
+  /** From now on there is nothing to see or to signal: all are gone, or are going at once. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  /** Remembers which process a start led to. */
+  started(number: number, pid: number, exited: Promise<ExitStatus>): void {
+    this.#starts.set(number, pid);
+    this.#running.add(pid);
+    void exited.then(() => {
+      this.#running.delete(pid);
+      this.#ended.push(number);
+      const oldest = this.#ended.length > rememberedStarts ? this.#ended.shift() : undefined;
+      if (oldest !== undefined) this.#starts.delete(oldest);
+    });
+  }
+
+  /** All processes but those that Workcell itself put there. */
+  list(): CellProcess[] {
+    const proc = this.#proc;
+    if (this.#closed || proc === undefined) return [];
+    const all = pidsIn(proc)
+      .filter((pid) => pid !== 1 && !this.#helpers.get(pid)?.isAlive())
+      .map((pid) => readProcess(pid, proc))
+      .filter((entry) => entry !== undefined);
+    const byPid = new Map(all.map((entry) => [entry.pid, entry]));
+    return all.map((entry) => {
+      const origin = this.#origin(entry, byPid, proc);
+      // What lost its parent hangs, for those who look for a tree, on the process that it comes from.
+      const lost = !byPid.has(entry.parentPid) && origin !== undefined && origin !== entry.pid;
+      return { ...entry, parentPid: lost ? origin : entry.parentPid };
+    });
+  }
+
+  /** Memory in use, of which what is shared counts in part. */
+  proportionalBytes(pid: number): number {
+    const match = /^Pss:\s+(\d+) kB$/m.exec(read(`${this.#proc}/${pid}/smaps_rollup`));
+    return match === null ? 0 : Number(match[1]) * 1024;
+  }
+
+  signal(pids: readonly number[], name: NodeJS.Signals): void {
+    if (this.#closed || pids.length === 0) return;
+    const wanted = new Set(pids);
+    for (const [inside, outside] of hostPids(this.#cell.hostPid, wanted)) {
+      if (inside !== 1) send(outside, name);
+    }
+  }
+
+  /** What is still attached hangs below the process that was started; what left it carries the number of the start. */
+  #origin(entry: CellProcess, byPid: ReadonlyMap<number, CellProcess>, proc: string): number | undefined {
+    let top = entry;
+    for (let parent = byPid.get(top.parentPid); parent !== undefined; parent = byPid.get(top.parentPid))
+      top = parent;
+    if (this.#running.has(top.pid)) return top.pid;
+    const number = readMark(proc, entry.pid) ?? readMark(proc, top.pid);
+    if (number !== undefined) return this.#starts.get(number);
+    // Without a mark it can still be told where only one thing runs that it could come from.
+    const [only, another] = this.#running;
+    return another === undefined ? only : undefined;
+  }
+}
+
+function pidsIn(proc: string): number[] {
+  try {
+    return listPids(proc);
+  } catch {
+    return [];
+  }
+}
+
+/** Finds the wanted processes among those that descend from the cell's first one, which all do. */
+function hostPids(first: number, wanted: ReadonlySet<number>): Map<number, number> {
+  const found = new Map<number, number>();
+  for (const pid of familyOf(first)) {
+    const inside = insidePid(pid);
+    if (inside !== undefined && wanted.has(inside)) found.set(inside, pid);
+    if (found.size === wanted.size) break;
+  }
+  return found;
+}
+
+/** All processes of a cell, as this side numbers them. */
+export function* familyOf(first: number): Generator<number> {
+  const queue = new Set([first]);
+  for (const pid of queue) {
+    yield pid;
+    for (const child of children(pid)) queue.add(child);
+  }
+}
+
+/** The last of the numbers that a process has in the namespaces it is nested in. */
+function insidePid(pid: number): number | undefined {
+  const match = /^NSpid:.*\t(\d+)$/m.exec(read(`/proc/${pid}/status`));
+  return match === null ? undefined : Number(match[1]);
+}
+
+/** A child belongs to the thread that made it. */
+function children(pid: number): number[] {
+  let threads: string[];
+  try {
+    threads = readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
+  return threads.flatMap((thread) =>
+    read(`/proc/${pid}/task/${thread}/children`).split(' ').filter(Boolean).map(Number),
+  );
+}
+
+function readMark(proc: string, pid: number): number | undefined {
+  const match = new RegExp(`(?:^|\\0)${startVariable}=(\\d+)`).exec(read(`${proc}/${pid}/environ`));
+  return match === null ? undefined : Number(match[1]);
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+/** A process that is gone needs no signal. */
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

@@ -1,0 +1,199 @@
+/**
+ * Starts processes as another user than that of the server, for a server that runs as root inside a container.
+ *
+ * The server keeps its own user, root or in a container also another one, as its real and saved user and takes that of the
+ * commands as its effective user. So what file verbs
+ * write belongs to that user, they reach only what that user may, and commands, which are that user altogether, can
+ * neither signal the server nor read its memory, environment or descriptors.
+ */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findHostProgram, hostProgram } from '../../base/find-program.js';
+import { removeTree } from '../../base/remove-tree.js';
+import { type Isolation, WorkcellError } from '../../protocol/index.js';
+import { makeFifosThrough } from './fifo.js';
+import { createHostLauncher } from './host-launcher.js';
+import type { Launcher, SpawnOptions } from './launcher.js';
+import { ownedPrefix, sweepAbandoned } from './scratch.js';
+import { spawnObstacle } from './spawn-failure.js';
+import { unreadableCopy } from './unreadable.js';
+
+export interface User {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** From here on files belong to this user. To be called once, by a process that may change its user. */
+export function takeUser({ uid, gid }: User): void {
+  if (process.getuid?.() === uid) {
+    throw new WorkcellError(
+      'invalid-config',
+      `Commands cannot run as user ${uid}: that is the user of the server itself.`,
+      { details: { uid } },
+    );
+  }
+  bash ??= protectBash([...switchTo({ uid, gid }), '--']);
+  // A kernel may make the real user of a process that of what it executes, as gVisor does.
+  makeFifosThrough([...switchTo({ uid, gid }), '--']);
+  try {
+    process.setgroups?.([]);
+    process.setgid?.(gid);
+    process.seteuid?.(uid);
+  } catch (cause) {
+    throw new WorkcellError(
+      'permission-denied',
+      `Commands can run as user ${uid} only when the server is started as root.`,
+      { details: { uid }, cause },
+    );
+  }
+}
+
+/** The bash for shells, which the other user may execute and not read; undefined until there is one. */
+let bash: string | undefined;
+
+/** Undefined where the system has no bash, or starts no program that its user may not read. */
+function protectBash(prefix: readonly string[]): string | undefined {
+  const program = findHostProgram('bash');
+  if (program === undefined) return undefined;
+  // Not in the directory of this user: the other one has to enter it.
+  void sweepAbandoned({ path: tmpdir(), base: tmpdir() });
+  const directory = mkdtempSync(join(tmpdir(), ownedPrefix()));
+  process.once('exit', () => {
+    process.seteuid?.(process.getuid?.() ?? 0);
+    removeTree(directory);
+  });
+  chmodSync(directory, 0o711);
+  const copy = unreadableCopy(program, directory);
+  const [file = '', ...args] = [...prefix, copy, '-c', ':'];
+  return spawnSync(file, args, { stdio: 'ignore' }).status === 0 ? copy : undefined;
+}
+
+/** Takes the first user again, for good: nothing of the other one may be under way any more. */
+export function resumeRoot(): void {
+  process.seteuid?.(0);
+}
+
+/** A launcher whose processes have this user and group, no others, and no way to gain more. */
+export function createUidLauncher(
+  options: {
+    workspace: string;
+    environment: Readonly<Record<string, string>>;
+    /** Default: as the system knows that user, or else the workspace. */
+    home?: string | undefined;
+    /** Descriptors of one process. */
+    openFiles?: number | undefined;
+    /** No program of that user is here but those that are started through the launcher, and what comes of them. */
+    alone?: boolean | undefined;
+  } & User,
+): Launcher {
+  const { uid, gid, workspace, openFiles, alone = false } = options;
+  const account = accountOf(uid);
+  // Where there is no other user, commands have no capability either, by which they could read it.
+  if (process.getuid?.() === uid) bash ??= protectBash([]);
+  const host = createHostLauncher({
+    workspace,
+    bash,
+    environment: {
+      ...options.environment,
+      HOME: options.home ?? account?.home ?? workspace,
+      USER: account?.name ?? String(uid),
+      LOGNAME: account?.name ?? String(uid),
+    },
+    prefix: [
+      ...(openFiles === undefined ? [] : [hostProgram('prlimit'), `--nofile=${openFiles}`, '--']),
+      // Where there is no other user, root without capabilities is what commands are to be already.
+      ...(process.getuid?.() === uid
+        ? []
+        : [...switchTo({ uid, gid }), '--no-new-privs', '--inh-caps=-all', '--']),
+      ...firstVictim(),
+    ],
+    isOwn:
+      alone && process.getuid?.() !== uid
+        ? (entry) => entry.parentPid === 1 && isOf(uid, entry.pid)
+        : undefined,
+  });
+  const check = (argv: readonly string[], place: SpawnOptions) => {
+    const obstacle = spawnObstacle(argv, place);
+    if (obstacle !== undefined) throw obstacle;
+  };
+  return {
+    ...host,
+    async spawn(argv, place) {
+      check(argv, place);
+      return host.spawn(argv, place);
+    },
+    async openPty(argv, place) {
+      check(argv, place);
+      return host.openPty(argv, place);
+    },
+    oomKills,
+  };
+}
+
+/** By its real user, which that of the server never is. */
+function isOf(uid: number, pid: number): boolean {
+  try {
+    return new RegExp(`^Uid:\\t${uid}\\t`, 'm').test(readFileSync(`/proc/${pid}/status`, 'latin1'));
+  } catch {
+    return false;
+  }
+}
+
+/** When memory runs out, the kernel takes commands before it takes the server. */
+function firstVictim(): string[] {
+  const program = findHostProgram('choom');
+  return program === undefined ? [] : [program, '-n', '1000', '--'];
+}
+
+/** Counted for the control group that the container is in, by either version of the kernel's interface. */
+function oomKills(): number {
+  for (const file of ['/sys/fs/cgroup/memory.events', '/sys/fs/cgroup/memory/memory.oom_control']) {
+    try {
+      return Number(/^oom_kill (\d+)$/m.exec(readFileSync(file, 'latin1'))?.[1] ?? 0);
+    } catch {
+      // The other version is in use, or none can be seen.
+    }
+  }
+  return 0;
+}
+
+/** What is enforced between the commands and the server. The machine around both is not this file's to judge. */
+export function uidIsolation({ uid }: User): Isolation {
+  return {
+    tier: 'none',
+    facts: [
+      { code: 'user', enforced: false, values: { uid, sharedWith: ['other programs of that user'] } },
+      { code: 'executor', enforced: true, values: {} },
+      { code: 'files', enforced: false, values: { system: 'machine', writable: [] } },
+      { code: 'network', enforced: false, values: { kind: 'machine', networks: [], publishedPorts: 0 } },
+    ],
+  };
+}
+
+function switchTo({ uid, gid }: User): string[] {
+  return [setpriv(), `--reuid=${uid}`, `--regid=${gid}`, '--keep-groups'];
+}
+
+function setpriv(): string {
+  const program = findHostProgram('setpriv');
+  if (program !== undefined) return program;
+  throw new WorkcellError(
+    'backend-unavailable',
+    'The program "setpriv" is needed to run commands as another user; it is part of util-linux.',
+  );
+}
+
+function accountOf(uid: number): { name: string; home: string } | undefined {
+  try {
+    const line = readFileSync('/etc/passwd', 'utf8')
+      .split('\n')
+      .map((entry) => entry.split(':'))
+      .find((fields) => fields[2] === String(uid));
+    const [name, , , , , home] = line ?? [];
+    return name === undefined || home === undefined ? undefined : { name, home };
+  } catch {
+    return undefined;
+  }
+}

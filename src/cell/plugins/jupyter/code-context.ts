@@ -1,0 +1,180 @@
+/** One context: a kernel, made when it is needed, and the cells that take turns in it. */
+import { type ExecuteContext, WorkcellError } from '../../../protocol/index.js';
+import { type Ended, type ExecutionOptions, executeCell, executeSilently, graceMs } from './execution.js';
+import type { Kernel } from './jupyter-kernel.js';
+import { languageOf } from './languages.js';
+import type { Outputs } from './outputs.js';
+
+/** What a kernel of a cell should look like from inside at a moment. */
+export interface Surroundings {
+  readonly cwd: string | undefined;
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** A kernel with what it was last told about its surroundings. */
+export interface ReadyKernel {
+  readonly kernel: Kernel;
+  /** The path of what runs the code, where the kernel tells it. */
+  readonly interpreter: string | undefined;
+  told: Surroundings;
+}
+
+/** How long a kernel may take to tidy up before it is killed. */
+const exitGraceMs = 1000;
+
+export class Context {
+  readonly name: string;
+  readonly language: string;
+  readonly kernelName: string;
+  waiting = 0;
+  #state: 'starting' | 'idle' | 'busy' | 'dead' = 'starting';
+  readonly #obtain: () => Promise<ReadyKernel>;
+  readonly #surroundings: () => Promise<Surroundings>;
+  #ready: Promise<ReadyKernel> | undefined;
+  #current: Kernel | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+  #closed = false;
+
+  constructor(options: {
+    name: string;
+    language: string;
+    kernelName: string;
+    /** A kernel that nothing ran in yet. */
+    obtain: () => Promise<ReadyKernel>;
+    surroundings: () => Promise<Surroundings>;
+  }) {
+    this.name = options.name;
+    this.language = options.language;
+    this.kernelName = options.kernelName;
+    this.#obtain = options.obtain;
+    this.#surroundings = options.surroundings;
+  }
+
+  get state(): 'starting' | 'idle' | 'busy' | 'dead' {
+    return this.#current !== undefined && !this.#current.alive ? 'dead' : this.#state;
+  }
+
+  get pid(): number | null {
+    return this.#current?.alive ? this.#current.pid : null;
+  }
+
+  /** The path of what ran the last cell, where its kernel tells it. */
+  async interpreter(): Promise<string | undefined> {
+    return (await this.#ready)?.interpreter;
+  }
+
+  /** Runs a cell after those that came before it. */
+  run(options: ExecutionOptions, outputs: Outputs, context: ExecuteContext): Promise<Ended> {
+    return this.#inTurn(context.signal, async () => {
+      const kernel = await this.#prepared(options.timeoutMs);
+      if (context.signal?.aborted) throw cancelled();
+      this.#state = 'busy';
+      try {
+        return await executeCell(kernel, options, outputs, context);
+      } finally {
+        this.#state = 'idle';
+      }
+    });
+  }
+
+  interrupt(): void {
+    if (this.#state === 'busy') this.#current?.interrupt();
+  }
+
+  /** Ends the kernel with its state; the next cell gets another. */
+  async end(): Promise<void> {
+    const ready = await this.#ready?.catch(() => undefined);
+    this.#ready = undefined;
+    this.#current = undefined;
+    this.#state = 'starting';
+    if (ready === undefined) return;
+    await ready.kernel.shutDown(exitGraceMs);
+  }
+
+  /** Ends the kernel at once, for good. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const ready = await this.#ready?.catch(() => undefined);
+    await ready?.kernel.kill();
+  }
+
+  /** A kernel that is alive and follows the cell's shell and variables. */
+  async #prepared(timeoutMs: number | undefined): Promise<Kernel> {
+    if (this.#closed) throw new WorkcellError('runtime-closed', 'The context was closed; use another one.');
+    if (this.#current?.alive === false) this.#ready = undefined;
+    this.#ready ??= this.#obtain().catch((error: unknown) => {
+      this.#ready = undefined;
+      throw error;
+    });
+    const ready = await this.#ready;
+    this.#current = ready.kernel;
+    await bringUpToDate(ready, this.language, await this.#surroundings(), timeoutMs && timeoutMs + graceMs);
+    return ready.kernel;
+  }
+
+  async #inTurn<Result>(signal: AbortSignal | undefined, work: () => Promise<Result>): Promise<Result> {
+    this.waiting++;
+    let left = false;
+    const leave = () => {
+      if (!left) this.waiting--;
+      left = true;
+    };
+    let begun = false;
+    const turn = this.#turn.then(() => {
+      begun = true;
+      leave();
+      if (signal?.aborted) throw cancelled();
+      return work();
+    });
+    this.#turn = turn.catch(() => {});
+    return signal === undefined ? turn : untilGivenUp(turn, signal, () => begun);
+  }
+}
+
+/** Whoever gives up before its turn began gives up at once, and not when the cells before are done. */
+async function untilGivenUp<Result>(
+  turn: Promise<Result>,
+  signal: AbortSignal,
+  hasBegun: () => boolean,
+): Promise<Result> {
+  let giveUp = (): void => {};
+  const givenUp = new Promise<never>((_, reject) => {
+    giveUp = () => {
+      if (!hasBegun()) reject(cancelled());
+    };
+  });
+  signal.addEventListener('abort', giveUp, { once: true });
+  try {
+    return await Promise.race([turn, givenUp]);
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+  }
+}
+
+function cancelled(): WorkcellError {
+  return new WorkcellError('cancelled', 'The cell was cancelled before its code ran.');
+}
+
+/** Tells a kernel what changed around it since it was last told. */
+async function bringUpToDate(
+  ready: ReadyKernel,
+  languageName: string,
+  now: Surroundings,
+  limitMs: number | undefined,
+): Promise<void> {
+  const language = languageOf(languageName);
+  const { told, kernel } = ready;
+  if (language === undefined) return;
+  const set = Object.fromEntries(
+    Object.entries(now.variables).filter(([name, value]) => told.variables[name] !== value),
+  );
+  const unset = Object.keys(told.variables).filter((name) => !(name in now.variables));
+  const lines = [
+    ...(Object.keys(set).length + unset.length > 0 ? [language.changeEnvironment({ set, unset })] : []),
+    ...(now.cwd !== undefined && now.cwd !== told.cwd ? [language.changeDirectory(now.cwd)] : []),
+  ];
+  if (lines.length === 0) return;
+  // A directory that is gone meanwhile is the shell's concern, not that of this cell.
+  await executeSilently(kernel, lines.join('\n'), undefined, limitMs);
+  ready.told = now;
+}

@@ -1,0 +1,215 @@
+/** One MCP server: its session, its tools as they were listed, and a new session when the old one is lost. */
+import { createHash } from 'node:crypto';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import {
+  CallToolResultSchema,
+  ListToolsResultSchema,
+  ToolListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+import { WorkcellError } from '../../../protocol/index.js';
+import type { PluginCell } from '../plugin.js';
+import { type CellFetch, createCellFetch } from './cell-fetch.js';
+import { CellStdioTransport } from './cell-stdio.js';
+import type { McpTool, ServerConfig } from './mcp-actions.js';
+import { describeFailure } from './mcp-failures.js';
+
+const mostTools = 1000;
+const mostPages = 100;
+const longestTool = 256 * 1024;
+const longestList = 4 * 1024 * 1024;
+
+interface Session {
+  readonly client: Client;
+  readonly end: () => Promise<void>;
+  lost: boolean;
+}
+
+export interface Waiting {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export class Connection {
+  readonly name: string;
+  readonly #cell: PluginCell;
+  readonly #config: ServerConfig;
+  #session: Promise<Session> | undefined;
+  /** What was shown to whoever decides about calls: name to digest. */
+  #shown = new Map<string, string>();
+  #tools: readonly McpTool[] = [];
+  /** The server said that its tools changed, or may have while nobody looked. */
+  #stale = true;
+
+  constructor(name: string, config: ServerConfig, cell: PluginCell) {
+    this.name = name;
+    this.#config = config;
+    this.#cell = cell;
+  }
+
+  /** The tools of now, which are then those that may be called. */
+  async list(waiting: Waiting): Promise<readonly McpTool[]> {
+    await this.#refresh(waiting);
+    this.#shown = new Map(this.#tools.map((tool) => [tool.name, digest(tool)]));
+    return this.#tools;
+  }
+
+  has(tool: string): boolean {
+    return this.#shown.has(tool);
+  }
+
+  /** A tool that is not what it was when it was listed is refused: somebody agreed to the old one. */
+  async call(name: string, args: Record<string, unknown>, waiting: Waiting) {
+    const { client } = await this.#open(waiting);
+    if (this.#stale) await this.#refresh(waiting);
+    const tool = this.#tools.find((candidate) => candidate.name === name);
+    if (tool === undefined || digest(tool) !== this.#shown.get(name)) {
+      const what = tool === undefined ? 'was withdrawn' : 'was changed';
+      throw new WorkcellError(
+        'tool-changed',
+        `Tool "${name}" of MCP server "${this.name}" ${what} since it was listed. List the tools again and decide anew.`,
+        { details: { server: this.name, tool: name } },
+      );
+    }
+    // Not by the client's own verb, which checks the answer with a program that it makes of the server's schema.
+    const params = { name, arguments: args };
+    return this.#asking(() =>
+      client.request({ method: 'tools/call', params }, CallToolResultSchema, limits(waiting)),
+    );
+  }
+
+  async close(): Promise<void> {
+    const session = await this.#session?.catch(() => undefined);
+    this.#session = undefined;
+    await session?.end();
+  }
+
+  async #refresh(waiting: Waiting): Promise<void> {
+    const { client } = await this.#open(waiting);
+    this.#stale = false;
+    const tools: McpTool[] = [];
+    const begun = performance.now();
+    let bytes = 0;
+    let pages = 0;
+    let cursor: string | undefined;
+    do {
+      if (++pages > mostPages) throw tooManyPages(this.name);
+      // All pages together have the time of one answer.
+      const timeoutMs = Math.max(1, waiting.timeoutMs - (performance.now() - begun));
+      const params = cursor === undefined ? {} : { cursor };
+      const page = await this.#asking(() =>
+        client.request(
+          { method: 'tools/list', params },
+          ListToolsResultSchema,
+          limits({ ...waiting, timeoutMs }),
+        ),
+      );
+      for (const { name, description, inputSchema, annotations } of page.tools) {
+        const tool = { server: this.name, name, description, inputSchema, annotations };
+        const length = JSON.stringify(tool).length;
+        bytes += length;
+        if (length > longestTool || bytes > longestList || tools.length === mostTools)
+          throw tooLarge(this.name, name, length);
+        tools.push(tool);
+      }
+      cursor = page.nextCursor;
+    } while (cursor !== undefined && tools.length < mostTools);
+    this.#tools = tools;
+  }
+
+  async #open(waiting: Waiting): Promise<Session> {
+    const known = await this.#session?.catch(() => undefined);
+    if (known !== undefined && !known.lost) return known;
+    if (known !== undefined) await known.end();
+    this.#stale = true;
+    this.#session = this.#start(waiting);
+    return this.#session;
+  }
+
+  async #start({ timeoutMs, signal }: Waiting): Promise<Session> {
+    const { transport, end, complaint } = await this.#transport();
+    const client = new Client({ name: 'workcell', version: '1.0.0' }, { capabilities: {} });
+    const session: Session = {
+      client,
+      lost: false,
+      end: async () => {
+        session.lost = true;
+        await client.close().catch(() => {});
+        await end();
+      },
+    };
+    client.onclose = () => {
+      session.lost = true;
+    };
+    // A line that is no message is reported here; the session goes on.
+    client.onerror = () => {};
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+      this.#stale = true;
+    });
+    try {
+      await client.connect(transport, limits({ timeoutMs, signal }));
+      return session;
+    } catch (error) {
+      await session.end();
+      throw describeFailure(this.name, error, complaint());
+    }
+  }
+
+  async #transport(): Promise<{ transport: Transport; end(): Promise<void>; complaint(): string }> {
+    const config = this.#config;
+    if ('command' in config) {
+      const transport = new CellStdioTransport(this.#cell, config);
+      return { transport, end: () => transport.close(), complaint: () => transport.complaint };
+    }
+    const cellFetch = createCellFetch(this.#cell);
+    const transport = await httpTransport(config, cellFetch);
+    return { transport, end: () => cellFetch.close(), complaint: () => '' };
+  }
+
+  async #asking<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await ask();
+    } catch (error) {
+      throw describeFailure(this.name, error, '');
+    }
+  }
+}
+
+async function httpTransport(
+  { url, type, headers }: Extract<ServerConfig, { url: string }>,
+  { fetch }: CellFetch,
+): Promise<Transport> {
+  const options = { fetch, requestInit: { headers } };
+  if (type === 'sse') {
+    const { SSEClientTransport } = await import('@modelcontextprotocol/sdk/client/sse.js');
+    return new SSEClientTransport(new URL(url), options);
+  }
+  const { StreamableHTTPClientTransport } = await import(
+    '@modelcontextprotocol/sdk/client/streamableHttp.js'
+  );
+  return new StreamableHTTPClientTransport(new URL(url), options) as Transport;
+}
+
+function limits({ timeoutMs, signal }: Waiting): { timeout: number; signal?: AbortSignal } {
+  return { timeout: timeoutMs, ...(signal !== undefined && { signal }) };
+}
+
+function digest(tool: McpTool): string {
+  return createHash('sha256').update(JSON.stringify(tool)).digest('hex');
+}
+
+function tooManyPages(server: string): WorkcellError {
+  return new WorkcellError(
+    'file-too-large',
+    `MCP server "${server}" lists its tools on more than ${mostPages} pages, which is the limit.`,
+    { details: { server } },
+  );
+}
+
+function tooLarge(server: string, tool: string, length: number): WorkcellError {
+  return new WorkcellError(
+    'file-too-large',
+    `MCP server "${server}" describes its tools with more than is taken: "${tool}" alone has ${length} characters. At most ${mostTools} tools, ${longestTool} characters each and ${longestList} together.`,
+    { details: { server, tool } },
+  );
+}

@@ -1,0 +1,103 @@
+/** Starts code-server inside the cell. It listens on a socket of the cell and on no port, and asks nobody who they are. */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { WorkcellError } from '../../../protocol/index.js';
+import type { PluginCell } from '../plugin.js';
+import { guard } from '../plugin-guard.js';
+import { removeInside } from '../remove-inside.js';
+import { settingsFile } from './editor-settings.js';
+import type { VscodeOptions } from './vscode-options.js';
+
+/** What it writes goes where the cell cleans up by itself; without a configuration of its own it would make one. */
+const script = `
+home=$1/$2
+mkdir -m 700 "$home" 2>/dev/null || { home=\${TMPDIR:-/tmp}/$2; mkdir -m 700 "$home" || exit; }
+shift 2
+mkdir -p "$home/data/User"
+printf %s "$VSCODE_SETTINGS" >"$home/data/User/settings.json"
+echo 'auth: none' >"$home/config.yaml"
+unset VSCODE_SETTINGS VSCODE_IPC_HOOK_CLI
+export XDG_DATA_HOME="$home" XDG_RUNTIME_DIR="$home"
+set -- "$@" --config "$home/config.yaml" --user-data-dir "$home/data" --extensions-dir "$home/extensions"
+${guard}
+`;
+
+const flags = [
+  '--socket-mode=600',
+  '--disable-telemetry',
+  '--disable-update-check',
+  '--disable-workspace-trust',
+  '--disable-getting-started-override',
+  '--disable-proxy',
+];
+
+/** What an operating system takes as the path of a socket. */
+const longestPath = 107;
+const startMs = 120_000;
+const complaintLength = 2000;
+
+export interface Editor {
+  /** Settles when it is gone. */
+  readonly ended: Promise<void>;
+  connect(): Promise<Duplex>;
+  /** Ends it with all that it started, and removes what it kept. */
+  close(): Promise<void>;
+}
+
+export async function startEditor(cell: PluginCell, options: VscodeOptions): Promise<Editor> {
+  const name = `vscode-${randomBytes(6).toString('hex')}`;
+  const socket = join(cell.sockets.inside, `${name}.sock`);
+  const { variables } = await cell.execute<'get_env'>({ action: 'get_env' });
+  const { pid, stdin, stdout, stderr, exited } = await cell.spawn(
+    [
+      ...['sh', '-c', script, 'sh', cell.exchange.inside, name, options.program, ...flags],
+      // A path that is too long is said from the directory that it works in.
+      `--socket=${Buffer.byteLength(socket) > longestPath ? `/proc/self/cwd/${name}.sock` : socket}`,
+      cell.workspace,
+    ],
+    { cwd: cell.sockets.inside, env: { VSCODE_SETTINGS: settingsFile(options.settings, variables) } },
+  );
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= (async () => {
+      await cell.kill(pid);
+      await exited;
+      for (const stream of [stdin, stdout, stderr]) stream.destroy();
+      await removeInside(cell, name);
+    })();
+    return closing;
+  };
+
+  let complaint = '';
+  const listening = new Promise<void>((resolve) => {
+    for (const stream of [stdout, stderr]) {
+      stream.on('error', () => {});
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        complaint += text;
+        if (complaint.includes('listening on ')) resolve();
+        complaint = complaint.slice(-complaintLength);
+      });
+    }
+  });
+  stdin.on('error', () => {});
+  let timer: NodeJS.Timeout | undefined;
+  const given = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve(`It does not listen after ${startMs / 1000} s.`), startMs);
+  });
+  const failure = await Promise.race([
+    listening,
+    exited.then(({ exitCode, signal }) => `It ended by itself (${signal ?? exitCode}).`),
+    given,
+  ]);
+  clearTimeout(timer);
+  if (failure !== undefined) {
+    await close();
+    throw new WorkcellError(
+      'plugin-unavailable',
+      `The editor does not start in the cell. ${failure} ${complaint.trim()}`.trim(),
+      { details: { plugin: 'vscode' } },
+    );
+  }
+  return { ended: exited.then(() => {}), connect: () => cell.connect(socket), close };
+}

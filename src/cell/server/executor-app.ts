@@ -1,0 +1,67 @@
+/** The native routes of a server, and those that are added to them, without a port. */
+import websocket from '@fastify/websocket';
+import type { FastifyInstance } from 'fastify';
+import type { Access } from '../../base/http/access.js';
+import { createHttpApp, mount, protect } from '../../base/http/http-app.js';
+import { sendError } from '../../base/http/http-errors.js';
+import { checkUpgrades } from '../../base/http/upgrades.js';
+import { WorkcellError } from '../../protocol/index.js';
+import { instanceHeader } from '../../protocol/wire.js';
+import type { ServeOptions } from './executor-server-options.js';
+import { actionRoutes } from './routes/action-routes.js';
+import { eventRoutes } from './routes/event-routes.js';
+import { fileRoutes } from './routes/file-routes.js';
+import { portRoutes } from './routes/port-routes.js';
+import { statusRoutes } from './routes/status-routes.js';
+import { terminalRoutes } from './routes/terminal-routes.js';
+import type { ServerContext } from './server-context.js';
+
+const longestFrame = 1024 * 1024;
+
+export async function createApp(
+  context: ServerContext,
+  access: Access,
+  { extend, also = [] }: Pick<ServeOptions, 'extend' | 'also'> = {},
+): Promise<FastifyInstance> {
+  const { limits, log, counters, info } = context;
+  const app = createHttpApp({ access, limits, log, headers: { [instanceHeader]: info.instance } });
+  app.addHook('onResponse', (_request, reply, done) => {
+    counters.requests++;
+    if (reply.statusCode >= 500) counters.failures++;
+    done();
+  });
+  await app.register(websocket, { options: { maxPayload: longestFrame } });
+  checkUpgrades(app);
+  mount(app, [{ prefix: '', routes: (scope) => nativeRoutes(scope, context, access) }, ...also]);
+  if (extend !== undefined) {
+    const { id, workspace } = info;
+    await app.register(async (scope) => extend(scope, { executor: () => context.executor(), id, workspace }));
+  }
+  return app;
+}
+
+function nativeRoutes(scope: FastifyInstance, context: ServerContext, access: Access): void {
+  protect(scope, ({ headers }) => access.checkToken(headers));
+  scope.addHook('onRequest', (request, _reply, done) => {
+    checkInstance(request.headers[instanceHeader], context.info.instance);
+    done();
+  });
+  scope.setNotFoundHandler((request, reply) => {
+    const message = `There is no ${request.method} ${request.url.split('?')[0]} here; /docs lists what there is.`;
+    sendError(reply, new WorkcellError('not-found', message), context.log);
+  });
+  actionRoutes(scope, context);
+  fileRoutes(scope, context);
+  terminalRoutes(scope, context);
+  portRoutes(scope, context);
+  eventRoutes(scope, context);
+  statusRoutes(scope, context);
+}
+
+function checkInstance(expected: string | string[] | undefined, actual: string): void {
+  if (expected === undefined || expected === actual) return;
+  throw new WorkcellError(
+    'runtime-disconnected',
+    'The server was started anew since this client connected: shells and processes of before are gone. Connect again.',
+  );
+}

@@ -1,5 +1,0 @@
-import type { Log } from './options.js';
-
-/** One line of standard error for each message, for whoever started the server. */
-export const logToStandardError: Log = (level, message, fields) =>
-  void process.stderr.write(`${level}: ${message} ${JSON.stringify(fields ?? {})}\n`);

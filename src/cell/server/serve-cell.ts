@@ -1,0 +1,118 @@
+/** The executor of one cell in a process of its own: what a container runs, and backend `local`. */
+import { chmodSync, readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { environmentSchema } from '../../protocol/actions/common.js';
+import { pluginSpecSchema } from '../../protocol/config.js';
+import { hostEnvironment } from '../launchers/host-environment.js';
+import { loadPlugins } from '../plugins/load-plugins.js';
+import { withPlugins } from '../plugins/plugin-host.js';
+import { boot, type KernelReport } from './boot-protocol.js';
+import type { ExecutorServer } from './serve-executor.js';
+import { shutDownOn } from './shutdown.js';
+import { logToStandardError } from './stderr-log.js';
+
+const settingsSchema = z.strictObject({
+  id: z.string(),
+  socketPath: z.string(),
+  /** Every request must carry it. Without one, whoever gets to the socket may use it. */
+  token: z.string().optional(),
+  workspace: z.string(),
+  env: environmentSchema,
+  /** Outlives the process that started it; else it ends with its standard input. */
+  keepAlive: z.boolean(),
+  /** Default: those of the package. */
+  plugins: z.array(pluginSpecSchema).optional(),
+  /** What the program itself makes goes here, so that nothing of it stays when it is killed. */
+  temporary: z.string().optional(),
+  /** The user of the commands, in a place that has two. Default: that of the program. */
+  user: z
+    .strictObject({
+      uid: z.int(),
+      gid: z.int(),
+      home: z.string(),
+      /** Descriptors of one process. */
+      openFiles: z.int().optional(),
+    })
+    .optional(),
+});
+
+export type CellSettings = z.infer<typeof settingsSchema>;
+type UserSettings = CellSettings & { readonly user: NonNullable<CellSettings['user']> };
+
+/** `source` leads to the settings as JSON. */
+export function serveCell(source: string): Promise<void> {
+  return boot(source, settingsSchema, async (settings) => {
+    const kernel = readKernel();
+    const server = await (hasUser(settings) ? serveAsUser(settings) : serveAsSelf(settings));
+    const input = settings.keepAlive ? undefined : process.stdin;
+    shutDownOn(server, { input, commands: 'end' });
+    return { ...(kernel !== undefined && { kernel }) };
+  });
+}
+
+function hasUser(settings: CellSettings): settings is UserSettings {
+  return settings.user !== undefined;
+}
+
+async function serveAsSelf(settings: CellSettings): Promise<ExecutorServer> {
+  const { startServer } = await import('./start-server.js');
+  const { id, socketPath, token, workspace, env, plugins, temporary } = settings;
+  // Commands keep the directory for temporary files that they would have without us.
+  const environment = hostEnvironment(env);
+  if (temporary !== undefined) process.env.TMPDIR = temporary;
+  return startServer({
+    id,
+    token,
+    workspace,
+    environment,
+    plugins: await loadPlugins(plugins),
+    listen: { path: socketPath },
+    log: logToStandardError,
+  });
+}
+
+async function serveAsUser(settings: UserSettings): Promise<ExecutorServer> {
+  const { createUidLauncher, takeUser, uidIsolation } = await import('../launchers/uid-launcher.js');
+  const { createExecutor } = await import('../executor/create-executor.js');
+  const { spareShell } = await import('../executor/shell/spare.js');
+  const { serveExecutor } = await import('./serve-executor.js');
+  const { id, socketPath, token, workspace, user, env } = settings;
+  const environment = hostEnvironment(env);
+  const plugins = await loadPlugins(settings.plugins);
+  let isFirst = true;
+  const create = () => {
+    if (isFirst) {
+      // Who may come here is settled by the directories above it, on both sides.
+      chmodSync(socketPath, 0o666);
+      if (process.getuid?.() !== user.uid) takeUser(user);
+    }
+    const launcher = createUidLauncher({ workspace, ...user, environment, alone: true });
+    const spare = isFirst ? spareShell(launcher) : undefined;
+    isFirst = false;
+    return withPlugins(createExecutor(launcher, { spare }), launcher, plugins);
+  };
+  return serveExecutor(create, {
+    id,
+    token,
+    workspace,
+    isolation: uidIsolation(user),
+    listen: { path: socketPath },
+    log: logToStandardError,
+  });
+}
+
+/** Undefined where there is no process file system. */
+function readKernel(): KernelReport | undefined {
+  try {
+    const status = readFileSync('/proc/self/status', 'latin1');
+    const field = (name: string) => new RegExp(`^${name}:\\s*(\\S+)$`, 'm').exec(status)?.[1] ?? '';
+    return {
+      seccomp: field('Seccomp') === '2',
+      noNewPrivileges: field('NoNewPrivs') === '1',
+      capabilities: field('CapBnd'),
+      version: readFileSync('/proc/version', 'latin1').trim(),
+    };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,101 @@
+/** Makes an executor reachable over HTTP and WebSocket. */
+import { randomBytes } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { createAccess } from '../../base/http/access.js';
+import { checkExposure, listen, withBoundHost } from '../../base/http/listen.js';
+import { type Executor, protocolVersion } from '../../protocol/index.js';
+import { Calls } from './calls.js';
+import { Clients } from './clients.js';
+import { EventLog } from './event-log.js';
+import { createApp } from './executor-app.js';
+import { defaultLimits, type ListenAddress, type ServeOptions } from './executor-server-options.js';
+import { packageVersion } from './routes/status-routes.js';
+import type { ServerContext } from './server-context.js';
+
+export interface ExecutorServer {
+  /** Where it listens; the port is the real one when 0 was asked for. */
+  readonly address: ListenAddress;
+  readonly app: FastifyInstance;
+  /** Stops the server. `end` ends all commands first; `detach` leaves them to themselves. Succeeds when called twice. */
+  close(commands?: 'end' | 'detach'): Promise<void>;
+}
+
+/**
+ * Serves an executor. A function that makes executors is first called when the server listens, and again when a client
+ * has closed the one before; with a single executor the cell then stays closed.
+ */
+export async function serveExecutor(
+  executor: Executor | (() => Executor),
+  options: ServeOptions,
+): Promise<ExecutorServer> {
+  checkExposure(options);
+  const { context, begin } = createContext(executor, options);
+  const app = await createApp(context, createAccess(withBoundHost(options)), options);
+  const listener = await listen(app, options.listen, context.limits);
+  context.counters.connections = () => listener.connections;
+  begin();
+  let closing: Promise<void> | undefined;
+  return {
+    address: listener.address,
+    app,
+    close(commands = 'end') {
+      closing ??= (async () => {
+        if (commands === 'end') {
+          await context.executor().close();
+          await context.calls.settled();
+        }
+        context.events.close();
+        await listener.close();
+        context.calls.close();
+      })();
+      return closing;
+    },
+  };
+}
+
+function createContext(
+  source: Executor | (() => Executor),
+  options: ServeOptions,
+): { context: ServerContext; begin(): void } {
+  const limits = { ...defaultLimits, ...options.limits };
+  const log = options.log ?? (() => {});
+  const id = options.id ?? randomBytes(8).toString('hex');
+  let current: Executor | undefined;
+  const executor = () => {
+    current ??= typeof source === 'function' ? source() : source;
+    return current;
+  };
+  const clients = new Clients(executor);
+  const context: ServerContext = {
+    executor,
+    async closeExecutor() {
+      const closed = executor();
+      clients.clear();
+      // From here on requests meet a fresh one, so that none of them gets between the two.
+      if (typeof source === 'function') current = undefined;
+      await closed.close();
+    },
+    info: {
+      protocolVersion,
+      version: packageVersion(),
+      id,
+      instance: randomBytes(12).toString('hex'),
+      workspace: options.workspace,
+      isolation: options.isolation,
+    },
+    limits,
+    calls: new Calls(limits, log),
+    clients,
+    events: new EventLog(id),
+    counters: {
+      startedAt: performance.now(),
+      requests: 0,
+      failures: 0,
+      connections: () => 0,
+      terminals: 0,
+      actions: new Map(),
+    },
+    log,
+  };
+  return { context, begin: () => void executor() };
+}

@@ -1,0 +1,32 @@
+/** What the routes of one server work with. */
+import type { Executor } from '../../protocol/index.js';
+import type { ServerInfo } from '../../protocol/wire.js';
+import type { Calls } from './calls.js';
+import type { Clients } from './clients.js';
+import type { EventLog } from './event-log.js';
+import type { Log, ServerLimits } from './executor-server-options.js';
+
+export interface ServerContext {
+  /** The executor of now. */
+  executor(): Executor;
+  /** Ends all that was started; a fresh executor takes its place where the server can make one. */
+  closeExecutor(): Promise<void>;
+  readonly info: ServerInfo;
+  readonly limits: ServerLimits;
+  readonly calls: Calls;
+  readonly clients: Clients;
+  readonly events: EventLog;
+  readonly counters: Counters;
+  readonly log: Log;
+}
+
+/** Plain numbers, so that counting costs nothing before somebody asks for them. */
+interface Counters {
+  /** On a clock that does not jump. */
+  readonly startedAt: number;
+  requests: number;
+  failures: number;
+  connections: () => number;
+  terminals: number;
+  readonly actions: Map<string, number>;
+}

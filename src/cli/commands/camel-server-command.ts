@@ -1,0 +1,75 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { collect } from '../../base/command-line.js';
+import { type AlsoOptions, mountsOf, withAlso } from '../also.js';
+import { exposureOf, type ServerOptions, takeToken, withServerOptions } from '../server-options.js';
+import { toolsFrom } from '../tools-from.js';
+import { takeTrusted } from '../trusted-options.js';
+
+interface CamelServerOptions extends ServerOptions, AlsoOptions {
+  entry: string[];
+  port?: number;
+  allowAnonymous?: true;
+}
+
+const notes = `
+Serves tools, which run in a cell, to CAMEL's RemoteHttpRuntime. Entry points
+are files or packages with "#export" behind them; JSON directly behind an entry
+point is what its toolkit is made with. The token, from CAMEL_SERVER_TOKEN or
+made up and printed, is the password of HTTP Basic: clients take
+host="any:<token>@localhost". It listens on 127.0.0.1 unless --listen says more.
+
+CAMEL can start it itself: RemoteHttpRuntime(host, port, python_exec=
+"workcell-camel-server") calls it with the path of its own server, which is
+ignored, and the entry points; CAMEL_SERVER_PORT names the port, else 8000.
+
+Examples:
+  $ workcell camel-server 8000 --entry ./my-tools.ts --entry workcell/toolkits/math
+  $ workcell camel-server 8000 --entry './kit.ts#kit{"verbose":true}' --backend sandbox`;
+
+/** `workcell camel-server`: tools in a cell for clients of CAMEL. */
+export function camelServerCommand(): Command {
+  return withAlso(
+    withServerOptions(new Command('camel-server').description('Serve tools in a cell to clients of CAMEL')),
+  )
+    .argument('[port]', 'port to listen on, 0 takes any; or the server file that CAMEL names')
+    .argument('[entrypoints...]', 'entry points, as CAMEL gives them')
+    .option('--entry <entrypoint>', 'where tools come from; may be repeated', collect, [])
+    .option('--allow-anonymous', 'do without a token')
+    .addHelpText('after', notes)
+    .action(serve);
+}
+
+async function serve(first: string | undefined, more: string[], options: CamelServerOptions): Promise<void> {
+  const port = portOf(first ?? '8000');
+  const { serveCamel } = await import('../../compat/camel/camel-app.js');
+  const { splitEntrypoint } = await import('../../compat/camel/entrypoints.js');
+  const { serveRuntime } = await import('../serve-runtime.js');
+  const { allowAnonymous } = options;
+  const { token, isNew } = await takeToken(options, { variable: 'CAMEL_SERVER_TOKEN', allowAnonymous });
+  const trusted = await takeTrusted(options);
+  const toolkits = [...new Set([...options.entry, ...more])];
+  const lists = await Promise.all(
+    toolkits.map((text) => {
+      const { entrypoint, arguments: made } = splitEntrypoint(text);
+      return toolsFrom(entrypoint, made);
+    }),
+  );
+  const tools = lists.flat();
+  await serveRuntime(options, trusted, async (runtime) => {
+    // Of several with one name the first answers.
+    runtime.add(tools.filter(({ name }, index) => tools.findIndex((tool) => tool.name === name) === index));
+    const server = await serveCamel(
+      runtime,
+      { ...exposureOf(options, { host: '127.0.0.1', port }), token, allowAnonymous, toolkits, tools },
+      await mountsOf(options, runtime, token),
+    );
+    return { server, secret: isNew ? `token: ${token}` : undefined };
+  });
+}
+
+/** CAMEL names its own server file in place of a port. */
+function portOf(first: string): number {
+  const text = first.endsWith('.py') ? process.env.CAMEL_SERVER_PORT || '8000' : first;
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new InvalidArgumentError(`Give a port, a number up to 65535, not ${JSON.stringify(text)}.`);
+}

@@ -1,0 +1,140 @@
+import { Command } from 'commander';
+import type { CellInfo, Runtime } from '../../index.js';
+import { type CellOptions, withConfigOption } from '../cell-options.js';
+import { plainText } from '../sanitize.js';
+
+interface CellsOptions extends Pick<CellOptions, 'backend' | 'config'> {
+  json?: true;
+}
+
+const notes = `
+Cells that were started with --keep-alive, or with keepAlive in code. A cell is
+named by its id or the beginning of it.
+
+Examples:
+  $ workcell run --backend local --keep-alive 'cd /tmp; export A=1'
+  $ workcell cells
+  $ workcell run --attach 3f9a 'pwd; echo $A'
+  $ workcell shell --attach 3f9a
+  $ workcell cells stop 3f9a`;
+
+/** `workcell cells`: cells that outlive the program that started them. */
+export function cellsCommand(): Command {
+  const cells = new Command('cells')
+    .description('List, halt and end cells that were kept alive')
+    .addHelpText('after', notes);
+  const commands = [
+    new Command('list').description('List them').action(list),
+    named('stop', 'End cells and leave nothing behind', stop),
+    named('pause', 'Halt everything in cells, where the backend can', pause),
+    named('resume', 'Let cells go on', resume),
+  ];
+  for (const command of commands) {
+    withConfigOption(command)
+      .option('-b, --backend <name>', 'only this backend (default: all that can keep cells)')
+      .option('--json', 'print one line of JSON')
+      .exitOverride()
+      .helpOption('-h, --help', 'print help')
+      .configureOutput({ outputError: () => {} });
+    cells.addCommand(command, { isDefault: command.name() === 'list' });
+  }
+  return cells;
+}
+
+type Work = (runtime: Runtime) => Promise<void>;
+
+function named(name: string, about: string, work: Work): Command {
+  return new Command(name)
+    .description(about)
+    .argument('<cell...>', 'ids, or their beginnings')
+    .action((ids: string[], options: CellsOptions) => each(ids, options, work));
+}
+
+const stop: Work = (runtime) => runtime.close();
+
+const pause: Work = async (runtime) => {
+  await runtime.pause();
+  await runtime.detach();
+};
+
+/** To attach to a cell is to let it go on. */
+const resume: Work = (runtime) => runtime.detach();
+
+async function each(ids: readonly string[], options: CellsOptions, work: Work): Promise<void> {
+  const { attachRuntime } = await import('../../attach-runtime.js');
+  const { findCell } = await import('../find-cell.js');
+  const { placeGiven } = await import('../start-runtime.js');
+  const { config } = options;
+  const place = { ...(await placeGiven(options)), config };
+  const done: string[] = [];
+  for (const given of ids) {
+    const cell = await findCell(given, place);
+    const { id } = cell;
+    const runtime = await attachRuntime(cell, { config }).catch((error: unknown) => ended(error, work));
+    if (runtime === undefined)
+      process.stderr.write(`workcell: cell ${id} was dead; what it left is removed\n`);
+    else await leaveOnFailure(runtime, work);
+    done.push(id);
+    if (!options.json) process.stdout.write(`${id}\n`);
+  }
+  if (options.json) process.stdout.write(`${JSON.stringify(done)}\n`);
+}
+
+/** What is to be ended and is dead already has been removed by the attempt to attach to it. */
+async function ended(error: unknown, work: Work): Promise<undefined> {
+  const { WorkcellError } = await import('../../protocol/errors.js');
+  if (work === stop && WorkcellError.isInstance(error) && error.code === 'runtime-disconnected')
+    return undefined;
+  throw error;
+}
+
+async function leaveOnFailure(runtime: Runtime, work: Work): Promise<void> {
+  try {
+    await work(runtime);
+  } catch (error) {
+    await runtime.detach();
+    throw error;
+  }
+}
+
+async function list(options: CellsOptions): Promise<void> {
+  const { listCells } = await import('../../cells.js');
+  const { placeGiven } = await import('../start-runtime.js');
+  const onUnavailable = (backend: string, reason: string) =>
+    process.stderr.write(`workcell: ${backend} was not asked: ${plainText(reason)}\n`);
+  const cells = await listCells({ ...(await placeGiven(options)), config: options.config, onUnavailable });
+  if (options.json) {
+    process.stdout.write(`${JSON.stringify(cells)}\n`);
+    return;
+  }
+  if (cells.length === 0) {
+    process.stdout.write('There are no cells that were kept alive.\n');
+    return;
+  }
+  const { formatTable } = await import('../text-table.js');
+  const header = ['CELL', 'BACKEND', 'STATUS', 'AGE', 'ISOLATION', 'USED BY', 'LABELS', 'WORKSPACE'];
+  process.stdout.write(`${formatTable(header, cells.map(row))}\n`);
+}
+
+function row({ id, backend, status, startedAt, isolation, heldBy, labels, workspace }: CellInfo): string[] {
+  const pairs = Object.entries(labels ?? {}).map((pair) => pair.join('='));
+  return [
+    id,
+    backend,
+    status,
+    startedAt === undefined ? '-' : age(Date.now() - startedAt.getTime()),
+    isolation ?? '-',
+    heldBy === undefined ? '-' : String(heldBy),
+    pairs.join(',') || '-',
+    workspace ?? '-',
+  ].map(plainText);
+}
+
+/** In the largest unit that fits. */
+function age(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86_400)} d`;
+}

@@ -1,0 +1,181 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { Command } from 'commander';
+import type { Probe } from '../../backends/backend.js';
+import { findHostProgram } from '../../base/find-program.js';
+import { isInstalled, optionalPackages } from '../../base/optional-package.js';
+import type { Verdict } from '../../testing/abuse/index.js';
+import { Progress } from '../start-progress.js';
+import { dim, formatTable, green } from '../text-table.js';
+
+/** Programs that Workcell uses where they are present, and what for. */
+const programs = {
+  bash: 'shell sessions',
+  git: 'work on repositories',
+  bwrap: 'namespace isolation',
+} as const;
+
+const notes = `
+For each backend: whether it can start a cell on this machine, the isolation it
+would enforce, and what to install or change to get more.
+
+With --attack: starts cells with small limits and attacks them, each attack next
+to something permitted that must still work. It takes some minutes and nothing
+leaves this machine. Exit code 0 only if every attack came to what is expected.
+"not claimed" marks an attack that the cell does not promise to withstand here.`;
+
+/** `workcell doctor`: what this machine can do. */
+export function doctorCommand(): Command {
+  return new Command('doctor')
+    .description('Show which backends can run here')
+    .option('--attack', 'attack cells of a backend and print a scorecard')
+    .option('-b, --backend <name>', 'backend to attack', 'sandbox')
+    .option('--image <reference>', 'image of the cells to attack, for docker')
+    .option('--oci-runtime <name>', 'OCI runtime of the cells to attack, for docker')
+    .option('--json', 'print one line of JSON')
+    .addHelpText('after', notes)
+    .action(doctor);
+}
+
+interface DoctorOptions {
+  attack?: true;
+  backend: string;
+  image?: string;
+  ociRuntime?: string;
+  json?: true;
+}
+
+async function doctor(options: DoctorOptions): Promise<void> {
+  if (options.attack) return attack(options);
+  const [backends, found] = await Promise.all([probeBackends(), findPrograms()]);
+  const packages = Object.fromEntries(Object.keys(optionalPackages).map((name) => [name, isInstalled(name)]));
+  const report = {
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+    programs: found,
+    packages,
+    backends,
+  };
+  process.stdout.write(options.json ? `${JSON.stringify(report)}\n` : describe(report));
+}
+
+async function attack({ backend, image, ociRuntime, json }: DoctorOptions): Promise<void> {
+  const { abuseCases, runCase } = await import('../../testing/abuse/index.js');
+  const { createRuntime } = await import('../../create-runtime.js');
+  // One start beforehand: a backend that cannot start, or isolates nothing, is one error and not seventy.
+  const own = { ...(image !== undefined && { image }), ...(ociRuntime !== undefined && { ociRuntime }) };
+  const trial = await createRuntime({ config: false, backend, ...own, minIsolation: 'namespace' } as never);
+  await trial.close();
+  const progress = new Progress();
+  const verdicts: Verdict[] = [];
+  try {
+    for (const [index, abuse] of abuseCases.entries()) {
+      progress.show(`${index + 1}/${abuseCases.length}  ${abuse.title}`);
+      verdicts.push(await runCase(abuse, backend, own));
+    }
+  } finally {
+    progress.end();
+  }
+  process.stdout.write(json ? `${JSON.stringify({ backend, verdicts })}\n` : scorecard(verdicts));
+  if (verdicts.some(({ result }) => result === 'failed' || result === 'not-run')) process.exitCode = 1;
+}
+
+function scorecard(verdicts: readonly Verdict[]): string {
+  const rows = verdicts.map(({ id, expected, result, title, detail, reason }) => [
+    id,
+    expected,
+    result.replace('-', ' '),
+    `${title}: ${reason === undefined ? detail : `${reason} (${detail})`}`,
+  ]);
+  const count = (result: Verdict['result']) => verdicts.filter((verdict) => verdict.result === result).length;
+  const table = formatTable(['CASE', 'EXPECTED', 'RESULT', 'WHAT CAME OF IT'], rows, styleOf);
+  const summary = `${verdicts.length} attacks: ${count('held')} held, ${count('not-claimed')} not claimed, ${count('failed')} failed, ${count('not-run')} not run.`;
+  // The table is longer than a screen, so what needs a person stands below it once more.
+  const wrong = verdicts.filter(({ result }) => result === 'failed' || result === 'not-run');
+  const reminder = wrong.map(({ id, result, detail }) => `  ${id} ${result.replace('-', ' ')}: ${detail}`);
+  return [table, '', summary, ...reminder, ''].join('\n');
+}
+
+interface Report {
+  node: string;
+  platform: string;
+  programs: Record<string, string | null>;
+  /** Whether each optional package is installed. */
+  packages: Record<string, boolean>;
+  backends: Record<string, Probe>;
+}
+
+async function probeBackends(): Promise<Report['backends']> {
+  const { backendNames, loadBackend } = await import('../../backends/index.js');
+  const probes = backendNames.map(async (name) => [
+    name,
+    await probe(async () => (await loadBackend(name)).probe()),
+  ]);
+  return Object.fromEntries(await Promise.all(probes));
+}
+
+/** A probe that breaks is a finding, and must not hide the others. */
+async function probe(ask: () => Promise<Probe>): Promise<Probe> {
+  try {
+    return await ask();
+  } catch (error) {
+    const summary = `The probe failed: ${error instanceof Error ? error.message : String(error)}`;
+    return { available: false, tier: 'none', summary, advice: [] };
+  }
+}
+
+async function findPrograms(): Promise<Report['programs']> {
+  const found = Object.keys(programs).map(async (name) => [name, await versionOf(name)]);
+  return Object.fromEntries(await Promise.all(found));
+}
+
+async function versionOf(name: string): Promise<string | null> {
+  const program = findHostProgram(name);
+  if (program === undefined) return null;
+  try {
+    const { stdout } = await promisify(execFile)(program, ['--version'], { timeout: 5000 });
+    return /\d+(\.\d+)+/.exec(stdout)?.[0] ?? 'found';
+  } catch {
+    return null;
+  }
+}
+
+function describe({ node, platform, programs: found, packages, backends }: Report): string {
+  const backendRows = Object.entries(backends).map(([name, { available, tier, summary }]) => [
+    name,
+    available ? 'yes' : 'no',
+    available ? tier : '-',
+    summary,
+  ]);
+  const advice = Object.entries(backends).flatMap(([name, probe]) =>
+    probe.advice.map((line) => `  ${name}: ${line}`),
+  );
+  const programRows = Object.entries(found).map(([name, version]) => [
+    name,
+    version ?? 'not found',
+    programs[name as keyof typeof programs],
+  ]);
+  const packageRows = Object.entries(packages).map(([name, isThere]) => [
+    name,
+    isThere ? 'yes' : 'no',
+    optionalPackages[name as keyof typeof optionalPackages],
+  ]);
+  return [
+    formatTable(['BACKEND', 'HERE', 'ISOLATION', 'WHAT IT DOES'], backendRows, styleOf),
+    ...(advice.length > 0 ? ['', 'To get more:', ...advice] : []),
+    '',
+    formatTable(
+      ['PROGRAM', 'VERSION', 'USED FOR'],
+      [['node', node.slice(1), platform], ...programRows],
+      styleOf,
+    ),
+    '',
+    formatTable(['OPTIONAL PACKAGE', 'INSTALLED', 'USED FOR'], packageRows, styleOf),
+    '',
+  ].join('\n');
+}
+
+function styleOf(cell: string): (text: string) => string {
+  if (cell === 'yes' || cell === 'held') return green;
+  return cell === 'no' || cell === 'not found' || cell === 'not claimed' ? dim : (text) => text;
+}

@@ -1,0 +1,108 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { collect } from '../../base/command-line.js';
+import type { ListenAddress } from '../../base/http/http-options.js';
+import { parseListen } from '../../base/http/listen-option.js';
+import type { Runtime } from '../../index.js';
+import { type AlsoOptions, mountsOf, withAlso } from '../also.js';
+import { watchInterrupts } from '../interrupts.js';
+import { exposureOf, type ServerOptions, takeToken, withServerOptions } from '../server-options.js';
+import { takeTrusted } from '../trusted-options.js';
+
+type Trusted = Awaited<ReturnType<typeof takeTrusted>>;
+
+interface McpCommandOptions extends ServerOptions, AlsoOptions {
+  http?: ListenAddress;
+  readOnly?: true;
+  entry: string[];
+  outputBytes: number;
+}
+
+const notes = `
+Speaks MCP on standard input and output, or with --listen as streamable HTTP at
+/mcp, where every request needs the token that is printed or was given.
+
+Examples:
+  $ workcell mcp --workspace .
+  $ workcell mcp --listen 127.0.0.1:8710 --token-file t --backend sandbox
+  $ claude mcp add cell -- npx workcell mcp --workspace .`;
+
+/** `workcell mcp`: the runtime and its tools as an MCP server. */
+export function mcpCommand(): Command {
+  return withAlso(withServerOptions(new Command('mcp').description('Serve a cell as an MCP server')))
+    .option('--http <address>', 'the same as --listen', parseListen)
+    .option('--entry <module>', 'module whose tools are offered, too; may be repeated', collect, [])
+    .option('--read-only', 'offer only what changes nothing')
+    .option('--output-bytes <number>', 'bytes of text that one answer carries', parseBytes, 32_768)
+    .addHelpText('after', notes)
+    .action(serve);
+}
+
+async function serve(options: McpCommandOptions): Promise<void> {
+  const listen = options.listen ?? options.http;
+  const trusted = await takeTrusted(options);
+  return listen === undefined ? serveStdio(options, trusted) : serveHttp({ ...options, listen }, trusted);
+}
+
+async function addTools(runtime: Runtime, entries: readonly string[]): Promise<void> {
+  if (entries.length === 0) return;
+  const { loadTools } = await import('../../index.js');
+  for (const entry of entries) runtime.add(await loadTools(entry), entry);
+}
+
+async function serveStdio(options: McpCommandOptions, trusted: Trusted): Promise<void> {
+  const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
+  const { startRuntime } = await import('../start-runtime.js');
+  using interrupts = watchInterrupts();
+  const { signal } = interrupts;
+  const { runtime, end } = await startRuntime(options, signal, trusted);
+  try {
+    await addTools(runtime, options.entry);
+    const server = (await serverMaker(runtime, options))();
+    const ended = new Promise<void>((resolve) => {
+      process.stdin.once('end', resolve);
+      process.stdin.once('close', resolve);
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    await server.connect(new StdioServerTransport());
+    await ended;
+    await server.close();
+  } finally {
+    await end();
+  }
+  const exitCode = interrupts.exitCode();
+  process.exitCode = exitCode === 143 ? 0 : exitCode;
+}
+
+async function serveHttp(
+  options: McpCommandOptions & { listen: ListenAddress },
+  trusted: Trusted,
+): Promise<void> {
+  const { serveMcpOverHttp } = await import('../../compat/mcp/http.js');
+  const { serveRuntime } = await import('../serve-runtime.js');
+  const { token, isNew } = await takeToken(options);
+  await serveRuntime(options, trusted, async (runtime) => {
+    await addTools(runtime, options.entry);
+    const server = await serveMcpOverHttp(
+      await serverMaker(runtime, options),
+      { ...exposureOf(options, options.listen), token },
+      await mountsOf(options, runtime, token),
+    );
+    return { server, path: '/mcp', secret: isNew ? `token: ${token}` : undefined };
+  });
+}
+
+async function serverMaker(runtime: Runtime, options: McpCommandOptions) {
+  const { createMcpServer } = await import('../../compat/mcp/mcp-server.js');
+  return () =>
+    createMcpServer(runtime, {
+      budgetBytes: options.outputBytes,
+      readOnly: options.readOnly === true,
+    });
+}
+
+function parseBytes(text: string): number {
+  const bytes = Number(text);
+  if (!Number.isInteger(bytes) || bytes < 1024 || bytes > 16_777_216)
+    throw new InvalidArgumentError('Give a whole number from 1024 to 16777216.');
+  return bytes;
+}

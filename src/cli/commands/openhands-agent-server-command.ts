@@ -1,0 +1,79 @@
+import { Command } from 'commander';
+import { type AlsoOptions, mountsOf, withAlso } from '../also.js';
+import { exposureOf, parsePort, type ServerOptions, withServerOptions } from '../server-options.js';
+import { takeTrusted } from '../trusted-options.js';
+
+interface AgentServerOptions extends ServerOptions, AlsoOptions {
+  host: string;
+  port: number;
+  sessionApiKeyFile?: string;
+  reload?: true;
+  checkBrowser?: true;
+  importModules?: string;
+  extraPythonPath?: string;
+}
+
+const notes = `
+Serves the workspace half of the OpenHands V1 agent-server: bash, files, git.
+Session keys come from --session-api-key-file (one a line) or, as in the
+original, from OH_SESSION_API_KEYS_0, OH_SESSION_API_KEYS_1, … or
+SESSION_API_KEY; with none, one is made up and printed.
+
+Another address than loopback needs a key that was given. Clients that use
+another name than the address itself need --allow-host.
+
+Examples:
+  $ workcell openhands-agent-server --port 8000 --workspace .
+  $ SESSION_API_KEY=… workcell openhands-agent-server --host 0.0.0.0 --port 60000 --allow-host cell-7`;
+
+/** `workcell openhands-agent-server`: a cell for clients of OpenHands V1. */
+export function openHandsAgentServerCommand(): Command {
+  return withAlso(
+    withServerOptions(
+      new Command('openhands-agent-server').description('Serve a cell to clients of OpenHands V1'),
+    ),
+  )
+    .option('--host <address>', 'address to listen on, with --port', '127.0.0.1')
+    .option('--port <number>', 'port to listen on; 0 takes any', parsePort, 8000)
+    .option('--session-api-key-file <file>', 'the same as --token-file; may hold several keys, one a line')
+    .option('--reload', 'accepted and without effect, like the two that follow')
+    .option('--import-modules <names>', 'Python modules of the original')
+    .option('--extra-python-path <paths>', 'where those are')
+    .option('--check-browser', 'fails: this server has no browser')
+    .addHelpText('after', notes)
+    .action(serve);
+}
+
+async function serve(options: AgentServerOptions): Promise<void> {
+  const { WorkcellError } = await import('../../protocol/index.js');
+  if (options.checkBrowser)
+    throw new WorkcellError('capability-unsupported', 'This server has no browser that could be checked.');
+  const { keepHeapSmall } = await import('../../cell/server/small-heap.js');
+  const { takeSessionKeys } = await import('../../compat/openhands-v1/session-keys.js');
+  const { serveOpenHandsV1 } = await import('../../compat/openhands-v1/serve-openhands-v1.js');
+  const { serveRuntime } = await import('../serve-runtime.js');
+  keepHeapSmall();
+  // Taken out of the environment before anything that could pass it on to commands is started.
+  const keys = takeSessionKeys(process.env, options.sessionApiKeyFile ?? options.tokenFile);
+  const trusted = await takeTrusted(options);
+  await serveRuntime(options, trusted, async (runtime, log) => {
+    const exposure = exposureOf(options, { host: options.host, port: options.port });
+    const server = await serveOpenHandsV1(runtime, {
+      ...exposure,
+      // An address beside a key that was given is meant, as in the original.
+      allowRemote: options.allowRemote ?? (keys.given && options.listen === undefined),
+      sessionApiKeys: keys.keys,
+      id: runtime.id,
+      workspace: runtime.workspace,
+      isolation: runtime.isolation,
+      vscode: runtime.vscode,
+      also: await mountsOf(options, runtime, keys.keys[0]),
+      log,
+    });
+    return {
+      // The runtime is ended by who started it, or left as it is.
+      server: { address: server.address, close: () => server.close('detach') },
+      secret: keys.given ? undefined : `session key: ${keys.keys[0]}`,
+    };
+  });
+}

@@ -1,0 +1,151 @@
+import { userInfo } from 'node:os';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { Runtime } from '../../index.js';
+import { type AlsoOptions, mountsOf, withAlso } from '../also.js';
+import type { Log } from '../cli-log.js';
+import {
+  exposureOf,
+  parsePort,
+  type ServerOptions,
+  takeToken,
+  withServerOptions,
+} from '../server-options.js';
+import { takeTrusted } from '../trusted-options.js';
+
+interface OpenHandsServerOptions extends ServerOptions, AlsoOptions {
+  workingDir: string;
+  plugins: string[];
+  username: string;
+  userId: number;
+  enableBrowser: boolean;
+  browsergymEvalEnv?: string;
+  host: string;
+  allowAnonymous?: true;
+}
+
+const pluginNames = ['jupyter', 'agent_skills', 'vscode'];
+
+const notes = `
+Takes the arguments of the OpenHands V0 action-execution server. Clients send
+the key in SESSION_API_KEY as X-Session-API-Key; with none set, one is made up
+and printed. NO_CHANGE_TIMEOUT_SECONDS is the soft timeout of the shell. With
+the plugin vscode, browsers reach the editor on VSCODE_PORT.
+
+Without a backend, commands and files are those of this machine, with no
+isolation: meant for the inside of a container. Started as root with --username,
+the server then runs commands as that user, who is made if missing and gets the
+working directory. With a backend, the working directory is the workspace of a cell
+there. It listens on loopback unless --host names another address.
+
+An action that the client sent as awaiting_confirmation or rejected is not
+executed. With --guard rules neither is one of high risk, by the rules or by
+its security_risk.
+
+Examples:
+  $ SESSION_API_KEY=… workcell openhands-server 8701 --working-dir ./w --no-enable-browser
+  $ workcell openhands-server 8701 --working-dir ./w --backend sandbox --guard rules
+  $ workcell openhands-server 8701 --working-dir /workspace --plugins agent_skills --username root --user-id 0`;
+
+/** `workcell openhands-server`: a cell, or this machine, for clients of OpenHands V0. */
+export function openHandsServerCommand(): Command {
+  const command = new Command('openhands-server').description('Serve a cell to clients of OpenHands V0');
+  return withAlso(withServerOptions(command, { workspace: false }))
+    .argument('[port]', 'port to listen on; 0 takes any. --listen says more', parsePort)
+    .requiredOption('--working-dir <directory>', 'where the shell starts; made if it is missing')
+    .addOption(
+      new Option('--plugins <names...>', 'plugins that clients ask for').choices(pluginNames).default([]),
+    )
+    .option('--username <name>', 'user that the client expects', 'openhands')
+    .option('--user-id <number>', 'id of that user', parseUserId, 1000)
+    .option('--enable-browser', 'have a browser, started at its first use', true)
+    .option('--no-enable-browser', 'do without a browser')
+    .option('--browsergym-eval-env <name>', 'fails: tasks of BrowserGym are not there')
+    .option('--host <address>', 'address to listen on, with a port', '127.0.0.1')
+    .option('--allow-anonymous', 'do without a key, also when none is set')
+    .addHelpText('after', notes)
+    .action(serve);
+}
+
+async function serve(
+  port: number | undefined,
+  options: OpenHandsServerOptions,
+  command: Command,
+): Promise<void> {
+  const { WorkcellError } = await import('../../protocol/index.js');
+  if (options.browsergymEvalEnv !== undefined)
+    throw new WorkcellError(
+      'capability-unsupported',
+      'This server has no BrowserGym tasks to evaluate a browser with.',
+    );
+  if (port === undefined && options.listen === undefined)
+    throw new InvalidArgumentError('Give a port, or an address with --listen.');
+  const { makeWorkingDirectory, thisMachine } = await import('../../compat/openhands-v0/this-machine.js');
+  const { openHandsPlugins } = await import('../../compat/openhands-v0/openhands-plugins.js');
+  const { serveOpenHands } = await import('../../compat/openhands-v0/serve-openhands-v0.js');
+  const { keepHeapSmall } = await import('../../cell/server/small-heap.js');
+  const { serveRuntime } = await import('../serve-runtime.js');
+  keepHeapSmall();
+  // Taken out of the environment before anything that could pass it on to commands is started.
+  const { allowAnonymous } = options;
+  const { token, isNew } = await takeToken(options, { variable: 'SESSION_API_KEY', allowAnonymous });
+  const trusted = await takeTrusted(options);
+  // The names that hold without being given would make an account on a machine that has none of it.
+  const named = ['username', 'userId'].some((name) => command.getOptionValueSource(name) === 'cli');
+  const user = named && process.getuid?.() === 0 ? userOf(options) : undefined;
+  const plugins = openHandsPlugins({
+    host: options.host,
+    browser: options.enableBrowser,
+    agentSkills: options.plugins.includes('agent_skills'),
+    vscodePort: options.plugins.includes('vscode') ? vscodePort(process.env.VSCODE_PORT) : undefined,
+  });
+  const workspace = makeWorkingDirectory(options.workingDir);
+  const given = { ...trusted, plugins, place: () => thisMachine(workspace, user) };
+  await serveRuntime({ ...options, workspace }, given, async (runtime, log) => {
+    warn(options, runtime, log);
+    const server = await serveOpenHands(
+      runtime,
+      {
+        ...exposureOf(options, { host: options.host, port: port ?? 0 }),
+        // Whoever names a host beside the port means it, as in the original.
+        allowRemote: options.allowRemote ?? options.listen === undefined,
+        allowAnonymous,
+        token,
+        workingDirectory: runtime.workspace,
+        noChangeSeconds: softTimeout(process.env.NO_CHANGE_TIMEOUT_SECONDS),
+      },
+      await mountsOf(options, runtime, token),
+    );
+    return { server, secret: isNew ? `session key: ${token}` : undefined };
+  });
+}
+
+/** Tells about what a client asks for and does not get. */
+function warn({ plugins, username }: OpenHandsServerOptions, { backend }: Runtime, log: Log): void {
+  if (plugins.includes('vscode') && vscodePort(process.env.VSCODE_PORT) === undefined)
+    log('warn', 'The plugin vscode is disabled: VSCODE_PORT does not say where browsers are to reach it.');
+  if (backend !== 'cli') return;
+  const own = userInfo().username;
+  if (process.geteuid?.() === process.getuid?.() && own !== username)
+    log('warn', 'Commands run as the user who started the server.', { user: own, asked: username });
+}
+
+function vscodePort(text: string | undefined): number | undefined {
+  return text === undefined || text === '' ? undefined : parsePort(text);
+}
+
+function userOf({ username, userId }: OpenHandsServerOptions): { name: string; uid: number } {
+  if (/^[a-z_][a-z0-9_-]{0,31}$/.test(username)) return { name: username, uid: userId };
+  throw new InvalidArgumentError(`"${username}" cannot be the name of a user.`);
+}
+
+function softTimeout(text: string | undefined): number | undefined {
+  if (text === undefined || text === '') return undefined;
+  const seconds = Number(text);
+  if (seconds > 0) return seconds;
+  throw new InvalidArgumentError('NO_CHANGE_TIMEOUT_SECONDS must be a number of seconds above 0.');
+}
+
+function parseUserId(text: string): number {
+  if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('Give the number of a user.');
+  return Number(text);
+}

@@ -1,0 +1,133 @@
+import { Command, Option } from 'commander';
+import { collectVariable, parseSeconds } from '../../base/command-line.js';
+import { quote } from '../../base/shell-quote.js';
+import type { Observation } from '../../index.js';
+import { type CellOptions, withCellOptions } from '../cell-options.js';
+import { openOutput } from '../command-output.js';
+import { watchInterrupts } from '../interrupts.js';
+
+interface RunCommandOptions extends CellOptions {
+  session?: string;
+  cwd?: string;
+  env?: Record<string, string>;
+  timeout?: number;
+  noChangeTimeout?: number;
+  json?: true;
+  guard?: 'rules';
+  confirm?: true;
+}
+
+const examples = `
+One argument is shell source; several are a program and its arguments, passed
+on exactly as given. Output appears as it is produced, stdout and stderr as one,
+as on a terminal. Standard input is not passed on. The first Ctrl-C goes to the
+command, the second one gives up.
+
+Exit code: that of the command; 128+n after signal n; 124 after a timeout;
+130 when given up; 77 when it was refused.
+
+Examples:
+  $ workcell run 'make && make test'
+  $ workcell run --workspace . --timeout 60 npm test
+  $ workcell run --backend local --keep-alive 'cd /tmp; export A=1'
+  $ workcell run --attach 3f9a 'pwd; echo $A'
+  $ workcell run --guard rules --confirm 'rm -rf build'
+  $ workcell run --backend cli --json 'uname -a' | jq -r .output`;
+
+/** `workcell run`: one command in a fresh cell. */
+export function runCommand(): Command {
+  return withCellOptions(new Command('run').description('Run one command in a fresh cell'))
+    .argument('<command...>', 'shell source, or a program and its arguments')
+    .option(
+      '--session <name>',
+      'the shell to run it in, where others may use the cell too (default: default)',
+    )
+    .option('--cwd <directory>', 'working directory inside the cell (default: the workspace)')
+    .option('-e, --env <NAME=value>', 'set a variable of the command; may be repeated', collectVariable)
+    .option('-t, --timeout <seconds>', 'end the command and all it started after this time', parseSeconds)
+    .addOption(noChangeTimeout())
+    .addOption(
+      new Option('--guard <guard>', 'judge the command first; what is risky does not run').choices(['rules']),
+    )
+    .option('--confirm', 'show the risk of a risky command and ask; refused without a terminal')
+    .option('--json', 'print the observation as one line of JSON instead of the output')
+    .usage('[options] <command...>')
+    .passThroughOptions()
+    .addHelpText('after', examples)
+    .action(run);
+}
+
+/** The name begins like the negation of an option, and is none. */
+function noChangeTimeout(): Option {
+  const option = new Option('--no-change-timeout <seconds>', 'end it when it prints nothing for this time');
+  option.negate = false;
+  return option.argParser(parseSeconds);
+}
+
+async function run(words: string[], options: RunCommandOptions): Promise<void> {
+  const { exitCodeOf } = await import('../command-exit-code.js');
+  const { startRuntime } = await import('../start-runtime.js');
+  using interrupts = watchInterrupts();
+  const { runtime, log, end } = await startRuntime(options, interrupts.signal, await judge(options));
+  const output = options.json ? undefined : openOutput(() => interrupts.abort(141));
+  let observation: Observation<'run'>;
+  try {
+    const { session } = options;
+    const running = runtime.run(toShellSource(words), {
+      session,
+      cwd: options.cwd,
+      env: options.env,
+      timeoutMs: options.timeout,
+      noChangeTimeoutMs: options.noChangeTimeout,
+      // Without a shell session left to ask for the rest, the line carries all it can.
+      ...(output === undefined
+        ? { maxOutputBytes: 16_777_216 }
+        : { maxOutputBytes: 256, onOutput: output.write }),
+      signal: interrupts.signal,
+    });
+    interrupts.forward(() => runtime.run('C-c', { input: true, session }));
+    observation = await running;
+  } finally {
+    output?.end();
+    await end();
+  }
+  const { endedBy, exitCode, durationMs, notice } = observation;
+  log('info', 'The command ended.', { endedBy, exitCode, durationMs });
+  if (notice !== undefined) log('warn', notice);
+  if (options.json) {
+    const kept = options.keepAlive && { cell: runtime.id };
+    process.stdout.write(`${JSON.stringify({ ...observation, ...kept })}\n`);
+  }
+  explain(observation);
+  process.exitCode = (endedBy === 'cancelled' ? interrupts.exitCode() : undefined) ?? exitCodeOf(observation);
+}
+
+/** Asking needs somebody who judges. */
+async function judge({ guard, confirm }: RunCommandOptions) {
+  if (guard === undefined && confirm === undefined) return {};
+  const { rules } = await import('../../runtime/security/analyzers/rules.js');
+  const { terminalPolicy } = await import('../terminal-policy.js');
+  return { guards: [rules()], policy: terminalPolicy(confirm === true) };
+}
+
+/** A single word is source already; several are quoted so that the shell gives the program exactly those. */
+function toShellSource(words: readonly string[]): string {
+  const [only = '', ...others] = words;
+  if (others.length === 0) return only;
+  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quote(word))).join(' ');
+}
+
+/** Says why, when a command did not end by itself. */
+function explain({ endedBy, durationMs }: Observation<'run'>): void {
+  const reason = {
+    timeout: `the command was ended after ${(durationMs / 1000).toFixed(1)} s, its time limit`,
+    'no-change': 'the command printed nothing for too long and was ended',
+    oom: 'the command ran out of memory and was killed',
+    killed: 'the command was killed together with its shell',
+    lost: 'the cell died while the command ran',
+    'output-limit': 'the command printed more than its limit and was ended',
+    cancelled: undefined,
+    exit: undefined,
+  }[endedBy];
+  if (reason !== undefined) process.stderr.write(`workcell: ${reason}\n`);
+}

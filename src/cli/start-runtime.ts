@@ -1,0 +1,127 @@
+/** Gives a command its runtime, in a fresh cell or in one that was kept, with its log and with progress on a terminal. */
+import type { CellPlace } from '../cells.js';
+import type {
+  AttachRuntimeOptions,
+  BackendName,
+  CreateRuntimeOptions,
+  Runtime,
+  StatusUpdate,
+} from '../index.js';
+import type { CellOptions } from './cell-options.js';
+import { createLog, type Log } from './cli-log.js';
+import { Progress } from './start-progress.js';
+
+interface Started {
+  readonly runtime: Runtime;
+  readonly log: Log;
+  /** Ends the cell, or lets go of one that is kept. */
+  end(): Promise<void>;
+}
+
+export async function startRuntime(
+  options: CellOptions,
+  signal: AbortSignal,
+  given: Given = {},
+): Promise<Started> {
+  const { loadConfig } = await import('../config/load-config.js');
+  const { config: file, verbose } = options;
+  const { values, notHonoured } = await loadConfig({ cwd: process.cwd(), env: process.env, file });
+  const log = createLog(verbose ? 'debug' : values.log.level);
+  for (const { file: foreign, key, reason } of notHonoured)
+    if (key === undefined)
+      log('warn', `The configuration file is not read: it ${reason}.`, { file: foreign });
+  const progress = new Progress();
+  const onStatus = (update: StatusUpdate) => {
+    // A start that fails is reported as the error it throws.
+    log(update.status === 'ERROR' ? 'debug' : update.level, update.message, { status: update.status });
+    progress.show(update.message);
+  };
+  try {
+    const { place, ...trusted } = given;
+    const common = { config: file, onStatus, signal, ...trusted };
+    const unplaced = options.backend === undefined && values.backend === undefined;
+    const runtime = await (options.attach === undefined
+      ? create(options, { ...common, ...(unplaced && place?.()) })
+      : attach(options, common));
+    return { runtime, log, end: () => end(runtime, options) };
+  } finally {
+    progress.end();
+  }
+}
+
+type Trusted = Pick<CreateRuntimeOptions, 'policy' | 'guards' | 'secrets' | 'plugins'>;
+
+/** What a command itself says about the runtime. */
+type Given = Trusted & {
+  /** Where the cell is when neither the command line nor a configuration names a backend. */
+  readonly place?: () => object;
+};
+
+type Common = Pick<CreateRuntimeOptions, 'config' | 'onStatus' | 'signal'> & Trusted;
+
+async function create(options: CellOptions, common: Common): Promise<Runtime> {
+  const { createRuntime } = await import('../create-runtime.js');
+  const { givenBackendOptions } = await import('./backend-options.js');
+  const { backend, workspace, keepAlive } = options;
+  return createRuntime({
+    ...(await givenBackendOptions(backend, options as Record<string, unknown>)),
+    // The configuration checks what was typed, and says what is accepted.
+    backend,
+    minIsolation: demandGiven(options),
+    workspace,
+    ...(keepAlive && { keepAlive }),
+    ...common,
+  } as CreateRuntimeOptions);
+}
+
+async function attach(options: CellOptions, common: Common): Promise<Runtime> {
+  const { attachRuntime } = await import('../attach-runtime.js');
+  const { findCell } = await import('./find-cell.js');
+  const { attach: named = '', config } = options;
+  await refuseShape(options);
+  const cell = await findCell(named, { config, ...(await placeGiven(options)) });
+  return attachRuntime(cell, {
+    ...common,
+    config,
+    minIsolation: demandGiven(options),
+  } as AttachRuntimeOptions);
+}
+
+function demandGiven({ minIsolation: tier, minFact: facts }: CellOptions) {
+  return { tier, facts };
+}
+
+/** What a cell is like was settled when it was started. */
+async function refuseShape(options: CellOptions): Promise<void> {
+  const { givenBackendOptions } = await import('./backend-options.js');
+  const given = await givenBackendOptions(options.backend, options as Record<string, unknown>);
+  const names = [...(options.workspace === undefined ? [] : ['workspace']), ...Object.keys(given)];
+  const place = await placeGiven(options);
+  const name = names.find((option) => !Object.hasOwn(place, option) && option !== 'keepAlive');
+  if (name === undefined) return;
+  const { WorkcellError } = await import('../protocol/errors.js');
+  throw new WorkcellError(
+    'invalid-config',
+    `The option ${name} holds for a cell that is started, and --attach goes on in one. Leave out either.`,
+    { details: { option: name } },
+  );
+}
+
+/** What was typed of where the cell is. */
+export async function placeGiven(options: CellOptions): Promise<CellPlace> {
+  const { keepers, placeNames } = await import('../cells.js');
+  const names = placeNames(await keepers());
+  const given = Object.entries(options).filter(([name]) => names.includes(name));
+  return { ...Object.fromEntries(given), backend: options.backend as BackendName | undefined };
+}
+
+/** A cell that is kept is left as it is. */
+async function end(runtime: Runtime, { keepAlive, attach: attached }: CellOptions): Promise<void> {
+  if (!keepAlive && attached === undefined) return runtime.close();
+  await runtime.detach();
+  if (!keepAlive) return;
+  const { id } = runtime;
+  process.stderr.write(
+    `workcell: cell ${id} goes on. Work in it with --attach ${id}; end it with: workcell cells stop ${id}\n`,
+  );
+}

@@ -1,0 +1,120 @@
+/** CAMEL's tool-server protocol over tools that run elsewhere: one path for each tool, JSON within JSON. */
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { createAccess } from '../../base/http/access.js';
+import { createHttpApp, type Mount, mount, protect } from '../../base/http/http-app.js';
+import type { Exposure } from '../../base/http/http-options.js';
+import { checkExposure, type HttpListener, listen, withBoundHost } from '../../base/http/listen.js';
+import { WorkcellError } from '../../protocol/index.js';
+import { namedArguments } from './named-arguments.js';
+
+/** A tool as the server offers it. */
+export interface ServedTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema; the order of its properties is that of positional arguments. */
+  readonly parameters: { readonly [keyword: string]: unknown };
+}
+
+export interface CamelOptions extends Pick<Exposure, 'hosts' | 'origins'> {
+  /** Password of HTTP Basic, with any user. Without it none is needed. */
+  readonly token?: string | undefined;
+  /** The entry points as they were given. */
+  readonly toolkits: readonly string[];
+  /** In order; of several with one name the first answers. */
+  readonly tools: readonly ServedTool[];
+}
+
+/** What calls tools, such as a runtime that they are registered with. */
+export interface ToolCaller {
+  callTool(
+    name: string,
+    input: Record<string, unknown>,
+    context: { signal: AbortSignal },
+  ): Promise<{ result: unknown; stdout: string }>;
+}
+
+function camelTools(runtime: ToolCaller, options: CamelOptions): Mount['routes'] {
+  const { toolkits, tools } = options;
+  const access = createAccess({ token: options.token });
+  return (scope) => {
+    protect(scope, ({ headers }) =>
+      access.checkToken({ ...headers, authorization: asBearer(headers.authorization) }),
+    );
+    scope.setErrorHandler((error, _request, reply) => answerFailure(reply, error));
+    scope.setNotFoundHandler((request, reply) => {
+      const known = request.url === '/health' || tools.some(({ name }) => request.url === `/${name}`);
+      return known
+        ? reply.code(405).send({ detail: 'Method Not Allowed' })
+        : reply.code(404).send({ detail: 'Not Found' });
+    });
+    scope.get('/health', async () => ({ status: 'ok', toolkits, endpoints: tools.map(({ name }) => name) }));
+    scope.get('/docs', (_request, reply) => reply.type('text/plain; charset=utf-8').send(describe(tools)));
+    for (const tool of new Map([...tools].reverse().map((entry) => [entry.name, entry])).values())
+      toolRoute(scope, tool, runtime);
+  };
+}
+
+/** Its clients choose their passwords themselves, and have short ones. */
+const shortest = 1;
+
+/** `also`: what else the server answers. */
+export async function serveCamel(
+  runtime: ToolCaller,
+  options: CamelOptions & Exposure,
+  also: readonly Mount[] = [],
+): Promise<HttpListener> {
+  checkExposure(options, { shortest });
+  const app = createHttpApp({ access: createAccess(withBoundHost(options)), sendFailure: answerFailure });
+  mount(app, [{ prefix: '', routes: camelTools(runtime, options) }, ...also]);
+  return listen(app, options.listen);
+}
+
+function toolRoute(scope: FastifyInstance, tool: ServedTool, runtime: ToolCaller): void {
+  scope.post(`/${tool.name}`, async (request, reply) => {
+    if (!isObject(request.body)) return reply.code(422).send(unprocessable(request.body));
+    const stop = new AbortController();
+    reply.raw.once('close', () => stop.abort());
+    const { args, kwargs, redirect_stdout: redirect } = request.body;
+    const input = namedArguments(tool, args, kwargs);
+    const { result, stdout } = await runtime.callTool(tool.name, input, { signal: stop.signal });
+    const output = JSON.stringify(result);
+    return redirect ? { output, stdout } : { output };
+  });
+}
+
+/** The client puts user and password into the address and sends them as HTTP Basic; the password is the token. */
+function asBearer(authorization: string | undefined): string | undefined {
+  const encoded = /^basic +(\S+)$/i.exec(authorization ?? '')?.[1];
+  if (encoded === undefined) return authorization;
+  const [, password = ''] = /^[^:]*:(.*)$/s.exec(Buffer.from(encoded, 'base64').toString('utf8')) ?? [];
+  return `Bearer ${password}`;
+}
+
+/** Its client shows the body of a failure to the model as it is. */
+function answerFailure(reply: FastifyReply, error: unknown): FastifyReply {
+  const { statusCode, message } = error as { statusCode?: number; message: string };
+  if (WorkcellError.isInstance(error) && error.code === 'unauthorized')
+    return reply.code(401).header('www-authenticate', 'Basic').send({ detail: 'Not authenticated' });
+  if (WorkcellError.isInstance(error) && error.code === 'request-refused')
+    return reply.code(403).send({ detail: message });
+  if (statusCode === 413 || (WorkcellError.isInstance(error) && error.code === 'request-too-large'))
+    return reply.code(413).send({ detail: message });
+  const unreadable = WorkcellError.isInstance(error) && error.code === 'invalid-action';
+  if (unreadable || (statusCode !== undefined && statusCode < 500))
+    return reply.code(422).send(unprocessable(undefined, message));
+  return reply.code(500).send({ detail: 'Internal Server Error', error_message: message });
+}
+
+function unprocessable(input: unknown, message = 'Input should be a valid dictionary') {
+  return { detail: [{ type: 'dict_type', loc: ['body'], msg: message, input: input ?? null }] };
+}
+
+function describe(tools: readonly ServedTool[]): string {
+  return tools
+    .map(({ name, description }) => `POST /${name}\n  ${description.replaceAll('\n', '\n  ')}\n`)
+    .join('\n');
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,78 @@
+/** A runtime as an MCP server, without a transport. */
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import {
+  CallToolRequestSchema,
+  ErrorCode,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
+  ListToolsRequestSchema,
+  McpError,
+  ReadResourceRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+import { packageVersion } from '../../cell/server/routes/status-routes.js';
+import type { Runtime } from '../../index.js';
+import { type Progress, WorkcellError } from '../../protocol/index.js';
+import type { AgentToolOptions } from '../../runtime/tools/agent-tools.js';
+import { fileTemplate, listResources, readResource } from './mcp-resources.js';
+import { callTool, listTools } from './mcp-tools.js';
+
+const messageCharacters = 4096;
+
+type Notify = (notification: {
+  method: 'notifications/progress';
+  params: { progressToken: string | number; progress: number; message: string };
+}) => Promise<void>;
+
+export function createMcpServer(runtime: Runtime, options: AgentToolOptions): McpServer {
+  const mcp = new McpServer(
+    { name: 'workcell', version: packageVersion() },
+    { capabilities: { tools: {}, resources: {} }, instructions: instructions(runtime) },
+  );
+  // What is offered changes with what is registered, so it is asked for instead of listed beforehand.
+  const { server } = mcp;
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listTools(runtime, options) }));
+  server.setRequestHandler(CallToolRequestSchema, ({ params }, { signal, sendNotification, _meta }) => {
+    const token = _meta?.progressToken;
+    const onProgress = token === undefined ? undefined : forward(token, sendNotification);
+    return asked(() =>
+      callTool(runtime, params.name, params.arguments ?? {}, options, { signal, onProgress }),
+    );
+  });
+  server.setRequestHandler(ListResourcesRequestSchema, () =>
+    asked(async () => ({ resources: await listResources(runtime) })),
+  );
+  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: [fileTemplate] }));
+  server.setRequestHandler(ReadResourceRequestSchema, ({ params }) =>
+    asked(() => readResource(runtime, params.uri)),
+  );
+  return mcp;
+}
+
+function instructions({ backend, isolation, workspace }: Runtime): string {
+  return `Everything runs in one cell (backend ${backend}, isolation ${isolation.tier}). The workspace is ${workspace}; relative paths start there. Shell sessions of "run" keep their state.`;
+}
+
+/** Output as it is produced. The number counts characters; the message has the newest of them. */
+function forward(progressToken: string | number, notify: Notify): (progress: Progress) => Promise<void> {
+  let characters = 0;
+  return async (progress) => {
+    if (progress.type !== 'output-delta') return;
+    characters += progress.text.length;
+    const message = progress.text.slice(-messageCharacters);
+    await notify({
+      method: 'notifications/progress',
+      params: { progressToken, progress: characters, message },
+    });
+  };
+}
+
+/** What fails outside of a tool's own answer is an error of the protocol. */
+async function asked<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!WorkcellError.isInstance(error)) throw error;
+    const code = error.code === 'internal' ? ErrorCode.InternalError : ErrorCode.InvalidParams;
+    throw new McpError(code, error.message, { code: error.code });
+  }
+}

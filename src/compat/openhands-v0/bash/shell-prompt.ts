@@ -1,0 +1,48 @@
+/** What the prompt of the shell would tell: who and where it is, its Python, its last background job. */
+import type { Executor } from '../../../protocol/index.js';
+import type { CommandMetadata } from '../observations.js';
+import { perform } from '../perform-action.js';
+
+export interface Prompt {
+  readonly metadata: Pick<CommandMetadata, 'pid' | 'username' | 'hostname' | 'py_interpreter_path'>;
+  /** What programs in the background printed since the last command. */
+  readonly stray: string;
+  /** A fresh shell had to answer, because the one before is gone. */
+  readonly isFresh: boolean;
+}
+
+const marker = '@openhands-prompt';
+
+const answer = new RegExp(`\\n?${marker}\\t(\\d*)\\t([^\\t\\n]*)\\t([^\\t\\n]*)\\t\\n(/.*)?\\n?`);
+
+/** Nothing is forked for it. */
+const question = [
+  String.raw`__openhands_prompt='\u'$'\t''\h'`,
+  String.raw`\builtin printf '\n${marker}\t%s\t%s\t\n' "${'$'}{!:-}" "${'$'}{__openhands_prompt@P}"`,
+  String.raw`\builtin unset __openhands_prompt`,
+  String.raw`\builtin type -P python || :`,
+];
+
+/** Asks the shell itself, because a command may have changed any of it. `$?` stays what the last command left. */
+export async function readPrompt(executor: Executor, session: string, exitCode: number): Promise<Prompt> {
+  // The shell's own output may lead elsewhere, and what `set -x` says about the question is of no interest.
+  const command = `{ ${[...question, restoreStatus(exitCode)].join('; ')}; } >/dev/tty 2>/dev/null`;
+  const { output, notice } = await perform(executor, { action: 'run', command, session });
+  const [block = '', pid = '', username = '', hostname = '', python = ''] = answer.exec(output) ?? [];
+  return {
+    metadata: {
+      pid: pid === '' ? -1 : Number(pid),
+      username: username || null,
+      hostname: hostname || null,
+      py_interpreter_path: python,
+    },
+    stray: output.replace(block, ''),
+    isFresh: notice !== undefined,
+  };
+}
+
+/** A status other than 0 and 1 takes a subshell. With `set -e` a failing one would end the shell. */
+function restoreStatus(exitCode: number): string {
+  if (exitCode === 0) return ':';
+  return `case $- in *e*) ;; *) (\\builtin exit ${exitCode});; esac`;
+}

@@ -1,0 +1,53 @@
+/** A page that shows a picture or a PDF file, for `/view`. Everything is in the page; nothing is loaded from elsewhere. */
+import { extname, posix } from 'node:path';
+import type { Executor } from '../../../protocol/index.js';
+import { perform } from '../perform-action.js';
+import { kindOf } from './path-kind.js';
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  '.pdf': 'application/pdf',
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.gif': 'image/gif',
+};
+
+export interface Page {
+  readonly status: number;
+  readonly html: string;
+}
+
+export async function viewPage(executor: Executor, path: string): Promise<Page> {
+  if (!path.startsWith('/')) return failure(400, 'The path must be absolute.');
+  const kind = await kindOf(executor, path);
+  if (kind === 'missing') return failure(404, `There is no file ${path}.`);
+  if (kind === 'directory') return failure(400, `${path} is a directory.`);
+  const mediaType = mediaTypes[extname(path).toLowerCase()];
+  if (mediaType === undefined)
+    return failure(415, `Only ${Object.keys(mediaTypes).join(', ')} files can be shown.`);
+  const { content } = await perform(executor, {
+    action: 'read',
+    path,
+    encoding: 'base64',
+    maxBytes: 67_108_864,
+  });
+  const name = escapeHtml(posix.basename(path));
+  const url = `data:${mediaType};base64,${content}`;
+  const body =
+    mediaType === 'application/pdf'
+      ? `<embed type="${mediaType}" src="${url}" style="width:100%;height:100vh">`
+      : `<img alt="${name}" src="${url}">`;
+  return { status: 200, html: page(`File Viewer - ${name}`, body) };
+}
+
+function failure(status: number, message: string): Page {
+  return { status, html: page('File Viewer', `<p>${escapeHtml(message)}</p>`) };
+}
+
+function page(title: string, body: string): string {
+  return `<!doctype html><html><head><meta charset="utf-8"><title>${title}</title></head><body>${body}</body></html>`;
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,0 +1,76 @@
+/** The bash socket: pushes every event as JSON, and starts the commands that a client sends. */
+
+import { randomBytes } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import type { WebSocket } from 'ws';
+import { JsonError, parseJson } from '../../../base/json.js';
+import { messageOf, parse, Refusal } from '../detail-errors.js';
+import type { FacadeContext } from '../facade-context.js';
+import { admit } from '../socket-admission.js';
+import { executeRequestSchema } from './commands.js';
+import { formatTimestamp } from './timestamps.js';
+
+const mostSubscribers = 50;
+
+/** What may wait in a connection; more stays with the events, where it has its bound. */
+const windowBytes = 256 * 1024;
+
+export function bashSocket(app: FastifyInstance, context: FacadeContext): void {
+  const { keys, events } = context;
+  let subscribers = 0;
+  app.get('/sockets/bash-events', { websocket: true, config: { keyless: true } }, (socket, request) => {
+    const query = request.query as Record<string, unknown>;
+    const wantsAll = query.resend_mode === 'all' || query.resend_all === 'true';
+    admit(socket, request, keys, {
+      onAdmit() {
+        if (subscribers >= mostSubscribers) return socket.close(1013, 'Too many subscribers');
+        subscribers++;
+        socket.once('close', () => subscribers--);
+        void push(socket, context, wantsAll ? 0 : events.last);
+      },
+      onFrame: (frame) => answer(socket, context, frame),
+    });
+  });
+}
+
+/** Follows the events from a position until the socket closes. A slow reader delays nobody but itself. */
+async function push(socket: WebSocket, { events }: FacadeContext, from: number): Promise<void> {
+  const closed = new AbortController();
+  socket.once('close', () => closed.abort());
+  let position = from;
+  while (socket.readyState === socket.OPEN) {
+    const entry = events.after(position);
+    if (entry === undefined) {
+      await events.change(closed.signal);
+      continue;
+    }
+    position = entry.sequence;
+    // As bytes: strings that wait for a slow reader grow the heap until it is next collected as a whole.
+    const frame = Buffer.from(JSON.stringify(entry.event));
+    if (socket.bufferedAmount < windowBytes) socket.send(frame, { binary: false });
+    else await new Promise<void>((resolve) => socket.send(frame, { binary: false }, () => resolve()));
+  }
+}
+
+function answer(socket: WebSocket, { commands, activity }: FacadeContext, frame: string): void {
+  activity.touch();
+  try {
+    commands.start(parse(executeRequestSchema, parseJson(frame), 'body'));
+  } catch (error) {
+    const isInvalid = error instanceof JsonError || (error instanceof Refusal && error.status === 422);
+    const problem = {
+      kind: 'BashError',
+      id: randomBytes(16).toString('hex'),
+      timestamp: formatTimestamp(Date.now() * 1000),
+      code: isInvalid ? 'ValidationError' : 'Error',
+      detail: detailOf(error),
+    };
+    socket.send(JSON.stringify(problem));
+  }
+}
+
+function detailOf(error: unknown): string {
+  if (error instanceof JsonError) return `The frame cannot be used: ${error.message}.`;
+  if (error instanceof Refusal && typeof error.detail !== 'string') return JSON.stringify(error.detail);
+  return messageOf(error);
+}

@@ -1,0 +1,50 @@
+/** Reads bodies that are not parsed by the server: uploads, and the JSON of a GET request. */
+import type { IncomingMessage } from 'node:http';
+import { parseBody } from '../../base/http/json-body.js';
+import { Refusal } from './detail-errors.js';
+
+/** In which the next piece must arrive. */
+const silenceMs = 30_000;
+
+const largestJson = 1024 * 1024;
+const deepestJson = 64;
+
+/**
+ * The bytes as they come. A reader that stops early leaves the connection as it is, so that the client hears why;
+ * the rest of the body is thrown away.
+ */
+export async function* bodyOf(request: IncomingMessage): AsyncGenerator<Uint8Array> {
+  let timer: NodeJS.Timeout | undefined;
+  const watch = () => {
+    timer = setTimeout(() => request.destroy(new Error('silence')), silenceMs);
+  };
+  try {
+    watch();
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      clearTimeout(timer);
+      yield chunk as Uint8Array;
+      watch();
+    }
+  } catch {
+    throw new Refusal(400, 'The body broke off before its end.');
+  } finally {
+    clearTimeout(timer);
+    // A body that was begun is read to its end by nobody else, and the next request waits behind it.
+    request.resume();
+  }
+}
+
+export async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of bodyOf(request)) {
+    size += chunk.length;
+    if (size > largestJson) throw new Refusal(413, `The body is larger than ${largestJson} bytes.`);
+    chunks.push(chunk);
+  }
+  try {
+    return parseBody(Buffer.concat(chunks), deepestJson);
+  } catch {
+    throw new Refusal(422, [{ type: 'json_invalid', loc: ['body'], msg: 'JSON decode error' }]);
+  }
+}

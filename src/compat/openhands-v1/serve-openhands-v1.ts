@@ -1,0 +1,19 @@
+/** Starts a server that clients of the OpenHands V1 agent-server can use. */
+import type { ServeOptions } from '../../cell/server/executor-server-options.js';
+import { type ExecutorServer, serveExecutor } from '../../cell/server/serve-executor.js';
+import type { Executor } from '../../protocol/index.js';
+import { type FacadeOptions, openHandsV1 } from './facade.js';
+import { keyHeader } from './session-key-check.js';
+
+export type OpenHandsV1Options = FacadeOptions & Omit<ServeOptions, 'token' | 'tokenHeaders' | 'extend'>;
+
+/** The first session key is also the token of the native routes, which the same server answers. */
+export function serveOpenHandsV1(executor: Executor, options: OpenHandsV1Options): Promise<ExecutorServer> {
+  const { sessionApiKeys, vscode, ...server } = options;
+  return serveExecutor(executor, {
+    ...server,
+    token: sessionApiKeys[0],
+    tokenHeaders: [keyHeader],
+    extend: openHandsV1({ sessionApiKeys, vscode, log: server.log }),
+  });
+}

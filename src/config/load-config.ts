@@ -1,0 +1,160 @@
+/** The effective configuration: files, then `WORKCELL_*`, then options, each above the one before. */
+import { lstatSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import type { z } from 'zod';
+import { type Config, configSchema } from '../protocol/config.js';
+import { WorkcellError } from '../protocol/errors.js';
+import { describeIssues } from '../protocol/parse.js';
+import { choicesOf, toOptionNames, unwrap } from './config-schema.js';
+import { generalSettings } from './config-settings.js';
+import { type Entry, fromEnvironment, fromOptions } from './entries.js';
+import { untrusted } from './file.js';
+import { type FileEntries, type NotHonoured, readFiles, refuseWidening } from './layers.js';
+import { didYouMean, nearest } from './nearest.js';
+import type { Table } from './plain-table.js';
+import { redact } from './redact.js';
+
+export interface LoadConfigOptions {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** A file that must exist; `false`: neither files nor the environment. Default: `WORKCELL_CONFIG`, or the user's own file and that of the project. */
+  readonly file?: string | false | undefined;
+  /** Values by their key, such as `sandbox.timeout`; what is undefined does not count. */
+  readonly overrides?: Readonly<Table>;
+  /** Reads a project that asks for more than it may without what does not count, instead of refusing it. */
+  readonly lenient?: boolean;
+}
+
+export interface LoadedConfig {
+  readonly values: Config;
+  /** The options that backends' own sections set, by backend and by the option's name in code. */
+  readonly backendOptions: Readonly<Record<string, Table>>;
+  /** Where each value came from, by key: `default`, a path, a variable's name, or `option`. */
+  readonly sources: Readonly<Record<string, string>>;
+  /** The files that were read. */
+  readonly files: readonly string[];
+  /** The one of them that was found by searching. */
+  readonly project: string | undefined;
+  /** What files say that does not count. */
+  readonly notHonoured: readonly NotHonoured[];
+  /** The same by key, secrets hidden: what `workcell config` prints. */
+  readonly shown: Readonly<Record<string, unknown>>;
+}
+
+const noFiles: FileEntries = { entries: [], files: [], project: undefined, notHonoured: [] };
+
+/**
+ * Reads and checks all sources. An unknown key or a bad value in any of them throws `invalid-config`, and a file that was
+ * found by searching and asks for more than it may, or that others may change, `config-untrusted`.
+ */
+export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
+  const { cwd, overrides = {}, file, lenient = false } = options;
+  const env = file === false ? {} : options.env;
+  const { entries: written, ...read } =
+    file === false ? noFiles : await readFiles({ cwd, env, file, check, lenient });
+  if (!lenient) refuseWidening(read.notHonoured);
+  const given = [...(await fromEnvironment(env)), ...(await fromOptions(overrides))];
+  for (const entry of given) check(entry);
+  const effective = new Map(
+    [...written, ...given].map((entry) => [entry.setting.key, absolute(entry, cwd, read)]),
+  );
+  return { ...read, ...assemble(effective) };
+}
+
+function check({ setting, value, source }: Entry): void {
+  const { key, schema } = setting;
+  const result = schema.safeParse(toOptionNames(value, schema));
+  if (result.success) return;
+  const shown = redact(key, value);
+  const accepted = acceptedBy(schema);
+  const reason = accepted === undefined ? `: ${describeIssues(result.error)}.` : '.';
+  const advice = accepted === undefined ? '' : ` Accepted: ${accepted}.`;
+  const meant = typeof value === 'string' ? didYouMean(nearest(value, choicesOf(schema))) : '';
+  throw new WorkcellError(
+    // A name typed by a caller is a mistake in the call; one in a file or a variable is a mistake in the set-up.
+    key === 'backend' && source === 'option' ? 'backend-unknown' : 'invalid-config',
+    `${key} = ${JSON.stringify(shown)} (from ${source}) is not accepted${reason}${meant}${advice}`,
+    { details: { key, value: shown, source, accepted } },
+  );
+}
+
+function acceptedBy(schema: z.ZodType): string | undefined {
+  const choices = choicesOf(schema);
+  return choices.length > 0 ? choices.join(', ') : unwrap(schema).description;
+}
+
+/** A path means the same from wherever the program is started, so it starts where it is written. */
+function absolute(entry: Entry, cwd: string, { files, project }: Omit<FileEntries, 'entries'>): Entry {
+  const { setting, value, source } = entry;
+  const { key } = setting;
+  const [, store] = key === 'events.store' ? (/^sqlite:(.+)$/s.exec(String(value)) ?? []) : [];
+  const given = key === 'workspace' ? String(value) : store;
+  if (given === undefined) return entry;
+  if (store !== undefined && source === setting.variable && !isAbsolute(store)) throw refuseRelative(entry);
+  const base = files.includes(source) ? dirname(source) : cwd;
+  const path = resolve(base, given);
+  if (source === project) refuseLinks(entry, base, path);
+  return { ...entry, value: key === 'workspace' ? path : `sqlite:${path}` };
+}
+
+/** A variable holds in every directory, and a store that lies in one could have been put there. */
+function refuseRelative({ setting: { key }, value, source }: Entry): WorkcellError {
+  return new WorkcellError(
+    'invalid-config',
+    `${key} = ${JSON.stringify(value)} (from ${source}) is not accepted: a variable holds in every directory, so give an absolute path.`,
+    { details: { key, source } },
+  );
+}
+
+/** What is trusted is what the file says. Whoever works beside it could exchange a directory for a link to another. */
+function refuseLinks({ setting: { key }, source }: Entry, base: string, path: string): void {
+  const below = relative(base, path);
+  if (below === '' || below.startsWith('..')) return;
+  let place = base;
+  for (const name of below.split('/')) {
+    place = join(place, name);
+    if (!lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) continue;
+    throw untrusted(
+      source,
+      `${key} in ${source} leads through the link ${place}, which is not part of what was trusted. Name the directory that is meant, or use --config ${source}.`,
+    );
+  }
+}
+
+/** The same for every load; what is not set needs no check. */
+const defaults = new Map(
+  generalSettings.map(({ key, schema }) => {
+    const value: unknown = schema.parse(undefined);
+    return [key, { value, shown: redact(key, value) }];
+  }),
+);
+
+function assemble(
+  effective: ReadonlyMap<string, Entry>,
+): Pick<LoadedConfig, 'values' | 'backendOptions' | 'sources' | 'shown'> {
+  const general: Record<string, Table | unknown> = {};
+  const backendOptions: Record<string, Table> = {};
+  const sources: Record<string, string> = {};
+  const shown: Table = {};
+  for (const setting of generalSettings) {
+    const [section, name] = setting.key.split('.') as [string, string?];
+    const entry = effective.get(setting.key);
+    const value = entry?.value ?? defaults.get(setting.key)?.value;
+    sources[setting.key] = entry?.source ?? 'default';
+    shown[setting.key] =
+      entry === undefined ? defaults.get(setting.key)?.shown : redact(setting.key, entry.value);
+    if (name === undefined) general[section] = value;
+    else general[section] = { ...(general[section] as Table | undefined), [name]: value };
+  }
+  for (const { setting, value, source } of effective.values()) {
+    const { key, option, schema } = setting;
+    if (option === undefined) continue;
+    backendOptions[option.backend] = {
+      ...backendOptions[option.backend],
+      [option.name]: toOptionNames(value, schema),
+    };
+    sources[key] = source;
+    shown[key] = redact(key, value);
+  }
+  return { values: configSchema.parse(general), backendOptions, sources, shown };
+}

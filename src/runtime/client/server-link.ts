@@ -1,0 +1,272 @@
+/** The way to one server: pooled connections, what every request carries, and when to try again. */
+
+import { setMaxListeners } from 'node:events';
+import type { Readable } from 'node:stream';
+import { Pool } from 'undici';
+import { parseJson } from '../../base/json.js';
+import { protocolVersion, WorkcellError } from '../../protocol/index.js';
+import {
+  clientHeader,
+  heartbeatMs,
+  infoSchema,
+  instanceHeader,
+  type ServerInfo,
+} from '../../protocol/wire.js';
+import {
+  disconnected,
+  errorFrom,
+  isAbsent,
+  isForeign,
+  isTlsTrouble,
+  notAnExecutor,
+  silent,
+} from './client-failures.js';
+import { type Connect, type Place, waysTo } from './connect-ways.js';
+import { readText } from './read-body.js';
+
+const defaultSilenceMs = 4 * heartbeatMs;
+
+/** After the first failure, trying goes on for so long; where nobody listens, only a few times. */
+const retryMs = 10_000;
+const triesWhenAbsent = 3;
+const firstDelayMs = 25;
+const longestDelayMs = 1000;
+
+/** In which a server must have said what it is. */
+const handshakeMs = 10_000;
+
+/** A server that cannot be reached any more is soon known to be gone, and why, where somebody watches it. */
+const shutdownReportMs = 3000;
+
+const errorBytes = 1024 * 1024;
+
+export interface LinkOptions {
+  readonly token?: string | undefined;
+  /** Names this client to a server that it shares with others. */
+  readonly client?: string | undefined;
+  /** Resolves with the reason when the server is known to be gone. */
+  readonly gone?: Promise<string> | undefined;
+  /** A connection that shows no sign of life for so long while an answer is due is taken for dead. */
+  readonly silenceMs?: number | undefined;
+  /** While the cell is halted: settles when it goes on. No silence is held against it in the meantime. */
+  readonly halted?: (() => Promise<void> | undefined) | undefined;
+}
+
+export interface LinkRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly path: string;
+  readonly headers?: Record<string, string> | undefined;
+  readonly body?: string | Readable | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** How long the server may take to begin its answer. */
+  readonly answerMs?: number | undefined;
+  /** A status above 399 that is an answer like any other. */
+  readonly accept?: number | undefined;
+}
+
+export interface LinkAnswer {
+  readonly status: number;
+  readonly headers: Record<string, string | string[] | undefined>;
+  readonly body: Readable;
+}
+
+export class Link {
+  readonly where: string;
+  readonly origin: string;
+  readonly connect: Connect;
+  /** Resolves with the reason when the server could not be reached any more. */
+  readonly lost: Promise<string>;
+
+  readonly #pool: Pool;
+  readonly #token: string | undefined;
+  readonly #client: string | undefined;
+  readonly #isLocal: boolean;
+  readonly #halted: () => Promise<void> | undefined;
+  readonly #watched: Promise<void> | undefined;
+  readonly #gone = new AbortController();
+  #reportLost = (_reason: string): void => {};
+  #instance: string | undefined;
+  #closed = false;
+
+  constructor(place: Place, options: LinkOptions) {
+    const { connect, origin, isLocal } = waysTo(place);
+    this.where = 'socketPath' in place ? place.socketPath : origin;
+    this.origin = origin;
+    this.connect = connect;
+    this.#isLocal = isLocal;
+    this.#token = options.token;
+    this.#client = options.client;
+    this.#halted = options.halted ?? (() => undefined);
+    const { silenceMs = defaultSilenceMs } = options;
+    this.lost = new Promise((resolve) => {
+      this.#reportLost = resolve;
+    });
+    this.#pool = new Pool(origin, {
+      connect: (_options, callback) => {
+        connect().then(
+          (socket) => callback(null, socket as Parameters<typeof callback>[1] & object),
+          (error: Error) => callback(error, null),
+        );
+      },
+      headersTimeout: silenceMs,
+      bodyTimeout: silenceMs,
+      pipelining: 1,
+      allowH2: false,
+    });
+    // Every request under way listens to it.
+    setMaxListeners(0, this.#gone.signal);
+    this.#watched = options.gone?.then((reason) => this.fail(reason));
+  }
+
+  /** While the cell is halted: settles when it goes on. */
+  halted(): Promise<void> | undefined {
+    return this.#halted();
+  }
+
+  /** Headers that every request carries. */
+  headers(): Record<string, string> {
+    return {
+      ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
+      ...(this.#client !== undefined && { [clientHeader]: this.#client }),
+      ...(this.#instance !== undefined && { [instanceHeader]: this.#instance }),
+    };
+  }
+
+  /** Meets the server: checks that both speak the same version. */
+  async handshake(signal?: AbortSignal): Promise<ServerInfo> {
+    const late = AbortSignal.timeout(handshakeMs);
+    const either = signal === undefined ? late : AbortSignal.any([signal, late]);
+    const info = await this.retrying(async () => {
+      const { status, body } = await this.request({ method: 'GET', path: '/v1/info', signal: either });
+      return readInfo(status, await readText(body, errorBytes));
+    }, either).catch(async (error: unknown) => {
+      if (!late.aborted || signal?.aborted || !isCancelled(error)) throw error;
+      const halted = this.#halted();
+      if (halted === undefined) throw silent(this.where, handshakeMs, error);
+      await halted;
+      return undefined;
+    });
+    if (info === undefined) return this.handshake(signal);
+    if (info.data === undefined) throw notAnExecutor(this.where);
+    if (info.data.protocolVersion !== protocolVersion) {
+      throw new WorkcellError(
+        'version-mismatch',
+        `The server at ${this.where} speaks protocol version ${info.data.protocolVersion} (workcell ${info.data.version}) and this client version ${protocolVersion}. Use the same release on both sides.`,
+        { details: { server: info.data.protocolVersion, client: protocolVersion } },
+      );
+    }
+    this.#instance = info.data.instance;
+    return info.data;
+  }
+
+  /** One try. An answer that is a refusal is thrown as the error it carries. */
+  async request(request: LinkRequest): Promise<LinkAnswer> {
+    const { method, path, headers, body, signal, answerMs, accept } = request;
+    const {
+      statusCode,
+      headers: given,
+      body: content,
+    } = await this.#pool.request({
+      method,
+      path,
+      headers: { ...this.headers(), ...headers },
+      body: body ?? null,
+      signal: signal === undefined ? this.#gone.signal : AbortSignal.any([signal, this.#gone.signal]),
+      ...(answerMs !== undefined && { headersTimeout: answerMs }),
+    });
+    if (statusCode < 400 || statusCode === accept)
+      return { status: statusCode, headers: given, body: content };
+    const error = errorFrom(statusCode, await readText(content, errorBytes));
+    if (error.code === 'runtime-disconnected') this.fail(error.message);
+    throw error;
+  }
+
+  /**
+   * Tries until it works. What the server itself refused is not tried again; a lost connection is, with growing
+   * pauses. `attempt` may report by calling `alive` that it came further, which starts the count anew.
+   */
+  async retrying<T>(attempt: (alive: () => void) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    let failures = 0;
+    let since = 0;
+    for (;;) {
+      try {
+        return await attempt(() => {
+          failures = 0;
+        });
+      } catch (error) {
+        this.#checkGone();
+        if (WorkcellError.isInstance(error) && error.code !== 'rate-limited') throw error;
+        if (signal?.aborted)
+          throw new WorkcellError('cancelled', 'The request was cancelled.', { cause: error });
+        const halted = this.#halted();
+        if (halted !== undefined) {
+          await halted;
+          failures = 0;
+          continue;
+        }
+        if (failures++ === 0) since = performance.now();
+        const patience = isAbsent(error) ? (this.#isLocal ? 1 : triesWhenAbsent) : Number.POSITIVE_INFINITY;
+        if (this.#instance === undefined && isForeign(error)) throw notAnExecutor(this.where, error);
+        if (failures >= patience || isTlsTrouble(error) || performance.now() - since > retryMs) {
+          await this.#awaitShutdownReport();
+          const failure = WorkcellError.isInstance(error) ? error : disconnected(this.where, error);
+          if (failure.code === 'runtime-disconnected') this.#reportLost(failure.message);
+          throw failure;
+        }
+        const delayMs = Math.min(longestDelayMs, firstDelayMs * 2 ** (failures - 1));
+        await new Promise((resolve) => setTimeout(resolve, delayMs));
+      }
+    }
+  }
+
+  /** Lets everything under way fail: the server is gone. */
+  fail(reason: string): void {
+    if (this.#gone.signal.aborted) return;
+    this.#reportLost(reason);
+    this.#gone.abort(new WorkcellError('runtime-disconnected', reason, { details: { server: this.where } }));
+    void this.#pool.destroy().catch(() => {});
+  }
+
+  /** Lets what is under way end, for a time, and then lets go of the connections. */
+  async close(patienceMs: number): Promise<void> {
+    this.#closed = true;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, patienceMs);
+    });
+    await Promise.race([this.#pool.close().catch(() => {}), late]);
+    clearTimeout(timer);
+    await this.#pool.destroy().catch(() => {});
+  }
+
+  /** Gives whoever watches the server time to say why it is gone, which is then what is thrown. */
+  async #awaitShutdownReport(): Promise<void> {
+    if (this.#watched === undefined) return;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, shutdownReportMs);
+    });
+    await Promise.race([this.#watched, late]);
+    clearTimeout(timer);
+    this.#checkGone();
+  }
+
+  #checkGone(): void {
+    const { aborted, reason } = this.#gone.signal;
+    if (aborted) throw reason;
+    if (this.#closed) throw new WorkcellError('runtime-closed', 'The cell was closed; start a new one.');
+  }
+}
+
+/** What a server says of itself; a page, or the way to another place, is nothing of that kind. */
+function readInfo(status: number, text: string): ReturnType<typeof infoSchema.safeParse> {
+  try {
+    return infoSchema.safeParse(status === 200 ? parseJson(text) : undefined);
+  } catch {
+    return infoSchema.safeParse(undefined);
+  }
+}
+
+function isCancelled(error: unknown): boolean {
+  return WorkcellError.isInstance(error) && error.code === 'cancelled';
+}

@@ -1,0 +1,20 @@
+import { WorkcellError } from '../../../protocol/index.js';
+import type { Watch } from '../event-store.js';
+
+/** A connection of its own that is told of each write; when it breaks, the watcher looks again and finds the store gone. */
+export async function listen(url: string, runtimeId: string, onChange: () => void): Promise<Watch> {
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({ connectionString: url, application_name: 'workcell' });
+  client.on('error', onChange);
+  client.on('notification', ({ payload }) => {
+    if (payload === runtimeId) onChange();
+  });
+  try {
+    await client.connect();
+    await client.query('LISTEN workcell_events');
+  } catch (error) {
+    await client.end().catch(() => {});
+    throw error instanceof Error ? error : new WorkcellError('store-unavailable', String(error));
+  }
+  return { close: () => void client.end().catch(() => {}) };
+}

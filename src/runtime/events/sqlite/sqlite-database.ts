@@ -1,0 +1,89 @@
+/** One database file: its driver, its settings and its schema. */
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { DatabaseSyncInstance } from '@photostructure/sqlite';
+import { WorkcellError } from '../../../protocol/index.js';
+import { migrations } from './sqlite-schema.js';
+
+/** How long a write waits for that of another process. */
+const busyMs = 2000;
+
+export async function openDatabase(
+  file: string,
+  durability: 'process' | 'machine',
+): Promise<DatabaseSyncInstance> {
+  const { DatabaseSync } = await loadDriver();
+  let database: DatabaseSyncInstance | undefined;
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makeFile(file);
+    database = new DatabaseSync(file, { timeout: busyMs });
+    // Space that is given back goes to the system; this must come before the first table.
+    database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL');
+    database.exec(`PRAGMA synchronous = ${durability === 'machine' ? 'FULL' : 'NORMAL'}`);
+    migrate(database, file);
+    return database;
+  } catch (error) {
+    if (database?.isOpen) database.close();
+    if (WorkcellError.isInstance(error)) throw error;
+    throw unavailable(file, error);
+  }
+}
+
+/**
+ * Made before SQLite would, because nobody else is to read it; its companions take its mode. One that is there is not
+ * opened: closing it again would drop the locks that another connection of this process holds on it.
+ */
+function makeFile(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+export function unavailable(file: string, error: unknown): WorkcellError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new WorkcellError(
+    'store-unavailable',
+    `The event store ${file} cannot be used: ${reason}. Check that its directory can be written and has space, or choose another store with events.store ("memory" keeps none).`,
+    { details: { store: `sqlite:${file}` }, cause: error },
+  );
+}
+
+async function loadDriver(): Promise<typeof import('@photostructure/sqlite')> {
+  try {
+    return await import('@photostructure/sqlite');
+  } catch (error) {
+    throw new WorkcellError(
+      'store-unavailable',
+      `Events cannot be kept in SQLite: its driver does not load on ${process.platform} ${process.arch}. Install it with "npm install @photostructure/sqlite", or set events.store to memory or a postgres:// address.`,
+      { details: { package: '@photostructure/sqlite' }, cause: error },
+    );
+  }
+}
+
+/** Brings the schema to the newest version, in one transaction, whoever comes first. */
+function migrate(database: DatabaseSyncInstance, file: string): void {
+  if (versionOf(database) === migrations.length) return;
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const version = versionOf(database);
+    if (version > migrations.length)
+      throw new WorkcellError(
+        'store-unavailable',
+        `The event store ${file} was written by a newer Workcell (schema ${version}, this one knows ${migrations.length}). Update Workcell, or choose another file with events.store.`,
+        { details: { store: `sqlite:${file}`, version } },
+      );
+    for (const step of migrations.slice(version)) database.exec(step);
+    database.exec(`PRAGMA user_version = ${migrations.length}`);
+    database.exec('COMMIT');
+  } catch (error) {
+    database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function versionOf(database: DatabaseSyncInstance): number {
+  return Number((database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version);
+}

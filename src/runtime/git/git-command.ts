@@ -1,0 +1,164 @@
+/** Runs git inside the cell as a plain process, and says in one way what went wrong. */
+
+import {
+  againstFilters,
+  filterQuestion,
+  inspectionVariables,
+  type Settings,
+  withoutUnwanted,
+  workVariables,
+} from '../../base/git-settings.js';
+import { WorkcellError } from '../../protocol/index.js';
+import type { Call } from '../verb-call.js';
+
+const patienceMs = 60_000;
+const largestOutput = 64 * 1024 * 1024;
+
+export interface GitResult {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** True when `stdout` is not all that git printed. */
+  readonly truncated: boolean;
+}
+
+export interface GitOptions {
+  readonly maxOutputBytes?: number | undefined;
+  readonly stdin?: string | undefined;
+  /** Default: one minute. */
+  readonly timeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Git with its settings, in one directory of the cell. */
+export type Git = (args: readonly string[], options?: GitOptions) => Promise<GitResult>;
+
+/** Starts a process in the cell; differs where one gets a secret. */
+type Start = (action: {
+  action: 'start_process';
+  argv: string[];
+  cwd: string;
+  env: Record<string, string>;
+  stdin?: string;
+  timeoutMs: number;
+  outputLimitBytes: number;
+}) => Promise<{ id: string }>;
+
+export interface GitPlace {
+  readonly cwd: string;
+  readonly env: Record<string, string>;
+  readonly start?: Start | undefined;
+  /** Goes before `env`. */
+  readonly prefix?: readonly string[] | undefined;
+  /** What gets the arguments, where that is not git itself but a script that runs it. */
+  readonly program?: readonly string[] | undefined;
+}
+
+const plainGit = ['git', '--no-pager', '--literal-pathspecs'];
+
+export function gitIn(
+  call: Call,
+  { cwd, env, start = call.execute, prefix = [], program = plainGit }: GitPlace,
+): Git {
+  return async (args, { maxOutputBytes = largestOutput, stdin, timeoutMs = patienceMs, signal } = {}) => {
+    if (signal?.aborted)
+      throw new WorkcellError('cancelled', `git ${args[0]} was cancelled before it began.`);
+    const { id } = await start({
+      action: 'start_process',
+      argv: [...prefix, ...withoutUnwanted, ...program, ...args],
+      cwd,
+      env,
+      timeoutMs,
+      outputLimitBytes: 2 * largestOutput,
+      ...(stdin === undefined ? {} : { stdin }),
+    });
+    const end = () => call.execute({ action: 'signal_process', id, signal: 'SIGKILL' }).catch(() => {});
+    signal?.addEventListener('abort', end, { once: true });
+    try {
+      const result = await call.execute({ action: 'wait_process', id, maxOutputBytes });
+      const { stdout, stderr, exitCode, endedBy, truncated } = result;
+      if (signal?.aborted) throw new WorkcellError('cancelled', `git ${args[0]} was cancelled.`);
+      if (endedBy === 'timeout')
+        throw new WorkcellError(
+          'timed-out',
+          `git ${args[0]} took longer than ${timeoutMs} ms; give it a longer timeoutMs.`,
+        );
+      if (exitCode === 127 && /git['’]?: No such file/.test(stderr))
+        throw new WorkcellError('capability-unsupported', 'There is no git in this cell; install it there.');
+      return { exitCode: exitCode ?? -1, stdout, stderr, truncated };
+    } finally {
+      signal?.removeEventListener('abort', end);
+    }
+  };
+}
+
+/**
+ * Git for looking at a repository that nobody vouches for: of its settings none that starts a program is heeded. The
+ * names of filters are the repository's own, so they are asked for first.
+ */
+export async function inspect(
+  call: Call,
+  cwd: string,
+  signal?: AbortSignal,
+  program?: readonly string[],
+): Promise<Git> {
+  const ask = gitIn(call, { cwd, env: inspectionVariables([]) });
+  const { stdout } = await ask(filterQuestion, { signal });
+  const settings = againstFilters(stdout);
+  if (settings === undefined) {
+    throw new WorkcellError(
+      'capability-unsupported',
+      'Git in this cell is older than 2.31 and cannot be kept from starting what a repository names; install a newer one.',
+    );
+  }
+  const git = gitIn(call, { cwd, env: inspectionVariables(settings), program });
+  return (args, options) => git(args, { signal, ...options });
+}
+
+interface WorkOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly settings?: Settings | undefined;
+  readonly env?: Record<string, string> | undefined;
+}
+
+/** Git as a person in the cell would run it, except that nobody is asked anything. */
+export function work(call: Call, cwd: string, { signal, settings = [], env = {} }: WorkOptions = {}): Git {
+  const git = gitIn(call, { cwd, env: { ...workVariables(settings), ...env } });
+  return (args, options) => git(args, { signal, ...options });
+}
+
+/** What git prints, without its last line end. */
+export async function output(git: Git, args: readonly string[], options?: GitOptions): Promise<string> {
+  const result = await git(args, options);
+  if (result.exitCode !== 0) throw failure(args, result);
+  if (result.truncated) {
+    throw new WorkcellError(
+      'file-too-large',
+      `git ${args[0]} has more to tell than is passed on; ask for less.`,
+    );
+  }
+  return result.stdout.replace(/\n$/, '');
+}
+
+/** The same where a failure only means that there is no such thing. */
+export async function outputIfAny(git: Git, args: readonly string[]): Promise<string | undefined> {
+  const { exitCode, stdout } = await git(args);
+  return exitCode === 0 ? stdout.replace(/\n$/, '') : undefined;
+}
+
+/** The fields of output with NUL after each. */
+export function fieldsOf(text: string): string[] {
+  return text.split('\0').slice(0, -1);
+}
+
+export function failure(args: readonly string[], { exitCode, stderr, stdout }: GitResult): WorkcellError {
+  const said = (stderr.trim() || stdout.trim())
+    .split('\n')
+    .filter((line) => !line.startsWith('hint:'))
+    .join('\n')
+    .slice(0, 2000);
+  const code = /not a git repository/.test(said) ? 'not-a-repository' : 'git-failed';
+  return new WorkcellError(code, `git ${args[0]} failed: ${said || `exit code ${exitCode}`}`, {
+    details: { command: args[0], exitCode },
+  });
+}

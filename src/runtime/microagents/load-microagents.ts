@@ -1,0 +1,57 @@
+/** Reads microagents from all their sources. */
+import { posix } from 'node:path';
+import { homeDirectory } from '../../base/user-directories.js';
+import type { RuntimeGit } from '../git/runtime-git.js';
+import type { Call } from '../verb-call.js';
+import { type Collected, collectFrom, collectInstructions } from './collect-microagents.js';
+import { cellFolder, type Folder, hostFolder } from './folder.js';
+import { LoadedMicroagents } from './loaded.js';
+import { loadOrganisation, type OrganisationOptions, type OrganisationResult } from './organisation.js';
+
+export interface LoadMicroagentsOptions {
+  /** The repository. Default: the workspace. */
+  readonly path?: string | undefined;
+  /** `false` leaves the organisation out. Default: derived from the address of `origin`, read without a token. */
+  readonly organisation?: boolean | OrganisationOptions | undefined;
+  /** A directory on this machine that holds `microagents`, or `false`. Default: `~/.openhands`, then `~/.workcell`. */
+  readonly user?: string | false | undefined;
+  /** Names of those that are not wanted. */
+  readonly disabled?: readonly string[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Folders of a repository or a user; what is in the later one wins. */
+const folders = ['.openhands', '.workcell'];
+
+export async function loadMicroagents(
+  call: Call,
+  workspace: RuntimeGit,
+  options: LoadMicroagentsOptions,
+): Promise<LoadedMicroagents> {
+  const places = { workspace, repository: workspace.at(options.path ?? '.') };
+  const organisation = await organisationOf(call, places, options);
+  const found: Collected[] = [];
+  for (const folder of userFolders(options.user))
+    found.push(await collectFrom(folder, 'microagents', 'user'));
+  if (organisation !== undefined) found.push(organisation);
+  const repository = cellFolder(call, places.repository.path);
+  found.push(await collectInstructions(repository, 'repository'));
+  for (const folder of folders)
+    found.push(await collectFrom(repository, posix.join(folder, 'microagents'), 'repository'));
+  return new LoadedMicroagents(found, organisation, options.disabled ?? []);
+}
+
+async function organisationOf(
+  call: Call,
+  places: { workspace: RuntimeGit; repository: RuntimeGit },
+  { organisation = true, signal }: LoadMicroagentsOptions,
+): Promise<OrganisationResult | undefined> {
+  if (organisation === false) return undefined;
+  return loadOrganisation(call, places, { signal, ...(organisation === true ? {} : organisation) });
+}
+
+function userFolders(user: string | false | undefined): Folder[] {
+  if (user === false) return [];
+  const home = homeDirectory();
+  return (user === undefined ? folders.map((folder) => posix.join(home, folder)) : [user]).map(hostFolder);
+}

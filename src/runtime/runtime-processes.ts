@@ -1,0 +1,52 @@
+import type { ActionInput, Observation, ProcessInfo } from '../protocol/index.js';
+import { type Call, type OutputListener, toContext } from './verb-call.js';
+
+type Input<Name extends string> = Omit<
+  Extract<ActionInput, { action: Name }>,
+  'action' | 'id' | 'argv' | 'command'
+>;
+
+/** Plain processes: no terminal, stdout and stderr apart and byte-exact, found again by id. */
+export class RuntimeProcesses {
+  readonly #call: Call;
+
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /** A string is shell source; an array is a program with its arguments, started without a shell. */
+  start(
+    command: string | readonly string[],
+    options: Input<'start_process'> = {},
+  ): Promise<Observation<'start_process'>> {
+    const program = typeof command === 'string' ? { command } : { argv: [...command] };
+    return this.#call.execute({ action: 'start_process', ...program, ...options });
+  }
+
+  async list(): Promise<ProcessInfo[]> {
+    return (await this.#call.execute({ action: 'list_processes' })).processes;
+  }
+
+  get(id: string): Promise<ProcessInfo> {
+    return this.#call.execute({ action: 'get_process', id });
+  }
+
+  /** Signals the process and all it started. */
+  async signal(id: string, signal = 'SIGTERM'): Promise<void> {
+    await this.#call.execute({ action: 'signal_process', id, signal });
+  }
+
+  /** Writes to standard input, which must have been left open with `keepStdin`. */
+  async write(id: string, data: string, options: Omit<Input<'write_process'>, 'data'> = {}): Promise<void> {
+    await this.#call.execute({ action: 'write_process', id, data, ...options });
+  }
+
+  /** The result of the process. Aborting `signal` ends the waiting, not the process. */
+  wait(
+    id: string,
+    options: Input<'wait_process'> & { onOutput?: OutputListener; signal?: AbortSignal } = {},
+  ): Promise<Observation<'wait_process'>> {
+    const { onOutput, signal, ...rest } = options;
+    return this.#call.execute({ action: 'wait_process', id, ...rest }, toContext({ onOutput, signal }));
+  }
+}

@@ -1,0 +1,53 @@
+import { makeOwnerToken } from '../cell/plugins/owner-tokens.js';
+import { thisProcess } from '../cell/plugins/this-process.js';
+import type { ForwardedPort, RuntimePorts } from './runtime-ports.js';
+import type { Call } from './verb-call.js';
+
+/** The editor of a cell, for a person with a browser. */
+export class RuntimeVscode {
+  readonly #call: Call;
+  readonly #ports: RuntimePorts;
+  readonly #owner = makeOwnerToken();
+  #forwarded: { readonly inside: number; readonly outside: ForwardedPort } | undefined;
+
+  constructor(call: Call, ports: RuntimePorts) {
+    this.#call = call;
+    this.#ports = ports;
+  }
+
+  /**
+   * The address of VS Code on the workspace, on this machine's loopback. Starts it where it does not run. The token in
+   * it is known to this runtime alone; who has it works in the cell without any of the checks that actions go through.
+   */
+  async url(): Promise<string> {
+    const { token, tokenHash } = this.#owner;
+    const { port, folder, process } = await this.#call.execute({ action: 'open_vscode', tokenHash });
+    const outside = process === thisProcess ? port : await this.#forward(port);
+    const query = new URLSearchParams({ tkn: token, folder });
+    return `http://127.0.0.1:${outside}/?${query}`;
+  }
+
+  async status(): Promise<{ running: boolean }> {
+    const { running } = await this.#call.execute({ action: 'vscode_status' });
+    return { running };
+  }
+
+  /** Ends the editor, its terminals and every connection to it; one that does not run is no error. */
+  async stop(): Promise<void> {
+    await this.#call.execute({ action: 'stop_vscode' });
+    await this.#letGo();
+  }
+
+  async #forward(inside: number): Promise<number> {
+    if (this.#forwarded?.inside !== inside) {
+      await this.#letGo();
+      this.#forwarded = { inside, outside: await this.#ports.forward(inside) };
+    }
+    return this.#forwarded.outside.port;
+  }
+
+  async #letGo(): Promise<void> {
+    await this.#forwarded?.outside.close();
+    this.#forwarded = undefined;
+  }
+}

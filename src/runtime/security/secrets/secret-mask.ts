@@ -1,0 +1,246 @@
+/** Hides secrets in all that a runtime gives out: texts, values, progress and bytes. */
+import type { ErrorBody, Progress } from '../../../protocol/index.js';
+import { createMasker, type TextMasker } from './masker.js';
+import { type Matcher, merge, type Span } from './secret-matcher.js';
+import { TimeSlices } from './time-slices.js';
+
+export interface SecretMask {
+  /** One text that is complete in itself. */
+  text(text: string): string;
+  /** Every text in a value, at any depth; base64 fields are looked into. */
+  value<Value>(value: Value): Value;
+  observation<Value>(observation: Value): Promise<Value>;
+  error(error: ErrorBody): ErrorBody;
+  /** For the progress of one action. `from`: byte positions of streams before which nothing is shown. */
+  open(from?: Readonly<Record<string, number>>): ProgressMask;
+  /** Bytes before or after a piece that can be part of a secret which the piece cuts. */
+  readonly reach: number;
+  /** A part of some bytes, with what is hidden in the whole of them. `sameLength`: one mark for each hidden byte. */
+  within(bytes: Buffer, start: number, end: number, sameLength: boolean): Promise<Buffer>;
+  /** For one stream of bytes; lengths stay as they are. */
+  bytes(): { write(chunk: Uint8Array): Uint8Array; end(): Uint8Array };
+}
+
+interface ProgressMask {
+  /** Nothing when all of it may belong to a secret. */
+  progress(progress: Progress): Progress | undefined;
+  end(): Progress[];
+}
+
+/** Fields that may hold a piece of a longer text, so that a secret can be cut at their edges. */
+const pieces = new Set(['output', 'data', 'stdout', 'stderr', 'content']);
+const cutMark = /\n\[\.\.\. \d+ bytes left out \.\.\.\]\n/g;
+
+export function createMask(matcher: Matcher): SecretMask {
+  const text = (given: string, spans: readonly Span[] = matcher.find(given)) => replaceSpans(given, spans);
+  const value = (given: unknown): unknown => {
+    if (typeof given === 'string') return text(given);
+    if (Array.isArray(given)) return given.map(value);
+    if (typeof given !== 'object' || given === null) return given;
+    const encoded = isEncoded(given);
+    return Object.fromEntries(
+      Object.entries(given).map(([key, entry]) => {
+        if (typeof entry === 'string' && encoded && pieces.has(key)) return [key, maskBase64(entry, bytes)];
+        return [text(key), value(entry)];
+      }),
+    );
+  };
+  const bytes = () => {
+    const masker = createMasker(matcher, (_, found) => '*'.repeat(found.length));
+    // One character for each byte: forms of text beyond ASCII are found through their own bytes.
+    return {
+      write: (chunk: Uint8Array) =>
+        Buffer.from(masker.write(Buffer.from(chunk).toString('latin1')).text, 'latin1'),
+      end: () => Buffer.from(masker.end(), 'latin1'),
+    };
+  };
+  return {
+    get reach() {
+      return matcher.reach;
+    },
+    text: (given) => text(given),
+    value: <Value>(given: Value) => (matcher.empty ? given : (value(given) as Value)),
+    observation: async <Value>(given: Value) =>
+      matcher.empty ? given : ((await maskObserved(given, { matcher, slices: new TimeSlices() })) as Value),
+    error: (given) => (matcher.empty ? given : (value(given) as ErrorBody)),
+    open: (from = {}) => openProgress(matcher, (given) => value(given) as Progress, from),
+    within: (given, start, end, sameLength) => maskWithin(matcher, given, { start, end, sameLength }),
+    bytes,
+  };
+}
+
+interface Work {
+  readonly matcher: Matcher;
+  readonly slices: TimeSlices;
+}
+
+/** A cell chooses how much there is to look through, so the program goes on with other things meanwhile. */
+async function maskObserved(given: unknown, work: Work): Promise<unknown> {
+  const { matcher, slices } = work;
+  if (slices.isOver) await slices.next();
+  if (typeof given === 'string') return maskPart(given, [], work);
+  if (typeof given !== 'object' || given === null) return given;
+  if (Array.isArray(given)) {
+    const shown: unknown[] = [];
+    for (const entry of given) shown.push(await maskObserved(entry, work));
+    return shown;
+  }
+  const encoded = isEncoded(given);
+  const shown: [string, unknown][] = [];
+  for (const [key, entry] of Object.entries(given)) {
+    if (typeof entry !== 'string' || !pieces.has(key))
+      shown.push([replaceSpans(key, matcher.find(key)), await maskObserved(entry, work)]);
+    else if (encoded) shown.push([key, await maskEncoded(entry, work)]);
+    else shown.push([key, await maskPiece(entry, work)]);
+  }
+  return Object.fromEntries(shown);
+}
+
+/** What was cut out of a longer text, or is the head and the tail of one: either may end within a secret. */
+async function maskPiece(given: string, work: Work): Promise<string> {
+  const shown: string[] = [];
+  let position = 0;
+  for (const mark of given.matchAll(cutMark)) {
+    const part = given.slice(position, mark.index);
+    shown.push(await maskPart(part, work.matcher.findAtEdges(part), work), mark[0]);
+    position = mark.index + mark[0].length;
+    if (work.slices.isOver) await work.slices.next();
+  }
+  const rest = given.slice(position);
+  shown.push(await maskPart(rest, work.matcher.findAtEdges(rest), work));
+  return shown.join('');
+}
+
+async function maskPart(given: string, atEdges: readonly Span[], { matcher, slices }: Work): Promise<string> {
+  const found = await matcher.findInSlices(given, slices);
+  const spans = atEdges.length === 0 ? found : merge([...found, ...atEdges]);
+  if (spans.length <= mostAtOnce) return replaceSpans(given, spans);
+  const shown: string[] = [];
+  let position = 0;
+  for (let index = 0; index < spans.length; index += mostAtOnce) {
+    const group = spans.slice(index, index + mostAtOnce);
+    const end = spans[index + mostAtOnce]?.start ?? given.length;
+    shown.push(replaceSpans(given.slice(position, end), group, position));
+    position = end;
+    if (slices.isOver) await slices.next();
+  }
+  return shown.join('');
+}
+
+const mostAtOnce = 4096;
+
+async function maskEncoded(given: string, { matcher, slices }: Work): Promise<string> {
+  const bytes = Buffer.from(given, 'base64');
+  for (const { start, end } of await matcher.findInSlices(bytes.toString('latin1'), slices))
+    bytes.fill('*', start, end);
+  return bytes.toString('base64');
+}
+
+function isEncoded(given: object): boolean {
+  return 'encoding' in given && given.encoding === 'base64';
+}
+
+function openProgress(
+  matcher: Matcher,
+  whole: (progress: Progress) => Progress,
+  from: Readonly<Record<string, number>>,
+): ProgressMask {
+  type Stream = { masker: TextMasker; raw: string; sequence: number };
+  const streams = new Map<string, Stream>();
+  const show = (stream: Stream, text: string, start: number) => {
+    stream.raw += text;
+    const { sequence } = stream;
+    const shown = stream.masker.write(text);
+    const raw = stream.raw.slice(0, shown.consumed);
+    stream.sequence += Buffer.byteLength(raw);
+    stream.raw = stream.raw.slice(shown.consumed);
+    return cutBefore(start, { raw, text: shown.text, sequence });
+  };
+  return {
+    progress(progress) {
+      if (progress.type !== 'output-delta') return whole(progress);
+      const { stream: name, text, sequence } = progress;
+      const stream = streams.get(name) ?? {
+        masker: createMasker(matcher, (found) => placeholder(found.name)),
+        raw: '',
+        sequence,
+      };
+      streams.set(name, stream);
+      if (stream.raw === '') stream.sequence = sequence;
+      const start = from[name] ?? 0;
+      // What only shows how a secret begins goes first, by itself.
+      const before = sequence >= start ? '' : headOf(text, start - sequence);
+      if (before !== '') show(stream, before, start);
+      const wanted = show(stream, text.slice(before.length), start);
+      return wanted === undefined ? undefined : { ...progress, ...wanted };
+    },
+    end() {
+      return [...streams].flatMap(([stream, { masker, raw, sequence }]) => {
+        const wanted = cutBefore(from[stream] ?? 0, { raw, text: masker.end(), sequence });
+        return wanted === undefined
+          ? []
+          : [{ type: 'output-delta' as const, stream: stream as 'stdout', ...wanted }];
+      });
+    },
+  };
+}
+
+/** What a reader gets who asked for a stream from a position on. A mark that begins before it stays whole. */
+function cutBefore(
+  from: number,
+  { raw, text, sequence }: { raw: string; text: string; sequence: number },
+): { text: string; sequence: number } | undefined {
+  if (text === '' || sequence + Buffer.byteLength(raw) <= from) return undefined;
+  if (sequence >= from) return { text, sequence };
+  const before = headOf(raw, from - sequence);
+  return text.startsWith(before) ? { text: text.slice(before.length), sequence: from } : { text, sequence };
+}
+
+function headOf(text: string, bytes: number): string {
+  return Buffer.from(text).subarray(0, bytes).toString('utf8');
+}
+
+async function maskWithin(
+  matcher: Matcher,
+  bytes: Buffer,
+  { start, end, sameLength }: { start: number; end: number; sameLength: boolean },
+): Promise<Buffer> {
+  const text = bytes.toString('latin1');
+  const spans = matcher.empty
+    ? []
+    : merge([...(await matcher.findInSlices(text, new TimeSlices())), ...matcher.findAtEdges(text)]);
+  const parts: Buffer[] = [];
+  let position = Math.max(0, start);
+  for (const span of spans.filter((found) => found.end > start && found.start < end)) {
+    const [first, last] = [Math.max(span.start, start), Math.min(span.end, end)];
+    const mark = sameLength ? '*'.repeat(last - first) : placeholder(span.name);
+    parts.push(bytes.subarray(position, first), Buffer.from(mark));
+    position = last;
+  }
+  parts.push(bytes.subarray(position, Math.max(position, end)));
+  return Buffer.concat(parts);
+}
+
+/** `offset`: where the text begins in that in which the spans were found. */
+function replaceSpans(text: string, spans: readonly Span[], offset = 0): string {
+  if (spans.length === 0) return text;
+  let shown = '';
+  let position = 0;
+  for (const { start, end, name } of spans) {
+    shown += text.slice(position, start - offset) + placeholder(name);
+    position = end - offset;
+  }
+  return shown + text.slice(position);
+}
+
+function placeholder(name: string): string {
+  return `[hidden:${name}]`;
+}
+
+function maskBase64(
+  text: string,
+  bytes: () => { write(chunk: Uint8Array): Uint8Array; end(): Uint8Array },
+): string {
+  const masker = bytes();
+  return Buffer.concat([masker.write(Buffer.from(text, 'base64')), masker.end()]).toString('base64');
+}

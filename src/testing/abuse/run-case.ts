@@ -1,0 +1,141 @@
+/** Runs cases of abuse, each in a cell of its own, and judges what came of them. */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type CreateRuntimeOptions, createRuntime, type Runtime, WorkcellError } from '../../index.js';
+import { attackLimits } from './attack-limits.js';
+import { type AbuseCase, Breach, demand, type Expected, type Tools } from './case.js';
+import { stillWorks } from './inside.js';
+
+/** `not-claimed`: the attack had its effect, and the cell's own report says beforehand that it would. */
+type Result = 'held' | 'failed' | 'not-claimed' | 'not-run';
+
+export interface Verdict {
+  readonly id: string;
+  readonly title: string;
+  readonly expected: Expected;
+  readonly result: Result;
+  /** What came of the attack. */
+  readonly detail: string;
+  /** Why the outcome is not claimed. */
+  readonly reason?: string;
+  readonly durationMs: number;
+}
+
+/** No attack takes this long, whatever it does. */
+const deadlineMs = 90_000;
+
+/** `own` are options of the backend for every cell of the case. */
+export async function runCase(
+  abuse: AbuseCase,
+  backend: string,
+  own: Readonly<Record<string, unknown>> = {},
+): Promise<Verdict> {
+  const started = performance.now();
+  const judgement = await judge(abuse, { ...own, backend });
+  const { id, title, expected } = abuse;
+  return { id, title, expected, ...judgement, durationMs: Math.round(performance.now() - started) };
+}
+
+async function judge(
+  abuse: AbuseCase,
+  place: Readonly<Record<string, unknown>>,
+): Promise<Pick<Verdict, 'result' | 'detail' | 'reason'>> {
+  const undo: (() => unknown)[] = [];
+  const tools = makeTools(place, undo);
+  let reason: string | undefined;
+  try {
+    const runtime = await tools.cell();
+    const missing = await missingPrograms(runtime, abuse.needs ?? []);
+    if (missing.length > 0) return { result: 'not-run', detail: `needs ${missing.join(', ')} in the cell` };
+    reason = abuse.unclaimed?.(runtime.isolation);
+    const detail = await withDeadline(abuse.attack(runtime, tools));
+    assertUntouched(tools);
+    await withDeadline(permittedStill(abuse, runtime, tools));
+    return { result: 'held', detail };
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    if (reason === undefined) return { result: 'failed', detail };
+    if (error instanceof Breach) return { result: 'not-claimed', detail, reason };
+    if (!isLoss(error)) return { result: 'failed', detail };
+    return otherLives(tools, { detail, reason });
+  } finally {
+    for (const step of undo.reverse()) await step();
+  }
+}
+
+/** A neighbour that fails is not excused by what the cell does not claim, unless the whole cell is gone. */
+async function permittedStill(abuse: AbuseCase, runtime: Runtime, tools: Tools): Promise<void> {
+  try {
+    await abuse.neighbour(runtime, tools);
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`what is permitted fails: ${message}`, { cause });
+  }
+}
+
+/** The cell is gone, and those who talk to it were told. */
+function isLoss(error: unknown): boolean {
+  const { cause = error } = error as { cause?: unknown };
+  return WorkcellError.isInstance(cause) && cause.code === 'runtime-disconnected';
+}
+
+/** What the cell did not claim to outlive must not have taken others with it. */
+async function otherLives(
+  tools: Tools,
+  { detail, reason }: { detail: string; reason: string },
+): Promise<Pick<Verdict, 'result' | 'detail' | 'reason'>> {
+  try {
+    await stillWorks(await tools.cell());
+    return { result: 'not-claimed', detail, reason };
+  } catch (error) {
+    return { result: 'failed', detail: `${detail} Another cell fails, too: ${String(error)}` };
+  }
+}
+
+function makeTools(place: Readonly<Record<string, unknown>>, undo: (() => unknown)[]): Tools {
+  const directory = mkdtempSync(join(tmpdir(), 'workcell-canary-'));
+  undo.push(() => rmSync(directory, { recursive: true, force: true }));
+  const canary = { directory, path: join(directory, 'canary'), text: randomBytes(16).toString('hex') };
+  writeFileSync(canary.path, canary.text, { mode: 0o600 });
+  return {
+    canary,
+    async cell(options = {}) {
+      // Fails where nothing is isolated: there the attack would be one on this machine.
+      const minIsolation = 'namespace';
+      const all = { config: false, ...place, minIsolation, limits: attackLimits, ...options };
+      const runtime = await createRuntime(all as CreateRuntimeOptions);
+      undo.push(() => runtime.close());
+      return runtime;
+    },
+    finally: (step) => void undo.push(step),
+  };
+}
+
+/** Whatever the attack was, a file outside of the cell is as it was and alone in its directory. */
+function assertUntouched({ canary }: Tools): void {
+  demand(readFileSync(canary.path, 'utf8') === canary.text, 'a file outside of the cell was changed');
+  demand(readdirSync(canary.directory).length === 1, 'a file was made outside of the cell');
+}
+
+async function missingPrograms(runtime: Runtime, programs: readonly string[]): Promise<string[]> {
+  if (programs.length === 0) return [];
+  const { id } = await runtime.processes.start(
+    `for name in ${programs.join(' ')}; do command -v "$name" >&2 || echo "$name"; done`,
+  );
+  const { stdout } = await runtime.processes.wait(id);
+  return stdout.split('\n').filter(Boolean);
+}
+
+async function withDeadline<Value>(promise: Promise<Value>): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Breach(`it was not over after ${deadlineMs / 1000} s`)), deadlineMs);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
