@@ -3,4 +3,4 @@ import { pathToFileURL } from 'node:url';
 import { usePrograms } from '../src/backends/programs.js';
 import { builtFile } from './built-file.js';
 
-usePrograms(pathToFileURL(builtFile('')));
+usePrograms(pathToFileURL(builtFile('/')));
