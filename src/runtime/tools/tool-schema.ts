@@ -1,7 +1,12 @@
 /** The schemas that tools are described with: any Standard Schema, or JSON Schema itself. */
 import { createRequire } from 'node:module';
 import { z } from 'zod';
-import { type Checked, compile, type JsonSchema } from '../../cell/plugins/tools/json-schema.js';
+import {
+  type Checked,
+  compile,
+  type JsonSchema,
+  withinBounds,
+} from '../../cell/plugins/tools/json-schema.js';
 import { withoutNulls } from '../../cell/plugins/tools/optional.js';
 import { unknownProperties } from '../../cell/plugins/tools/unknown-properties.js';
 import { WorkcellError } from '../../protocol/index.js';
@@ -67,14 +72,17 @@ export function checker(
     let check: ReturnType<typeof compile> | undefined;
     return async (value) => {
       check ??= compile(json, what, strict);
-      return (await check)(value);
+      return check(value);
     };
   }
   return async (given) => {
-    const value = withoutNulls(given, json);
-    const unknown = strict ? unknownProperties(value, json) : [];
-    if (unknown.length > 0) return { issues: unknown };
-    const result = await schema['~standard'].validate(value);
+    const known = withinBounds(() => {
+      const value = withoutNulls(given, json);
+      const unknown = strict ? unknownProperties(value, json) : [];
+      return unknown.length > 0 ? { issues: unknown } : { value };
+    });
+    if (known.issues !== undefined) return known;
+    const result = await schema['~standard'].validate(known.value);
     if (result.issues === undefined) return { value: result.value };
     return {
       issues: result.issues.map(({ path, message }) => ({ path: Array.from(path ?? [], toStep), message })),

@@ -1,35 +1,76 @@
 import type { JsonSchema } from './json-schema.js';
+import { pointedAt } from './schema/document.js';
+import { ownWork, TooMuchWork, type Work } from './schema/work.js';
+
+/** Whatever walks through a value does it by recursion. */
+const deepest = 500;
+const stepsForEach = 8;
 
 /**
  * A copy without what is null though it may only be absent, so that it takes its default: models that must name every
  * parameter write null for those they do not use.
  */
-export function withoutNulls(value: unknown, schema: unknown, root: unknown = schema): unknown {
+export function withoutNulls(value: unknown, schema: unknown, work = ownWork): unknown {
+  return copy(value, schema, { root: schema, work, depth: 0 });
+}
+
+interface Place {
+  readonly root: unknown;
+  readonly work: Work;
+  readonly depth: number;
+}
+
+function copy(value: unknown, schema: unknown, place: Place): unknown {
+  // A value costs what its sender chose, and a few steps for each part are what honest schemas take.
+  place.work.allow(typeof value === 'string' ? stepsForEach + value.length / 4 : stepsForEach);
   if (typeof value !== 'object' || value === null) return value;
-  const { items, properties, required } = isSchema(schema) ? follow(schema, root) : {};
-  if (Array.isArray(value)) return value.map((entry) => withoutNulls(entry, items, root));
-  const copy: Record<string, unknown> = {};
+  if (place.depth === deepest) throw new TooMuchWork(`has more than ${deepest} levels`);
+  const inner = { ...place, depth: place.depth + 1 };
+  const { items, properties, required } = isSchema(schema) ? follow(schema, place.root) : {};
+  if (Array.isArray(value)) return value.map((entry) => copy(entry, items, inner));
+  const copied: Record<string, unknown> = {};
   for (const [name, entry] of Object.entries(value)) {
     const property = isSchema(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
-    const mayBeAbsent = !Array.isArray(required) || !required.includes(name);
-    if (entry === null && mayBeAbsent && isSchema(property) && !acceptsNull(property, root)) continue;
-    Object.defineProperty(copy, name, {
-      value: withoutNulls(entry, property, root),
+    if (entry === null && isSchema(property) && isOptional(name, required, place.work)) {
+      if (!acceptsNull(property, place.root, place.work)) continue;
+    }
+    Object.defineProperty(copied, name, {
+      value: copy(entry, property, inner),
       enumerable: true,
       writable: true,
       configurable: true,
     });
   }
-  return copy;
+  return copied;
 }
 
-export function acceptsNull(schema: JsonSchema, root: unknown): boolean {
-  const { type, enum: values, const: only, anyOf, oneOf } = follow(schema, root);
+function isOptional(name: string, required: unknown, work: Work): boolean {
+  if (!Array.isArray(required)) return true;
+  work.spend(required.length >> 2);
+  return !required.includes(name);
+}
+
+export function acceptsNull(schema: JsonSchema, root: unknown, work = ownWork): boolean {
+  return takesNull(schema, { root, work, seen: new Set() });
+}
+
+interface Looking {
+  readonly root: unknown;
+  readonly work: Work;
+  readonly seen: Set<JsonSchema>;
+}
+
+function takesNull(schema: JsonSchema, looking: Looking): boolean {
+  looking.work.spend();
+  const target = follow(schema, looking.root);
+  if (looking.seen.has(target)) return false;
+  looking.seen.add(target);
+  const { type, enum: values, const: only, anyOf, oneOf } = target;
   if (only !== undefined) return only === null;
   if (Array.isArray(values)) return values.includes(null);
   if (type !== undefined) return Array.isArray(type) ? type.includes('null') : type === 'null';
   const choices = anyOf ?? oneOf;
-  return !Array.isArray(choices) || choices.some((choice) => isSchema(choice) && acceptsNull(choice, root));
+  return !Array.isArray(choices) || choices.some((choice) => isSchema(choice) && takesNull(choice, looking));
 }
 
 export function isSchema(value: unknown): value is JsonSchema {
@@ -39,11 +80,7 @@ export function isSchema(value: unknown): value is JsonSchema {
 /** A reference within the same schema leads to the part that it names; any other is left as it is. */
 export function follow(schema: JsonSchema, root: unknown): JsonSchema {
   const { $ref } = schema;
-  if (typeof $ref !== 'string' || !$ref.startsWith('#')) return schema;
-  let place: unknown = root;
-  for (const step of $ref.slice(1).split('/').slice(1)) {
-    const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
-    place = isSchema(place) && Object.hasOwn(place, name) ? place[name] : undefined;
-  }
-  return isSchema(place) && place !== schema ? place : schema;
+  if (typeof $ref !== 'string') return schema;
+  const target = pointedAt(root, $ref);
+  return isSchema(target) ? target : schema;
 }

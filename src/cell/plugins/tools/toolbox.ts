@@ -51,14 +51,10 @@ export class Toolbox {
     // Begins while the module is written.
     const running = this.#host(language);
     running.host.catch(() => {});
-    const [kit, checks] = await Promise.all([
-      this.#keep(action),
-      Promise.all(
-        tools.map(({ name, parameters }) =>
-          parameters === undefined ? undefined : compile(parameters, `The schema of tool "${name}"`, true),
-        ),
-      ),
-    ]);
+    const checks = tools.map(({ name, parameters }) =>
+      parameters === undefined ? undefined : compile(parameters, `The schema of tool "${name}"`, true),
+    );
+    const kit = await this.#keep(action);
     const known = await this.#ready(running, kit);
     const missing = tools.filter(({ name }) => !known.includes(name)).map(({ name }) => `"${name}"`);
     if (missing.length > 0) {

@@ -1,6 +1,7 @@
 /** Finds what a value has and its schema does not know. A schema that allows more says so. */
 import type { Issue, JsonSchema } from './json-schema.js';
 import { follow, isSchema } from './optional.js';
+import { ownWork, type Work } from './schema/work.js';
 
 /** Keywords that say something about properties that are not named. */
 const openers = ['additionalProperties', 'unevaluatedProperties', 'patternProperties', 'propertyNames'];
@@ -8,38 +9,53 @@ const openers = ['additionalProperties', 'unevaluatedProperties', 'patternProper
 const combiners = ['allOf', 'anyOf', 'oneOf'] as const;
 const deepest = 64;
 
-export function unknownProperties(value: unknown, schema: unknown, root: unknown = schema): Issue[] {
-  return search(value, isSchema(schema) ? [schema] : [], root, []);
+/** `work`: the steps that it may take; a schema that came from elsewhere is looked through for each value. */
+export function unknownProperties(value: unknown, schema: unknown, work = ownWork): Issue[] {
+  return search(value, isSchema(schema) ? [schema] : [], { root: schema, work, path: [] });
+}
+
+interface Place {
+  readonly root: unknown;
+  readonly work: Work;
+  readonly path: readonly (string | number)[];
 }
 
 /** `schemas` all say something about the value. */
-function search(value: unknown, schemas: JsonSchema[], root: unknown, path: (string | number)[]): Issue[] {
+function search(value: unknown, schemas: readonly JsonSchema[], place: Place): Issue[] {
+  const { root, work, path } = place;
   if (typeof value !== 'object' || value === null || path.length > deepest) return [];
-  const all = schemas.flatMap((schema) => unfold(schema, root, 0));
+  const all = unfold(schemas, root, work);
+  const inside = (step: string | number): Place => ({ root, work, path: [...path, step] });
   if (Array.isArray(value)) {
     const items = all.map((schema) => schema.items).filter(isSchema);
-    return items.length === 0
-      ? []
-      : value.flatMap((entry, index) => search(entry, items, root, [...path, index]));
+    return items.length === 0 ? [] : value.flatMap((entry, index) => search(entry, items, inside(index)));
   }
   const known = all.map(({ properties }) => properties).filter(isSchema);
   const isOpen = known.length === 0 || all.some((schema) => openers.some((opener) => opener in schema));
   return Object.entries(value).flatMap(([name, entry]) => {
+    work.spend(1 + known.length);
     const inner = known.filter((properties) => Object.hasOwn(properties, name)).map((named) => named[name]);
     if (inner.length === 0 && !isOpen)
       return [{ path: [...path, name], message: 'is not a known parameter' }];
-    return search(entry, inner.filter(isSchema), root, [...path, name]);
+    return search(entry, inner.filter(isSchema), inside(name));
   });
 }
 
-/** A schema with all that its references and combinations say about the same value. */
-function unfold(schema: JsonSchema, root: unknown, depth: number): JsonSchema[] {
-  if (depth > deepest) return [];
-  const target = follow(schema, root);
-  const combined = combiners.flatMap((name) => {
-    const choices = target[name];
-    return Array.isArray(choices) ? choices.filter(isSchema) : [];
-  });
-  const conditional = [target.then, target.else].filter(isSchema);
-  return [target, ...[...combined, ...conditional].flatMap((choice) => unfold(choice, root, depth + 1))];
+/** Schemas with all that their references and combinations say about the same value. */
+function unfold(schemas: readonly JsonSchema[], root: unknown, work: Work): JsonSchema[] {
+  const found = new Set<JsonSchema>();
+  const waiting = [...schemas];
+  for (let schema = waiting.pop(); schema !== undefined; schema = waiting.pop()) {
+    work.spend();
+    const target = follow(schema, root);
+    if (found.has(target)) continue;
+    found.add(target);
+    for (const name of combiners) waiting.push(...schemasOf(target[name]));
+    waiting.push(...[target.then, target.else].filter(isSchema));
+  }
+  return [...found];
+}
+
+function schemasOf(choices: unknown): JsonSchema[] {
+  return Array.isArray(choices) ? choices.filter(isSchema) : [];
 }

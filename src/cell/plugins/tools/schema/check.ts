@@ -1,0 +1,360 @@
+/**
+ * Checks a value against a JSON Schema, keyword by keyword, in steps that are counted. It makes no program of the schema: to make one
+ * takes as long as the writer of the schema likes.
+ */
+import type { Issue, JsonSchema } from '../json-schema.js';
+import { canonical } from './canonical.js';
+import type { Schema, SchemaDocument, Summary } from './document.js';
+import { Evaluated } from './evaluated.js';
+import { numberKeywords, textKeywords, typeOf } from './scalars.js';
+import { TooMuchWork, type Work } from './work.js';
+
+/** Schemas that are looked at within each other, each by a call within the one before. */
+const deepest = 1000;
+const mostIssues = 100;
+
+/** What is wrong with a value. Sets the defaults of the schema in it, so it has to be a copy. */
+export function findIssues(document: SchemaDocument, value: unknown, work: Work): Issue[] {
+  const check = new Check(document, work);
+  check.visit(document.root, value, undefined);
+  return check.issues;
+}
+
+const references = ['$ref', '$dynamicRef'] as const;
+
+type Value = Record<string, unknown>;
+
+class Check {
+  readonly issues: Issue[] = [];
+  readonly #document: SchemaDocument;
+  readonly #work: Work;
+  readonly #path: string[] = [];
+  /** Defaults that were set, to take those back that a choice has set which was not taken. */
+  readonly #defaults: { readonly at: Value; readonly name: string }[] = [];
+  #depth = 0;
+
+  constructor(document: SchemaDocument, work: Work) {
+    this.#document = document;
+    this.#work = work;
+  }
+
+  /** Whether the value fits. `evaluated` learns what was looked at, if it fits. */
+  visit(schema: Schema, value: unknown, evaluated: Evaluated | undefined): boolean {
+    this.#work.spend();
+    if (schema === true) return true;
+    if (schema === false) return this.#fail('boolean schema is false');
+    if (++this.#depth > deepest)
+      throw new TooMuchWork(`nests too deep, or its schema refers to itself; ${deepest} levels are checked`);
+    // Nothing is noted where nothing asks for it.
+    const own = this.#document.asksForRest ? new Evaluated() : undefined;
+    const summary = this.#document.summary(schema);
+    let fits = this.#sameValue(schema, value, { summary, own });
+    if (typeof value === 'string') {
+      if (summary.limitsTexts && !this.#text(schema, value)) fits = false;
+    } else if (typeof value === 'number') {
+      if (summary.limitsNumbers && !this.#all(numberKeywords(schema, value))) fits = false;
+    } else if (Array.isArray(value)) {
+      if (summary.limitsLists && !this.#list(schema, value, own)) fits = false;
+    } else if (typeof value === 'object' && value !== null) {
+      if (summary.limitsObjects && !this.#object(schema, value as Value, own)) fits = false;
+    }
+    this.#depth--;
+    if (fits && own !== undefined) evaluated?.add(own);
+    return fits;
+  }
+
+  /** Defaults come first, and then the schemas that may set more of them. */
+  #sameValue(
+    schema: JsonSchema,
+    value: unknown,
+    { summary, own }: { readonly summary: Summary; readonly own: Evaluated | undefined },
+  ): boolean {
+    if (summary.defaults.length > 0 && typeof value === 'object' && value !== null)
+      this.#setDefaults(summary, value as Value);
+    const fits = !summary.combines || this.#combined(schema, value, own);
+    return this.#generic(schema, value) && fits;
+  }
+
+  #combined(schema: JsonSchema, value: unknown, own: Evaluated | undefined): boolean {
+    let fits = true;
+    for (const keyword of references) {
+      const reference = schema[keyword] as string | undefined;
+      if (reference !== undefined && !this.visit(this.#document.target(reference), value, own)) fits = false;
+    }
+    for (const part of schemasOf(schema.allOf)) if (!this.visit(part, value, own)) fits = false;
+    if (schema.anyOf !== undefined && !this.#choice(schemasOf(schema.anyOf), value, own))
+      fits = this.#fail('must match a schema in anyOf');
+    if (schema.oneOf !== undefined && !this.#exactlyOne(schemasOf(schema.oneOf), value, own)) fits = false;
+    if (schema.not !== undefined && this.#tries(schema.not as Schema, value, undefined))
+      fits = this.#fail('must NOT be valid');
+    if (schema.if !== undefined && !this.#conditional(schema, value, own)) fits = false;
+    return fits;
+  }
+
+  /** All choices are looked at where it counts what each of them has looked at. */
+  #choice(choices: readonly Schema[], value: unknown, own: Evaluated | undefined): boolean {
+    const before = this.issues.length;
+    let fits = false;
+    for (const choice of choices) {
+      if (fits && !this.#document.asksForRest) break;
+      if (this.#takes(choice, value, own)) fits = true;
+    }
+    if (fits) this.issues.length = before;
+    return fits;
+  }
+
+  #exactlyOne(choices: readonly Schema[], value: unknown, own: Evaluated | undefined): boolean {
+    const before = this.issues.length;
+    let fitting = 0;
+    for (const choice of choices) {
+      if (fitting === 0 ? this.#takes(choice, value, own) : this.#tries(choice, value, undefined)) fitting++;
+      if (fitting > 1) break;
+    }
+    if (fitting > 0) this.issues.length = before;
+    return fitting === 1 || this.#fail('must match exactly one schema in oneOf');
+  }
+
+  #conditional(schema: JsonSchema, value: unknown, own: Evaluated | undefined): boolean {
+    const keyword = this.#tries(schema.if as Schema, value, own) ? 'then' : 'else';
+    const next = schema[keyword] as Schema | undefined;
+    if (next === undefined || this.visit(next, value, own)) return true;
+    return this.#fail(`must match "${keyword}" schema`);
+  }
+
+  /** A choice that does not fit leaves what is wrong with it, and no defaults. */
+  #takes(schema: Schema, value: unknown, own: Evaluated | undefined): boolean {
+    const before = this.#defaults.length;
+    const fits = this.visit(schema, value, own);
+    if (!fits) this.#takeBack(before);
+    return fits;
+  }
+
+  /** Leaves nothing. */
+  #tries(schema: Schema, value: unknown, own: Evaluated | undefined): boolean {
+    const [issues, defaults] = [this.issues.length, this.#defaults.length];
+    const fits = this.visit(schema, value, own);
+    this.issues.length = issues;
+    this.#takeBack(defaults);
+    return fits;
+  }
+
+  #takeBack(length: number): void {
+    for (const { at, name } of this.#defaults.splice(length)) delete at[name];
+  }
+
+  #setDefaults({ defaults }: Summary, value: Value): void {
+    for (const { name, json } of defaults) {
+      this.#work.spend();
+      if (Array.isArray(value) || isPresent(value, name)) continue;
+      this.#work.spend(4 + (json.length >> 2));
+      setOwn(value, name, JSON.parse(json));
+      this.#defaults.push({ at: value, name });
+    }
+  }
+
+  #generic({ type, nullable, enum: values, const: only }: JsonSchema, value: unknown): boolean {
+    let fits = true;
+    if (type !== undefined && !(nullable === true && value === null)) {
+      const isOne = (wanted: string) => typeOf(value, wanted);
+      if (Array.isArray(type) ? !type.some(isOne) : !isOne(type as string))
+        fits = this.#fail(`must be ${type}`);
+    }
+    if (only !== undefined && !this.#isOneOf([only], value)) fits = this.#fail('must be equal to constant');
+    if (values !== undefined && !this.#isOneOf(values as unknown[], value))
+      fits = this.#fail(`must be equal to one of the allowed values: ${shown(values as unknown[])}`);
+    return fits;
+  }
+
+  #isOneOf(values: readonly unknown[], value: unknown): boolean {
+    this.#work.spend(values.length >> 3);
+    if (typeof value !== 'object' || value === null) return values.includes(value);
+    const text = canonical(value, this.#work);
+    return values.some((other) => canonical(other, this.#work) === text);
+  }
+
+  #text(schema: JsonSchema, value: string): boolean {
+    this.#work.spend(value.length >> 5);
+    const fits = this.#all(textKeywords(schema, value));
+    const { pattern } = schema as { pattern?: string };
+    if (pattern === undefined || this.#document.pattern(pattern)(value, this.#work)) return fits;
+    return this.#fail(`must match pattern "${pattern}"`);
+  }
+
+  #list(schema: JsonSchema, value: readonly unknown[], own: Evaluated | undefined): boolean {
+    const { maxItems, minItems, uniqueItems } = schema as Record<string, number | undefined>;
+    let fits = true;
+    if (maxItems !== undefined && value.length > maxItems)
+      fits = this.#fail(`must NOT have more than ${maxItems} items`);
+    if (minItems !== undefined && value.length < minItems)
+      fits = this.#fail(`must NOT have fewer than ${minItems} items`);
+    if (uniqueItems && !this.#areDistinct(value)) fits = false;
+    if (!this.#items(schema, value, own)) fits = false;
+    if (!this.#contains(schema, value, own)) fits = false;
+    const rest = schema.unevaluatedItems as Schema | undefined;
+    if (rest === undefined) return fits;
+    for (const [index, entry] of value.entries()) {
+      if (own?.hasItem(index)) continue;
+      if (!this.#inside(index, rest, entry)) fits = false;
+    }
+    own?.addItems(Number.POSITIVE_INFINITY);
+    return fits;
+  }
+
+  #items(schema: JsonSchema, value: readonly unknown[], own: Evaluated | undefined): boolean {
+    // Earlier drafts have the list in `items` and the schema of what follows it in `additionalItems`.
+    const isEarlier = Array.isArray(schema.items);
+    const first = schemasOf(isEarlier ? schema.items : schema.prefixItems);
+    const others = (isEarlier ? schema.additionalItems : schema.items) as Schema | undefined;
+    if (first.length === 0 && others === undefined) return true;
+    let fits = true;
+    for (const [index, entry] of value.entries()) {
+      const inner = first[index] ?? others;
+      if (inner === undefined) break;
+      if (!this.#inside(index, inner, entry)) fits = false;
+    }
+    own?.addItems(others === undefined ? first.length : Number.POSITIVE_INFINITY);
+    return fits;
+  }
+
+  #contains(schema: JsonSchema, value: readonly unknown[], own: Evaluated | undefined): boolean {
+    if (schema.contains === undefined) return true;
+    const least = (schema.minContains as number | undefined) ?? 1;
+    const most = (schema.maxContains as number | undefined) ?? Number.POSITIVE_INFINITY;
+    let found = 0;
+    for (const [index, entry] of value.entries()) {
+      if (!this.#tries(schema.contains as Schema, entry, undefined)) continue;
+      found++;
+      own?.items.add(index);
+    }
+    if (found >= least && found <= most) return true;
+    const bound = Number.isFinite(most) ? `and no more than ${most} ` : '';
+    return this.#fail(`must contain at least ${least} ${bound}valid item(s)`);
+  }
+
+  #areDistinct(value: readonly unknown[]): boolean {
+    const seen = new Map<string, number>();
+    for (const [index, entry] of value.entries()) {
+      const text = canonical(entry, this.#work);
+      const earlier = seen.get(text);
+      if (earlier !== undefined)
+        return this.#fail(`must NOT have duplicate items (items ## ${earlier} and ${index} are identical)`);
+      seen.set(text, index);
+    }
+    return true;
+  }
+
+  #object(schema: JsonSchema, value: Value, own: Evaluated | undefined): boolean {
+    let fits = this.#properties(schema, value, own);
+    if (!this.#presence(schema, value)) fits = false;
+    for (const [name, dependent] of this.#entries(schema.dependentSchemas, schema.dependencies)) {
+      if (Array.isArray(dependent) || !isPresent(value, name)) continue;
+      if (!this.visit(dependent as Schema, value, own)) fits = false;
+    }
+    const rest = schema.unevaluatedProperties as Schema | undefined;
+    if (rest === undefined) return fits;
+    for (const name of Object.keys(value))
+      if (!own?.names.has(name)) {
+        own?.names.add(name);
+        if (!this.#further(name, rest, value[name])) fits = false;
+      }
+    return fits;
+  }
+
+  #properties(schema: JsonSchema, value: Value, own: Evaluated | undefined): boolean {
+    const { properties = {}, patternProperties, additionalProperties, propertyNames } = schema;
+    const patterns = this.#entries(patternProperties);
+    let fits = true;
+    for (const name of Object.keys(value)) {
+      this.#work.spend();
+      if (propertyNames !== undefined && !this.#tries(propertyNames as Schema, name, undefined))
+        fits = this.#fail('property name must be valid', name);
+      let isKnown = false;
+      if (Object.hasOwn(properties as object, name)) {
+        isKnown = true;
+        if (!this.#inside(name, (properties as Record<string, Schema>)[name] as Schema, value[name]))
+          fits = false;
+      }
+      for (const [pattern, inner] of patterns) {
+        if (!this.#document.pattern(pattern)(name, this.#work)) continue;
+        isKnown = true;
+        if (!this.#inside(name, inner as Schema, value[name])) fits = false;
+      }
+      if (isKnown) own?.names.add(name);
+      else if (additionalProperties !== undefined) {
+        own?.names.add(name);
+        if (!this.#further(name, additionalProperties as Schema, value[name])) fits = false;
+      }
+    }
+    return fits;
+  }
+
+  #presence(schema: JsonSchema, value: Value): boolean {
+    const { maxProperties, minProperties } = schema as Record<string, number | undefined>;
+    let fits = true;
+    const required = (schema.required ?? []) as string[];
+    this.#work.spend(required.length >> 2);
+    for (const name of required) if (!isPresent(value, name)) fits = this.#fail('is missing', name);
+    for (const [name, others] of this.#entries(schema.dependentRequired, schema.dependencies)) {
+      if (!Array.isArray(others) || !isPresent(value, name)) continue;
+      for (const other of others)
+        if (!isPresent(value, other))
+          fits = this.#fail(`must have property ${other} when property ${name} is present`);
+    }
+    if (maxProperties === undefined && minProperties === undefined) return fits;
+    const count = Object.keys(value).length;
+    if (maxProperties !== undefined && count > maxProperties)
+      fits = this.#fail(`must NOT have more than ${maxProperties} properties`);
+    if (minProperties !== undefined && count < minProperties)
+      fits = this.#fail(`must NOT have fewer than ${minProperties} properties`);
+    return fits;
+  }
+
+  /** A property that has no schema of its own. */
+  #further(name: string, schema: Schema, value: unknown): boolean {
+    return schema === false
+      ? this.#fail('is not a known parameter', name)
+      : this.#inside(name, schema, value);
+  }
+
+  #inside(step: string | number, schema: Schema, value: unknown): boolean {
+    this.#path.push(String(step));
+    const fits = this.visit(schema, value, undefined);
+    this.#path.pop();
+    return fits;
+  }
+
+  #entries(...given: unknown[]): [string, unknown][] {
+    const entries = given.flatMap((one) => (one === undefined ? [] : Object.entries(one as object)));
+    this.#work.spend(entries.length);
+    return entries;
+  }
+
+  #all(messages: readonly string[]): boolean {
+    for (const message of messages) this.#fail(message);
+    return messages.length === 0;
+  }
+
+  #fail(message: string, ...steps: string[]): false {
+    if (this.issues.length < mostIssues) this.issues.push({ path: [...this.#path, ...steps], message });
+    return false;
+  }
+}
+
+function schemasOf(given: unknown): readonly Schema[] {
+  return (given ?? []) as readonly Schema[];
+}
+
+function isPresent(value: Value, name: string): boolean {
+  return Object.hasOwn(value, name) && value[name] !== undefined;
+}
+
+function setOwn(value: Value, name: string, given: unknown): void {
+  Object.defineProperty(value, name, { value: given, enumerable: true, writable: true, configurable: true });
+}
+
+const longestList = 500;
+
+function shown(values: readonly unknown[]): string {
+  const text = values.slice(0, 100).join(', ');
+  return text.length > longestList ? `${text.slice(0, longestList)}…` : text;
+}
