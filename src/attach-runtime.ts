@@ -17,6 +17,7 @@ import { EventStream } from './runtime/events/stream.js';
 import { Runtime } from './runtime/runtime.js';
 import { createTrusted } from './runtime/security/trusted.js';
 
+/** What `attachRuntime` takes: the options of the trusted side, and where to look for the cell. */
 export interface AttachRuntimeOptions extends CommonOptions, CellPlace {}
 
 /**

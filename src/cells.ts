@@ -13,6 +13,7 @@ export interface CellPlace extends BackendPlace {
   config?: string | false | undefined;
 }
 
+/** Which cells `listCells` looks for, and whom it tells about a backend that does not answer. */
 export interface ListCellsOptions extends CellPlace {
   /** Told of each backend that cannot be asked now. With a backend named, that is an error instead. */
   onUnavailable?: ((backend: BackendName, reason: string) => void) | undefined;

@@ -7,6 +7,7 @@ import { exitCodeOf } from '../runtime/tools/exit-code.js';
 
 type Output = Awaited<ReturnType<AgentTool['call']>>;
 
+/** A tool in the form that the AI SDK takes. */
 export interface AiSdkTool {
   readonly description: string;
   /** A Standard JSON Schema. */
@@ -75,6 +76,7 @@ interface Command {
   readonly abortSignal?: AbortSignal;
 }
 
+/** A process that a tool of the AI SDK started in the cell. */
 export interface AiSdkProcess {
   readonly pid: number;
   readonly stdout: ReadableStream<Uint8Array>;

@@ -4,6 +4,7 @@ import { createMcpServer } from '../compat/mcp/mcp-server.js';
 import type { Runtime } from '../index.js';
 import type { AgentToolOptions } from '../runtime/tools/agent-tools.js';
 
+/** An MCP server in this process, as an entry of the SDK's `mcpServers`. */
 export interface ClaudeMcpServer {
   readonly type: 'sdk';
   readonly name: string;

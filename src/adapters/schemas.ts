@@ -9,6 +9,7 @@ import {
 } from '../runtime/tools/agent-tools.js';
 import { type OpenaiTool, openaiTool } from '../runtime/tools/openai.js';
 
+/** A tool in the form that Anthropic's API takes. */
 export interface AnthropicTool {
   readonly name: string;
   readonly description: string;
@@ -21,6 +22,7 @@ export interface ToolCall {
   readonly arguments: string | Readonly<Record<string, unknown>>;
 }
 
+/** The answer to a model's call, for the model and for your program. */
 export interface ToolCallResult {
   /** What the model shall read. */
   readonly text: string;

@@ -12,6 +12,7 @@ export const backends = {
   'ubuntu-docker': () => import('./ubuntu-docker.js'),
 };
 
+/** The name of a backend of this package. */
 export type BackendName = keyof typeof backends;
 
 type OptionsOf<Name extends BackendName> =

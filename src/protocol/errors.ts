@@ -119,8 +119,10 @@ export const errorTable = {
   internal: row(500, false, 70, 'A defect in Workcell or a broken answer from a cell.'),
 } as const satisfies Record<string, ErrorRow>;
 
+/** The code of an error, as in the table. */
 export type ErrorCode = keyof typeof errorTable;
 
+/** Every error code. */
 export const errorCodes = Object.keys(errorTable) as [ErrorCode, ...ErrorCode[]];
 
 /** The form in which an error crosses a wire. */

@@ -59,6 +59,11 @@ export const eventSchema = z.discriminatedUnion('kind', [
   z.object({ ...base, kind: z.literal('status'), status: statusSchema }),
 ]);
 
+/** The outcome of judging an action, as the record has it. */
 export type Decision = z.infer<typeof decisionSchema>;
+
+/** An entry of the record. */
 export type WorkcellEvent = z.infer<typeof eventSchema>;
+
+/** Who caused an event: the agent, a person or the environment. */
 export type EventSource = (typeof eventSources)[number];

@@ -2,6 +2,7 @@ import type { ActionTable } from './action.js';
 import type { Action, ActionName, Observation } from './actions/index.js';
 import type { Progress } from './progress.js';
 
+/** What goes along with an action: cancellation, and who hears about its progress. */
 export interface ExecuteContext {
   /** Cancels the action; a command that runs because of it is ended. */
   readonly signal?: AbortSignal | undefined;
@@ -11,8 +12,10 @@ export interface ExecuteContext {
   readonly statedRisk?: 'low' | 'medium' | 'high' | undefined;
 }
 
+/** How uploads and downloads pack directories. */
 export type ArchiveFormat = 'tar' | 'zip';
 
+/** How to take the bytes of an upload: as one file or as an archive. */
 export interface UploadOptions {
   /** Unpacks the bytes as an archive below the path; without it they become one file. */
   readonly format?: ArchiveFormat | undefined;
@@ -20,6 +23,7 @@ export interface UploadOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What to download: a whole file, a range of it, or a packed directory. */
 export interface DownloadOptions {
   /** Packs a directory, or a single file; without it the path must be a file and comes as it is. */
   readonly format?: ArchiveFormat | undefined;
@@ -30,12 +34,14 @@ export interface DownloadOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What an upload wrote. */
 export interface Uploaded {
   readonly path: string;
   readonly files: number;
   readonly sizeBytes: number;
 }
 
+/** A download: its bytes, and what they are. */
 export interface Downloaded {
   readonly mediaType: string;
   /** Size of the whole file; unknown for an archive. */
@@ -45,6 +51,7 @@ export interface Downloaded {
   readonly content: AsyncIterable<Uint8Array>;
 }
 
+/** The program, directory, variables and size of a terminal. */
 export interface TerminalOptions {
   /** Program and arguments; default: the cell's shell, interactive. */
   readonly argv?: readonly string[] | undefined;

@@ -124,8 +124,10 @@ const definitions = {
 
 type Definitions = typeof definitions;
 
+/** The name of an isolation fact. */
 export type FactCode = keyof Definitions;
 
+/** One thing that a cell enforces or does not, with its values. */
 export type Fact = {
   [Code in FactCode]: {
     readonly code: Code;
@@ -134,6 +136,7 @@ export type Fact = {
   };
 }[FactCode];
 
+/** The names of all isolation facts. */
 export const factCodes = Object.keys(definitions) as [FactCode, ...FactCode[]];
 
 /** Values of a code that is not known here, or that do not belong to it, are refused. */

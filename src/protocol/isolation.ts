@@ -4,6 +4,7 @@ import { type Fact, type FactCode, factSchema } from './facts.js';
 /** From weakest to strongest; the order is what `minIsolation` compares. */
 export const isolationTiers = ['none', 'namespace', 'container', 'gvisor', 'vm', 'vendor'] as const;
 
+/** How strong an isolation is, weakest first. */
 export type IsolationTier = (typeof isolationTiers)[number];
 
 /** What a cell really enforces: the tier, and the facts behind it as probed at start. */
@@ -12,17 +13,20 @@ export const isolationSchema = z.object({
   facts: z.array(factSchema),
 });
 
+/** What a cell enforces: its tier, and the facts behind it. */
 export type Isolation = z.infer<typeof isolationSchema>;
 
 /** What a caller demands: a tier, and facts that must be enforced whatever the tier. */
 export type MinIsolation = IsolationTier | Demand;
 
+/** A tier and the facts that a cell must enforce. */
 export interface Demand {
   /** Default: `none`. */
   readonly tier?: IsolationTier | undefined;
   readonly facts?: readonly FactCode[] | undefined;
 }
 
+/** Whether a tier is as strong as the one that you demand, or stronger. */
 export function isAtLeast(tier: IsolationTier, minimum: IsolationTier): boolean {
   return isolationTiers.indexOf(tier) >= isolationTiers.indexOf(minimum);
 }

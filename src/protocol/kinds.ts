@@ -80,6 +80,7 @@ export type NestedKind =
 /** What a field of an action is. A field without a kind is unknown, and unknown asks. */
 export type FieldKind<Sibling extends string = string> = SimpleKind | DetailedKind<Sibling> | NestedKind;
 
+/** The kind of each field of an action. */
 export type FieldKinds = { readonly [field: string]: FieldKind };
 
 /** True when a value of this kind has a secret in it. */

@@ -49,7 +49,14 @@ export const progressSchema = z.discriminatedUnion('type', [
   displaySchema,
 ]);
 
+/** A piece of output, with its position. */
 export type OutputDelta = z.infer<typeof outputDeltaSchema>;
+
+/** A change that a watch reports. */
 export type FileChange = z.infer<typeof fileChangeSchema>;
+
+/** Something that a code cell shows while it runs, such as a plot. */
 export type Display = z.infer<typeof displaySchema>;
+
+/** What an action reports while it runs. */
 export type Progress = z.infer<typeof progressSchema>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+/** Every state of a runtime. */
 export const runtimeStatuses = [
   'STARTING_RUNTIME',
   'BUILDING_RUNTIME',
@@ -21,5 +22,8 @@ export const statusSchema = z.object({
   message: z.string(),
 });
 
+/** The state of a runtime. */
 export type RuntimeStatus = (typeof runtimeStatuses)[number];
+
+/** A change of the state of a runtime, with a message. */
 export type StatusUpdate = z.infer<typeof statusSchema>;

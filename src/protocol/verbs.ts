@@ -8,6 +8,7 @@ import { environmentSchema, pathSchema } from './actions/common.js';
 
 const formatSchema = z.enum(['tar', 'zip']).optional();
 
+/** Verbs of the runtime that are not actions of the wire, with the kinds of their fields. */
 export const verbs = {
   upload: defineAction('upload', {
     summary: 'Takes bytes into the cell: as one file, or as an archive that is unpacked.',

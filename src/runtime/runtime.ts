@@ -63,6 +63,7 @@ interface Cancellable {
   signal?: AbortSignal | undefined;
 }
 
+/** How to run a command: session, limits, and who hears about its output. */
 export interface RunOptions extends Options<'run', 'command'> {
   /** Receives output as it is produced, escape sequences included. A returned promise holds the program back. */
   onOutput?: OutputListener;
@@ -70,6 +71,7 @@ export interface RunOptions extends Options<'run', 'command'> {
   signal?: AbortSignal;
 }
 
+/** How to run a code cell: kernel, limits, and who hears about its output. */
 export interface RunCodeOptions extends Options<'run_code', 'code'> {
   /** Receives what the code prints as it does. A returned promise holds the code back. */
   onOutput?: OutputListener;

@@ -8,12 +8,14 @@ import { installSteps } from './install-steps.js';
 import { type CheckedSpec, checkSpec, type ImageSpec } from './spec.js';
 import { imageTags, imageVersion } from './tags.js';
 
+/** One line of progress of a build. */
 export interface ImageProgress {
   readonly stage: 'pull' | 'dependencies' | 'executor';
   /** One line of what the engine says. */
   readonly message: string;
 }
 
+/** How to build an image: progress, cancellation, variables and network for the commands that install. */
 export interface BuildOptions {
   readonly onProgress?: ((progress: ImageProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -28,6 +30,7 @@ export interface BuildOptions {
   readonly force?: boolean | undefined;
 }
 
+/** The image that a build found or made. */
 export interface RuntimeImage {
   /** What to start cells from. */
   readonly name: string;
@@ -37,6 +40,7 @@ export interface RuntimeImage {
   readonly built: 'nothing' | 'executor' | 'all';
 }
 
+/** Builds images, and says whether one exists. */
 export interface ImageBuilder {
   build(spec: ImageSpec, options?: BuildOptions): Promise<RuntimeImage>;
   exists(image: string, options?: { signal?: AbortSignal | undefined }): Promise<boolean>;

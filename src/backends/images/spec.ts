@@ -47,6 +47,7 @@ const specSchema = z.strictObject({
     .default('workcell-runtime'),
 });
 
+/** What goes into an image: base, packages, commands, executor. */
 export type ImageSpec = z.input<typeof specSchema>;
 export type CheckedSpec = z.output<typeof specSchema>;
 

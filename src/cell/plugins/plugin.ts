@@ -72,6 +72,7 @@ export interface PluginInstance<Actions extends ActionTable = ActionTable> {
 
 type Variables = Readonly<Record<string, string>>;
 
+/** A plugin: its actions, what it needs, and how it starts in a cell. */
 export interface Plugin<Actions extends ActionTable = ActionTable> {
   readonly name: string;
   readonly version: string;

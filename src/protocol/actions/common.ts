@@ -35,7 +35,10 @@ export const endedBySchema = z.enum([
   'lost',
 ]);
 
+/** Why a command, process or code cell ended, or handed back. */
 export type EndedBy = z.infer<typeof endedBySchema>;
+
+/** How bytes become text in an action: `utf8` or `base64`. */
 export type Encoding = z.infer<typeof encodingSchema>;
 
 export const tokenHashSchema = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits');

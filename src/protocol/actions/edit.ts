@@ -18,6 +18,7 @@ const editStepSchema = z
     'needs newText and either oldText or insertLine',
   );
 
+/** One change of an edit: a replacement or an insertion. */
 export type EditStep = z.infer<typeof editStepSchema>;
 
 /** Give `oldText` + `newText`, `insertLine` + `newText`, `edits`, or `undo`. */

@@ -19,6 +19,7 @@ const entryShape = {
 };
 
 const fileEntrySchema = z.object({ name: z.string(), ...entryShape });
+/** A file or directory in a list. */
 export type FileEntry = z.infer<typeof fileEntrySchema>;
 
 export const read = defineAction('read', {

@@ -48,6 +48,8 @@ type KnownActions = typeof actions & PluginActions;
 
 /** What every executor can do by itself. */
 export type CoreActionName = keyof typeof actions;
+
+/** The name of an action: a core action, or one of a plugin. */
 export type ActionName = keyof KnownActions;
 
 /** An action as a caller writes it: defaults may be left out. */
@@ -60,8 +62,10 @@ export type Action<Name extends ActionName = ActionName> = {
   [N in Name]: z.output<KnownActions[N]['input']>;
 }[Name];
 
+/** What an action answers. */
 export type Observation<Name extends ActionName = ActionName> = {
   [N in Name]: z.output<KnownActions[N]['output']>;
 }[Name];
 
+/** The names of the core actions. */
 export const actionNames = Object.keys(actions) as CoreActionName[];

@@ -20,6 +20,7 @@ const processSchema = z.object({
   durationMs: z.number().nullable(),
 });
 
+/** A plain process of the cell, running or ended. */
 export type ProcessInfo = z.infer<typeof processSchema>;
 
 export const startProcess = defineAction('start_process', {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineAction } from '../action.js';
 import { encodingSchema, endedBySchema, environmentSchema, pathSchema, timeoutSchema } from './common.js';
 
+/** The session that `run` uses when you name none. */
 export const defaultSession = 'default';
 
 const sessionSchema = z.string().min(1).max(128);

@@ -37,6 +37,7 @@ const grepMatchSchema = z.object({
   after: z.array(z.string()).optional(),
 });
 
+/** A line that matches, with the lines around it. */
 export type GrepMatch = z.infer<typeof grepMatchSchema>;
 
 export const grep = defineAction('grep', {

@@ -12,6 +12,7 @@ import { follow } from './follow-events.js';
 import { openEventStore } from './open.js';
 import { takenReply } from './take-actions.js';
 
+/** Which store to use, and how long to wait for the runtime. */
 export interface DriveOptions {
   /** Where both keep events. Default: the file of this user. */
   readonly store?: string | undefined;
@@ -19,6 +20,7 @@ export interface DriveOptions {
   readonly takenWithinMs?: number | undefined;
 }
 
+/** Adds actions to a runtime in another process, and reads its events. */
 export interface RuntimeDriver extends AsyncDisposable {
   readonly runtimeId: string;
   /**

@@ -47,6 +47,7 @@ export interface EventFilter {
   readonly text?: string | undefined;
 }
 
+/** A runtime whose events a store has. */
 export interface StoredRuntime {
   readonly runtimeId: string;
   readonly firstAt: number;

@@ -3,6 +3,7 @@ import type { Call } from '../verb-call.js';
 import { inspect, output } from './git-command.js';
 import { resolveCommit } from './revisions.js';
 
+/** A line of a file, with the commit that last changed it. */
 export interface GitBlameLine {
   /** Counted from 1. */
   readonly line: number;

@@ -4,6 +4,7 @@ import type { Call } from '../verb-call.js';
 import { fieldsOf, inspect, output, outputIfAny, work } from './git-command.js';
 import { checkName, resolveCommit } from './revisions.js';
 
+/** A branch of the repository. */
 export interface GitBranch {
   readonly name: string;
   readonly commit: string;

@@ -5,6 +5,7 @@ import type { Call } from '../verb-call.js';
 import { type Git, inspect, outputIfAny } from './git-command.js';
 import { findBase, isRepository, resolveTree } from './revisions.js';
 
+/** A file before and after, both whole. */
 export interface FileDiff {
   /** As it is, or null when it is gone. */
   readonly modified: string | null;

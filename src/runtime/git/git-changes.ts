@@ -3,6 +3,7 @@ import type { Call } from '../verb-call.js';
 import { fieldsOf, type Git, inspect, output } from './git-command.js';
 import { emptyTree, findBase, findHead, isRepository, resolveTree } from './revisions.js';
 
+/** A file that differs from a base. */
 export interface GitChange {
   readonly status: 'added' | 'modified' | 'deleted' | 'renamed';
   /** From the directory that was asked about. */

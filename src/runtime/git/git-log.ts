@@ -6,6 +6,7 @@ import { emptyTree, findHead, resolveCommit, resolveTree } from './revisions.js'
 
 const fields = ['%H', '%h', '%P', '%an', '%ae', '%aI', '%cn', '%cI', '%s', '%b'];
 
+/** A commit of the repository. */
 export interface GitCommit {
   readonly id: string;
   readonly shortId: string;

@@ -2,6 +2,7 @@
 import type { Call } from '../verb-call.js';
 import { fieldsOf, inspect, output } from './git-command.js';
 
+/** The branch, its upstream, and each changed file. */
 export interface GitStatus {
   /** The top directory of the repository; paths below are told from it. */
   readonly root: string;

@@ -3,6 +3,7 @@ import type { Call } from '../verb-call.js';
 import { fieldsOf, type Git, inspect, output } from './git-command.js';
 import { findBase, resolveTree } from './revisions.js';
 
+/** A patch that `git apply` takes, with counts for each file. */
 export interface GitPatch {
   /** Unified diff, which `git apply` takes, unless `truncated`. */
   readonly patch: string;

@@ -4,6 +4,7 @@ import type { Call } from '../verb-call.js';
 import { fieldsOf, inspect, output, outputIfAny, work } from './git-command.js';
 import { checkName, resolveCommit } from './revisions.js';
 
+/** A working tree of the repository. */
 export interface GitWorktree {
   readonly path: string;
   /** Null before the first commit. */

@@ -4,6 +4,7 @@ import type { McpServer } from './mcp-servers.js';
 import type { Microagent } from './microagent.js';
 import type { OrganisationResult } from './organisation.js';
 
+/** The microagents of all sources, and what could not be read. */
 export class LoadedMicroagents {
   /** Those that hold, by name, in order of precedence: the repository's are last. */
   readonly agents: readonly Microagent[];

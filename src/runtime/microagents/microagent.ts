@@ -6,6 +6,7 @@ import { type McpServer, serversSchema, toServers } from './mcp-servers.js';
 /** Where it comes from. A later one replaces an earlier one of the same name. */
 export type MicroagentSource = 'user' | 'organisation' | 'repository';
 
+/** A Markdown file with instructions for agents. */
 export interface Microagent {
   /** The path below the directory of microagents, without its ending. */
   readonly name: string;

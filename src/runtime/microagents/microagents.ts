@@ -5,6 +5,7 @@ import type { Call } from '../verb-call.js';
 import type { LoadMicroagentsOptions } from './load-microagents.js';
 import type { LoadedMicroagents } from './loaded.js';
 
+/** Reads the microagents that hold for a workspace. */
 export class RuntimeMicroagents {
   readonly #call: Call;
   readonly #git: () => RuntimeGit;

@@ -34,6 +34,7 @@ export interface ToolContext {
   readonly runtime?: ToolRuntime | undefined;
 }
 
+/** What `tool` makes a tool of. */
 export interface ToolDefinition<Schema extends ToolSchema = ToolSchema, Result = unknown> {
   /** Letters, digits, `_` and `-`; at most 64. */
   readonly name: string;
@@ -63,6 +64,7 @@ export type ResultOf<Result> =
       ? Value
       : Awaited<Result>;
 
+/** A tool that an agent may call. */
 export interface FunctionTool<Input = unknown, Output = unknown> {
   readonly name: string;
   readonly description: string;

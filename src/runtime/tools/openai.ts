@@ -3,6 +3,7 @@ import type { JsonSchema } from '../../cell/plugins/tools/json-schema.js';
 import { acceptsNull, isSchema } from '../../cell/plugins/tools/optional.js';
 import type { FunctionTool } from './function-tool.js';
 
+/** A tool in the form that OpenAI-compatible APIs take. */
 export interface OpenaiTool {
   readonly type: 'function';
   readonly function: {

@@ -14,6 +14,7 @@ import { executorScript, wholePackages } from './script.js';
 /** Where the directory stands in a cell. */
 export const bundleMount = '/opt/workcell';
 
+/** A directory with the executor and its Node, ready to mount into a container. */
 export interface ExecutorBundle {
   /** On this machine; the same contents are always the same directory, which nobody changes any more. */
   readonly directory: string;
@@ -25,6 +26,7 @@ export interface ExecutorBundle {
   command(mount?: string): string[];
 }
 
+/** Which Node goes into the bundle. */
 export interface BundleOptions {
   /** A Node binary for Linux with glibc. Default: the one that runs this. */
   readonly node?: string | undefined;
@@ -35,6 +37,7 @@ const layout = 5;
 
 const made = new Map<string, ExecutorBundle>();
 
+/** Makes the bundle of this version in the cache of this user, or finds the one that is there. */
 export async function executorBundle(options: BundleOptions = {}): Promise<ExecutorBundle> {
   const binary = options.node ?? process.execPath;
   const key = JSON.stringify([cacheDirectory(), binary]);

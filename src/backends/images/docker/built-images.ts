@@ -3,6 +3,7 @@ import { type Engine, engineTrouble, openEngine, refusalOf } from '../../engines
 import { baseLabel, partLabel } from '../builder.js';
 import type { DockerImagesOptions } from './docker-builder.js';
 
+/** An image that a build made. */
 export interface BuiltImage {
   readonly id: string;
   /** None for what a build that failed has left. */
@@ -15,6 +16,7 @@ export interface BuiltImage {
   readonly inUse: boolean;
 }
 
+/** What `pruneImages` removed and kept. */
 export interface Pruned {
   readonly removed: readonly BuiltImage[];
   /** In use, or what others are built on. */
@@ -23,6 +25,7 @@ export interface Pruned {
   readonly freedBytes: number;
 }
 
+/** Lists the images that builds made on this engine. */
 export function listImages(options: DockerImagesOptions = {}): Promise<BuiltImage[]> {
   return asking(options, async ({ docker }) => {
     const [images, containers] = await Promise.all([
@@ -42,6 +45,7 @@ export function listImages(options: DockerImagesOptions = {}): Promise<BuiltImag
   });
 }
 
+/** Which images `pruneImages` may remove. */
 export interface PruneOptions extends DockerImagesOptions {
   /** Only images with a name in this repository. Default: all. */
   readonly repository?: string | undefined;

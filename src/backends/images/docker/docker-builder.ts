@@ -6,11 +6,13 @@ import { createBuilder, type FoundBase, type ImageBuilder, type ImageService } f
 import { buildInEngine } from './build.js';
 import { pullImage } from './pull.js';
 
+/** Which engine holds and builds the images. */
 export interface DockerImagesOptions {
   /** Where the engine is, as DOCKER_HOST has it. Default: that variable, or this machine's own. */
   readonly engine?: string | undefined;
 }
 
+/** Builds images with a Docker Engine. */
 export function dockerBuilder(options: DockerImagesOptions = {}): ImageBuilder {
   return createBuilder(dockerImages(options));
 }

@@ -9,6 +9,7 @@ import { packContext } from '../build-context.js';
 import { type BuildJob, createBuilder, type ImageBuilder, type ImageService } from '../builder.js';
 import { openService, type Service } from './service-client.js';
 
+/** Where the service that builds is, and how long to wait for it. */
 export interface RemoteBuilderOptions {
   /** Such as `https://runtime.example.com`. */
   readonly url: string;
@@ -27,6 +28,7 @@ const statusSchema = z.object({ status: z.string(), error: z.string().nullish() 
 
 const failures = new Set(['FAILURE', 'INTERNAL_ERROR', 'TIMEOUT', 'CANCELLED', 'EXPIRED']);
 
+/** Builds images with a remote service that speaks the image API of the OpenHands runtime. */
 export function remoteBuilder(options: RemoteBuilderOptions): ImageBuilder {
   return createBuilder(remoteImages(openService(options), options));
 }

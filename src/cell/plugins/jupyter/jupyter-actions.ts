@@ -30,6 +30,7 @@ const codeOutputSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('gap'), omittedBytes: z.int() }),
 ]);
 
+/** One output of a code cell: a stream, a result, a display or an error. */
 export type CodeOutput = z.infer<typeof codeOutputSchema>;
 
 const runCode = defineAction('run_code', {

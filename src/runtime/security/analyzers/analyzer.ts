@@ -7,11 +7,13 @@ import type { Memory } from './shell/memory.js';
 /** From harmless to dangerous. `unknown` stands above `medium`: what nobody could judge may be anything. */
 const risks = ['low', 'medium', 'unknown', 'high'] as const;
 
+/** How risky an action is, mildest first. */
 export type Risk = (typeof risks)[number];
 
 /** An action as analyzers see it: what its fields are, its definition says. */
 export type JudgedAction = { readonly action: string } & { readonly [field: string]: unknown };
 
+/** What an analyzer knows besides the action. */
 export interface AnalyzeContext {
   /** The workspace as seen from inside the cell. */
   readonly workspace?: string | undefined;
@@ -38,6 +40,7 @@ export type DescribedAction = Partial<
   Pick<ActionDefinition, 'kinds' | 'startsProcess' | 'opensSession' | 'readOnly'>
 >;
 
+/** What an analyzer says about an action. */
 export interface Verdict {
   readonly risk: Risk;
   /** One sentence each; empty for a harmless action. */
@@ -46,6 +49,7 @@ export interface Verdict {
   readonly refused?: boolean | undefined;
 }
 
+/** Judges the risk of an action, without side effects. */
 export interface Analyzer {
   readonly name: string;
   analyze(action: JudgedAction, context?: AnalyzeContext): Verdict | Promise<Verdict>;

@@ -2,6 +2,7 @@
 import { unfold } from './actions/unfold.js';
 import type { AnalyzeContext, Analyzer, JudgedAction, Verdict } from './analyzer.js';
 
+/** The rules as an analyzer that answers at once. */
 export interface RulesAnalyzer extends Analyzer {
   analyze(action: JudgedAction, context?: AnalyzeContext): Verdict;
 }

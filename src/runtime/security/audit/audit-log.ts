@@ -16,6 +16,7 @@ import { WorkcellError } from '../../../protocol/index.js';
 import { type AuditEntry, type AuditRecord, firstPrevious, seal } from './record.js';
 import { headSchema, verifyAudit } from './verify.js';
 
+/** Where the audit record is, and when its file rotates. */
 export interface AuditLogOptions {
   readonly file: string;
   /** A file that has grown to this is renamed to `<file>.1`, `.2`, …; the chain goes on. Default: 64 MiB. */
@@ -24,6 +25,7 @@ export interface AuditLogOptions {
   readonly sync?: boolean | undefined;
 }
 
+/** The audit record in a file, open for appending. */
 export interface AuditLog {
   append(entry: AuditEntry): AuditRecord;
   close(): void;

@@ -4,6 +4,7 @@ import { WorkcellError } from '../../../protocol/index.js';
 import type { EventStore } from '../../events/event-store.js';
 import { type AuditEntry, type AuditRecord, firstPrevious, seal } from './record.js';
 
+/** Keeps the audit record in an event store. */
 export interface AuditStoreOptions {
   /** `true`: where the events are; or the name of a store such as `sqlite:/var/lib/workcell/audit.db`. */
   readonly store: true | string;

@@ -3,6 +3,7 @@ import { own } from '../analyzers/lookup.js';
 import type { AuditRecord } from './record.js';
 import { readAudit, readAuditStore } from './verify.js';
 
+/** The form of exported records: as they are, or OCSF. */
 export type AuditFormat = 'jsonl' | 'ocsf';
 
 /** One line of JSON for each record. */

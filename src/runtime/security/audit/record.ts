@@ -22,6 +22,7 @@ const auditEntrySchema = z.object({
   error: z.string().optional(),
 });
 
+/** What happened with one action, before it is chained. */
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
 
 export const auditRecordSchema = auditEntrySchema.extend({
@@ -32,6 +33,7 @@ export const auditRecordSchema = auditEntrySchema.extend({
   hash: z.string(),
 });
 
+/** An entry with its number, its time and the hash of the one before. */
 export type AuditRecord = z.infer<typeof auditRecordSchema>;
 
 export const firstPrevious = '0'.repeat(64);

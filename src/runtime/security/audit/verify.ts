@@ -12,6 +12,7 @@ export const headSchema = z.object({
   part: z.int().nonnegative(),
 });
 
+/** A record that does not fit the chain. */
 export interface AuditProblem {
   readonly kind: 'changed' | 'removed' | 'reordered' | 'truncated' | 'malformed';
   readonly file: string;
@@ -19,6 +20,7 @@ export interface AuditProblem {
   readonly message: string;
 }
 
+/** What a check of the audit record found. */
 export interface AuditVerification {
   readonly ok: boolean;
   readonly records: number;

@@ -12,6 +12,7 @@ import {
   type ScoreCall,
 } from './models.js';
 
+/** Which model judges, and from which score on it refuses. */
 export type LlmGuardOptions = (
   | { readonly model: LanguageModel; readonly baseUrl?: undefined; readonly apiKey?: undefined }
   | { readonly model: string; readonly baseUrl: string; readonly apiKey?: string | undefined }
@@ -36,6 +37,7 @@ export interface Waiver {
   readonly reason: string;
 }
 
+/** An analyzer that asks a model. */
 export interface LlmGuard extends Analyzer {
   /** Lets exactly this call pass once. Only the owner holds the guard, so the agent cannot. */
   waive(waiver: Waiver): void;
@@ -45,6 +47,7 @@ export interface LlmGuard extends Analyzer {
 
 const scoreSchema = z.object({ score: z.int().min(1).max(3), reason: z.string().max(4000) });
 
+/** Makes an analyzer that lets a model score each action. It refuses whenever the model gives no clear answer. */
 export function llmGuard(options: LlmGuardOptions): LlmGuard {
   const { threshold = 2, systemPrompt = guardPrompt, timeoutMs = 20_000, cache = 1000, onWaiver } = options;
   const ask =

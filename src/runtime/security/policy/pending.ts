@@ -15,6 +15,7 @@ import { z } from 'zod';
 import { WorkcellError } from '../../../protocol/index.js';
 import type { ConfirmationRequest } from './types.js';
 
+/** A question that waits for an answer, or has one. */
 export interface PendingRequest extends Omit<ConfirmationRequest, 'signal'> {
   /** True when the action is shown without its secrets, so that the digest is not that of what is shown. */
   readonly masked?: boolean | undefined;

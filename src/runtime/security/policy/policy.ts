@@ -12,6 +12,7 @@ import type { DecisionRecord, JudgeContext, Outcome, Policy, PolicyOptions } fro
 
 const defaultRisk = { low: 'allow', medium: 'confirm', high: 'deny', unknown: 'confirm' } as const;
 
+/** Makes a policy. Throws `invalid-config` for rules that cannot hold. */
 export function policy(options: PolicyOptions = {}): Policy {
   checkOptions(options);
   const analyzers = options.analyzers ?? [rules()];

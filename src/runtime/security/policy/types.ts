@@ -2,6 +2,7 @@
 import type { AnalyzeContext, Analyzer, JudgedAction, Risk, Verdict } from '../analyzers/analyzer.js';
 import type { PendingStore } from './pending.js';
 
+/** What a rule decides. */
 export type Outcome = 'allow' | 'confirm' | 'deny';
 
 /**
@@ -22,6 +23,7 @@ export interface PolicyRule {
   readonly risk?: Risk | readonly Risk[] | undefined;
 }
 
+/** The rules of a policy, and whom it asks. */
 export interface PolicyOptions {
   /** The first rule that matches decides; with none, the risk does. */
   readonly rules?: readonly PolicyRule[] | undefined;
@@ -48,6 +50,7 @@ export interface PolicyOptions {
   readonly version?: string | undefined;
 }
 
+/** The answer of a person, with their name where it is known. */
 export type Answer =
   | 'approve'
   | 'deny'
@@ -85,6 +88,7 @@ export interface DecisionRecord {
   readonly requestId?: string | undefined;
 }
 
+/** What a policy knows besides the action. */
 export interface JudgeContext extends AnalyzeContext {
   /** Judges in addition to those of the policy. */
   readonly analyzers?: readonly Analyzer[] | undefined;
@@ -92,6 +96,7 @@ export interface JudgeContext extends AnalyzeContext {
   readonly onPending?: ((record: DecisionRecord) => void) | undefined;
 }
 
+/** Decides which actions run, ask or fail. */
 export interface Policy {
   readonly version: string;
   judge(action: JudgedAction, context?: JudgeContext): Promise<DecisionRecord>;

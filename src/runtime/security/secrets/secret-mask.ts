@@ -4,6 +4,7 @@ import { createMasker, type TextMasker } from './masker.js';
 import { type Matcher, merge, type Span } from './secret-matcher.js';
 import { TimeSlices } from './time-slices.js';
 
+/** Replaces the values of secrets in what leaves a cell. */
 export interface SecretMask {
   /** One text that is complete in itself. */
   text(text: string): string;

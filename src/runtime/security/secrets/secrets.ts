@@ -7,12 +7,14 @@ import { fillReferences, holdsReferences } from './references.js';
 import { createMask, type SecretMask } from './secret-mask.js';
 import { Matcher } from './secret-matcher.js';
 
+/** The value of a secret, with its end. */
 export interface SecretValue {
   readonly value: string;
   /** Milliseconds since the epoch; the provider is asked again after it. Default: never. */
   readonly expiresAt?: number | undefined;
 }
 
+/** A secret: its value or where to get it, and what may get it. */
 export type SecretOptions = (
   | { readonly value: string; readonly provider?: undefined }
   | {
@@ -28,6 +30,7 @@ export type SecretOptions = (
   readonly hosts?: readonly string[] | undefined;
 };
 
+/** The secrets of a runtime: masks them, and gives them to the actions that may have them. */
 export interface Secrets {
   readonly mask: SecretMask;
   /** Adds or replaces secrets; values that were known before stay hidden. */
@@ -44,6 +47,7 @@ export interface Secrets {
 /** Shorter values are in ordinary text by chance, and hiding them would make it unreadable. */
 const shortestSecret = 6;
 
+/** Reads the secrets. Warns about a value that is too short to mask. */
 export async function createSecrets(
   secrets: Readonly<Record<string, SecretOptions>>,
   options: { onWarning?: ((message: string) => void) | undefined } = {},

@@ -4,11 +4,13 @@ import { type FunctionTool, tool } from '../function-tool.js';
 import { Interpreter } from './interpreter.js';
 import { PersistentShell } from './toolkit-shell.js';
 
+/** Where the code of the toolkit runs. */
 export interface CodeToolkitOptions {
   /** Where code runs. Default: the working directory. */
   readonly cwd?: string;
 }
 
+/** Makes tools that run code, with state between calls. */
 export function codeToolkit({ cwd = process.cwd() }: CodeToolkitOptions = {}): FunctionTool[] {
   const interpreters = {
     python: new Interpreter('python', cwd),

@@ -9,6 +9,7 @@ import { createPlace, type PlaceOptions } from './toolkit-place.js';
 const largestRead = 1024 * 1024;
 const path = z.string().min(1);
 
+/** Makes tools that read, write, edit, list and search files. */
 export function filesToolkit(options: PlaceOptions = {}): FunctionTool[] {
   const place = createPlace(options);
   return [

@@ -14,6 +14,7 @@ const revision = z
   .regex(/^[^-\s]\S*$/, 'must not begin with - or contain spaces');
 const paths = z.array(z.string().min(1)).default([]);
 
+/** Makes tools that look at a git repository and start nothing that it configures. */
 export function gitToolkit(options: PlaceOptions = {}): FunctionTool[] {
   const { base } = createPlace(options);
   const run = (args: readonly string[], signal: AbortSignal) => inspect(base, args, signal);

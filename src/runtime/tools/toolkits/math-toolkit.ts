@@ -4,6 +4,7 @@ import { type FunctionTool, tool } from '../function-tool.js';
 
 const pair = z.object({ a: z.number(), b: z.number() });
 
+/** Makes tools for arithmetic. */
 export function mathToolkit(): FunctionTool[] {
   const binary = (name: string, description: string, compute: (a: number, b: number) => number) =>
     tool({

@@ -9,6 +9,7 @@ import { createPlace, type PlaceOptions } from './toolkit-place.js';
 const mostResults = 1000;
 const largestFile = 4 * 1024 * 1024;
 
+/** Makes tools that find files and text. */
 export function searchToolkit(options: PlaceOptions = {}): FunctionTool[] {
   const place = createPlace(options);
   const path = z.string().default('.').describe('Directory to look below.');

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type FunctionTool, tool } from '../function-tool.js';
 import { PersistentShell } from './toolkit-shell.js';
 
+/** Where the shells of the toolkit start. */
 export interface TerminalToolkitOptions {
   /** Where shells start. Default: the working directory. */
   readonly cwd?: string;
@@ -10,6 +11,7 @@ export interface TerminalToolkitOptions {
 
 const session = z.string().min(1).max(128).default('default').describe('Each session is a shell of its own.');
 
+/** Makes tools that run commands in shells with state. */
 export function terminalToolkit({ cwd = process.cwd() }: TerminalToolkitOptions = {}): FunctionTool[] {
   const shells = new Map<string, PersistentShell>();
   return [
