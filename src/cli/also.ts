@@ -11,7 +11,7 @@ export interface AlsoOptions {
 
 export function withAlso(command: Command): Command {
   return command.addOption(
-    new Option('--also <protocols...>', 'serve these, too: MCP at /mcp, OpenHands V0 below /openhands-v0')
+    new Option('--also <protocols...>', 'also serve these: MCP at /mcp, OpenHands V0 below /openhands-v0')
       .choices(protocols)
       .default([]),
   );

@@ -23,11 +23,11 @@ export function withCellOptions(command: Command, { workspace = true } = {}): Co
       .option('--min-isolation <tier>', 'refuse to start with less isolation than this, such as container')
       .option(
         '--min-fact <code>',
-        'refuse to start where this is not enforced, such as memory; may be repeated',
+        'refuse to start without this fact, such as memory; may be repeated',
         collect,
       )
-      .option('--keep-alive', 'leave the cell running at the end and tell its id')
-      .option('--attach <id>', 'go on in a cell that was kept alive, and leave it running'),
+      .option('--keep-alive', 'leave the cell running at the end and print its id')
+      .option('--attach <id>', 'work in a kept cell, and leave it running'),
   ).option('-v, --verbose', 'log what happens to standard error');
 }
 

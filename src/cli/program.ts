@@ -29,12 +29,12 @@ Examples:
   $ workcell run 'python3 -c "print(6*7)"'   one command, in a fresh cell
   $ workcell run --workspace . npm test      a command in this directory
   $ workcell shell --workspace .             a terminal in this directory
-  $ workcell run --attach 3f9a pwd           in a cell that was kept alive
+  $ workcell run --attach 3f9a pwd           in a kept cell
   $ workcell doctor                          what isolation this machine gives
 
 Settings come from your configuration, then WORKCELL_* variables, then options;
-"workcell config" shows each with its source. A workcell.toml that is found from
-here upwards may only narrow them, until you trust it: "workcell trust".`;
+"workcell config" shows each with its source. The workcell.toml of a project may
+only narrow them, until you trust it: "workcell trust".`;
 
 /** All commands. Problems are thrown as errors, so that one place prints them and chooses the exit code. */
 export function createProgram(): Command {

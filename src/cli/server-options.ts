@@ -22,7 +22,7 @@ export function withServerOptions(command: Command, cell: { workspace?: boolean 
 function withListenOptions(command: Command): Command {
   return command
     .option('--listen <address>', '<host>:<port>, tcp:<host>:<port> or unix:<path>', parseListen)
-    .option('--token-file <file>', 'file that holds the token clients must send')
+    .option('--token-file <file>', 'file with the token that clients must send')
     .option('--allow-remote', 'allow an address that other machines can reach')
     .option('--allow-host <name>', 'host name that requests may name; may be repeated', collect, [])
     .option('--allow-origin <origin>', 'web origin that may send requests; may be repeated', collect, []);

@@ -10,12 +10,10 @@ export interface TrustedOptions {
 
 export function withTrustedOptions(command: Command): Command {
   return command
-    .addOption(
-      new Option('--guard <guard>', 'refuse what is of high risk or cannot be judged').choices(['rules']),
-    )
+    .addOption(new Option('--guard <guard>', 'refuse actions of high or unknown risk').choices(['rules']))
     .option(
       '--secret <NAME>',
-      'variable of this process to hide in all that leaves the cell, and to set for commands that mention it; may be repeated',
+      'variable of this process: mask its value in all that leaves the cell, set it for commands that mention it; may be repeated',
       collect,
       [],
     );

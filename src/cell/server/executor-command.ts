@@ -37,9 +37,9 @@ Examples:
 /** Without what it does. */
 export function executorCommand(): Command {
   const command = new Command('executor')
-    .description('Serve the executor of this machine over HTTP')
+    .description('Serve this machine, or a cell, over HTTP')
     .requiredOption('--listen <address>', '<host>:<port>, tcp:<host>:<port> or unix:<path>', parseListen)
-    .option('--token-file <file>', 'file that holds the token clients must send')
+    .option('--token-file <file>', 'file with the token that clients must send')
     .option('--token-fd <number>', 'inherited descriptor to read the token from', parseNumber)
     .option('-w, --workspace <directory>', 'directory to work in', '.')
     .option('-e, --env <NAME=value>', 'variable for every command; may be repeated', collectVariable)

@@ -5,8 +5,8 @@ import { watchInterrupts } from '../interrupts.js';
 import { formatTable } from '../text-table.js';
 
 const notes = `
-Takes any action that the executor knows, those of plugins included, and prints
-its observation as one line of JSON. Without a name it lists them.
+Takes any action, those of plugins included, and prints its observation as one
+line of JSON. Without a name it lists all actions.
 
 Examples:
   $ workcell action
@@ -15,7 +15,7 @@ Examples:
 
 /** `workcell action`: any action as JSON, in a fresh cell. */
 export function actionCommand(): Command {
-  return withCellOptions(new Command('action').description('Carry out any action in a fresh cell'))
+  return withCellOptions(new Command('action').description('Run any action in a fresh cell'))
     .argument('[name]', 'the action')
     .argument('[fields]', 'its fields as JSON', '{}')
     .addHelpText('after', notes)

@@ -4,11 +4,11 @@ import { homeDirectory } from '../../base/user-directories.js';
 import { plainText } from '../sanitize.js';
 
 const examples = `
-The record is the file that a runtime was given with "audit"; its rotated parts
-and its head are found beside it. Default: ~/.workcell/audit.jsonl. A record in
-a store is named as the store is, such as sqlite:./workcell.db.
+Name the file that you gave a runtime as "audit"; its rotated parts and its head
+are beside it. Default: ~/.workcell/audit.jsonl. Name a record in a store by the
+store, such as sqlite:./workcell.db.
 
-Exit code of verify: 0 when nothing was touched, 65 when something was.
+Exit code of verify: 0 when the record is whole, 65 when it is not.
 
 Examples:
   $ workcell audit verify audit.jsonl
@@ -21,7 +21,7 @@ export function auditCommand(): Command {
     .addHelpText('after', examples);
   audit
     .command('verify')
-    .description('Find records that were changed, removed, reordered or cut off')
+    .description('Find changed, removed, reordered or missing records')
     .argument('[file]', 'the record', defaultFile())
     .option('--json', 'print one line of JSON')
     .action(verify);

@@ -12,15 +12,15 @@ interface CamelServerOptions extends ServerOptions, AlsoOptions {
 }
 
 const notes = `
-Serves tools, which run in a cell, to CAMEL's RemoteHttpRuntime. Entry points
-are files or packages with "#export" behind them; JSON directly behind an entry
-point is what its toolkit is made with. The token, from CAMEL_SERVER_TOKEN or
-made up and printed, is the password of HTTP Basic: clients take
-host="any:<token>@localhost". It listens on 127.0.0.1 unless --listen says more.
+Serves tools, which run in a cell, to CAMEL's RemoteHttpRuntime. An entry point
+is a file or a package with "#export" behind it; JSON directly behind it is the
+arguments of its toolkit. The token is the password of HTTP Basic, so clients
+take host="any:<token>@localhost". Set it as CAMEL_SERVER_TOKEN, or the server
+prints a new one. It listens on 127.0.0.1 unless you pass --listen.
 
 CAMEL can start it itself: RemoteHttpRuntime(host, port, python_exec=
-"workcell-camel-server") calls it with the path of its own server, which is
-ignored, and the entry points; CAMEL_SERVER_PORT names the port, else 8000.
+"workcell-camel-server") calls it with the path of its own server, which it
+ignores, and the entry points; CAMEL_SERVER_PORT names the port, else 8000.
 
 Examples:
   $ workcell camel-server 8000 --entry ./my-tools.ts --entry workcell/toolkits/math
@@ -33,8 +33,8 @@ export function camelServerCommand(): Command {
   )
     .argument('[port]', 'port to listen on, 0 takes any; or the server file that CAMEL names')
     .argument('[entrypoints...]', 'entry points, as CAMEL gives them')
-    .option('--entry <entrypoint>', 'where tools come from; may be repeated', collect, [])
-    .option('--allow-anonymous', 'do without a token')
+    .option('--entry <entrypoint>', 'module with tools; may be repeated', collect, [])
+    .option('--allow-anonymous', 'accept requests without a token')
     .addHelpText('after', notes)
     .action(serve);
 }

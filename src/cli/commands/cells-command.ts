@@ -8,8 +8,8 @@ interface CellsOptions extends Pick<CellOptions, 'backend' | 'config'> {
 }
 
 const notes = `
-Cells that were started with --keep-alive, or with keepAlive in code. A cell is
-named by its id or the beginning of it.
+Kept cells are those that you started with --keep-alive, or with keepAlive in
+code. Name one by its id or the beginning of it.
 
 Examples:
   $ workcell run --backend local --keep-alive 'cd /tmp; export A=1'
@@ -21,12 +21,12 @@ Examples:
 /** `workcell cells`: cells that outlive the program that started them. */
 export function cellsCommand(): Command {
   const cells = new Command('cells')
-    .description('List, halt and end cells that were kept alive')
+    .description('List, pause, resume and stop kept cells')
     .addHelpText('after', notes);
   const commands = [
-    new Command('list').description('List them').action(list),
-    named('stop', 'End cells and leave nothing behind', stop),
-    named('pause', 'Halt everything in cells, where the backend can', pause),
+    new Command('list').description('List kept cells').action(list),
+    named('stop', 'Stop cells and leave nothing behind', stop),
+    named('pause', 'Pause everything in cells, where the backend can', pause),
     named('resume', 'Let cells go on', resume),
   ];
   for (const command of commands) {

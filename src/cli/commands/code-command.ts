@@ -16,11 +16,11 @@ interface CodeCommandOptions extends CellOptions {
 }
 
 const notes = `
-What the code prints appears as it does; results, displays and errors follow.
-Standard input holds the code when it is given as "-".
+You see what the code prints as it comes; results, displays and errors follow.
+Give "-" to read the code from standard input.
 
 Exit code: 0, or 1 after an error in the code; 124 after a timeout; 137 when the
-kernel died; 130 when given up.
+kernel died; 130 when you give up.
 
 Examples:
   $ workcell code 'print(6*7)'

@@ -5,7 +5,7 @@ import { dim, formatTable } from '../text-table.js';
 
 /** `workcell config`: what is in force, and why. */
 export function configCommand(): Command {
-  return withConfigOption(new Command('config').description('Print the settings and where each came from'))
+  return withConfigOption(new Command('config').description('Print your settings and where each came from'))
     .option('--json', 'print one line of JSON')
     .action(printConfig);
 }

@@ -16,18 +16,18 @@ const programs = {
 } as const;
 
 const notes = `
-For each backend: whether it can start a cell on this machine, the isolation it
-would enforce, and what to install or change to get more.
+Shows for each backend whether it can start a cell on this machine, the
+isolation that it enforces, and what to install or change to get more.
 
 With --attack: starts cells with small limits and attacks them, each attack next
 to something permitted that must still work. It takes some minutes and nothing
-leaves this machine. Exit code 0 only if every attack came to what is expected.
+leaves this machine. Exit code 0 only if every attack had the expected result.
 "not claimed" marks an attack that the cell does not promise to withstand here.`;
 
 /** `workcell doctor`: what this machine can do. */
 export function doctorCommand(): Command {
   return new Command('doctor')
-    .description('Show which backends can run here')
+    .description('Show which backends can start here')
     .option('--attack', 'attack cells of a backend and print a scorecard')
     .option('-b, --backend <name>', 'backend to attack', 'sandbox')
     .option('--image <reference>', 'image of the cells to attack, for docker')

@@ -23,8 +23,8 @@ interface EventsOptions {
 }
 
 const examples = `
-Without a runtime: those that the store has events of, the youngest first. A
-runtime is named by its id, by the beginning of it, or as "last".
+Without a runtime it lists those in the store, the newest first. Name a runtime
+by its id, by the beginning of it, or as "last".
 
 Examples:
   $ workcell events
@@ -41,14 +41,14 @@ export function eventsCommand(): Command {
   return withConfigOption(
     new Command('events')
       .description('Show what happened in a runtime')
-      .argument('[runtime]', 'whose events')
-      .option('-f, --follow', 'go on with new events until the runtime stops')
+      .argument('[runtime]', 'runtime: an id, the beginning of one, or last')
+      .option('-f, --follow', 'print new events too, until the runtime stops')
       .option('--json', 'print one line of JSON for each')
-      .option('--store <store>', 'where events are kept (default: as configured)')
-      .option('--pending', 'show the actions that wait for a confirmation')
-      .option('--approve <id>', 'let an action run that waits for a confirmation')
-      .option('--deny <id>', 'refuse an action that waits for a confirmation')
-      .option('--who <name>', 'who decides (default: the name of this user)')
+      .option('--store <store>', 'event store (default: as configured)')
+      .option('--pending', 'show the actions that wait for your answer')
+      .option('--approve <id>', 'let a waiting action run')
+      .option('--deny <id>', 'refuse a waiting action')
+      .option('--who <name>', 'who decides (default: your user name)')
       .option('--since <id>', 'only events after this one', parseId, 0),
   )
     .addOption(

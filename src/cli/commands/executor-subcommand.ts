@@ -12,7 +12,7 @@ interface Options extends ExecutorOptions, CellOptions, TrustedOptions, AlsoOpti
 const notes = `
 Without --backend it serves this machine as it is, and the runtime of the client
 judges and records. With --backend, --attach, --guard, --secret or --also it
-serves a runtime, which judges, records and hides by itself.
+serves a runtime, which judges, records and masks.
   $ workcell executor --listen 127.0.0.1:8700 --token-file t --backend sandbox --guard rules`;
 
 /** `workcell executor`: this machine, or a cell, behind the native API. */

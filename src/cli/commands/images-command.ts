@@ -20,8 +20,8 @@ interface BuildCommandOptions {
 }
 
 const notes = `
-An image needs no preparation to start cells from it. One is built to have
-packages in it, or the executor itself, for places that cannot mount it.
+You can start cells from any image. Build one to have packages in it, or the
+executor itself, for places that cannot mount it.
 
 Examples:
   $ workcell images build --base debian:bookworm --system-package jq
@@ -37,12 +37,12 @@ export function imagesCommand(): Command {
     .addHelpText('after', notes);
   images
     .command('build')
-    .description('Build an image; what is there already is not built again')
+    .description('Build an image, unless it exists')
     .requiredOption('--base <image>', 'image to start from, such as debian:bookworm')
     .option('--system-package <name>', "package of the base's distribution; may be repeated", collect, [])
     .option('--python-package <requirement>', 'requirement for pip; may be repeated', collect, [])
     .option('--extra-deps <shell>', 'what root runs last, such as "apt-get install -y jq"')
-    .option('--no-executor', 'leave Node and the executor out; they are mounted into each cell then')
+    .option('--no-executor', 'leave Node and the executor out; Workcell mounts them into each cell')
     .option('--platform <platform>', 'such as linux/arm64, where the engine can run it')
     .option('--repository <name>', 'name to give tags to (default: workcell-runtime)')
     .option(
@@ -51,19 +51,19 @@ export function imagesCommand(): Command {
       collectVariable,
     )
     .option('--network <name>', "the engine's network to install with")
-    .option('--service <url>', 'a service that builds, instead of the engine')
-    .option('--service-key-file <file>', 'file that holds the key of the service')
-    .option('--force', 'build anew what is there already')
+    .option('--service <url>', 'service that builds instead of the engine')
+    .option('--service-key-file <file>', 'file with the key of the service')
+    .option('--force', 'build even if the image exists')
     .option('--json', 'print one line of JSON')
     .action(build);
   images
     .command('list')
-    .description('List the images that were built')
+    .description('List the images that you built')
     .option('--json', 'print one line of JSON')
     .action(list);
   images
     .command('prune')
-    .description('Remove the images that were built and are not in use')
+    .description('Remove built images that nothing uses')
     .option('--repository <name>', 'only those with a name in it (default: all)')
     .option('--json', 'print one line of JSON')
     .action(prune);

@@ -19,7 +19,7 @@ interface McpCommandOptions extends ServerOptions, AlsoOptions {
 
 const notes = `
 Speaks MCP on standard input and output, or with --listen as streamable HTTP at
-/mcp, where every request needs the token that is printed or was given.
+/mcp. There every request needs the token that you give, or that it prints.
 
 Examples:
   $ workcell mcp --workspace .
@@ -30,7 +30,7 @@ Examples:
 export function mcpCommand(): Command {
   return withAlso(withServerOptions(new Command('mcp').description('Serve a cell as an MCP server')))
     .option('--http <address>', 'the same as --listen', parseListen)
-    .option('--entry <module>', 'module whose tools are offered, too; may be repeated', collect, [])
+    .option('--entry <module>', 'module with more tools to offer; may be repeated', collect, [])
     .option('--read-only', 'offer only what changes nothing')
     .option('--output-bytes <number>', 'bytes of text that one answer carries', parseBytes, 32_768)
     .addHelpText('after', notes)

@@ -17,10 +17,10 @@ const notes = `
 Serves the workspace half of the OpenHands V1 agent-server: bash, files, git.
 Session keys come from --session-api-key-file (one a line) or, as in the
 original, from OH_SESSION_API_KEYS_0, OH_SESSION_API_KEYS_1, … or
-SESSION_API_KEY; with none, one is made up and printed.
+SESSION_API_KEY. Without any, the server makes one and prints it.
 
-Another address than loopback needs a key that was given. Clients that use
-another name than the address itself need --allow-host.
+For another address than loopback, give a key. If clients use another name than
+the address itself, pass --allow-host.
 
 Examples:
   $ workcell openhands-agent-server --port 8000 --workspace .
@@ -36,7 +36,7 @@ export function openHandsAgentServerCommand(): Command {
     .option('--host <address>', 'address to listen on, with --port', '127.0.0.1')
     .option('--port <number>', 'port to listen on; 0 takes any', parsePort, 8000)
     .option('--session-api-key-file <file>', 'the same as --token-file; may hold several keys, one a line')
-    .option('--reload', 'accepted and without effect, like the two that follow')
+    .option('--reload', 'no effect; neither have the two that follow')
     .option('--import-modules <names>', 'Python modules of the original')
     .option('--extra-python-path <paths>', 'where those are')
     .option('--check-browser', 'fails: this server has no browser')

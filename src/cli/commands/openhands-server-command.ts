@@ -27,19 +27,18 @@ const pluginNames = ['jupyter', 'agent_skills', 'vscode'];
 
 const notes = `
 Takes the arguments of the OpenHands V0 action-execution server. Clients send
-the key in SESSION_API_KEY as X-Session-API-Key; with none set, one is made up
-and printed. NO_CHANGE_TIMEOUT_SECONDS is the soft timeout of the shell. With
+the key in SESSION_API_KEY as X-Session-API-Key; without it the server makes one
+and prints it. NO_CHANGE_TIMEOUT_SECONDS is the soft timeout of the shell. With
 the plugin vscode, browsers reach the editor on VSCODE_PORT.
 
 Without a backend, commands and files are those of this machine, with no
-isolation: meant for the inside of a container. Started as root with --username,
-the server then runs commands as that user, who is made if missing and gets the
-working directory. With a backend, the working directory is the workspace of a cell
-there. It listens on loopback unless --host names another address.
+isolation: use that inside a container. If root starts it with --username, the
+server runs commands as that user; it makes a missing one and gives it the
+working directory. With a backend, the working directory is the workspace of a
+cell. It listens on loopback unless --host names another address.
 
-An action that the client sent as awaiting_confirmation or rejected is not
-executed. With --guard rules neither is one of high risk, by the rules or by
-its security_risk.
+An action with awaiting_confirmation or rejected does not run. With --guard rules
+neither does one of high risk, by the rules or by its security_risk.
 
 Examples:
   $ SESSION_API_KEY=… workcell openhands-server 8701 --working-dir ./w --no-enable-browser

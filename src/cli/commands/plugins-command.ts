@@ -9,18 +9,17 @@ interface PluginsCommandOptions extends CellOptions {
 }
 
 const notes = `
-Starts a cell and looks, inside it, for what each plugin needs. Which plugins
-there are, "plugins" in the configuration says; by default all of this package but agent-skills.`;
+Starts a cell and looks, inside it, for what each plugin needs. Name plugins as
+"plugins" in your configuration; the default is all of this package but
+agent-skills.`;
 
 /** `workcell plugins list`: which plugins there are and whether they would work. */
 export function pluginsCommand(): Command {
-  const list = withCellOptions(new Command('list').description('List plugins and whether they would work'))
+  const list = withCellOptions(new Command('list').description('List plugins and whether they work here'))
     .option('--json', 'print one line of JSON')
     .addHelpText('after', notes)
     .action(printPlugins);
-  return new Command('plugins')
-    .description('Plugins: what the executor knows besides its own')
-    .addCommand(list);
+  return new Command('plugins').description('List the plugins that add actions').addCommand(list);
 }
 
 async function printPlugins(options: PluginsCommandOptions): Promise<void> {

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { plainText } from '../sanitize.js';
 
 const examples = `
-Judges by rules, without running anything and without asking anybody.
+Judges by rules. It runs nothing and asks nobody.
 
 Exit code: 0 whatever the risk is.
 
@@ -13,10 +13,10 @@ Examples:
 /** `workcell risk`: what the rules say about a command. */
 export function riskCommand(): Command {
   return new Command('risk')
-    .description('Tell how risky a command is, and why')
+    .description('Show how risky a command is, and why')
     .argument('<command>', 'shell source')
     .option('--json', 'print one line of JSON')
-    .option('-w, --workspace <directory>', 'what counts as the workspace, as seen from inside a cell')
+    .option('-w, --workspace <directory>', 'the workspace, as a path inside the cell')
     .addHelpText('after', examples)
     .action(printRisk);
 }

@@ -18,13 +18,13 @@ interface RunCommandOptions extends CellOptions {
 }
 
 const examples = `
-One argument is shell source; several are a program and its arguments, passed
-on exactly as given. Output appears as it is produced, stdout and stderr as one,
-as on a terminal. Standard input is not passed on. The first Ctrl-C goes to the
-command, the second one gives up.
+One argument is shell source; several are a program and its arguments, exactly
+as you give them. You see output as it comes, stdout and stderr as one, as on a
+terminal. The command does not get your standard input. The first Ctrl-C goes to
+the command, the second one gives up.
 
 Exit code: that of the command; 128+n after signal n; 124 after a timeout;
-130 when given up; 77 when it was refused.
+130 when you give up; 77 when the policy refuses.
 
 Examples:
   $ workcell run 'make && make test'
@@ -38,18 +38,15 @@ Examples:
 export function runCommand(): Command {
   return withCellOptions(new Command('run').description('Run one command in a fresh cell'))
     .argument('<command...>', 'shell source, or a program and its arguments')
-    .option(
-      '--session <name>',
-      'the shell to run it in, where others may use the cell too (default: default)',
-    )
+    .option('--session <name>', 'the shell session to run it in (default: default)')
     .option('--cwd <directory>', 'working directory inside the cell (default: the workspace)')
     .option('-e, --env <NAME=value>', 'set a variable of the command; may be repeated', collectVariable)
     .option('-t, --timeout <seconds>', 'end the command and all it started after this time', parseSeconds)
     .addOption(noChangeTimeout())
     .addOption(
-      new Option('--guard <guard>', 'judge the command first; what is risky does not run').choices(['rules']),
+      new Option('--guard <guard>', 'judge the command first and refuse a risky one').choices(['rules']),
     )
-    .option('--confirm', 'show the risk of a risky command and ask; refused without a terminal')
+    .option('--confirm', 'show the risk of a risky command and ask you; refuse without a terminal')
     .option('--json', 'print the observation as one line of JSON instead of the output')
     .usage('[options] <command...>')
     .passThroughOptions()
@@ -59,7 +56,10 @@ export function runCommand(): Command {
 
 /** The name begins like the negation of an option, and is none. */
 function noChangeTimeout(): Option {
-  const option = new Option('--no-change-timeout <seconds>', 'end it when it prints nothing for this time');
+  const option = new Option(
+    '--no-change-timeout <seconds>',
+    'end the command when it prints nothing for this time',
+  );
   option.negate = false;
   return option.argParser(parseSeconds);
 }

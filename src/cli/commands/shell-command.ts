@@ -9,9 +9,8 @@ interface ShellCommandOptions extends CellOptions {
 }
 
 const notes = `
-This terminal is connected as it is, the way ssh does it: programs in the cell
-may set its title or its clipboard. End the shell with "exit" or Ctrl-D; its
-exit code is passed through.
+Connects your terminal as ssh does: programs in the cell may set its title or its
+clipboard. End the shell with "exit" or Ctrl-D; workcell exits with its code.
 
 Examples:
   $ workcell shell

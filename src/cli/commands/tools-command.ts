@@ -13,8 +13,8 @@ interface EntryOptions {
 
 const notes = `
 An entry point is a file or a package, with "#export" behind it to choose one
-of its exports; a file that ends in .py is Python. JavaScript and TypeScript
-modules are run on this side to read their schemas, Python files are not.
+of its exports; a file that ends in .py is Python. To read the schemas, this
+runs JavaScript and TypeScript modules on your machine, Python files not.
 
 Examples:
   $ workcell tools list --entry ./my-tools.ts
@@ -47,7 +47,7 @@ export function toolsCommand(): Command {
 function withEntries(command: Command): Command {
   return command
     .requiredOption('--entry <entrypoint>', 'where the tools come from; may be repeated', collect)
-    .option('--arguments <json>', 'what their toolkit is made with', parseJson);
+    .option('--arguments <json>', 'arguments for the function or class that makes the tools', parseJson);
 }
 
 async function printTools(options: EntryOptions & { json?: true; strict?: true }): Promise<void> {

@@ -4,22 +4,22 @@ import { plainText } from '../sanitize.js';
 import { formatTable } from '../text-table.js';
 
 const notes = `
-A workcell.toml that is found by searching may set limits and min_isolation, each
-only stricter than your own. To trust it lets all of it count for as long as it
-says what it says now; the record is kept in your state directory. Plugins that
-are packages or files do not count from there in any case.
+Until you trust it, the workcell.toml of a project may only set limits,
+min_isolation and min_facts, each stricter than your own. Trust lets all of it
+count until the file changes; your state directory has the list. Plugins that
+are packages or files never count from there.
 
 Examples:
-  $ workcell trust            the workcell.toml that is found from here upwards
+  $ workcell trust            the nearest workcell.toml, here or above
   $ workcell trust ~/project
   $ workcell trust --list`;
 
 /** `workcell trust`: lets the configuration of a project count. */
 export function trustCommand(): Command {
   return new Command('trust')
-    .description('Let the workcell.toml of a project count')
+    .description('Trust the workcell.toml of a project')
     .argument('[directory]', 'where the file is (default: from here upwards)')
-    .option('--list', 'show the files that are trusted')
+    .option('--list', 'show the files that you trust')
     .option('--json', 'print one line of JSON')
     .addHelpText('after', notes)
     .action(trustProject);
@@ -28,7 +28,7 @@ export function trustCommand(): Command {
 /** `workcell untrust`: takes it back. */
 export function untrustCommand(): Command {
   return new Command('untrust')
-    .description('Take back that the workcell.toml of a project counts')
+    .description('Stop trusting the workcell.toml of a project')
     .argument('[directory]', 'where the file is (default: from here upwards)')
     .action(untrustProject);
 }

@@ -4,8 +4,7 @@ import { type CellOptions, withCellOptions } from '../cell-options.js';
 import { watchInterrupts } from '../interrupts.js';
 
 const notes = `
-Prints the address, which holds the token that lets a browser in, and stays until
-Ctrl-C. The cell needs code-server; "workcell plugins list" says whether it is there.
+Prints the address, with the token for your browser, and stays until Ctrl-C. The cell needs code-server; "workcell plugins list" says whether it is there.
 
 Examples:
   $ workcell vscode --workspace .`;
