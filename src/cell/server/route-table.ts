@@ -43,14 +43,14 @@ export const routes: readonly RouteEntry[] = [
   {
     method: 'get',
     path: '/v1/actions/{key}',
-    summary: 'Goes on with the answer to an action that runs or has ended.',
+    summary: 'Continues the answer to an action that runs or has ended.',
     query: { from },
     answers: observation,
   },
   {
     method: 'delete',
     path: '/v1/actions/{key}',
-    summary: 'Cancels an action; one that has not come yet is refused when it does.',
+    summary: 'Cancels an action; one that has not come yet fails when it does.',
     answers: { 204: { description: 'It is being ended.' } },
   },
   {
@@ -121,7 +121,7 @@ export const routes: readonly RouteEntry[] = [
   {
     method: 'get',
     path: '/v1/info',
-    summary: 'Version, workspace and isolation.',
+    summary: 'Version, workspace and isolation of the cell.',
     answers: { 200: { description: 'What this server is.', types: { 'application/json': 'Info' } } },
   },
   {
@@ -133,20 +133,20 @@ export const routes: readonly RouteEntry[] = [
   {
     method: 'get',
     path: '/metrics',
-    summary: 'The same for Prometheus.',
+    summary: 'The same figures for Prometheus.',
     answers: { 200: { description: 'Figures.' } },
   },
   {
     method: 'get',
     path: '/alive',
-    summary: 'The process is up.',
+    summary: 'Says that the process is up.',
     open: true,
     answers: { 200: { description: 'It is.' } },
   },
   {
     method: 'get',
     path: '/ready',
-    summary: 'Whether each capability works, and why not.',
+    summary: 'Says whether each capability works, and why not.',
     answers: {
       200: { description: 'All work.', types: { 'application/json': 'Readiness' } },
       503: { description: 'Some do not.', types: { 'application/json': 'Readiness' } },
