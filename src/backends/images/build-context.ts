@@ -2,20 +2,14 @@
 import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { type Pack, pack } from 'tar-stream';
+import { Readable } from 'node:stream';
+import { type TarMember, writeTar } from '../../base/tar-writer.js';
 
 /** Files of this machine, by their place in the context. */
 export type ContextFiles = ReadonlyMap<string, string>;
 
 export function packContext(dockerfile: string, files: ContextFiles): Readable {
-  const archive = pack();
-  feed(archive, dockerfile, files).then(
-    () => archive.finalize(),
-    (error: unknown) => archive.destroy(error instanceof Error ? error : new Error(String(error))),
-  );
-  return archive as unknown as Readable;
+  return Readable.from(writeTar(members(dockerfile, files)), { objectMode: false });
 }
 
 /** All files below a directory, by their place below `into`. */
@@ -28,11 +22,12 @@ export async function filesBelow(directory: string, into: string): Promise<[stri
     .map((path) => [`${into}${path.slice(directory.length)}`, path]);
 }
 
-async function feed(archive: Pack, dockerfile: string, files: ContextFiles): Promise<void> {
-  archive.entry({ name: 'Dockerfile', mode: 0o644, mtime: new Date(0) }, dockerfile);
+async function* members(dockerfile: string, files: ContextFiles): AsyncGenerator<TarMember> {
+  const mtime = new Date(0);
+  const text = Buffer.from(dockerfile);
+  yield { name: 'Dockerfile', mode: 0o644, mtime, size: text.length, content: [text] };
   for (const [name, path] of files) {
     const { size, mode } = await stat(path);
-    const entry = archive.entry({ name, size, mode: mode & 0o777, mtime: new Date(0) });
-    await pipeline(createReadStream(path), entry as unknown as NodeJS.WritableStream);
+    yield { name, size, mode: mode & 0o777, mtime, content: createReadStream(path) };
   }
 }

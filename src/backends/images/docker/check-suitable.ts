@@ -1,7 +1,7 @@
 /** Looks into an image without running anything of it. */
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { extract } from 'tar-stream';
+import { readTar } from '../../../base/tar-reader.js';
 import { isAbandoned, ownedPrefix } from '../../../cell/launchers/scratch.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import type { Container, DockerClient } from '../../engines/docker-client.js';
@@ -79,9 +79,7 @@ async function systemName(container: Container): Promise<string | undefined> {
 }
 
 async function readSmallFile(archive: Readable): Promise<string> {
-  for await (const entry of archive.pipe(extract())) {
-    if (entry.header.type === 'file' && (entry.header.size ?? 0) <= longestFile) return text(entry);
-    entry.resume();
-  }
+  for await (const { type, size, content } of readTar(archive))
+    if (type === 'file' && size <= longestFile) return text(content);
   return '';
 }

@@ -3,7 +3,8 @@ import { posix } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { extract, type Pack, pack } from 'tar-stream';
+import { readTar } from '../../../base/tar-reader.js';
+import { type TarMember, writeTar } from '../../../base/tar-writer.js';
 import { compileGlob } from '../../../cell/executor/files/search/glob-pattern.js';
 import type { Executor } from '../../../protocol/index.js';
 import { findDelta } from '../../../runtime/git/delta.js';
@@ -65,13 +66,11 @@ export async function openArchive(
   const patterns = patternsOf(options);
   const isExcluded = createFilter(patterns);
   const { content } = await executor.download(path, { format: 'tar' });
-  const archive = pack();
-  const compressed = createGzip();
-  const fail = (error: unknown) => compressed.destroy(error as Error);
-  pipeline(archive as unknown as NodeJS.ReadableStream, compressed).catch(fail);
   const manifest = { format: 'tar.gz', path, excluded: patterns };
-  repack(content, archive, { top: posix.basename(path), isExcluded, manifest }).catch((error: unknown) =>
-    archive.destroy(error as Error),
+  const members = repacked(content, { top: posix.basename(path), isExcluded, manifest });
+  const compressed = createGzip();
+  pipeline(Readable.from(writeTar(members), { objectMode: false }), compressed).catch((error: unknown) =>
+    compressed.destroy(error as Error),
   );
   return compressed;
 }
@@ -101,39 +100,24 @@ function createFilter(patterns: readonly string[]): (name: string, isDirectory: 
   };
 }
 
-async function repack(
+interface Repacking {
+  readonly top: string;
+  readonly isExcluded: ReturnType<typeof createFilter>;
+  readonly manifest: object;
+}
+
+async function* repacked(
   content: AsyncIterable<Uint8Array>,
-  archive: Pack,
-  {
-    top,
-    isExcluded,
-    manifest,
-  }: { top: string; isExcluded: ReturnType<typeof createFilter>; manifest: object },
-): Promise<void> {
-  const unpacked = extract();
-  const source = Readable.from(content);
-  const feeding = pipeline(source, unpacked as unknown as NodeJS.WritableStream);
-  // Told by the loop below, which ends when this fails.
-  feeding.catch(() => {});
+  { top, isExcluded, manifest }: Repacking,
+): AsyncGenerator<TarMember> {
   let hasManifest = false;
-  try {
-    for await (const entry of unpacked) {
-      const { header } = entry;
-      if (archive.destroyed) return;
-      if (isExcluded(header.name, header.type === 'directory')) {
-        entry.resume();
-        continue;
-      }
-      hasManifest ||= header.name === manifestName;
-      await pipeline(
-        entry as unknown as NodeJS.ReadableStream,
-        archive.entry({ ...header, name: posix.join(top, header.name) }) as unknown as NodeJS.WritableStream,
-      );
-    }
-    await feeding;
-  } finally {
-    source.destroy();
+  for await (const { type, ...member } of readTar(content)) {
+    const isKind = type === 'file' || type === 'directory' || type === 'symlink' || type === 'link';
+    if (!isKind || isExcluded(member.name, type === 'directory')) continue;
+    hasManifest ||= member.name === manifestName;
+    yield { ...member, type, name: posix.join(top, member.name) };
   }
-  if (!hasManifest) archive.entry({ name: posix.join(top, manifestName) }, JSON.stringify(manifest));
-  archive.finalize();
+  if (hasManifest) return;
+  const text = Buffer.from(JSON.stringify(manifest));
+  yield { name: posix.join(top, manifestName), size: text.length, content: [text] };
 }

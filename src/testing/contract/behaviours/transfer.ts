@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { pack } from 'tar-stream';
+import { buffer } from 'node:stream/consumers';
+import { type TarMember, writeTar } from '../../../base/tar-writer.js';
 import { expect } from '../expect.js';
 import { type Behaviours, collect, refusal, sh } from '../given.js';
 
@@ -70,7 +71,7 @@ export const transferBehaviours: Behaviours = {
   },
 
   'transfer.hostile-archive': async ({ runtime }) => {
-    const hostile: Member[][] = [
+    const hostile: TarMember[][] = [
       [{ name: '../escaped', type: 'file' }],
       [{ name: '/tmp/workcell-escaped', type: 'file' }],
       [{ name: 'a/../../escaped', type: 'file' }],
@@ -102,13 +103,7 @@ export const transferBehaviours: Behaviours = {
   },
 };
 
-type Member = Parameters<ReturnType<typeof pack>['entry']>[0];
-
-async function tarOf(members: readonly Member[]): Promise<Buffer> {
-  const archive = pack();
-  for (const member of members) archive.entry(member, member.type === 'file' ? 'gotcha' : '');
-  archive.finalize();
-  const chunks: Buffer[] = [];
-  for await (const chunk of archive) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
+function tarOf(members: readonly TarMember[]): Promise<Buffer> {
+  const text = Buffer.from('gotcha');
+  return buffer(writeTar(members.map((member) => ({ ...member, size: text.length, content: [text] }))));
 }

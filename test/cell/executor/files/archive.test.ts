@@ -18,7 +18,7 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGzip, gzipSync } from 'node:zlib';
-import { type Headers, pack } from 'tar-stream';
+import { type Header, pack } from 'tar-stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ZipFile } from 'yazl';
 import { defaultArchiveLimits } from '../../../../src/cell/executor/files/archive/archive-limits.js';
@@ -35,7 +35,7 @@ async function bytesOf(content: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return buffer(Readable.from(content));
 }
 
-type TarMember = Partial<Headers> & { name: string; content?: string };
+type TarMember = Partial<Header> & { name: string; content?: string };
 
 async function tarOf(members: readonly TarMember[]): Promise<Buffer> {
   const archive = pack();

@@ -1,34 +1,17 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { type Pack, pack } from 'tar-stream';
+import { type TarMember, writeTar } from '../../../../base/tar-writer.js';
 import type { Member } from './members.js';
 
 /** The bytes of a tar archive, made as they are asked for. */
-export async function* packTar(members: AsyncIterable<Member>): AsyncGenerator<Uint8Array> {
-  const archive = pack();
-  const feeding = feed(archive, members).then(
-    () => archive.finalize(),
-    (error: unknown) => archive.destroy(error instanceof Error ? error : new Error(String(error))),
-  );
-  try {
-    yield* archive as AsyncIterable<Uint8Array>;
-  } finally {
-    archive.destroy();
-    await feeding;
-  }
+export function packTar(members: AsyncIterable<Member>): AsyncGenerator<Uint8Array> {
+  return writeTar(tarMembers(members));
 }
 
-async function feed(archive: Pack, members: AsyncIterable<Member>): Promise<void> {
+async function* tarMembers(members: AsyncIterable<Member>): AsyncGenerator<TarMember> {
   for await (const member of members) {
-    if (archive.destroyed) return;
-    const header = { name: member.name, mode: member.stats.mode & 0o777, mtime: member.stats.mtime };
-    if (member.type === 'file') {
-      const entry = archive.entry({ ...header, size: member.stats.size });
-      await pipeline(Readable.from(member.content()), entry as unknown as NodeJS.WritableStream);
-    } else if (member.type === 'link') {
-      archive.entry({ ...header, type: 'symlink', linkname: member.target });
-    } else {
-      archive.entry({ ...header, type: 'directory', name: `${member.name}/` });
-    }
+    const { name, type, stats } = member;
+    const header = { name, mode: stats.mode & 0o777, mtime: stats.mtime };
+    if (type === 'file') yield { ...header, size: stats.size, content: member.content() };
+    else if (type === 'link') yield { ...header, type: 'symlink', linkname: member.target };
+    else yield { ...header, type };
   }
 }

@@ -1,7 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
-import { pipeline as pipelineDone } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { type Entry, extract } from 'tar-stream';
+import { readTar, type TarEntry } from '../../../../base/tar-reader.js';
 import { type Budget, refused } from './archive-limits.js';
 import type { MemberReceiver as Unpacker } from './unpacker.js';
 
@@ -11,22 +10,7 @@ export async function unpackTar(
   unpacker: Unpacker,
   budget: Budget,
 ): Promise<void> {
-  const archive = extract();
-  const source = Readable.from(unpackedBytes(chunks, budget));
-  let failure: unknown;
-  const feeding = pipelineDone(source, archive as unknown as NodeJS.WritableStream).catch(
-    (error: unknown) => {
-      failure = error;
-    },
-  );
-  try {
-    for await (const entry of archive) await unpackMember(entry, unpacker);
-  } finally {
-    // A member that is refused ends the archive; what still arrives is not waited for.
-    source.destroy();
-    await feeding;
-  }
-  if (failure !== undefined) throw failure;
+  for await (const entry of readTar(unpackedBytes(chunks, budget))) await unpackMember(entry, unpacker);
 }
 
 async function* unpackedBytes(chunks: AsyncGenerator<Buffer>, budget: Budget): AsyncGenerator<Buffer> {
@@ -38,18 +22,14 @@ async function* unpackedBytes(chunks: AsyncGenerator<Buffer>, budget: Budget): A
   }
 }
 
-async function unpackMember(entry: Entry, unpacker: Unpacker): Promise<void> {
-  const { name, type, linkname, mode } = entry.header;
-  if (type === 'file' || type === 'contiguous-file')
-    return unpacker.file(name, mode, entry as AsyncIterable<Uint8Array>);
-  if (type === 'directory') unpacker.directory(name, mode);
-  else if (type === 'symlink') unpacker.symbolicLink(name, linkname ?? '');
-  else if (type === 'link') unpacker.hardLink(name, linkname ?? '');
+async function unpackMember(entry: TarEntry, unpacker: Unpacker): Promise<void> {
+  const { name, type, linkname, mode, content } = entry;
+  if (type === 'file' || type === 'contiguous-file') await unpacker.file(name, mode, content);
+  else if (type === 'directory') unpacker.directory(name, mode);
+  else if (type === 'symlink') unpacker.symbolicLink(name, linkname);
+  else if (type === 'link') unpacker.hardLink(name, linkname);
   else
-    throw refused(`it is of the type ${type ?? 'unknown'}`, 'Pack only files, directories and links.', {
-      member: name,
-    });
-  entry.resume();
+    throw refused(`it is of the type ${type}`, 'Pack only files, directories and links.', { member: name });
 }
 
 /** Looks at the first two bytes, which tell a gzip stream. */
