@@ -11,7 +11,7 @@ export interface TarEntry {
   readonly content: AsyncIterable<Uint8Array>;
 }
 
-export type TarType =
+type TarType =
   | 'file'
   | 'link'
   | 'symlink'
