@@ -57,7 +57,7 @@ const walls: Record<string, readonly string[]> = {
     'cell/plugins',
   ],
   // Ways in.
-  testing: ['protocol', 'index.ts'],
+  testing: ['protocol', 'base', 'index.ts'],
   compat: ['base', 'protocol', 'cell', 'runtime', 'index.ts'],
   adapters: ['base', 'protocol', 'runtime/tools', 'compat/mcp', 'index.ts'],
   cli: [
