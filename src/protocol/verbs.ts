@@ -16,6 +16,7 @@ export const verbs = {
       return {
         path: pathSchema,
         format: formatSchema,
+        mode: z.int().optional(),
         /** The paths in an archive, as they are written in it. */
         members: z.array(z.string()).optional(),
         /** Of the bytes: what was approved is what is unpacked. */
@@ -34,7 +35,13 @@ export const verbs = {
     summary: 'Gives the bytes of a file, or of a directory as an archive.',
     readOnly: true,
     get input() {
-      return { path: pathSchema, format: formatSchema };
+      return {
+        path: pathSchema,
+        format: formatSchema,
+        /** First and last byte of a part of a file. */
+        start: z.int().optional(),
+        end: z.int().optional(),
+      };
     },
     kinds: { path: 'path-read', format: 'plain' },
     output: {},

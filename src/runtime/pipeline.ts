@@ -177,6 +177,11 @@ export async function uploadFile(
   options: UploadOptions,
 ): Promise<Uploaded> {
   const { format, mode, signal } = options;
+  if (typeof content?.[Symbol.asyncIterator] !== 'function')
+    throw new WorkcellError(
+      'invalid-action',
+      'An upload takes its bytes as an async iterable, behind the path. To upload bytes or a local file, use files.upload.',
+    );
   const asked = { action: 'upload', path, format, mode } as const;
   const send = (bytes: AsyncIterable<Uint8Array>) => async () => {
     const result = await pipeline.executor.upload(path, bytes, options);
@@ -245,27 +250,22 @@ export function performVerb<Result>(
   });
 }
 
-/** For what is a stream and no action of the wire: it is judged and recorded like one. */
-function transfer<Result>(
+/** For what is a stream and no action of the wire: it is checked, judged and recorded like one. */
+async function transfer<Result>(
   pipeline: Pipeline,
   action: JudgedAction & { readonly action: keyof typeof verbs },
   signal: AbortSignal | undefined,
   work: () => Promise<{ result: Result; observation: { observation: string } }>,
 ): Promise<Result> {
   const { events, mask } = pipeline;
-  const given = Object.entries(action).filter(([, value]) => value !== undefined);
+  const given = Object.fromEntries(Object.entries(action).filter(([, value]) => value !== undefined));
   const definition = verbs[action.action];
-  return accompany(
-    pipeline,
-    Object.fromEntries(given) as JudgedAction,
-    { signal, definition },
-    async (cause) => {
-      const { result, observation } = await work();
-      const shown = mask === undefined ? observation : mask.value(observation);
-      events.append({ kind: 'observation', cause, observation: shown }, 'environment');
-      return { result, observation: shown };
-    },
-  );
+  return accompany(pipeline, parseAction(given, verbs), { signal, definition }, async (cause) => {
+    const { result, observation } = await work();
+    const shown = mask === undefined ? observation : mask.value(observation);
+    events.append({ kind: 'observation', cause, observation: shown }, 'environment');
+    return { result, observation: shown };
+  });
 }
 
 /** Records an action, has it judged, and sees to it that whatever fails is recorded and leaves as one kind of error. */

@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import type {
   ActionInput,
   Downloaded,
@@ -135,12 +135,17 @@ export class Files {
   }
 
   /** Brings bytes, or the file at a local path, into the cell; with `format` they are unpacked below `path`. */
-  upload(
+  async upload(
     source: string | Uint8Array | AsyncIterable<Uint8Array>,
     path: string,
     options: UploadOptions = {},
   ): Promise<Uploaded> {
-    return this.#call.upload(path, toChunks(source), options);
+    if (typeof path !== 'string') throw exchanged('The path in the cell is not text.');
+    if (source instanceof Uint8Array) return this.#call.upload(path, inOnePiece(source), options);
+    if (typeof source !== 'string') return this.#call.upload(path, source, options);
+    await using file = await openLocal(source);
+    const content = file.createReadStream({ autoClose: false }) as AsyncIterable<Uint8Array>;
+    return await this.#call.upload(path, content, options);
   }
 
   /** Streams a file out of the cell; with `format` a directory comes as one archive. */
@@ -149,11 +154,23 @@ export class Files {
   }
 }
 
-function toChunks(source: string | Uint8Array | AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  if (typeof source !== 'string' && !(source instanceof Uint8Array)) return source;
-  return (async function* () {
-    // Opened when it is read, so that a failure meets whoever reads.
-    if (typeof source === 'string') yield* createReadStream(source) as AsyncIterable<Uint8Array>;
-    else yield source;
-  })();
+async function* inOnePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+async function openLocal(path: string): Promise<FileHandle> {
+  const file = await open(path).catch((cause: NodeJS.ErrnoException) => {
+    throw exchanged(`The local file ${path} cannot be read: ${cause.message}.`, cause);
+  });
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  throw exchanged(`${path} on this machine is not a regular file.`);
+}
+
+function exchanged(problem: string, cause?: unknown): WorkcellError {
+  return new WorkcellError(
+    'invalid-action',
+    `${problem} files.upload takes first what to upload, bytes or the path of a local file, and then the path in the cell.`,
+    { cause },
+  );
 }

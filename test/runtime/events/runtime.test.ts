@@ -2,6 +2,7 @@
 import { mkdtempSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { type CreateRuntimeOptions, createRuntime, type StatusUpdate } from '../../../src/index.js';
@@ -144,6 +145,34 @@ test('transfers and terminals are in the events too', async () => {
   for await (const event of runtime.events.since(0, { kinds: ['action', 'observation', 'error'] }))
     seen.push(event.kind === 'action' ? event.action.action : event.kind);
   expect(seen).toEqual(['upload', 'observation', 'download', 'error', 'open_terminal', 'observation']);
+});
+
+test('what a transfer is asked for is checked before anything is done or recorded', async () => {
+  await using runtime = await start({ events: { store: 'memory' } });
+  const bytes = Buffer.from('x');
+  const asked: [() => Promise<unknown>, string][] = [
+    [() => runtime.files.upload('data.bin', bytes as never), 'takes first what to upload'],
+    [
+      () => runtime.files.upload('no-such-file', 'data.bin'),
+      'The local file no-such-file cannot be read: ENOENT',
+    ],
+    [() => runtime.files.upload('/', 'data.bin'), '/ on this machine is not a regular file'],
+    [() => runtime.upload(bytes as never, 'data.bin' as never), 'use files.upload'],
+    [() => runtime.files.download(7 as never), 'path: '],
+    [() => runtime.terminals.open({ cwd: 7 as never }), 'cwd: '],
+  ];
+  for (const [ask, message] of asked)
+    await expect(ask()).rejects.toMatchObject({
+      code: 'invalid-action',
+      message: expect.stringContaining(message),
+    });
+  await runtime.files.upload(fileURLToPath(import.meta.url), 'data.bin');
+  const seen = [];
+  for await (const event of runtime.events.since(0, { kinds: ['action', 'observation', 'error'] })) {
+    seen.push(event.kind === 'action' ? event.action.action : event.kind);
+    if (seen.length === 2) break;
+  }
+  expect(seen).toEqual(['upload', 'observation']);
 });
 
 test('an action that cannot be recorded does not run, and nothing is missing once the store works again', async () => {
