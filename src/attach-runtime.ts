@@ -10,6 +10,7 @@ import {
   takeActions,
 } from './assemble.js';
 import type { CellRef } from './backends/backend.js';
+import type { LoadedPlugin } from './cell/plugins/load-plugins.js';
 import { type CellPlace, givenPlace, keeper, listCells, placeOf } from './cells.js';
 import type { LoadedConfig } from './config/load-config.js';
 import { type Cell, type StatusUpdate, WorkcellError } from './protocol/index.js';
@@ -40,7 +41,7 @@ export async function attachRuntime(
   const attached = await backend.attach(id, placeOf(backend, config, given), context);
   try {
     checkIsolation(attached, demandOf(config));
-    return await open(attached, config, options);
+    return await open(attached, { config, plugins, options });
   } catch (error) {
     await attached.detach?.();
     throw error;
@@ -48,7 +49,14 @@ export async function attachRuntime(
 }
 
 /** Nothing is recorded before the cell is had: until then its record is another's. */
-async function open(cell: Cell, config: LoadedConfig, options: AttachRuntimeOptions): Promise<Runtime> {
+async function open(
+  cell: Cell,
+  {
+    config,
+    plugins,
+    options,
+  }: { config: LoadedConfig; plugins: readonly LoadedPlugin[]; options: AttachRuntimeOptions },
+): Promise<Runtime> {
   const { onStatus, policy, guards, secrets, audit } = options;
   const { id, backend } = cell;
   const store = storeOf(config);
@@ -61,7 +69,14 @@ async function open(cell: Cell, config: LoadedConfig, options: AttachRuntimeOpti
   try {
     await events.open();
     report({ status: 'RUNTIME_STARTED', level: 'info', message: `Attached to ${backend} cell ${id}.` });
-    const runtime = new Runtime({ cell, events, onStatus, defaults: runDefaults(config), ...trusted });
+    const runtime = new Runtime({
+      cell,
+      events,
+      plugins,
+      onStatus,
+      defaults: runDefaults(config),
+      ...trusted,
+    });
     if (options.events?.drivable) takeActions(runtime, events, report);
     return runtime;
   } catch (error) {

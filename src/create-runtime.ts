@@ -82,14 +82,15 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
     });
     try {
       checkIsolation(cell, demand);
+      report({ status: 'RUNTIME_STARTED', level: 'info', message: `Cell ${id} runs in backend ${name}.` });
+      const defaults = runDefaults(config);
+      const runtime = new Runtime({ cell, events, plugins, onStatus, defaults, ...trusted });
+      if (eventOptions?.drivable) takeActions(runtime, events, report);
+      return runtime;
     } catch (error) {
       await cell.stop();
       throw error;
     }
-    report({ status: 'RUNTIME_STARTED', level: 'info', message: `Cell ${id} runs in backend ${name}.` });
-    const runtime = new Runtime({ cell, events, onStatus, defaults: runDefaults(config), ...trusted });
-    if (eventOptions?.drivable) takeActions(runtime, events, report);
-    return runtime;
   } catch (error) {
     report({ status: 'ERROR', level: 'error', message: reasonOf(error) });
     trusted.release?.();

@@ -44,7 +44,7 @@ export type { GitWorktree } from './runtime/git/worktrees.js';
 export type { LoadedMicroagents } from './runtime/microagents/loaded.js';
 export type { Microagent } from './runtime/microagents/microagent.js';
 export type { RuntimeMicroagents } from './runtime/microagents/microagents.js';
-export type { RunCodeOptions, RunOptions, Runtime } from './runtime/runtime.js';
+export type { RunOptions, Runtime } from './runtime/runtime.js';
 export type { ForwardedPort } from './runtime/runtime-ports.js';
 export type {
   FunctionTool,
@@ -57,3 +57,4 @@ export { loadTools } from './runtime/tools/load-tools.js';
 export type { OpenaiTool } from './runtime/tools/openai.js';
 export { openaiTool } from './runtime/tools/openai.js';
 export { agentSkills, pythonTools } from './runtime/tools/python/python-tools.js';
+export type { RunCodeOptions } from './runtime/verbs/jupyter-verbs.js';

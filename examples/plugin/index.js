@@ -15,6 +15,12 @@ export default definePlugin({
   version: '1.0.0',
   summary: 'Counts words.',
   actions: { count_words: countWords },
+  verbs: {
+    countWords: (runtime) => async (path) => {
+      const { words } = await runtime.execute({ action: 'count_words', path });
+      return words;
+    },
+  },
   requirements: [{ name: 'wc', check: ['wc', '--version'], install: 'apt-get install coreutils' }],
   environment: { WORDS: 'counted' },
   async initialize(cell, { start = 0 } = {}) {

@@ -36,6 +36,7 @@ export type { FieldKind, FieldKinds } from './kinds.js';
 export { describeIssues, parseAction, parseObservation } from './parse.js';
 export type { Display, FileChange, OutputDelta, Progress } from './progress.js';
 export { progressSchema } from './progress.js';
+export type { RuntimeVerbs } from './runtime-verbs.js';
 export type { RuntimeStatus, StatusUpdate } from './status.js';
 export { runtimeStatuses, statusSchema } from './status.js';
 export { verbs } from './verbs.js';

@@ -151,19 +151,19 @@ function stated({ signal, statedRisk }: ExecuteContext): Pick<Origin, 'signal' |
 }
 
 /**
- * Puts tools into the cell because its owner registered them. That is nothing of the agent's, so nobody judges it; it
- * is recorded like everything else, without the source.
+ * Carries out what the owner of the runtime asks for. That is nothing of the agent's, so nobody judges it; it is recorded
+ * like everything else, with `shown` in place of fields that are too long for a record.
  */
-export async function installTools(
+export async function executeForOwner<Name extends ActionName>(
   pipeline: Pipeline,
-  input: ActionInput<'install_tools'>,
-): Promise<Observation<'install_tools'>> {
+  input: ActionInput<Name>,
+  shown: Readonly<Partial<Record<string, string>>>,
+): Promise<Observation<Name>> {
   const { executor, events } = pipeline;
-  const action = parseAction(input, executor.actions) as Action<'install_tools'>;
-  const shown = { ...action, source: `${Buffer.byteLength(action.source)} bytes` };
-  const origin = { source: 'user', definition: executor.actions.install_tools } as const;
-  return await accompany({ ...pipeline, guards: [] }, shown, origin, async (cause) => {
-    const observation = await executor.execute<'install_tools'>(action);
+  const action = parseAction(input, executor.actions) as Action<Name>;
+  const origin = { source: 'user', definition: executor.actions[action.action] } as const;
+  return await accompany({ ...pipeline, guards: [] }, { ...action, ...shown }, origin, async (cause) => {
+    const observation = await executor.execute(action);
     events.append({ kind: 'observation', cause, observation }, 'environment');
     return { result: observation, observation };
   });

@@ -1,4 +1,4 @@
-import type { BrowserStep } from '../cell/plugins/browser/browser-actions.js';
+import type { LoadedPlugin } from '../cell/plugins/load-plugins.js';
 import {
   type Action,
   type ActionInput,
@@ -22,14 +22,13 @@ import {
   type UploadOptions,
   WorkcellError,
 } from '../protocol/index.js';
-import { RuntimeBrowser } from './browser.js';
 import type { EventStream } from './events/stream.js';
 import { RuntimeGit } from './git/runtime-git.js';
 import { RuntimeMicroagents } from './microagents/microagents.js';
 import {
   downloadFile,
   executeAction,
-  installTools,
+  executeForOwner,
   openPort,
   openTerminal,
   type Pipeline,
@@ -37,53 +36,32 @@ import {
   type Trusted,
   uploadFile,
 } from './pipeline.js';
-import { execPythonFile, type PythonFileOptions } from './python-file.js';
 import { RuntimeEvents } from './runtime-events.js';
 import { Files } from './runtime-files.js';
-import { RuntimeMcp } from './runtime-mcp.js';
 import { RuntimePorts } from './runtime-ports.js';
 import { RuntimeProcesses } from './runtime-processes.js';
-import { RuntimeVscode } from './runtime-vscode.js';
-import type { FunctionTool, ToolContext } from './tools/function-tool.js';
-import { type AddOptions, ToolRegistry } from './tools/registry.js';
 import {
-  type Call,
-  type DisplayListener,
+  type ActionOptions,
   type OutputListener,
+  type OwnRuntime,
   type SecretInput,
   toContext,
 } from './verb-call.js';
-
-type Options<Name extends ActionName, Keys extends string = never> = Omit<
-  Extract<ActionInput, { action: Name }>,
-  'action' | Keys
->;
-
-interface Cancellable {
-  signal?: AbortSignal | undefined;
-}
+import { addVerbs, type RuntimeVerbs } from './verbs/index.js';
 
 /** How to run a command: session, limits, and who hears about its output. */
-export interface RunOptions extends Options<'run', 'command'> {
+export interface RunOptions extends ActionOptions<'run', 'command'> {
   /** Receives output as it is produced, escape sequences included. A returned promise holds the program back. */
   onOutput?: OutputListener;
   /** Ends the command and all it started. */
   signal?: AbortSignal;
 }
 
-/** How to run a code cell: kernel, limits, and who hears about its output. */
-export interface RunCodeOptions extends Options<'run_code', 'code'> {
-  /** Receives what the code prints as it does. A returned promise holds the code back. */
-  onOutput?: OutputListener;
-  /** Receives what the code shows besides, such as pictures, as it does. A returned promise holds the code back. */
-  onDisplay?: DisplayListener;
-  /** Interrupts the code, and ends its kernel if that does not help. */
-  signal?: AbortSignal;
-}
-
 export interface RuntimeParts extends Trusted {
   readonly cell: Cell;
   readonly events: EventStream;
+  /** Those whose verbs the runtime has, besides those of this package. */
+  readonly plugins?: readonly LoadedPlugin[] | undefined;
   readonly onStatus?: ((update: StatusUpdate) => void) | undefined;
   /** Limits of a `run` that names none of its own. */
   readonly defaults?: RunDefaults | undefined;
@@ -98,6 +76,7 @@ export interface RunDefaults {
  * What an agent holds: takes actions and answers with observations. It is an executor whose every member judges, records
  * and masks, so whatever takes an executor can be given a runtime.
  */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor adds what the interface promises
 export class Runtime implements Executor, AsyncDisposable {
   readonly id: string;
   readonly backend: string;
@@ -108,9 +87,6 @@ export class Runtime implements Executor, AsyncDisposable {
   readonly files: Files;
   readonly processes: RuntimeProcesses;
   readonly ports: RuntimePorts;
-  readonly browser: RuntimeBrowser;
-  readonly vscode: RuntimeVscode;
-  readonly mcp: RuntimeMcp;
   readonly terminals: { open(options?: TerminalOptions): Promise<Terminal> };
   readonly env: {
     get(): Promise<Record<string, string>>;
@@ -119,10 +95,9 @@ export class Runtime implements Executor, AsyncDisposable {
   };
 
   readonly #parts: RuntimeParts;
-  readonly #call: Call;
+  readonly #call: OwnRuntime;
   #git: RuntimeGit | undefined;
   #microagents: RuntimeMicroagents | undefined;
-  readonly #tools: ToolRegistry;
   readonly #shells = new Map<string, string | null>();
   #status: RuntimeStatus = 'RUNTIME_STARTED';
   #closing: Promise<void> | undefined;
@@ -137,24 +112,18 @@ export class Runtime implements Executor, AsyncDisposable {
     this.events = new RuntimeEvents(events, (action, origin) =>
       executeAction(this.#pipeline(), action, {}, origin),
     );
+    this.ports = new RuntimePorts((port) => openPort(this.#pipeline(), port), cell.ports);
     const call = this.#callIn(() => this.#pipeline());
     this.#call = call;
-    this.#tools = new ToolRegistry({
-      install: (action) => installTools(this.#pipeline(), action),
-      call: (action, context) => this.execute<'call_tool'>(action, context),
-    });
     this.files = new Files(call);
     this.processes = new RuntimeProcesses(call);
-    this.mcp = new RuntimeMcp(call);
-    this.ports = new RuntimePorts((port) => openPort(this.#pipeline(), port), cell.ports);
-    this.browser = new RuntimeBrowser(call, this.ports);
-    this.vscode = new RuntimeVscode(call, this.ports);
     this.terminals = { open: (options) => this.openTerminal(options) };
     this.env = {
       get: async () => (await this.execute({ action: 'get_env' })).variables,
       set: async (variables) => void (await this.execute({ action: 'set_env', variables: { ...variables } })),
       unset: async (...names) => void (await this.execute({ action: 'unset_env', names })),
     };
+    addVerbs(this, call, parts.plugins ?? []);
     this.#setStatus({ status: 'READY', level: 'info', message: `Cell ${cell.id} is ready.` });
     void cell.lost?.then((reason) => {
       if (this.#closing === undefined)
@@ -238,18 +207,7 @@ export class Runtime implements Executor, AsyncDisposable {
     return this.execute({ action: 'run', command, ...rest, ...limits }, toContext({ onOutput, signal }));
   }
 
-  /** Runs code in a kernel that keeps its state between cells. Code that fails is a result, not an error. */
-  runCode(code: string, options: RunCodeOptions = {}): Promise<Observation<'run_code'>> {
-    const { onOutput, onDisplay, signal, ...rest } = options;
-    return this.execute({ action: 'run_code', code, ...rest }, toContext({ onOutput, onDisplay, signal }));
-  }
-
-  /** Runs a Python script of this machine in the cell, whole, with its output passed on as it comes. */
-  execPythonFile(file: string, options: PythonFileOptions = {}): Promise<Observation<'wait_process'>> {
-    return execPythonFile(this.#call, file, options);
-  }
-
-  read(path: string, options: Options<'read', 'path'> = {}): Promise<Observation<'read'>> {
+  read(path: string, options: ActionOptions<'read', 'path'> = {}): Promise<Observation<'read'>> {
     return this.execute({ action: 'read', path, ...options });
   }
 
@@ -257,7 +215,7 @@ export class Runtime implements Executor, AsyncDisposable {
   write(
     path: string,
     content: string | Uint8Array,
-    options: Options<'write', 'path' | 'content' | 'encoding'> = {},
+    options: ActionOptions<'write', 'path' | 'content' | 'encoding'> = {},
   ): Promise<Observation<'write'>> {
     const body =
       typeof content === 'string'
@@ -272,54 +230,6 @@ export class Runtime implements Executor, AsyncDisposable {
     change: EditStep | { edits: EditStep[] } | { undo: true },
   ): Promise<Observation<'edit'>> {
     return this.execute({ action: 'edit', path, ...change });
-  }
-
-  /**
-   * Registers tools that then run in the cell. They are shipped with their first call: from the entry point, a file or
-   * package with `#export` behind it if need be, or as source when their functions stand for themselves.
-   */
-  add(
-    tools: FunctionTool | readonly FunctionTool[],
-    entrypoint?: string | URL | readonly (string | URL)[],
-    options: AddOptions = {},
-  ): this {
-    this.#tools.add(tools, entrypoint, options);
-    return this;
-  }
-
-  /** The registered tools, in order, for the agent; what they do happens in the cell. */
-  getTools(): FunctionTool[] {
-    return this.#tools.list();
-  }
-
-  /** Calls a registered tool by name; the answer also has what it printed. */
-  callTool(
-    name: string,
-    input: unknown = {},
-    context: Partial<ToolContext> = {},
-  ): Promise<Observation<'call_tool'>> {
-    return this.#tools.call(name, input, context);
-  }
-
-  /** Ends what tools keep in the cell, and what they started. They stay registered and begin anew. */
-  async reset(): Promise<void> {
-    await this.execute({ action: 'reset_tools' });
-  }
-
-  /** Opens an address, or a file of the cell, in a browser inside the cell. */
-  browse(url: string, options: Options<'browse', 'url'> & Cancellable = {}): Promise<Observation<'browse'>> {
-    const { signal, ...rest } = options;
-    return this.execute({ action: 'browse', url, ...rest }, { signal });
-  }
-
-  /** Does something in the browser: calls of the BrowserGym language, or steps as a list. */
-  browseInteractive(
-    what: string | BrowserStep[],
-    options: Options<'browse_interactive', 'code' | 'steps'> & Cancellable = {},
-  ): Promise<Observation<'browse_interactive'>> {
-    const { signal, ...rest } = options;
-    const wanted = typeof what === 'string' ? { code: what } : { steps: what };
-    return this.execute({ action: 'browse_interactive', ...wanted, ...rest }, { signal });
   }
 
   /** What the cell uses, and how the pool that it may come from has done. */
@@ -389,13 +299,16 @@ export class Runtime implements Executor, AsyncDisposable {
   }
 
   /** The way from the verbs into a pipeline: that of the runtime, or that of the steps of a verb. */
-  #callIn(pipeline: () => Pipeline): Call {
+  #callIn(pipeline: () => Pipeline): OwnRuntime {
     return {
+      workspace: this.workspace,
+      ports: this.ports,
       execute: async (action, context = {}) => executeAction(pipeline(), action, context),
       perform: async (asked, work) =>
         performVerb(pipeline(), asked, ({ guards }) =>
           work(this.#callIn(() => ({ ...this.#pipeline(), guards }))),
         ),
+      executeForOwner: async (action, shown) => executeForOwner(pipeline(), action, shown),
       startWithSecret: (action, secret) => this.#startWithSecret(pipeline(), action, secret),
       report: (update) => {
         if (this.#closing === undefined) this.#setStatus(update);
@@ -441,6 +354,9 @@ export class Runtime implements Executor, AsyncDisposable {
     this.#parts.onStatus?.(update);
   }
 }
+
+/** With the verbs that plugins bring, whose types are merged into that interface. */
+export interface Runtime extends RuntimeVerbs {}
 
 function unknownSecret(name: string): WorkcellError {
   return new WorkcellError(

@@ -1,3 +1,4 @@
+import type { PluginRuntime } from '../cell/plugins/plugin.js';
 import {
   type Action,
   type ActionInput,
@@ -14,11 +15,7 @@ import {
 import type { JudgedAction } from './security/analyzers/analyzer.js';
 
 /** The way from the verbs into the pipeline. */
-export interface Call extends Pick<Executor, 'upload' | 'download' | 'openTerminal'> {
-  execute<Name extends ActionName>(
-    action: ActionInput<Name> & { action: Name },
-    context?: ExecuteContext,
-  ): Promise<Observation<Name>>;
+export interface Call extends Pick<PluginRuntime, 'execute' | 'upload' | 'download' | 'openTerminal'> {
   /**
    * For a verb of several steps: judges and records what the caller asked for, and then takes the steps, which are recorded
    * but judged no more.
@@ -35,6 +32,29 @@ export interface Call extends Pick<Executor, 'upload' | 'download' | 'openTermin
     secret: SecretInput,
   ): Promise<Observation<'start_process'>>;
 }
+
+/** What the verbs of this package get of a runtime: more than those of plugins from elsewhere. */
+export interface OwnRuntime extends Call, PluginRuntime {
+  /**
+   * For what the owner of a runtime asks for and no agent: nobody judges it, and it is recorded as the user's, with
+   * `shown` in place of fields that are too long for a record.
+   */
+  executeForOwner<Name extends ActionName>(
+    action: ActionInput<Name>,
+    shown: Readonly<Partial<Record<string, string>>>,
+  ): Promise<Observation<Name>>;
+}
+
+/** Makes members of a Runtime, each when it is first used. */
+export type OwnVerbs<Members> = {
+  readonly [Name in keyof Members]: (runtime: OwnRuntime) => Members[Name];
+};
+
+/** What a verb takes besides the fields that are arguments of their own. */
+export type ActionOptions<Name extends ActionName, Keys extends string = never> = Omit<
+  Extract<ActionInput, { action: Name }>,
+  'action' | Keys
+>;
 
 export interface SecretInput {
   readonly name: string;

@@ -159,6 +159,7 @@ const surface = {
       'Progress',
       'PublishedPort',
       'RuntimeStatus',
+      'RuntimeVerbs',
       'StatusUpdate',
       'Terminal',
       'TerminalOptions',
@@ -189,8 +190,20 @@ const surface = {
   './plugins': {
     file: 'src/cell/plugins/index.ts',
     module: plugins as Record<string, unknown>,
-    values: ['defineAction', 'definePlugin'],
-    types: ['KeptOutput', 'Plugin', 'PluginCell', 'PluginInstance', 'Requirement'],
+    values: ['WorkcellError', 'defineAction', 'definePlugin'],
+    types: [
+      'ActionDefinition',
+      'KeptOutput',
+      'Plugin',
+      'PluginActions',
+      'PluginCell',
+      'PluginInstance',
+      'PluginPort',
+      'PluginRuntime',
+      'Requirement',
+      'RuntimeVerbs',
+      'Verbs',
+    ],
   },
   './testing': {
     file: 'src/testing/index.ts',
@@ -302,6 +315,11 @@ test('importing the root loads two small libraries, a few files of our own, and 
     .filter(Boolean);
   expect(own).toEqual([]);
   expect(loaded.some((url) => url.endsWith('/src/runtime/runtime.ts'))).toBe(true);
+});
+
+test('the types of a Runtime lead to those of its verbs and actions, by imports that declarations keep', () => {
+  expect(readText('src/runtime/runtime.ts')).toMatch(/type RuntimeVerbs } from '.\/verbs\/index.js'/);
+  expect(readText('src/runtime/verbs/index.ts')).toMatch(/^import '..\/..\/cell\/plugins\/builtin.js';$/m);
 });
 
 function isAdapter(entry: string): boolean {

@@ -1,6 +1,8 @@
 /** Which part of `src/` may import which: one table. A file belongs to the part with the longest name that fits it. */
 import { dirname, join, normalize, relative } from 'node:path';
 import { expect, test } from 'vitest';
+import { backends } from '../../src/backends/index.js';
+import { builtinPlugins } from '../../src/cell/plugins/builtin.js';
 import { filesBelow, importsOf, readText } from './source.js';
 
 const walls: Record<string, readonly string[]> = {
@@ -44,7 +46,15 @@ const walls: Record<string, readonly string[]> = {
   config: ['base', 'protocol', 'backends'],
   'assemble.ts': ['protocol', 'runtime', 'config', 'cell/plugins'],
   'cells.ts': ['protocol', 'backends', 'config', 'assemble.ts'],
-  'attach-runtime.ts': ['backends', 'protocol', 'runtime', 'config', 'assemble.ts', 'cells.ts'],
+  'attach-runtime.ts': [
+    'backends',
+    'cell/plugins',
+    'protocol',
+    'runtime',
+    'config',
+    'assemble.ts',
+    'cells.ts',
+  ],
   'create-runtime.ts': ['protocol', 'runtime', 'backends', 'config', 'assemble.ts', 'cells.ts'],
   'index.ts': [
     'protocol',
@@ -106,6 +116,19 @@ test('the program that ships into cells contains protocol, cell and base only', 
     [],
   );
   expect(reached.size).toBeGreaterThan(100);
+});
+
+test('the Runtime names no plugin, no action of one, and no backend', async () => {
+  const plugins = await Promise.all(
+    Object.values(builtinPlugins).map(async (load) => (await load()).default),
+  );
+  const names = [
+    ...plugins.flatMap(({ name, actions }) => [name, ...Object.keys(actions)]),
+    ...Object.keys(backends),
+  ];
+  const code = readText('src/runtime/runtime.ts').replace(/^\s*(\/?\*|\/\/).*$/gm, '');
+  expect(names.filter((name) => new RegExp(`['"\`/.]${name}\\b`).test(code))).toEqual([]);
+  expect(names).toContain('run_code');
 });
 
 test('protocol needs nothing but zod, so that it also works in a browser', () => {

@@ -1,4 +1,19 @@
+import type { browserActions } from './browser/browser-actions.js';
+import type { jupyterActions } from './jupyter/jupyter-actions.js';
+import type { mcpActions } from './mcp/mcp-actions.js';
 import type { Plugin } from './plugin.js';
+import type { toolActions } from './tools/index.js';
+import type { vscodeActions } from './vscode/vscode-actions.js';
+
+type BuiltinActions = typeof browserActions &
+  typeof jupyterActions &
+  typeof mcpActions &
+  typeof toolActions &
+  typeof vscodeActions;
+
+declare module '../../protocol/action.js' {
+  interface PluginActions extends BuiltinActions {}
+}
 
 /** The plugins of this package, loaded when they are asked for. */
 export const builtinPlugins: Readonly<Record<string, () => Promise<{ default: Plugin }>>> = {

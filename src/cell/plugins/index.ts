@@ -1,4 +1,16 @@
 /** What a plugin is written with: `workcell/plugins`. */
-export { defineAction } from '../../protocol/index.js';
-export type { KeptOutput, Plugin, PluginCell, PluginInstance, Requirement } from './plugin.js';
+export type { ActionDefinition, PluginActions } from '../../protocol/action.js';
+export { defineAction } from '../../protocol/action.js';
+export { WorkcellError } from '../../protocol/errors.js';
+export type { RuntimeVerbs } from '../../protocol/runtime-verbs.js';
+export type {
+  KeptOutput,
+  Plugin,
+  PluginCell,
+  PluginInstance,
+  PluginPort,
+  PluginRuntime,
+  Requirement,
+  Verbs,
+} from './plugin.js';
 export { definePlugin } from './plugin.js';

@@ -90,12 +90,15 @@ function locate(name: string, from: string): string {
   return resolveImport(name, from);
 }
 
+const functionSchema = z.custom((value) => typeof value === 'function', 'must be a function');
+
 const pluginSchema = z.looseObject({
   name: z.string().regex(/^[a-z][\w@/.-]*$/i, 'must be a name'),
   version: z.string(),
   summary: z.string(),
   actions: z.record(z.string(), z.looseObject({ name: z.string(), input: z.custom(), output: z.custom() })),
-  initialize: z.custom((value) => typeof value === 'function', 'must be a function'),
+  verbs: z.record(z.string().regex(/^(?!then$)[a-z]\w*$/i, 'must be a name'), functionSchema).optional(),
+  initialize: functionSchema,
 });
 
 function check(value: unknown, name: string): Plugin {

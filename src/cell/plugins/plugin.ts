@@ -1,7 +1,15 @@
 /** The contract of a plugin: how an executor learns actions that its core does not know. */
 import type { Duplex } from 'node:stream';
 import type { z } from 'zod';
-import type { ActionTable, ExecuteContext, Executor } from '../../protocol/index.js';
+import type {
+  ActionInput,
+  ActionName,
+  ActionTable,
+  ExecuteContext,
+  Executor,
+  Observation,
+  RuntimeVerbs,
+} from '../../protocol/index.js';
 import type { LaunchedProcess, SpawnOptions } from '../launchers/launcher.js';
 
 /** Something a plugin needs inside the cell. */
@@ -50,6 +58,30 @@ export interface KeptOutput {
   end(): void;
 }
 
+/** What the verbs of a plugin may use of a runtime. Each call of it is judged, recorded and masked. */
+export interface PluginRuntime extends Pick<Executor, 'upload' | 'download' | 'openTerminal'> {
+  /** As seen from inside. */
+  readonly workspace: string;
+  /** Any action as JSON, its observation back. */
+  execute<Name extends ActionName>(
+    action: ActionInput<Name> & { action: Name },
+    context?: ExecuteContext,
+  ): Promise<Observation<Name>>;
+  /** Leads from this machine's loopback to a port inside the cell. */
+  readonly ports: { forward(port: number): Promise<PluginPort> };
+}
+
+export interface PluginPort {
+  readonly url: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Makes members of a Runtime, each when it is first used. */
+export type Verbs<Name extends keyof RuntimeVerbs = keyof RuntimeVerbs> = {
+  readonly [Verb in Name]?: (runtime: PluginRuntime) => RuntimeVerbs[Verb];
+};
+
 type Input<Definition> = Definition extends { readonly input: infer Schema extends z.ZodType }
   ? z.output<Schema>
   : never;
@@ -79,6 +111,11 @@ export interface Plugin<Actions extends ActionTable = ActionTable> {
   /** One sentence for `workcell plugins list`. */
   readonly summary: string;
   readonly actions: Actions;
+  /**
+   * What it adds to a Runtime: for each name, what makes the function or object of that name. It is called on the trusted
+   * side, once for a runtime, and never in a cell.
+   */
+  readonly verbs?: Verbs | undefined;
   /** What it needs, always or with such options. */
   readonly requirements?: readonly Requirement[] | ((options: unknown) => readonly Requirement[]) | undefined;
   /** Variables for every shell and process of the cell, known before or made in it; actions wait for them. */

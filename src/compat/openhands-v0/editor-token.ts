@@ -1,11 +1,11 @@
 import { type Executor, WorkcellError } from '../../protocol/index.js';
 import { RuntimePorts } from '../../runtime/runtime-ports.js';
-import { RuntimeVscode } from '../../runtime/runtime-vscode.js';
 import { callOf, portsOf } from '../../runtime/verb-call.js';
+import { RuntimeVscode } from '../../runtime/verbs/vscode-verbs.js';
 
 /** Gives the token of the editor, which it starts; null where there is none. Clients know the port already. */
 export function createEditorToken(executor: Executor): () => Promise<string | null> {
-  const editor = new RuntimeVscode(callOf(executor), new RuntimePorts(portsOf(executor)));
+  const editor = new RuntimeVscode({ ...callOf(executor), ports: new RuntimePorts(portsOf(executor)) });
   return async () => {
     if (!Object.hasOwn(executor.actions, 'open_vscode')) return null;
     try {

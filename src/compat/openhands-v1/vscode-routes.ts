@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { WorkcellError } from '../../protocol/index.js';
-import type { RuntimeVscode } from '../../runtime/runtime-vscode.js';
+import type { RuntimeVscode } from '../../runtime/verbs/vscode-verbs.js';
 import { Refusal } from './detail-errors.js';
 import type { FacadeContext } from './facade-context.js';
 

@@ -1,9 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { definePlugin } from '../../../src/cell/plugins/plugin.js';
+import { definePlugin, type PluginRuntime } from '../../../src/cell/plugins/plugin.js';
 import { createRuntime } from '../../../src/index.js';
 import { defineAction } from '../../../src/protocol/index.js';
 
@@ -129,40 +126,42 @@ describe('a plugin', () => {
     expect(await runtime.capabilities()).toMatchObject([{ name: 'loud', state: 'ready' }]);
   });
 
-  test.each(['cli', 'local', 'sandbox'] as const)(
-    'is a package outside this tree, on %s',
-    async (backend) => {
-      const folder = mkdtempSync(join(tmpdir(), 'plugin-'));
-      onTestFinished(() => rmSync(folder, { recursive: true }));
-      const file = join(folder, 'plugin.mjs');
-      const protocol = new URL('../../../src/protocol/index.ts', import.meta.url).href;
-      const zod = import.meta.resolve('zod');
-      writeFileSync(
-        file,
-        `import { defineAction } from ${JSON.stringify(protocol)};
-       import { z } from ${JSON.stringify(zod)};
-       const count = defineAction('count', { summary: 'Counts.', input: {}, output: { count: z.int() } });
-       export default { name: 'counter', version: '0.0.1', summary: 'Counts.', actions: { count }, async initialize(_cell, { from }) {
-         return { handlers: { count: () => ({ count: from++ }) } };
-       } };`,
-      );
-      await using runtime = await createRuntime({
-        backend,
-        plugins: [{ name: file, options: { from: 41 } }],
-      });
-      await runtime.execute({ action: 'count' } as never);
-      expect(await runtime.execute({ action: 'count' } as never)).toEqual({
-        observation: 'count',
-        count: 42,
-      });
-    },
-  );
+  test('brings verbs, each made once, when it is first used', async () => {
+    const made: string[] = [];
+    const plugin = {
+      ...loud(),
+      verbs: {
+        shout: (runtime: PluginRuntime) => {
+          made.push('shout');
+          return async (text: string) => ((await runtime.execute(ask(text))) as { text?: string }).text;
+        },
+        volume: () => made.push('volume'),
+      },
+    };
+    await using runtime = await createRuntime({ backend: 'cli', plugins: [plugin] });
+    const loudly = runtime as unknown as { shout(text: string): Promise<string> };
+    expect(made).toEqual([]);
+    expect(await Promise.all([loudly.shout('a'), loudly.shout('b')])).toEqual(['A 11', 'B 11']);
+    expect(made).toEqual(['shout']);
+  });
 });
 
 describe('a list of plugins', () => {
   test.each([
     ['an unknown name', ['no-such-plugin'], 'Plugin "no-such-plugin" cannot be loaded'],
     ['an object of another kind', [{ name: 'x', initialize() {} } as never], '"x" is not a plugin: version'],
+    ['a verb of a runtime', [{ ...loud(), verbs: { close: () => 1 } } as never], 'brings a verb "close"'],
+    [
+      'a verb of this package',
+      [{ ...loud(), verbs: { runCode: () => 1 } } as never],
+      'brings a verb "runCode"',
+    ],
+    ['a verb that is none', [{ ...loud(), verbs: { hear: 1 } } as never], 'verbs.hear: must be a function'],
+    [
+      'a verb that every await would call',
+      [{ ...loud(), verbs: Object.fromEntries([['then', () => 1]]) } as never],
+      'verbs.then: ',
+    ],
     ['a name twice', [loud(), loud()], 'brings an action "shout", which exists already'],
   ])('with %s is refused', async (_what, plugins, message) => {
     const starting = createRuntime({ backend: 'cli', plugins });

@@ -8,8 +8,8 @@ import {
 } from '../../../src/compat/openhands-v1/serve-openhands-v1.js';
 import type { Cell } from '../../../src/protocol/index.js';
 import { RuntimePorts } from '../../../src/runtime/runtime-ports.js';
-import { RuntimeVscode } from '../../../src/runtime/runtime-vscode.js';
 import { callOf, portsOf } from '../../../src/runtime/verb-call.js';
+import { RuntimeVscode } from '../../../src/runtime/verbs/vscode-verbs.js';
 
 export interface TestServer extends AsyncDisposable {
   readonly host: string;
@@ -27,7 +27,8 @@ export async function startServer({
   const plugins = editor && (await loadPlugins([{ name: 'vscode', options: editor }]));
   const cell = await cli.start({}, { id: 'test', onStatus: () => {}, plugins });
   const { executor } = cell;
-  const vscode = editor && new RuntimeVscode(callOf(executor), new RuntimePorts(portsOf(executor)));
+  const vscode =
+    editor && new RuntimeVscode({ ...callOf(executor), ports: new RuntimePorts(portsOf(executor)) });
   const server = await serve(cell, apiKey, { vscode, ...options });
   const { port } = server.address as { port: number };
   const host = `http://127.0.0.1:${port}`;

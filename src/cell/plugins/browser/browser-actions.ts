@@ -92,7 +92,7 @@ const output = {
   messages: notes(z.object({ kind: z.enum(['message', 'infeasible']), text: z.string().max(1_048_576) })),
 };
 
-export const browse = defineAction('browse', {
+const browse = defineAction('browse', {
   summary: 'Opens an address, or a file of the cell, in the browser and tells what is to be seen.',
   get input() {
     return {
@@ -105,7 +105,7 @@ export const browse = defineAction('browse', {
   output,
 });
 
-export const browseInteractive = defineAction('browse_interactive', {
+const browseInteractive = defineAction('browse_interactive', {
   summary: 'Does something in the browser: calls of the BrowserGym language, or steps as a list.',
   get input() {
     return {
@@ -119,7 +119,7 @@ export const browseInteractive = defineAction('browse_interactive', {
   output,
 });
 
-export const openCdp = defineAction('open_cdp', {
+const openCdp = defineAction('open_cdp', {
   summary:
     'Opens a WebSocket on the loopback of the executor that speaks the DevTools protocol with the browser.',
   forOwner: true,
@@ -142,10 +142,8 @@ export const openCdp = defineAction('open_cdp', {
 
 export type PageObservation = Omit<z.output<(typeof browse)['output']>, 'observation'>;
 
-declare module '../../../protocol/action.js' {
-  interface PluginActions {
-    browse: typeof browse;
-    browse_interactive: typeof browseInteractive;
-    open_cdp: typeof openCdp;
-  }
-}
+export const browserActions = {
+  browse,
+  browse_interactive: browseInteractive,
+  open_cdp: openCdp,
+};

@@ -1,6 +1,6 @@
 /** Chromium in the cell: pages to look at and to work with. */
 import { definePlugin } from '../plugin.js';
-import { browse, browseInteractive, openCdp } from './browser-actions.js';
+import { browserActions } from './browser-actions.js';
 import { optionsSchema } from './browser-options.js';
 import { findChromium } from './find-chromium.js';
 
@@ -8,7 +8,7 @@ export default definePlugin({
   name: 'browser',
   version: '1.0.0',
   summary: 'Opens pages in a Chromium inside the cell and works with them.',
-  actions: { browse, browse_interactive: browseInteractive, open_cdp: openCdp },
+  actions: browserActions,
   requirements: [
     {
       name: 'Chromium',

@@ -154,12 +154,3 @@ export const jupyterActions = {
   list_contexts: listContexts,
   control_context: controlContext,
 };
-
-declare module '../../../protocol/action.js' {
-  interface PluginActions {
-    run_code: typeof runCode;
-    run_ipython: typeof runIpython;
-    list_contexts: typeof listContexts;
-    control_context: typeof controlContext;
-  }
-}

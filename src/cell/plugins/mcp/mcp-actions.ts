@@ -113,12 +113,3 @@ export const mcpActions = {
   list_mcp_tools: listMcpTools,
   call_tool_mcp: callToolMcp,
 };
-
-declare module '../../../protocol/action.js' {
-  interface PluginActions {
-    connect_mcp: typeof connectMcp;
-    disconnect_mcp: typeof disconnectMcp;
-    list_mcp_tools: typeof listMcpTools;
-    call_tool_mcp: typeof callToolMcp;
-  }
-}

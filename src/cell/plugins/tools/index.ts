@@ -72,19 +72,13 @@ const resetTools = defineAction('reset_tools', {
   output: {},
 });
 
-declare module '../../../protocol/action.js' {
-  interface PluginActions {
-    install_tools: typeof installTools;
-    call_tool: typeof callTool;
-    reset_tools: typeof resetTools;
-  }
-}
+export const toolActions = { install_tools: installTools, call_tool: callTool, reset_tools: resetTools };
 
 export default definePlugin({
   name: 'tools',
   version: '1.0.0',
   summary: 'Runs typed functions inside the cell, with state between calls.',
-  actions: { install_tools: installTools, call_tool: callTool, reset_tools: resetTools },
+  actions: toolActions,
   async initialize(cell) {
     const { Toolbox } = await import('./toolbox.js');
     const toolbox = new Toolbox(cell);

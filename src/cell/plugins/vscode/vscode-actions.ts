@@ -47,11 +47,3 @@ export const vscodeActions = {
   vscode_status: vscodeStatus,
   stop_vscode: stopVscode,
 };
-
-declare module '../../../protocol/action.js' {
-  interface PluginActions {
-    open_vscode: typeof openVscode;
-    vscode_status: typeof vscodeStatus;
-    stop_vscode: typeof stopVscode;
-  }
-}

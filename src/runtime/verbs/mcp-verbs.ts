@@ -1,8 +1,8 @@
 /** MCP servers of a runtime: they run in the cell or are reached from it, and their tools can be handed to an agent. */
-import type { McpTool } from '../cell/plugins/mcp/mcp-actions.js';
-import { type ActionInput, type Observation, WorkcellError } from '../protocol/index.js';
-import type { FunctionTool } from './tools/function-tool.js';
-import type { Call } from './verb-call.js';
+import type { McpTool } from '../../cell/plugins/mcp/mcp-actions.js';
+import { type ActionInput, type Observation, WorkcellError } from '../../protocol/index.js';
+import type { FunctionTool } from '../tools/function-tool.js';
+import type { Call, OwnVerbs } from '../verb-call.js';
 
 type Servers = Extract<ActionInput, { action: 'connect_mcp' }>['servers'];
 type CallOptions = Omit<
@@ -15,7 +15,15 @@ type CallOptions = Omit<
 /** Names of tools as models take them. */
 const longestName = 64;
 
-export class RuntimeMcp {
+export interface McpVerbs {
+  readonly mcp: RuntimeMcp;
+}
+
+export const mcpVerbs: OwnVerbs<McpVerbs> = {
+  mcp: (runtime) => new RuntimeMcp(runtime),
+};
+
+class RuntimeMcp {
   readonly #call: Pick<Call, 'execute'>;
 
   constructor(call: Pick<Call, 'execute'>) {
@@ -55,7 +63,7 @@ export class RuntimeMcp {
 
   /** Every tool of every server, for an agent. Where two have the same name, the server's comes before it. */
   async tools(): Promise<FunctionTool[]> {
-    const { tool } = await import('./tools/function-tool.js');
+    const { tool } = await import('../tools/function-tool.js');
     const { tools } = await this.#call.execute({ action: 'list_mcp_tools' });
     return tools.map((given) => {
       const { server, name, description = '', inputSchema, annotations } = given;

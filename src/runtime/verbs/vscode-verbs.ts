@@ -1,18 +1,24 @@
-import { makeOwnerToken } from '../cell/plugins/owner-tokens.js';
-import { thisProcess } from '../cell/plugins/this-process.js';
-import type { ForwardedPort, RuntimePorts } from './runtime-ports.js';
-import type { Call } from './verb-call.js';
+import { makeOwnerToken } from '../../cell/plugins/owner-tokens.js';
+import type { PluginPort, PluginRuntime } from '../../cell/plugins/plugin.js';
+import { thisProcess } from '../../cell/plugins/this-process.js';
+import type { OwnVerbs } from '../verb-call.js';
 
-/** The editor of a cell, for a person with a browser. */
+export interface VscodeVerbs {
+  /** The editor of the cell, for a person with a browser. */
+  readonly vscode: RuntimeVscode;
+}
+
+export const vscodeVerbs: OwnVerbs<VscodeVerbs> = {
+  vscode: (runtime) => new RuntimeVscode(runtime),
+};
+
 export class RuntimeVscode {
-  readonly #call: Call;
-  readonly #ports: RuntimePorts;
+  readonly #runtime: Pick<PluginRuntime, 'execute' | 'ports'>;
   readonly #owner = makeOwnerToken();
-  #forwarded: { readonly inside: number; readonly outside: ForwardedPort } | undefined;
+  #forwarded: { readonly inside: number; readonly outside: PluginPort } | undefined;
 
-  constructor(call: Call, ports: RuntimePorts) {
-    this.#call = call;
-    this.#ports = ports;
+  constructor(runtime: Pick<PluginRuntime, 'execute' | 'ports'>) {
+    this.#runtime = runtime;
   }
 
   /**
@@ -21,27 +27,27 @@ export class RuntimeVscode {
    */
   async url(): Promise<string> {
     const { token, tokenHash } = this.#owner;
-    const { port, folder, process } = await this.#call.execute({ action: 'open_vscode', tokenHash });
+    const { port, folder, process } = await this.#runtime.execute({ action: 'open_vscode', tokenHash });
     const outside = process === thisProcess ? port : await this.#forward(port);
     const query = new URLSearchParams({ tkn: token, folder });
     return `http://127.0.0.1:${outside}/?${query}`;
   }
 
   async status(): Promise<{ running: boolean }> {
-    const { running } = await this.#call.execute({ action: 'vscode_status' });
+    const { running } = await this.#runtime.execute({ action: 'vscode_status' });
     return { running };
   }
 
   /** Ends the editor, its terminals and every connection to it; one that does not run is no error. */
   async stop(): Promise<void> {
-    await this.#call.execute({ action: 'stop_vscode' });
+    await this.#runtime.execute({ action: 'stop_vscode' });
     await this.#letGo();
   }
 
   async #forward(inside: number): Promise<number> {
     if (this.#forwarded?.inside !== inside) {
       await this.#letGo();
-      this.#forwarded = { inside, outside: await this.#ports.forward(inside) };
+      this.#forwarded = { inside, outside: await this.#runtime.ports.forward(inside) };
     }
     return this.#forwarded.outside.port;
   }

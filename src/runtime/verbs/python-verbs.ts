@@ -2,11 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { type Observation, WorkcellError } from '../protocol/index.js';
-import { RuntimeProcesses } from './runtime-processes.js';
-import type { Call, OutputListener } from './verb-call.js';
+import { type Observation, WorkcellError } from '../../protocol/index.js';
+import { RuntimeProcesses } from '../runtime-processes.js';
+import type { Call, OutputListener, OwnVerbs } from '../verb-call.js';
 
-export interface PythonFileOptions {
+interface PythonFileOptions {
   args?: readonly string[] | undefined;
   env?: Record<string, string> | undefined;
   /** Default: the workspace. */
@@ -18,13 +18,22 @@ export interface PythonFileOptions {
   signal?: AbortSignal | undefined;
 }
 
+export interface PythonVerbs {
+  /** Runs a Python script of this machine in the cell, whole, with its output passed on as it comes. */
+  execPythonFile(file: string, options?: PythonFileOptions): Promise<Observation<'wait_process'>>;
+}
+
+export const pythonVerbs: OwnVerbs<PythonVerbs> = {
+  execPythonFile: (runtime) => (file, options) => execPythonFile(runtime, file, options),
+};
+
 const place = 'mkdir -m 700 -- "$1" && cat > "$1/$2"';
 
 /** The Python is the one that the cell has preset, or else the first on PATH. */
 const execute = 'exec "${PYTHON_EXECUTABLE:-python3}" "$@"';
 
 /** A script that fails is a result, not an error. */
-export async function execPythonFile(
+async function execPythonFile(
   call: Call,
   file: string,
   options: PythonFileOptions = {},

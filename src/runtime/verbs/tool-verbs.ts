@@ -1,0 +1,53 @@
+import type { Observation } from '../../protocol/index.js';
+import type { FunctionTool, ToolContext } from '../tools/function-tool.js';
+import { type AddOptions, ToolRegistry } from '../tools/registry.js';
+import type { OwnRuntime, OwnVerbs } from '../verb-call.js';
+
+export interface ToolVerbs {
+  /**
+   * Registers tools that then run in the cell. They are shipped with their first call: from the entry point, a file or
+   * package with `#export` behind it if need be, or as source when their functions stand for themselves.
+   */
+  add(
+    tools: FunctionTool | readonly FunctionTool[],
+    entrypoint?: string | URL | readonly (string | URL)[],
+    options?: AddOptions,
+  ): this;
+  /** The registered tools, in order, for the agent; what they do happens in the cell. */
+  getTools(): FunctionTool[];
+  /** Calls a registered tool by name; the answer also has what it printed. */
+  callTool(name: string, input?: unknown, context?: Partial<ToolContext>): Promise<Observation<'call_tool'>>;
+  /** Ends what tools keep in the cell, and what they started. They stay registered and begin anew. */
+  reset(): Promise<void>;
+}
+
+const registries = new WeakMap<OwnRuntime, ToolRegistry>();
+
+export const toolVerbs: OwnVerbs<ToolVerbs> = {
+  add: (runtime) =>
+    function (this: ToolVerbs, tools, entrypoint, options = {}) {
+      registryOf(runtime).add(tools, entrypoint, options);
+      return this;
+    },
+  getTools: (runtime) => () => registryOf(runtime).list(),
+  callTool:
+    (runtime) =>
+    (name, input = {}, context) =>
+      registryOf(runtime).call(name, input, context),
+  reset: (runtime) => async () => void (await runtime.execute({ action: 'reset_tools' })),
+};
+
+/** The verbs of one runtime share it. */
+function registryOf(runtime: OwnRuntime): ToolRegistry {
+  const known = registries.get(runtime);
+  if (known !== undefined) return known;
+  const registry = new ToolRegistry({
+    install: (action) =>
+      runtime.executeForOwner<'install_tools'>(action, {
+        source: `${Buffer.byteLength(action.source)} bytes`,
+      }),
+    call: (action, context) => runtime.execute<'call_tool'>(action, context),
+  });
+  registries.set(runtime, registry);
+  return registry;
+}
