@@ -7,7 +7,7 @@ const require = createRequire(import.meta.url);
 /** What is optional, and what for. `workcell doctor` lists them. */
 export const optionalPackages = {
   acorn: 'functions that ship into a cell',
-  esbuild: 'tools that ship into a cell',
+  esbuild: 'tools and plugins that ship into a cell',
   'eslint-scope': 'functions that ship into a cell',
   pg: 'events in PostgreSQL',
   'playwright-core': 'the browser',

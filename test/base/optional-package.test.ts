@@ -22,12 +22,17 @@ test('one that is not there is named, with the command that installs it', () => 
     import { requirePackages } from './src/base/optional-package.ts';
     try { requirePackages('A browser', ['playwright-core', 'pg']); } catch (error) {
       console.log(error.code, error.message);
-    }`;
+    }
+    const { shipPlugins } = await import('./src/backends/shipped-plugins.ts');
+    const plugin = { plugin: { name: 'words' }, source: 'file:///words.mjs' };
+    await shipPlugins([plugin], '/plugins').catch((error) => console.log(error.code, error.message));`;
   const loader = join(checkout, 'node_modules/tsx/dist/loader.mjs');
   const args = ['--import', loader, '--input-type', 'module', '--eval', program];
-  expect(execFileSync(process.execPath, args, { cwd: folder, encoding: 'utf8' })).toBe(
-    'package-missing A browser takes the packages "playwright-core" and "pg". Install with: npm install playwright-core pg\n',
-  );
+  expect(execFileSync(process.execPath, args, { cwd: folder, encoding: 'utf8' }).split('\n')).toEqual([
+    'package-missing A browser takes the packages "playwright-core" and "pg". Install with: npm install playwright-core pg',
+    'package-missing Bringing the plugin "words" into a container takes the package "esbuild". Install with: npm install esbuild',
+    '',
+  ]);
 });
 
 test('every optional package is an optional peer', () => {

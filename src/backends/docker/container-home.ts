@@ -19,6 +19,8 @@ export interface Home {
   /** An empty file. */
   readonly nothing: string;
   readonly overlays: string;
+  /** Plugins that are not of this package, where the cell has any. */
+  readonly plugins: string;
 }
 
 export interface User {
@@ -65,7 +67,8 @@ export function findHome(named: string | undefined): Home | undefined {
 }
 
 function homeAt(path: string): Home {
-  return { path, wire: join(path, 'w'), nothing: join(path, 'n'), overlays: join(path, 'o') };
+  const below = (name: string) => join(path, name);
+  return { path, wire: below('w'), nothing: below('n'), overlays: below('o'), plugins: below('p') };
 }
 
 export function removeHome({ path }: Home): void {
@@ -77,6 +80,16 @@ export function writeSettings({ wire }: Home, settings: CellSettings): void {
   const file = join(wire, settingsName);
   writeFileSync(file, JSON.stringify(settings));
   chmodSync(file, 0o644);
+}
+
+/** Files by name, for the executor to read; the container has them read-only. */
+export function writePlugins({ plugins }: Home, files: ReadonlyMap<string, string>): void {
+  mkdirSync(plugins);
+  chmodSync(plugins, 0o755);
+  for (const [name, content] of files) {
+    writeFileSync(join(plugins, name), content);
+    chmodSync(join(plugins, name), 0o644);
+  }
 }
 
 /** What whoever attaches later cannot find out by itself. */

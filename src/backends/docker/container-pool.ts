@@ -1,6 +1,6 @@
 /** Containers that were started before anybody asked. */
 import { randomBytes } from 'node:crypto';
-import { builtinSpecs, type LoadedPlugin, loadPlugins } from '../../cell/plugins/load-plugins.js';
+import { type LoadedPlugin, loadPlugins, pluginSpecs } from '../../cell/plugins/load-plugins.js';
 import type { PluginSpec } from '../../protocol/config.js';
 import type { Cell } from '../../protocol/index.js';
 import { createPool } from '../pool.js';
@@ -14,7 +14,7 @@ const pool = createPool<DockerOptions & { plugins: PluginSpec[] }, Cell>({
 });
 
 export function takeContainer(options: DockerOptions, plugins: readonly LoadedPlugin[]): Promise<Cell> {
-  return pool.take({ ...options, plugins: builtinSpecs(plugins) });
+  return pool.take({ ...options, plugins: pluginSpecs(plugins) });
 }
 
 export const { fill: fillPools, drain: drainPools } = pool;

@@ -3,9 +3,9 @@ import { realpathSync } from 'node:fs';
 import { ownBelow } from '../../base/own-below.js';
 import { processorList } from '../../cell/launchers/limits/processors.js';
 import type { CellSettings } from '../../cell/server/serve-cell.js';
-import type { PluginSpec } from '../../protocol/config.js';
 import type { ContainerDescription, Mount } from '../engines/docker-client.js';
 import { bundleMount, type ExecutorBundle } from '../images/bundle/executor-bundle.js';
+import type { ShippedPlugins } from '../shipped-plugins.js';
 import { type DockerOptions, userLimits, withDefaults } from './docker-options.js';
 import { seccompProfile } from './seccomp/profile.js';
 import { readVolume, toMount } from './volumes.js';
@@ -17,6 +17,9 @@ const homeInside = '/home/workcell';
 
 /** Where the executor listens, in a directory that this side sees too where it can. */
 export const socketInside = `${privateInside}/wire/s`;
+
+/** Plugins that are not of this package. Nobody in the container can write there, whoever they are. */
+export const pluginsInside = `${privateInside}/plugins`;
 
 /** What it is told, beside it. Variables of a container are shown by the engine, and by some kernels to every process. */
 export const settingsName = 'settings.json';
@@ -77,10 +80,12 @@ export interface ContainerParts {
   readonly bundle: ExecutorBundle;
   /** The engine runs on this machine. */
   readonly isLocal: boolean;
-  readonly plugins: readonly PluginSpec[];
+  readonly shipped: ShippedPlugins;
+  /** The directory of this machine that has their files. */
+  readonly plugins: string;
 }
 
-export function cellSettings({ id, options, user, plugins }: ContainerParts): CellSettings {
+export function cellSettings({ id, options, user, shipped }: ContainerParts): CellSettings {
   const { env, keepAlive, limits } = options;
   return {
     id,
@@ -93,7 +98,7 @@ export function cellSettings({ id, options, user, plugins }: ContainerParts): Ce
     },
     env,
     keepAlive,
-    plugins: [...plugins],
+    plugins: [...shipped.specs],
   };
 }
 
@@ -170,6 +175,7 @@ export function describeContainer(parts: ContainerParts): ContainerDescription {
       Mounts: [
         { Type: 'bind', Source: parts.wire, Target: `${privateInside}/wire` },
         readOnly(parts.bundle.directory, bundleMount),
+        ...(parts.shipped.files.size > 0 ? [readOnly(parts.plugins, pluginsInside)] : []),
         { Type: 'bind', Source: workspace, Target: workspaceInside },
         // The engine would tell it who resolves names for this machine.
         ...(network === 'none' ? [readOnly(parts.nothing, '/etc/resolv.conf')] : []),

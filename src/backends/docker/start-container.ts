@@ -1,6 +1,6 @@
 /** Starts one container with an executor in it, and ends it. */
 
-import { builtinSpecs, type LoadedPlugin } from '../../cell/plugins/load-plugins.js';
+import type { LoadedPlugin } from '../../cell/plugins/load-plugins.js';
 import { actionsWith } from '../../cell/plugins/plugin-host.js';
 import { type Cell, type PublishedPort, WorkcellError } from '../../protocol/index.js';
 import type { Container, ContainerDescription } from '../engines/docker-client.js';
@@ -8,11 +8,26 @@ import { type Engine, isGone, openEngine, reachEngine, refusalOf } from '../engi
 import { type ExecutorBundle, executorBundle } from '../images/bundle/executor-bundle.js';
 import { dockerBuilder } from '../images/docker/docker-builder.js';
 import { type Lease, takeLease } from '../lease.js';
+import { shipPlugins } from '../shipped-plugins.js';
 import { handsGroupDown } from '../workspace.js';
 import { bootContainer } from './boot-container.js';
-import { type ContainerParts, cellSettings, describeContainer, executorUser } from './container.js';
+import {
+  type ContainerParts,
+  cellSettings,
+  describeContainer,
+  executorUser,
+  pluginsInside,
+} from './container.js';
 import { readIsolation } from './container-facts.js';
-import { furnish, type Home, makeHome, removeHome, writeSettings, writeState } from './container-home.js';
+import {
+  furnish,
+  type Home,
+  makeHome,
+  removeHome,
+  writePlugins,
+  writeSettings,
+  writeState,
+} from './container-home.js';
 import { openWire, type Wire } from './container-wire.js';
 import { explainStart } from './diagnosis.js';
 import type { DockerOptions } from './docker-options.js';
@@ -34,6 +49,7 @@ export async function startContainer(
 ): Promise<Cell> {
   const engine = await openEngine(options.engine);
   const bundle = await openBundle(engine);
+  const shipped = await shipPlugins(plugins, pluginsInside);
   const home = makeHome(id, options.keepAlive);
   let container: Container | undefined;
   let lease: Lease | undefined;
@@ -56,8 +72,9 @@ export async function startContainer(
       bundle,
       newVolumes: await findNewVolumes(engine.docker, options.volumes),
       isLocal: engine.host.startsWith('unix:'),
-      plugins: builtinSpecs(plugins),
+      shipped,
     };
+    if (shipped.files.size > 0) writePlugins(home, shipped.files);
     writeSettings(home, cellSettings(parts));
     container = await create(engine, describeContainer(parts), { signal, onProgress });
     for (const network of options.networks) {

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
+import { importModule } from '../../base/import-module.js';
 import { resolveImport } from '../../base/resolve-import.js';
 import type { PluginSpec } from '../../protocol/config.js';
 import { WorkcellError } from '../../protocol/index.js';
@@ -37,19 +38,6 @@ export function pluginSpecs(plugins: readonly LoadedPlugin[]): PluginSpec[] {
   });
 }
 
-/** The same for a place that has this package and nothing else of this machine, such as a container. */
-export function builtinSpecs(plugins: readonly LoadedPlugin[]): PluginSpec[] {
-  for (const { plugin, source } of plugins) {
-    if (source !== undefined && Object.hasOwn(builtinPlugins, source)) continue;
-    throw new WorkcellError(
-      'invalid-config',
-      `Plugin "${plugin.name}" is not one of this package, and this backend cannot bring others along: ${Object.keys(builtinPlugins).join(', ')}.`,
-      { details: { plugin: plugin.name } },
-    );
-  }
-  return pluginSpecs(plugins);
-}
-
 /** To import again what was imported still takes a moment, which every cell would pay. */
 const builtins = new Map<string, Promise<Plugin>>();
 
@@ -71,7 +59,7 @@ async function loadPlugin(spec: PluginSpec | Plugin, from: string): Promise<Load
   let module: { default?: unknown };
   try {
     source = locate(name, from);
-    module = await import(source);
+    module = await importModule(source);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new WorkcellError(

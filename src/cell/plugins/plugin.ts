@@ -71,6 +71,7 @@ export interface PluginRuntime extends Pick<Executor, 'upload' | 'download' | 'o
   readonly ports: { forward(port: number): Promise<PluginPort> };
 }
 
+/** A port of this machine that leads to one inside the cell. */
 export interface PluginPort {
   readonly url: string;
   readonly port: number;

@@ -1,8 +1,8 @@
 /** Bundles modules of tools with all that they import into one that can be shipped. */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { BuildFailure, Message, Plugin } from 'esbuild';
-import { requirePackages } from '../../base/optional-package.js';
+import type { Plugin } from 'esbuild';
+import { bundleModule, bundleProblems, describeBundleFailure } from '../../base/bundle-module.js';
 import { WorkcellError } from '../../protocol/index.js';
 import type { Entrypoint } from './entrypoint.js';
 
@@ -51,34 +51,19 @@ export function bundleSources(functions: readonly { name: string; source: string
 }
 
 async function bundle(contents: string, resolveDir: string, shown: string): Promise<string> {
-  requirePackages('Shipping tools into a cell', ['esbuild']);
-  const { build } = await import('esbuild');
+  const purpose = 'Shipping tools into a cell';
   try {
-    const { outputFiles } = await build({
-      stdin: { contents, resolveDir, sourcefile: 'tools-entry.js', loader: 'js' },
-      bundle: true,
-      write: false,
-      platform: 'node',
-      target: 'node20.19',
-      format: 'esm',
-      minifySyntax: true,
-      minifyWhitespace: true,
-      legalComments: 'none',
-      logLevel: 'silent',
-      // What a bundled CommonJS package may still ask for is a module of Node itself.
-      banner: {
-        js: "import { createRequire as workcellRequire } from 'node:module'; const require = workcellRequire(import.meta.url);",
-      },
-      plugins: [ownModules],
-    });
-    return outputFiles[0]?.text ?? '';
+    return await bundleModule({ purpose, contents, resolveDir, sourcefile: entryFile, resolver: ownModules });
   } catch (cause) {
+    if (WorkcellError.isInstance(cause)) throw cause;
     throw new WorkcellError('invalid-tool', describeFailure(cause, shown), {
       details: { entrypoint: shown },
       cause,
     });
   }
 }
+
+const entryFile = 'tools-entry.js';
 
 /** Files of this package that bring much with them, as toolkits of its own and its examples import them. */
 const replaced = new Set(
@@ -108,16 +93,9 @@ function inside(name: string): string {
 }
 
 function describeFailure(cause: unknown, shown: string): string {
-  const { errors = [] } = cause as Partial<BuildFailure>;
-  const [first] = errors;
-  if (first === undefined)
-    return `"${shown}" cannot be bundled: ${cause instanceof Error ? cause.message : cause}`;
-  const missing = /^Could not resolve "(.*)"$/.exec(first.text)?.[1];
-  if (missing !== undefined && first.location?.file.endsWith('tools-entry.js'))
+  const [first] = bundleProblems(cause);
+  const missing = first !== undefined && /^Could not resolve "/.test(first.text);
+  if (missing && first.location?.file.endsWith(entryFile))
     return `The entry point "${shown}" does not exist. Give a file, relative to the working directory, or a package that is installed.`;
-  return `"${shown}" cannot be bundled: ${errors.slice(0, 5).map(describeProblem).join('; ')}`;
-}
-
-function describeProblem({ text, location }: Message): string {
-  return location === null ? text : `${location.file}:${location.line}: ${text}`;
+  return `"${shown}" cannot be bundled: ${describeBundleFailure(cause)}`;
 }

@@ -15,6 +15,7 @@ type CallOptions = Omit<
 /** Names of tools as models take them. */
 const longestName = 64;
 
+/** MCP servers in the cell, on a Runtime. */
 export interface McpVerbs {
   readonly mcp: RuntimeMcp;
 }

@@ -75,11 +75,9 @@ test('its compiled form fits, and a package that cannot be bundled is beside it'
   const bundle = await executorBundle();
   const check = `
     const { readFileSync } = require('node:fs');
-    const { constants, Script } = require('node:vm');
-    const script = new Script(readFileSync('program.js', 'latin1'), {
-      cachedData: readFileSync('program.cache'),
-      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-    });
+    const { Script } = require('node:vm');
+    const cachedData = readFileSync('program.cache');
+    const script = new Script(readFileSync('program.js', 'latin1'), { cachedData });
     console.log(script.cachedDataRejected);`;
   const [program = '', ...words] = bundle.command(bundle.directory).slice(0, -1);
   const { stdout } = spawnSync(program, [...words, '-e', check], { cwd: bundle.directory, encoding: 'utf8' });
@@ -97,7 +95,7 @@ test('a package that cannot be bundled is beside it, and is found without a word
   copyFileSync(join(bundle.directory, 'executor.cjs'), join(directory, 'executor.cjs'));
   writeFileSync(
     join(directory, 'program.js'),
-    "() => import('playwright-core').then(({ chromium }) => console.log(chromium.name()));",
+    "(exports, require) => console.log(require('playwright-core').chromium.name());",
   );
   const [program = '', ...words] = bundle.command(bundle.directory).slice(0, -1);
   const browser = spawnSync(program, [...words, join(directory, 'executor.cjs')], { encoding: 'utf8' });

@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { importerName } from '../../../base/import-module.js';
 import { removeTree } from '../../../base/remove-tree.js';
 import { makeScratch } from '../../../cell/launchers/scratch.js';
 import type { CellSettings } from '../../../cell/server/serve-cell.js';
@@ -26,17 +27,14 @@ export function asFunction(script: Uint8Array): Uint8Array {
 export const starter = `'use strict';
 const { readFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
-const { constants, Script } = require('node:vm');
+const { Script } = require('node:vm');
 const file = __dirname + '/program.js';
 let cachedData;
 try {
   cachedData = readFileSync(__dirname + '/program.cache');
 } catch {}
-const script = new Script(readFileSync(file, 'latin1'), {
-  filename: file,
-  cachedData,
-  importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-});
+const script = new Script(readFileSync(file, 'latin1'), { filename: file, cachedData });
+globalThis[Symbol.for('${importerName}')] = (address) => import(address);
 script.runInThisContext().call(exports, exports, createRequire(file), module, file, __dirname);
 `;
 

@@ -124,15 +124,7 @@ function installed(name: string): [string, string][] {
 
 /** The loader is told where its libraries are: a variable would reach the commands of the cell too. */
 function nodeCommand(mount: string, loader: string): string[] {
-  return [
-    `${mount}/lib/${loader}`,
-    '--inhibit-cache',
-    '--library-path',
-    `${mount}/lib`,
-    `${mount}/node`,
-    // The way that the starter loads modules late is new in the oldest Node that we support.
-    '--disable-warning=ExperimentalWarning',
-  ];
+  return [`${mount}/lib/${loader}`, '--inhibit-cache', '--library-path', `${mount}/lib`, `${mount}/node`];
 }
 
 /** The package that opens terminals, and its binary. */

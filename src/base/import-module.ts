@@ -1,0 +1,10 @@
+/** The name under which a program that runs from its compiled form is given a way to import. */
+export const importerName = 'workcell.import';
+
+type Importer = (address: string) => Promise<{ default?: unknown }>;
+
+/** Loads a module by its address. Node refuses `import()` to what runs from a code cache, so what starts that brings its own. */
+export function importModule(address: string): Promise<{ default?: unknown }> {
+  const given = (globalThis as { [name: symbol]: Importer | undefined })[Symbol.for(importerName)];
+  return given === undefined ? import(address) : given(address);
+}
