@@ -27,7 +27,7 @@ function bundleAnew(entries: readonly Entrypoint[], from: string): Promise<strin
   );
   const source = [
     ...entries.map(({ module }, index) => `import * as module${index} from ${JSON.stringify(module)};`),
-    `import { collect } from ${JSON.stringify(inside('collect'))};`,
+    `import { collect } from ${JSON.stringify(inside('collect-tools'))};`,
     `import { openKit } from ${JSON.stringify(inside('open-kit'))};`,
     `const entries = [${known.join(', ')}];`,
     'export const open = (given) => openKit(entries, given);',
