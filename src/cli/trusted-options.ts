@@ -5,12 +5,14 @@ import type { CreateRuntimeOptions } from '../index.js';
 
 export interface TrustedOptions {
   guard?: 'rules';
+  rules: string[];
   secret: string[];
 }
 
 export function withTrustedOptions(command: Command): Command {
   return command
     .addOption(new Option('--guard <guard>', 'refuse actions of high or unknown risk').choices(['rules']))
+    .addOption(rulesOption())
     .option(
       '--secret <NAME>',
       'variable of this process: mask its value in all that leaves the cell, set it for commands that mention it; may be repeated',
@@ -19,9 +21,18 @@ export function withTrustedOptions(command: Command): Command {
     );
 }
 
+/** Rules of the user's own; whoever gives some wants to be guarded by them. */
+export function rulesOption(): Option {
+  return new Option('--rules <file>', 'judge by the rules in this file too; may be repeated')
+    .argParser(collect)
+    .default([])
+    .implies({ guard: 'rules' });
+}
+
 /** To be called before anything is started: secrets are taken out of the environment of this process. */
 export async function takeTrusted({
   guard,
+  rules: files,
   secret: names,
 }: TrustedOptions): Promise<Pick<CreateRuntimeOptions, 'policy' | 'secrets'>> {
   const secrets = Object.fromEntries(
@@ -29,15 +40,15 @@ export async function takeTrusted({
   );
   return {
     ...(names.length > 0 && { secrets }),
-    ...(guard !== undefined && { policy: await rulesPolicy() }),
+    ...(guard !== undefined && { policy: await rulesPolicy(files) }),
   };
 }
 
 /** A server has nobody to ask, so what would be a question is refused where it matters. */
-async function rulesPolicy(): Promise<NonNullable<CreateRuntimeOptions['policy']>> {
+async function rulesPolicy(extend: readonly string[]): Promise<NonNullable<CreateRuntimeOptions['policy']>> {
   const { rules } = await import('../runtime/security/analyzers/rules.js');
   return {
-    analyzers: [rules()],
+    analyzers: [rules({ extend })],
     onRisk: { low: 'allow', medium: 'allow', high: 'deny', unknown: 'deny' },
   };
 }

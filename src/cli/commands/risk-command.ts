@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { collect } from '../../base/command-line.js';
 import { plainText } from '../sanitize.js';
 
 const examples = `
@@ -17,13 +18,23 @@ export function riskCommand(): Command {
     .argument('<command>', 'shell source')
     .option('--json', 'print one line of JSON')
     .option('-w, --workspace <directory>', 'the workspace, as a path inside the cell')
+    .option('--rules <file>', 'judge by the rules in this file too; may be repeated', collect, [])
     .addHelpText('after', examples)
     .action(printRisk);
 }
 
-async function printRisk(command: string, options: { json?: true; workspace?: string }): Promise<void> {
+interface RiskOptions {
+  json?: true;
+  workspace?: string;
+  rules: string[];
+}
+
+async function printRisk(command: string, options: RiskOptions): Promise<void> {
   const { rules } = await import('../../runtime/security/analyzers/rules.js');
-  const { risk, reasons } = rules().analyze({ action: 'run', command }, { workspace: options.workspace });
+  const { risk, reasons } = rules({ extend: options.rules }).analyze(
+    { action: 'run', command },
+    { workspace: options.workspace },
+  );
   if (options.json) {
     process.stdout.write(`${JSON.stringify({ risk, reasons })}\n`);
     return;

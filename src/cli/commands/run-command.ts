@@ -5,6 +5,7 @@ import type { Observation } from '../../index.js';
 import { type CellOptions, withCellOptions } from '../cell-options.js';
 import { openOutput } from '../command-output.js';
 import { watchInterrupts } from '../interrupts.js';
+import { rulesOption } from '../trusted-options.js';
 
 interface RunCommandOptions extends CellOptions {
   session?: string;
@@ -14,6 +15,7 @@ interface RunCommandOptions extends CellOptions {
   noChangeTimeout?: number;
   json?: true;
   guard?: 'rules';
+  rules: string[];
   confirm?: true;
 }
 
@@ -47,6 +49,7 @@ export function runCommand(): Command {
       new Option('--guard <guard>', 'judge the command first and refuse a risky one').choices(['rules']),
     )
     .option('--confirm', 'show the risk of a risky command and ask you; refuse without a terminal')
+    .addOption(rulesOption())
     .option('--json', 'print the observation as one line of JSON instead of the output')
     .usage('[options] <command...>')
     .passThroughOptions()
@@ -103,11 +106,11 @@ async function run(words: string[], options: RunCommandOptions): Promise<void> {
 }
 
 /** Asking needs somebody who judges. */
-async function judge({ guard, confirm }: RunCommandOptions) {
+async function judge({ guard, confirm, rules: extend }: RunCommandOptions) {
   if (guard === undefined && confirm === undefined) return {};
   const { rules } = await import('../../runtime/security/analyzers/rules.js');
   const { terminalPolicy } = await import('../terminal-policy.js');
-  return { guards: [rules()], policy: terminalPolicy(confirm === true) };
+  return { guards: [rules({ extend })], policy: terminalPolicy(confirm === true) };
 }
 
 /** A single word is source already; several are quoted so that the shell gives the program exactly those. */

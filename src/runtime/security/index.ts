@@ -1,6 +1,8 @@
 export type { AnalyzeContext, Analyzer, JudgedAction, Risk, Verdict } from './analyzers/analyzer.js';
 export { ensemble } from './analyzers/ensemble.js';
-export type { RulesAnalyzer } from './analyzers/rules.js';
+export type { RuleExtension } from './analyzers/load-rules.js';
+export { loadRules } from './analyzers/load-rules.js';
+export type { RulesAnalyzer, RulesOptions } from './analyzers/rules.js';
 export { rules } from './analyzers/rules.js';
 export type { AuditLog, AuditLogOptions } from './audit/audit-log.js';
 export { openAuditLog } from './audit/audit-log.js';

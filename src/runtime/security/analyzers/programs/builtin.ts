@@ -1,4 +1,5 @@
 /** The rules of this package. */
+import type { RuleFile } from './rule-file.js';
 import { RuleSet } from './rule-set.js';
 import { infrastructure } from './tables/clouds.js';
 import { databases } from './tables/databases.js';
@@ -33,3 +34,11 @@ const tables = [
 ];
 
 export const builtinRules = new RuleSet(tables);
+
+/** These and more. */
+export function extendedRules(more: readonly RuleFile[]): RuleSet {
+  return new RuleSet(
+    [...tables, ...more.map(({ rules }) => rules)],
+    more.flatMap(({ harmless }) => harmless),
+  );
+}

@@ -4,13 +4,8 @@ import type { Scope } from '../shell/scope.js';
 import { compileCondition, compilePattern, Facts, type Test } from './conditions.js';
 import { remove, write } from './file-effects.js';
 import type { Case, Picked, Rule, Started } from './rule.js';
+import type { HarmlessUse } from './rule-file.js';
 import { startOf } from './started.js';
-
-/** A use of a program that the rules leave alone. */
-export interface Harmless {
-  readonly program: string;
-  readonly words?: readonly string[] | undefined;
-}
 
 interface Compiled {
   readonly values: ReadonlySet<string>;
@@ -25,9 +20,9 @@ export class RuleSet {
   readonly #patterns: { fits: (program: string) => boolean; rule: Rule }[] = [];
   readonly #compiled = new WeakMap<Rule, Compiled>();
   readonly #found = new Map<string, readonly Compiled[]>();
-  readonly #harmless: readonly Harmless[];
+  readonly #harmless: readonly HarmlessUse[];
 
-  constructor(tables: readonly (readonly Rule[])[], harmless: readonly Harmless[] = []) {
+  constructor(tables: readonly (readonly Rule[])[], harmless: readonly HarmlessUse[] = []) {
     this.#harmless = harmless;
     for (const rule of tables.flat()) {
       const names = typeof rule.programs === 'string' ? rule.programs.split(' ') : rule.programs;

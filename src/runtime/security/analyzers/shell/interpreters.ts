@@ -11,6 +11,16 @@ const languages =
   /^(?:python[\d.]*w?|pypy3?|perl[\d.]*|ruby[\d.]*|node|nodejs|php[\d.]*|lua[\d.]*|deno|bun|osascript|Rscript|R|tclsh|expect|ts-node|tsx|ipython3?|jruby|guile|julia|groovy|elixir|iex|erl|escript|scala|clojure|clj|racket|sbcl|emacs|ghc|runghc|runhaskell|crystal|jshell|irb|octave|swipl|nim|raku|qjs|jq-node|luajit|go)$/;
 const awks = /^[gmn]?awk$/;
 
+/** True for a program that runs code which it is given. */
+export function runsCode(program: string): boolean {
+  return (
+    shells.test(program) ||
+    languages.test(program) ||
+    awks.test(program) ||
+    /^(?:eval|source|\.|trap)$/.test(program)
+  );
+}
+
 /** Reads the code of an interpreter; nothing when the program is none. */
 export function runInterpreter(invocation: Invocation, scope: Scope): Result | undefined {
   const { program, args } = invocation;
