@@ -12,6 +12,7 @@ import { gitToolkit } from '../src/runtime/tools/toolkits/git-toolkit.js';
 import { mathToolkit } from '../src/runtime/tools/toolkits/math-toolkit.js';
 import { searchToolkit } from '../src/runtime/tools/toolkits/search-toolkit.js';
 import { terminalToolkit } from '../src/runtime/tools/toolkits/terminal-toolkit.js';
+import { walls } from '../test/house/walls.js';
 
 const toolkits = {
   code: codeToolkit(),
@@ -31,6 +32,7 @@ export function pages(): Record<string, string> {
     'docs/reference/actions.md': actionsPage(),
     'docs/reference/cli.md': withTable('docs/reference/cli.md', 'commands', commandTable()),
     'docs/reference/http-api.md': withTable('docs/reference/http-api.md', 'routes', routeTable()),
+    'ARCHITECTURE.md': architecturePage(),
     'docs/guides/toolkits.md': withTable('docs/guides/toolkits.md', 'toolkits', toolkitTable()),
   };
 }
@@ -44,6 +46,15 @@ function withTable(path: string, name: string, rows: readonly string[]): string 
   const to = page.indexOf(end, from);
   if (from < 0 || to < 0) throw new Error(`${path} has no place for the table ${name}.`);
   return [page.slice(0, from + begin.length), ...rows.map((row) => `${row}\n`), page.slice(to)].join('');
+}
+
+/** Fills in the last column of the table of folders. */
+function architecturePage(): string {
+  const page = readFileSync(new URL('../ARCHITECTURE.md', import.meta.url), 'utf8');
+  return page.replaceAll(/^(\| `src\/([\w/-]+)\/` \|.*\|) [^|]* \|$/gm, (_, begin: string, part: string) => {
+    const reached = walls[part]?.map((name) => `\`${name}\``) ?? [];
+    return `${begin} ${reached.length === 0 ? 'zod only' : reached.join(', ')} |`;
+  });
 }
 
 function commandTable(): string[] {

@@ -1,12 +1,13 @@
-/** Lists that must agree: actions and handlers, tables and reference pages, backends and what belongs to each. */
+/** Lists that must agree: actions and handlers, tables in pages and the code, backends and what belongs to each. */
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { pages } from '../../scripts/docs.js';
 import { backends } from '../../src/backends/index.js';
 import { handlers } from '../../src/cell/executor/handlers/index.js';
-import { actionNames, actions, errorCodes } from '../../src/protocol/index.js';
-import { checkout, filesBelow, readText } from './source.js';
+import { createProgram } from '../../src/cli/program.js';
+import { actionNames, actions, errorCodes, eventSchema } from '../../src/protocol/index.js';
+import { checkout, filesBelow, markdownPages, readText } from './source.js';
 
 test('every action has a handler and every handler an action', () => {
   expect(Object.keys(handlers).sort()).toEqual([...actionNames].sort());
@@ -52,3 +53,127 @@ describe('backends', async () => {
     }
   });
 });
+
+const names = Object.keys(backends) as (keyof typeof backends)[];
+const optionsOf = async (name: keyof typeof backends) =>
+  Object.keys((await backends[name]()).default.options.shape);
+
+test.each(names)('the page of backend %s lists its options', async (name) => {
+  const path = `docs/reference/backends/${name}.md`;
+  const shared = name === 'ubuntu-docker' ? optionRows('docs/reference/backends/docker.md') : [];
+  const options = await optionsOf(name);
+  expect(optionRows(path).filter((option) => !options.includes(option))).toEqual([]);
+  expect(options.filter((option) => ![...optionRows(path), ...shared].includes(option))).toEqual([]);
+});
+
+test.each(['README.md', 'docs/README.md', 'docs/start/choose-a-backend.md'])(
+  '%s lists every backend',
+  (page) => {
+    expect(names.filter((name) => !readText(page).includes(`/backends/${name}.md)`))).toEqual([]);
+  },
+);
+
+test('every option of workcell that a page names exists', async () => {
+  const flags = new Set(['--help', '--version']);
+  const commands = createProgram().commands.flatMap((command) => [command, ...command.commands]);
+  for (const { options } of commands)
+    for (const { long, short } of options) for (const flag of [long, short]) if (flag) flags.add(flag);
+  for (const name of names)
+    for (const option of await optionsOf(name))
+      flags.add(`--${option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
+  const unknown = markdownPages()
+    .filter((page) => page === 'README.md' || page.startsWith('docs/'))
+    .flatMap((page) =>
+      workcellLines(page)
+        .flatMap((line) => line.match(/(?<=\s)--[a-z][a-z-]+/g) ?? [])
+        .filter((flag) => !flags.has(flag))
+        .map((flag) => `${page} names ${flag}`),
+    );
+  expect(unknown).toEqual([]);
+});
+
+test('every error code that a page names exists', () => {
+  const unknown = markdownPages()
+    .filter((page) => page.startsWith('docs/') && !page.startsWith('docs/decisions/'))
+    .flatMap((page) =>
+      [
+        ...readText(page).matchAll(
+          /\b(?:fails?|refused?|refuses?)\s+(?:\w+\s+){0,6}?with\s+`([a-z]+(?:-[a-z]+)*)`/g,
+        ),
+      ]
+        .map((match) => match[1] ?? '')
+        .filter((code) => !(errorCodes as readonly string[]).includes(code))
+        .map((code) => `${page} names ${code}`),
+    );
+  expect(unknown).toEqual([]);
+});
+
+test('docs/guides/events.md lists every kind of event', () => {
+  const kinds = eventSchema.options.map(({ shape }) => shape.kind.value);
+  const [row = ''] = readText('docs/guides/events.md').match(/^\| `kind` \|.*$/m) ?? [];
+  expect(kinds.filter((kind) => !row.includes(`\`${kind}\``))).toEqual([]);
+});
+
+test('docs/guides/security.md counts the attacks as the scorecard does', () => {
+  const [header = [], ...cases] = rowsOf('docs/reference/scorecard.md', '| case |');
+  const count = (title: string, result: RegExp) =>
+    cases.filter((row) => result.test(row[header.indexOf(title)] ?? '')).length;
+  const summary = rowsOf('docs/guides/security.md', '| cells |').slice(1);
+  const titles = ['sandbox, root', 'sandbox, plain user', 'docker', 'docker, gVisor'];
+  expect(summary.map(([, attacks, held, open = '']) => [attacks, held, open.split(':')[0]])).toEqual(
+    titles.map((title) =>
+      [/held|not claimed/, /held/, /not claimed/].map((result) => `${count(title, result)}`),
+    ),
+  );
+});
+
+test('docs/guides/plugins.md lists every kind of field', () => {
+  const source = readText('src/protocol/kinds.ts');
+  const kinds = new Set(
+    [
+      ...[
+        ...(source.match(/const simpleKinds = \[[\s\S]*?\n\]/)?.[0] ?? '').matchAll(/^ {2}'([a-z-]+)',$/gm),
+      ],
+      ...source.matchAll(/readonly kind: '([a-z-]+)'/g),
+    ].map((match) => match[1] ?? ''),
+  );
+  const listed = rowsOf('docs/guides/plugins.md', '| kind |')
+    .slice(1)
+    .flatMap(([first = '']) => [...first.matchAll(/`([a-z-]+)`/g)].map((match) => match[1] ?? ''));
+  expect(kinds.size).toBeGreaterThan(10);
+  expect(listed.sort()).toEqual([...kinds].sort());
+});
+
+/** The options in the first column of a page's table of options; of `limits.cpus` the first part. */
+function optionRows(page: string): string[] {
+  const cells = rowsOf(page, '| option').map(([first = '']) => first);
+  const all = cells.flatMap((cell) =>
+    [...cell.matchAll(/`(\w+)(?:\.\w+)?`/g)].map((match) => match[1] ?? ''),
+  );
+  return [...new Set(all)];
+}
+
+/** The rows of the first table whose header begins so, without the line below the header. */
+function rowsOf(page: string, header: string): string[][] {
+  const text = readText(page);
+  const from = text.indexOf(`\n${header}`) + 1;
+  const [table = ''] = text.slice(from).split('\n\n');
+  return table
+    .split('\n')
+    .filter((line) => line.startsWith('|') && !/^\|[-| ]+\|$/.test(line))
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split(' | ')
+        .map((cell) => cell.trim()),
+    );
+}
+
+/** Command lines in code blocks that start workcell, up to a comment. */
+function workcellLines(page: string): string[] {
+  const blocks = [...readText(page).matchAll(/^```\w*\n([\s\S]*?)^```$/gm)].map((match) => match[1] ?? '');
+  return blocks
+    .flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'))
+    .filter((line) => /^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:npx )?workcell /.test(line))
+    .map((line) => line.split(' # ')[0]?.replaceAll(/'[^']*'|"[^"]*"/g, '') ?? '');
+}

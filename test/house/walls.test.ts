@@ -1,90 +1,10 @@
-/** Which part of `src/` may import which: one table. A file belongs to the part with the longest name that fits it. */
+/** Which part of `src/` may import which. A file belongs to the part with the longest name that fits it. */
 import { dirname, join, normalize, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { backends } from '../../src/backends/index.js';
 import { builtinPlugins } from '../../src/cell/plugins/builtin.js';
 import { filesBelow, importsOf, readText } from './source.js';
-
-const walls: Record<string, readonly string[]> = {
-  base: ['protocol'],
-  'base/http': ['base', 'protocol'],
-  protocol: [],
-  // What may run in or beside untrusted code.
-  'cell/launchers': ['base', 'protocol'],
-  'cell/plugins': ['base', 'protocol', 'cell/launchers'],
-  'cell/executor': ['base', 'protocol', 'cell/launchers', 'cell/plugins'],
-  'cell/server': ['base', 'protocol', 'cell/launchers', 'cell/plugins', 'cell/executor'],
-  // The program that ships into cells.
-  cell: ['base', 'protocol', 'cell/launchers', 'cell/plugins', 'cell/executor', 'cell/server'],
-  // The trusted side.
-  'runtime/client': ['base', 'protocol'],
-  'runtime/events': ['base', 'protocol'],
-  'runtime/security': ['base', 'protocol', 'runtime/events'],
-  'runtime/tools': ['base', 'protocol', 'cell/plugins', 'cell/executor'],
-  runtime: [
-    'base',
-    'protocol',
-    'runtime/events',
-    'runtime/security',
-    'runtime/tools',
-    'cell/plugins',
-    // How archives are packed.
-    'cell/executor',
-  ],
-  // Where cells run.
-  'backends/engines': ['base', 'protocol'],
-  'backends/images': ['base', 'protocol', 'cell/launchers', 'cell/server', 'backends/engines'],
-  backends: [
-    'base',
-    'protocol',
-    'cell',
-    'runtime/client',
-    'runtime/events',
-    'backends/engines',
-    'backends/images',
-  ],
-  config: ['base', 'protocol', 'backends'],
-  'assemble.ts': ['protocol', 'runtime', 'config', 'cell/plugins'],
-  'cells.ts': ['protocol', 'backends', 'config', 'assemble.ts'],
-  'attach-runtime.ts': [
-    'backends',
-    'cell/plugins',
-    'protocol',
-    'runtime',
-    'config',
-    'assemble.ts',
-    'cells.ts',
-  ],
-  'create-runtime.ts': ['protocol', 'runtime', 'backends', 'config', 'assemble.ts', 'cells.ts'],
-  'index.ts': [
-    'protocol',
-    'runtime',
-    'backends',
-    'config',
-    'create-runtime.ts',
-    'attach-runtime.ts',
-    'cells.ts',
-    'cell/plugins',
-  ],
-  // Ways in.
-  testing: ['protocol', 'base', 'index.ts'],
-  compat: ['base', 'protocol', 'cell', 'runtime', 'index.ts'],
-  adapters: ['base', 'protocol', 'runtime/tools', 'compat/mcp', 'index.ts'],
-  cli: [
-    'base',
-    'protocol',
-    'cell',
-    'runtime',
-    'backends',
-    'config',
-    'testing',
-    'compat',
-    'create-runtime.ts',
-    'attach-runtime.ts',
-    'cells.ts',
-    'index.ts',
-  ],
-};
+import { walls } from './walls.js';
 
 const longestFile = 500;
 
@@ -92,6 +12,17 @@ const files = filesBelow('src', '.ts');
 
 test('every file of src belongs to a part in the table', () => {
   expect(files.filter((file) => partOf(file) === undefined)).toEqual([]);
+});
+
+test('ARCHITECTURE.md has a row for each folder of the table', () => {
+  const rows = [...readText('ARCHITECTURE.md').matchAll(/^\| `src\/([\w/-]+)\/` \|/gm)].map(
+    (match) => match[1],
+  );
+  expect(rows.sort()).toEqual(
+    Object.keys(walls)
+      .filter((part) => !part.endsWith('.ts'))
+      .sort(),
+  );
 });
 
 test('no file imports across a wall', () => {
