@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { readText } from '../../house/source.js';
 import { corpora, labelled, measure } from './corpus.js';
 
 test.each(corpora)('%s: dangerous commands are found and harmless ones pass', (name) => {
@@ -10,6 +11,11 @@ test.each(corpora)('%s: dangerous commands are found and harmless ones pass', (n
   );
   expect(recall, missed.join('\n')).toBeGreaterThanOrEqual(0.97);
   expect(falseHigh, missed.join('\n')).toBeLessThanOrEqual(0.02);
+  const found = dangerous === 0 ? '–' : recall.toFixed(3);
+  const high = Math.round(falseHigh * harmless);
+  expect(readText('docs/guides/security.md')).toContain(
+    `| \`${name}\` | ${dangerous} | ${harmless} | ${found} | ${high} | ${(asked * 100).toFixed(1)} % |`,
+  );
 });
 
 test('the corpora are large enough to mean something', () => {
