@@ -99,7 +99,7 @@ async function find(id: string, options: AttachRuntimeOptions): Promise<CellRef>
   if (found !== undefined) return found;
   throw new WorkcellError(
     'cell-not-found',
-    `There is no cell "${id}". Cells can be attached to when they were started with keepAlive; listCells() and "workcell cells" show them.${reasons.join('')}`,
+    `There is no cell "${id}". You can attach to cells that you start with keepAlive; listCells() and "workcell cells" show them.${reasons.join('')}`,
     { details: { id } },
   );
 }

@@ -126,7 +126,7 @@ function check(type: string, schema: z.ZodObject, given: unknown): unknown {
   const accepted = Object.keys(schema.shape);
   throw new WorkcellError(
     'invalid-config',
-    `The options of backend "${type}" do not fit: ${describeIssues(result.error)}. Accepted: ${accepted.length === 0 ? 'none' : accepted.join(', ')}.`,
+    `The options of backend "${type}" are not valid: ${describeIssues(result.error)}. Accepted: ${accepted.length === 0 ? 'none' : accepted.join(', ')}.`,
     { details: { backend: type } },
   );
 }

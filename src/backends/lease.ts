@@ -25,7 +25,7 @@ export async function takeLease(id: string, directory: string): Promise<Lease> {
   const who = heldBy === process.pid ? 'This process' : `Process ${heldBy}`;
   throw new WorkcellError(
     'cell-in-use',
-    `${who} works in cell "${id}". Let it call runtime.detach(), or end it; then the cell can be attached to.`,
+    `${who} works in cell "${id}". Let it call runtime.detach(), or end it; then attach again.`,
     { details: { id, heldBy } },
   );
 }

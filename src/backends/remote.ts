@@ -85,7 +85,7 @@ function isUnauthorized(error: unknown): boolean {
 function wrongToken(url: string, given: string | undefined): WorkcellError {
   return new WorkcellError(
     'unauthorized',
-    `The server at ${url} ${given === undefined ? 'wants a token' : 'does not take this token'}. Give the one that it was started with (tokenFile, or --token-file <file>).`,
+    `The server at ${url} ${given === undefined ? 'wants a token' : 'does not take this token'}. Give the token of the server (tokenFile, or --token-file <file>).`,
     { details: { url } },
   );
 }
@@ -95,7 +95,7 @@ function readSecret(file: string, what: string): string {
     return readFileSync(file, 'utf8').trim();
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new WorkcellError('invalid-config', `The ${what} file ${file} cannot be read: ${reason}.`, {
+    throw new WorkcellError('invalid-config', `Workcell cannot read the ${what} file ${file}: ${reason}.`, {
       details: { file },
       cause,
     });

@@ -64,7 +64,7 @@ function checkUnpooled({ pool }: SandboxOptions): void {
   if (pool === undefined) return;
   throw new WorkcellError(
     'invalid-config',
-    'Cells that wait in a pool are in this process. Leave out pool, or else keepAlive and keeper.',
+    'A pool cannot hold cells of a keeper. Leave out pool, or keepAlive and keeper.',
   );
 }
 

@@ -51,7 +51,7 @@ async function start(given: Options, context: StartContext): Promise<Cell> {
   if (pythonPath !== undefined) {
     throw new WorkcellError(
       'image-unsuitable',
-      `The image "${image}" has no Python at ${pythonPath}. Leave pythonPath out to have one found or installed.`,
+      `The image "${image}" has no Python at ${pythonPath}. Leave out pythonPath, and Workcell finds or installs one.`,
       { details: { image, pythonPath } },
     );
   }
@@ -60,7 +60,7 @@ async function start(given: Options, context: StartContext): Promise<Cell> {
     throw notInstalled(image, error);
   });
   if (cell !== undefined) return cell;
-  throw new WorkcellError('image-unsuitable', `Python cannot be started in the image "${image}".`, {
+  throw new WorkcellError('image-unsuitable', `Python does not start in the image "${image}".`, {
     details: { image },
   });
 }
@@ -70,7 +70,7 @@ function notInstalled(image: string, error: unknown): unknown {
   if (!WorkcellError.isInstance(error) || !installFailures.has(error.code)) return error;
   return new WorkcellError(
     error.code,
-    `The image "${image}" has no Python, and none could be installed: ${error.message}\nUse an image that has one, or name a network that packages can be fetched through with buildNetwork.`,
+    `The image "${image}" has no Python, and Workcell could not install one: ${error.message}\nUse an image that has one, or name a network for fetching packages as buildNetwork.`,
     { details: { image }, cause: error },
   );
 }

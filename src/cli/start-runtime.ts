@@ -102,7 +102,7 @@ async function refuseShape(options: CellOptions): Promise<void> {
   const { WorkcellError } = await import('../protocol/errors.js');
   throw new WorkcellError(
     'invalid-config',
-    `The option ${name} holds for a cell that is started, and --attach goes on in one. Leave out either.`,
+    `The option ${name} is for a new cell, and --attach works in an existing one. Leave out either.`,
     { details: { option: name } },
   );
 }

@@ -18,7 +18,7 @@ export function parseAction(value: unknown, known: ActionTable = actions): Actio
   if (result.success) return result.data as unknown as Action;
   throw new WorkcellError(
     'invalid-action',
-    `The action "${name}" does not fit: ${describeIssues(result.error)}.`,
+    `The action "${name}" is not valid: ${describeIssues(result.error)}.`,
     {
       details: { action: name, issues: result.error.issues.map(({ path, message }) => ({ path, message })) },
     },
@@ -38,7 +38,7 @@ export function parseObservation<Name extends ActionName>(
   if (result.success) return result.data as unknown as Observation<Name>;
   throw new WorkcellError(
     'internal',
-    `The executor answered "${name}" with something that does not fit: ${describeIssues(result.error)}.`,
+    `The executor answered "${name}" with something that is not valid: ${describeIssues(result.error)}.`,
     { details: { action: name } },
   );
 }

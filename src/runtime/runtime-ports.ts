@@ -30,7 +30,10 @@ export class RuntimePorts {
   /** Opens a port on 127.0.0.1, free for every program of this machine, whose connections go to `port` in the cell. */
   async forward(port: number): Promise<ForwardedPort> {
     if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-      throw new WorkcellError('invalid-action', `${port} is no port: give a whole number from 1 to 65535.`);
+      throw new WorkcellError(
+        'invalid-action',
+        `${port} is not a port: give a whole number from 1 to 65535.`,
+      );
     }
     const connect = await this.#openPort(port);
     const sockets = new Set<Socket>();

@@ -343,7 +343,7 @@ export class Runtime implements Executor, AsyncDisposable {
 
   #open() {
     if (this.#closing === undefined) return this.#parts.cell.executor;
-    throw new WorkcellError('runtime-closed', `Runtime ${this.id} was closed; create a new one.`, {
+    throw new WorkcellError('runtime-closed', `Runtime ${this.id} is closed; create a new one.`, {
       details: { runtimeId: this.id },
     });
   }
@@ -361,7 +361,7 @@ export interface Runtime extends RuntimeVerbs {}
 function unknownSecret(name: string): WorkcellError {
   return new WorkcellError(
     'denied',
-    `There is no secret ${JSON.stringify(name)}; give it to createRuntime as secrets, with the hosts it may be sent to.`,
+    `There is no secret ${JSON.stringify(name)}; give it to createRuntime as secrets, with the hosts that may get it.`,
     { details: { secret: name } },
   );
 }

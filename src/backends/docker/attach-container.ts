@@ -32,7 +32,7 @@ export async function attachContainer(
   if (found === undefined || home === undefined || state === undefined) {
     throw new WorkcellError(
       'cell-not-found',
-      `There is no ${backend} cell "${id}" on this machine. Cells can be attached to when they were started with keepAlive.`,
+      `There is no ${backend} cell "${id}" on this machine. You can attach to cells that you start with keepAlive.`,
       { details: { id, engine: engine.host } },
     );
   }

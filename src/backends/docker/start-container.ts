@@ -150,19 +150,19 @@ export function checkOptions(options: DockerOptions): void {
   if (['none', 'host'].includes(network) && networks.length > 0) {
     throw new WorkcellError(
       'invalid-config',
-      `A cell with network: "${network}" cannot be connected to others (${networks.join(', ')}). Name one of them as network.`,
+      `A cell with network: "${network}" cannot join others (${networks.join(', ')}). Name one of them as network.`,
     );
   }
   if (network === 'none' && ports.length > 0) {
     throw new WorkcellError(
       'invalid-config',
-      'Ports can be published only from a cell that has a network. Add network: "bridge", or forward a port with runtime.ports.forward, which needs none.',
+      'A cell without a network cannot publish ports. Add network: "bridge", or forward a port with runtime.ports.forward, which needs none.',
     );
   }
   if (pool !== undefined && (name !== undefined || keepAlive || onLog !== undefined)) {
     throw new WorkcellError(
       'invalid-config',
-      'Cells that wait in a pool are all alike. Leave out pool, or else name, keepAlive and onLog.',
+      'A pool cannot hold cells with a name, keepAlive or onLog. Leave out pool, or these.',
     );
   }
 }

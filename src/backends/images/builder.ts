@@ -139,7 +139,10 @@ function ended(before: Promise<unknown> | undefined, signal: AbortSignal | undef
 function checkVariables(variables: BuildOptions['variables']): void {
   const result = environmentSchema.safeParse(variables ?? {});
   if (!result.success)
-    throw new WorkcellError('invalid-config', `The variables do not fit: ${describeIssues(result.error)}.`);
+    throw new WorkcellError(
+      'invalid-config',
+      `The variables are not valid: ${describeIssues(result.error)}.`,
+    );
 }
 
 async function make(
@@ -207,7 +210,7 @@ function bundleFor(platform: string | undefined): Promise<ExecutorBundle> {
   if (platform === undefined || architectures[wanted] === process.arch) return executorBundle();
   throw new WorkcellError(
     'capability-unsupported',
-    `An executor for ${platform} cannot be made here, because the Node of this machine is for ${process.arch}. Build on a machine of that kind, or leave the executor out.`,
+    `This machine cannot make an executor for ${platform}: its Node is for ${process.arch}. Build on a machine of that kind, or leave the executor out.`,
     { details: { platform, architecture: process.arch } },
   );
 }

@@ -56,7 +56,7 @@ export function checkSpec(spec: ImageSpec): CheckedSpec {
   if (result.success) return result.data;
   throw new WorkcellError(
     'invalid-config',
-    `The image cannot be built as asked: ${describeIssues(result.error)}.`,
+    `The description of the image is not valid: ${describeIssues(result.error)}.`,
     { details: { issues: result.error.issues.map(({ path, message }) => ({ path, message })) } },
   );
 }

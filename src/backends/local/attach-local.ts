@@ -28,7 +28,7 @@ export async function attachLocal(
   if (state === undefined) {
     throw new WorkcellError(
       'cell-not-found',
-      `There is no local cell "${id}". Cells can be attached to when they were started with keepAlive.`,
+      `There is no local cell "${id}". You can attach to cells that you start with keepAlive.`,
       { details: { id } },
     );
   }
@@ -52,7 +52,7 @@ export async function attachLocal(
     // It may be stopped or overloaded; what is in the cell is not ours to throw away.
     throw new WorkcellError(
       'runtime-disconnected',
-      `The server of the local cell "${id}" runs as process ${state.pid} and does not answer. Nothing was ended: try again, or end that process.`,
+      `The server of the local cell "${id}" runs as process ${state.pid} and does not answer. Workcell ended nothing: try again, or end that process.`,
       { details: { id, pid: state.pid }, cause: error },
     );
   });

@@ -55,7 +55,7 @@ export async function attachKept(id: string, _place: object, context: StartConte
   if (state === undefined || !state.keepAlive) {
     throw new WorkcellError(
       'cell-not-found',
-      `There is no sandbox cell "${id}". Cells can be attached to when they were started with keepAlive.`,
+      `There is no sandbox cell "${id}". You can attach to cells that you start with keepAlive.`,
       { details: { id } },
     );
   }

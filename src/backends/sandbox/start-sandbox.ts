@@ -94,14 +94,10 @@ function existing(path: string): string {
   try {
     return realpathSync(path);
   } catch (cause) {
-    throw new WorkcellError(
-      'invalid-config',
-      `The path ${path} cannot be shown in the sandbox: it does not exist.`,
-      {
-        details: { path },
-        cause,
-      },
-    );
+    throw new WorkcellError('invalid-config', `The sandbox cannot mount ${path}: it does not exist.`, {
+      details: { path },
+      cause,
+    });
   }
 }
 

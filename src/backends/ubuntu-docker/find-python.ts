@@ -37,7 +37,7 @@ export function checkVersion(image: string, { version }: FoundPython, demand: st
   if (satisfies(version, demand)) return;
   throw new WorkcellError(
     'image-unsuitable',
-    `The image "${image}" has Python ${version}, and ${demand} is demanded. Use an image with another Python, or name one that it has with pythonPath.`,
+    `The image "${image}" has Python ${version}, and you demand ${demand}. Use another image, or name another Python in it as pythonPath.`,
     { details: { image, version, demand } },
   );
 }

@@ -11,7 +11,7 @@ export function toWorkcellError(thrown: unknown, log: Log = () => {}): WorkcellE
   if (statusCode >= 400 && statusCode < 500) {
     return new WorkcellError(
       codeOf(statusCode),
-      `The request cannot be used: ${message ?? 'no reason given'}.`,
+      `The request is not valid: ${message ?? 'no reason given'}.`,
     );
   }
   log('error', 'A request failed unexpectedly.', {

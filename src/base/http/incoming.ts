@@ -23,9 +23,13 @@ export async function* incomingBytes(
     }
   } catch (error) {
     if (WorkcellError.isInstance(error)) throw error;
-    throw new WorkcellError('cancelled', 'The upload broke off before its end; nothing of it was kept.', {
-      cause: error,
-    });
+    throw new WorkcellError(
+      'cancelled',
+      'The upload broke off before its end; the server kept nothing of it. Upload it again.',
+      {
+        cause: error,
+      },
+    );
   } finally {
     clearTimeout(timer);
     discard(request, silenceMs);

@@ -40,7 +40,7 @@ export function parseBody(body: Uint8Array, depth: number): unknown {
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     const code = error.problem === 'too-deep' ? 'request-too-large' : 'invalid-action';
-    throw new WorkcellError(code, `The JSON body cannot be used: ${error.message}.`, {
+    throw new WorkcellError(code, `The JSON body is not valid: ${error.message}.`, {
       details: { problem: error.problem },
       cause: error,
     });

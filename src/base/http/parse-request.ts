@@ -5,5 +5,5 @@ import { describeIssues, WorkcellError } from '../../protocol/index.js';
 export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw new WorkcellError('invalid-action', `The request does not fit: ${describeIssues(result.error)}.`);
+  throw new WorkcellError('invalid-action', `The request is not valid: ${describeIssues(result.error)}.`);
 }

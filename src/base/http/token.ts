@@ -27,8 +27,12 @@ function read(file: string | undefined, descriptor: number | undefined): string 
     const reason = cause instanceof Error ? cause.message : String(cause);
     const missing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
     const advice = missing ? ` Make one with: (umask 077; openssl rand -hex 32 > ${place})` : '';
-    throw new WorkcellError('invalid-config', `The token cannot be read from ${place}: ${reason}.${advice}`, {
-      cause,
-    });
+    throw new WorkcellError(
+      'invalid-config',
+      `Workcell cannot read the token from ${place}: ${reason}.${advice}`,
+      {
+        cause,
+      },
+    );
   }
 }

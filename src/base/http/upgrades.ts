@@ -28,7 +28,7 @@ export function checkUpgrades(app: FastifyInstance): void {
     if (socket === 'only' && !request.ws)
       throw new WorkcellError('invalid-action', `${path} is a WebSocket; connect to it with one.`);
     if (socket === undefined && request.ws && !request.is404)
-      throw new WorkcellError('invalid-action', `${path} is no WebSocket; send it a plain request.`);
+      throw new WorkcellError('invalid-action', `${path} is not a WebSocket; send it a plain request.`);
     done();
   });
   app.websocketServer.on('wsClientError', (cause, socket) => {

@@ -59,7 +59,7 @@ export function createExecutor(
     context: Parameters<Executor['execute']>[1] = {},
   ): Promise<Observation<Name>> {
     if (closing !== undefined)
-      throw new WorkcellError('runtime-closed', 'The cell was closed; start a new one.');
+      throw new WorkcellError('runtime-closed', 'The cell is closed; start a new one.');
     if (context.signal?.aborted)
       throw new WorkcellError('cancelled', `The ${action.action} was cancelled before it began.`);
     activity.running++;

@@ -71,7 +71,7 @@ function checkSize(columns: number, rows: number): void {
   if (fits(columns) && fits(rows)) return;
   throw new WorkcellError(
     'invalid-action',
-    `A terminal of ${columns} columns and ${rows} rows cannot be made; both must be whole numbers from 1 to ${largestSide}.`,
+    `A terminal cannot have ${columns} columns and ${rows} rows; give whole numbers from 1 to ${largestSide}.`,
     { details: { columns, rows } },
   );
 }

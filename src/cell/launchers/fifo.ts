@@ -44,15 +44,13 @@ async function makeBatch(): Promise<void> {
     if (cause instanceof Error && cause.message.includes('No space left')) {
       throw new WorkcellError(
         'disk-full',
-        `There is no space left for the pipes of a shell in ${directory}. Remove files that are not needed.`,
+        `There is no space left for the pipes of a shell in ${directory}. Remove files that you do not need.`,
         { cause },
       );
     }
-    throw new WorkcellError(
-      'shell-missing',
-      'The program "mkfifo" is needed for shells; it is part of coreutils.',
-      { cause },
-    );
+    throw new WorkcellError('shell-missing', 'Shells need the program "mkfifo"; install coreutils.', {
+      cause,
+    });
   } finally {
     making = undefined;
   }

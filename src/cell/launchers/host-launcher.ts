@@ -44,7 +44,7 @@ export function createHostLauncher(options: {
     launch: (options: SpawnOptions) => Promise<T>,
   ): Promise<T> {
     if (closing !== undefined)
-      throw new WorkcellError('runtime-closed', 'The cell was closed; start a new one.');
+      throw new WorkcellError('runtime-closed', 'The cell is closed; start a new one.');
     startWatchdog();
     const number = starts.next();
     const launched = await launch({ cwd, env: { ...env, [cellVariable]: `${cell}.${number}` } });

@@ -170,7 +170,7 @@ function requireNative(): NativePty {
     const trouble = code === 'MODULE_NOT_FOUND' ? 'is not installed' : `cannot be loaded: ${message}`;
     throw new WorkcellError(
       'capability-unsupported',
-      `No terminal can be opened: the optional package @lydell/node-pty-${platform} ${trouble}.`,
+      `Workcell cannot open a terminal: the optional package @lydell/node-pty-${platform} ${trouble}.`,
       { cause },
     );
   }

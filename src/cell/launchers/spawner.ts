@@ -18,7 +18,7 @@ import { withHiddenDescriptors } from './inheritance.js';
 export async function startBeside(file: string): Promise<number> {
   const pid = Number(await ask(`started=\n. ${quote(file)} & started=$!\necho "$started"\n`));
   if (pid > 0) return pid;
-  throw new WorkcellError('spawn-failed', 'This machine lets no further process start; end some first.');
+  throw new WorkcellError('spawn-failed', 'This machine cannot start another process; end some first.');
 }
 
 /** Waits for the end of a process that is ending, so that nothing of it is left; gives its exit code. */
@@ -70,7 +70,11 @@ function startSpawner(): Spawner {
   });
   (child.stdin as Writable).on('error', () => {});
   child.once('error', (cause) =>
-    end(new WorkcellError('shell-missing', 'The program "bash" is needed on this machine.', { cause })),
+    end(
+      new WorkcellError('shell-missing', 'Workcell needs the program "bash" on this machine; install it.', {
+        cause,
+      }),
+    ),
   );
   child.once('exit', () =>
     end(new WorkcellError('spawn-failed', 'The shell that starts programs has ended.')),

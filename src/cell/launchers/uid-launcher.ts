@@ -44,7 +44,7 @@ export function takeUser({ uid, gid }: User): void {
   } catch (cause) {
     throw new WorkcellError(
       'permission-denied',
-      `Commands can run as user ${uid} only when the server is started as root.`,
+      `Commands can run as user ${uid} only when root starts the server.`,
       { details: { uid }, cause },
     );
   }
@@ -181,7 +181,7 @@ function setpriv(): string {
   if (program !== undefined) return program;
   throw new WorkcellError(
     'backend-unavailable',
-    'The program "setpriv" is needed to run commands as another user; it is part of util-linux.',
+    'Running commands as another user needs the program "setpriv"; install util-linux.',
   );
 }
 

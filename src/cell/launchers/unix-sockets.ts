@@ -32,7 +32,7 @@ export async function connectToOwnSocket(path: string): Promise<Socket> {
     if (uid === process.geteuid?.()) return;
     throw new WorkcellError(
       'permission-denied',
-      `The socket ${path} belongs to user ${uid}, so nothing is sent to it. Remove it, or find out who made it.`,
+      `The socket ${path} belongs to user ${uid}, so Workcell sends nothing to it. Remove it, or find out who made it.`,
       { details: { path, uid } },
     );
   });

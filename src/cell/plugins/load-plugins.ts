@@ -30,7 +30,7 @@ export function pluginSpecs(plugins: readonly LoadedPlugin[]): PluginSpec[] {
     if (source === undefined) {
       throw new WorkcellError(
         'invalid-config',
-        `Plugin "${plugin.name}" was given as an object, and this backend runs in another process. Name its package or file instead.`,
+        `Plugin "${plugin.name}" is an object, and this backend runs in another process. Name its package or file instead.`,
         { details: { plugin: plugin.name } },
       );
     }

@@ -65,7 +65,7 @@ export function withPlugins(
       const slot = owners.get(action.action);
       if (slot === undefined) return executor.execute(action, context);
       if (closing !== undefined)
-        throw new WorkcellError('runtime-closed', 'The cell was closed; start a new one.');
+        throw new WorkcellError('runtime-closed', 'The cell is closed; start a new one.');
       return slot.execute(action, context);
     },
     close() {

@@ -71,7 +71,7 @@ function checkKept(call: Call, from: number): void {
   if (from <= call.totalBytes && call.read(from) !== undefined) return;
   throw new WorkcellError(
     'output-not-found',
-    `What the action "${call.key}" reported from byte ${from} on is not kept; ${call.totalBytes} bytes were reported so far.`,
+    `The server no longer has what the action "${call.key}" reported from byte ${from} on; it reported ${call.totalBytes} bytes so far.`,
     { details: { key: call.key, from, totalBytes: call.totalBytes } },
   );
 }

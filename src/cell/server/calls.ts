@@ -51,7 +51,7 @@ export class Calls {
     if (this.#running.size >= this.#limits.runningActions) {
       throw new WorkcellError(
         'rate-limited',
-        `${this.#running.size} actions are under way, which is the limit; try again when some have ended.`,
+        `${this.#running.size} actions run, which is the limit; try again when some have ended.`,
       );
     }
     const call = new Call(key, fingerprint, work, {
@@ -70,7 +70,7 @@ export class Calls {
     if (call !== undefined) return call;
     throw new WorkcellError(
       'output-not-found',
-      `There is no action with the key "${key}": it never came, or its result is no longer kept.`,
+      `There is no action with the key "${key}": it never came, or the server dropped its result.`,
       { details: { key } },
     );
   }
@@ -118,7 +118,7 @@ export class Calls {
     if (this.#spent.has(key)) {
       throw new WorkcellError(
         'output-not-found',
-        `The action with the key "${key}" has run, and its result is no longer kept. Use a new key to run it again.`,
+        `The action with the key "${key}" has run, and the server dropped its result. Use a new key to run it again.`,
         { details: { key } },
       );
     }

@@ -62,6 +62,6 @@ function checkInstance(expected: string | string[] | undefined, actual: string):
   if (expected === undefined || expected === actual) return;
   throw new WorkcellError(
     'runtime-disconnected',
-    'The server was started anew since this client connected: shells and processes of before are gone. Connect again.',
+    'The server restarted since you connected: its shells and processes are gone. Connect again.',
   );
 }

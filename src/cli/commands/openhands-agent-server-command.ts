@@ -47,7 +47,7 @@ export function openHandsAgentServerCommand(): Command {
 async function serve(options: AgentServerOptions): Promise<void> {
   const { WorkcellError } = await import('../../protocol/index.js');
   if (options.checkBrowser)
-    throw new WorkcellError('capability-unsupported', 'This server has no browser that could be checked.');
+    throw new WorkcellError('capability-unsupported', 'This server has no browser to check.');
   const { keepHeapSmall } = await import('../../cell/server/small-heap.js');
   const { takeSessionKeys } = await import('../../compat/openhands-v1/session-keys.js');
   const { serveOpenHandsV1 } = await import('../../compat/openhands-v1/serve-openhands-v1.js');

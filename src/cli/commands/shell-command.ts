@@ -31,7 +31,7 @@ async function shell(options: ShellCommandOptions): Promise<void> {
     const { WorkcellError } = await import('../../protocol/errors.js');
     throw new WorkcellError(
       'capability-unsupported',
-      'workcell shell needs a terminal, and standard input or output is none. Use workcell run for a single command.',
+      'workcell shell needs a terminal on standard input and output. Use workcell run for a single command.',
     );
   }
   const { startRuntime } = await import('../start-runtime.js');

@@ -100,6 +100,6 @@ async function projectFile(directory: string | undefined): Promise<ConfigFile> {
   if (found !== undefined) return found;
   throw new WorkcellError(
     'not-found',
-    `There is no ${projectFileName} from ${process.cwd()} upwards that could be trusted. Name the directory of one.`,
+    `There is no ${projectFileName} from ${process.cwd()} upwards that you could trust. Name the directory of one.`,
   );
 }

@@ -27,6 +27,8 @@ export function makeWorkingDirectory(given: string): string {
     return realpathSync(path);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new WorkcellError('invalid-config', `The working directory cannot be used: ${reason}.`, { cause });
+    throw new WorkcellError('invalid-config', `The server cannot use the working directory: ${reason}.`, {
+      cause,
+    });
   }
 }

@@ -18,7 +18,7 @@ export function provideUser({ name, uid }: AskedUser, workingDirectory: string):
   if (process.getuid?.() !== 0) {
     throw new WorkcellError(
       'permission-denied',
-      `Commands can run as user "${name}" only when the server is started as root.`,
+      `Commands can run as user "${name}" only when root starts the server.`,
       { details: { user: name } },
     );
   }
@@ -44,7 +44,7 @@ function makeAccount(name: string, uid: number): User {
   runTool('useradd', ['--no-log-init', '--user-group', '--uid', String(uid), ...place, '--', name]);
   const account = findAccount(name);
   if (account !== undefined) return account;
-  throw new WorkcellError('backend-unavailable', `The user "${name}" was made and is not to be found.`);
+  throw new WorkcellError('backend-unavailable', `The system made the user "${name}" and does not find it.`);
 }
 
 /** All that is in there, links themselves included. The top of the machine is nobody's to have. */

@@ -38,9 +38,13 @@ function keysIn(file: string): string[] {
     if (keys.length > 0) return keys;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new WorkcellError('invalid-config', `The session keys cannot be read from ${file}: ${reason}.`, {
-      cause,
-    });
+    throw new WorkcellError(
+      'invalid-config',
+      `The server cannot read the session keys from ${file}: ${reason}.`,
+      {
+        cause,
+      },
+    );
   }
   throw new WorkcellError('invalid-config', `${file} holds no session key; write one on each line.`);
 }

@@ -30,7 +30,7 @@ export function isForeign(error: unknown): boolean {
 export function notAnExecutor(where: string, cause?: unknown): WorkcellError {
   return new WorkcellError(
     'version-mismatch',
-    `What answers at ${where} is not a Workcell executor. Check the address and port; a server is started with: workcell executor --listen tcp:127.0.0.1:8700 --token-file <file>`,
+    `What answers at ${where} is not a Workcell executor. Check the address and port; start a server with: workcell executor --listen tcp:127.0.0.1:8700 --token-file <file>`,
     { details: { server: where }, cause },
   );
 }

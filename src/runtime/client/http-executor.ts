@@ -273,7 +273,7 @@ export class HttpExecutor implements Executor {
 
   #checkOpen(): void {
     if (this.#closing === undefined) return;
-    throw new WorkcellError('runtime-closed', 'The cell was closed; start a new one.');
+    throw new WorkcellError('runtime-closed', 'The cell is closed; start a new one.');
   }
 }
 
@@ -305,7 +305,7 @@ function parseProgress(value: unknown): Progress {
   if (result.success) return result.data;
   throw new WorkcellError(
     'internal',
-    `The server reported something that does not fit: ${describeIssues(result.error)}.`,
+    `The server reported something that is not valid: ${describeIssues(result.error)}.`,
   );
 }
 

@@ -254,7 +254,7 @@ export class Link {
   #checkGone(): void {
     const { aborted, reason } = this.#gone.signal;
     if (aborted) throw reason;
-    if (this.#closed) throw new WorkcellError('runtime-closed', 'The cell was closed; start a new one.');
+    if (this.#closed) throw new WorkcellError('runtime-closed', 'The cell is closed; start a new one.');
   }
 }
 

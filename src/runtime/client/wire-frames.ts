@@ -94,7 +94,10 @@ function parseLine(line: Buffer, limitBytes: number): Message {
     return typeof message === 'object' && message !== null ? message : {};
   } catch (cause) {
     if (cause instanceof RangeError)
-      throw new WorkcellError('file-too-large', `The server sent a line that is not taken. ${cause.message}`);
+      throw new WorkcellError(
+        'file-too-large',
+        `The server sent a line that this client refuses. ${cause.message}`,
+      );
     throw new WorkcellError('internal', 'The server sent a line that is not JSON.', { cause });
   }
 }

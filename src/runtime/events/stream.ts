@@ -112,7 +112,7 @@ export class EventStream implements AsyncIterable<WorkcellEvent> {
     if (access === undefined)
       throw new WorkcellError(
         'invalid-config',
-        'events.drivable needs a store that other processes reach, and events are kept in memory. Choose one with events.store.',
+        'events.drivable needs a store that other processes reach, and this runtime keeps events in memory. Choose one with events.store.',
         { details: { key: 'events.drivable' } },
       );
     const taking = async () => {

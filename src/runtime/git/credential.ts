@@ -34,7 +34,7 @@ export function transferWithToken(
   if (startWithSecret === undefined)
     throw new WorkcellError(
       'capability-unsupported',
-      'There are no secrets here that a token could come from.',
+      'This runtime has no secrets, so it has no token; give secrets to createRuntime.',
     );
   const git = gitIn(call, {
     cwd,

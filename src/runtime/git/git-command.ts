@@ -108,7 +108,7 @@ export async function inspect(
   if (settings === undefined) {
     throw new WorkcellError(
       'capability-unsupported',
-      'Git in this cell is older than 2.31 and cannot be kept from starting what a repository names; install a newer one.',
+      'Git in this cell is older than 2.31, and Workcell cannot keep it from starting what a repository names; install a newer one.',
     );
   }
   const git = gitIn(call, { cwd, env: inspectionVariables(settings), program });
@@ -134,7 +134,7 @@ export async function output(git: Git, args: readonly string[], options?: GitOpt
   if (result.truncated) {
     throw new WorkcellError(
       'file-too-large',
-      `git ${args[0]} has more to tell than is passed on; ask for less.`,
+      `git ${args[0]} prints more than Workcell passes on; ask for less.`,
     );
   }
   return result.stdout.replace(/\n$/, '');

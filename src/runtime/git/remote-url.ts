@@ -44,7 +44,7 @@ export function tokenServer(url: string): URL {
     return parsed;
   throw new WorkcellError(
     'denied',
-    `A token is only sent over https, and ${JSON.stringify(url)} is another way.`,
+    `Workcell sends a token over https only, and ${JSON.stringify(url)} is not https.`,
   );
 }
 

@@ -90,7 +90,7 @@ async function pendingOf(
     if (named === undefined) return undefined;
     throw new WorkcellError(
       'invalid-config',
-      'policy.pending is "store" and events are kept in memory, where no question outlives this process. Choose a store with events.store.',
+      'policy.pending is "store", and this runtime keeps events in memory, where no question outlives it. Choose a store with events.store.',
       { details: { key: 'policy.pending' } },
     );
   }

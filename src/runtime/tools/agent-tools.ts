@@ -165,7 +165,7 @@ export function parseArguments(
   } catch {}
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
     return value as Record<string, unknown>;
-  throw new WorkcellError('invalid-arguments', `The arguments of tool "${name}" are no JSON object.`, {
+  throw new WorkcellError('invalid-arguments', `The arguments of tool "${name}" are not a JSON object.`, {
     details: { tool: name },
   });
 }

@@ -17,7 +17,7 @@ export function parseEntrypoint(given: string | URL): Entrypoint {
   if (path === '' || name === '') {
     throw new WorkcellError(
       'invalid-tool',
-      `${JSON.stringify(text)} is no entry point: write a file or a package, and "#export" behind it to choose one of its exports.`,
+      `${JSON.stringify(text)} is not an entry point: name a file or a package, and "#export" behind it to choose one of its exports.`,
       { details: { entrypoint: text } },
     );
   }

@@ -124,7 +124,7 @@ export function argumentCheck(
     if (checked.issues === undefined) return checked.value;
     throw new WorkcellError(
       'invalid-arguments',
-      `The arguments of tool "${name}" do not fit: ${describe(checked.issues)}.`,
+      `The arguments of tool "${name}" are not valid: ${describe(checked.issues)}.`,
       { details: { tool: name, issues: checked.issues } },
     );
   };
@@ -142,7 +142,7 @@ export function resultCheck(
     if (checked.issues === undefined) return checked.value;
     throw new WorkcellError(
       'invalid-result',
-      `What tool "${name}" returned does not fit: ${describe(checked.issues)}.`,
+      `The result of tool "${name}" is not valid: ${describe(checked.issues)}.`,
       { details: { tool: name, issues: checked.issues } },
     );
   };

@@ -63,7 +63,7 @@ async function runScript(
   if (placed.exitCode !== 0) {
     throw new WorkcellError(
       'disk-full',
-      `The script ${name} cannot be put into the cell: ${placed.stderr.trim()}.`,
+      `Workcell cannot copy the script ${name} into the cell: ${placed.stderr.trim()}.`,
     );
   }
   try {

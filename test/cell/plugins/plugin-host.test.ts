@@ -174,7 +174,7 @@ describe('a list of plugins', () => {
   test('with an object cannot cross to an executor in another process', async () => {
     await expect(createRuntime({ backend: 'local', plugins: [loud()] })).rejects.toMatchObject({
       code: 'invalid-config',
-      message: expect.stringContaining('was given as an object'),
+      message: expect.stringContaining('is an object, and this backend'),
     });
   });
 });

@@ -109,7 +109,7 @@ describe('what was touched is found', () => {
 
   test('such a record is not continued', () => {
     rewrite(lines().slice(0, 4));
-    expect(() => openAuditLog({ file })).toThrow(/cannot be continued/);
+    expect(() => openAuditLog({ file })).toThrow(/cannot continue the audit record/);
   });
 });
 

@@ -57,7 +57,7 @@ describe('tools of a module', () => {
     ['./throws.ts', 'at once'],
     ['./needs.ts', 'not-installed-anywhere'],
     ['./heavy.ts', 'createRuntime'],
-    ['#x', 'is no entry point'],
+    ['#x', 'is not an entry point'],
   ])('%s is refused: %s', async (entrypoint, message) => {
     await expect(names(entrypoint)).rejects.toMatchObject({
       code: 'invalid-tool',

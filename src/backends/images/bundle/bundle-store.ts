@@ -24,7 +24,7 @@ export async function keep(path: string, make: (draft: string) => Promise<void>)
   } catch (cause) {
     throw new WorkcellError(
       'backend-unavailable',
-      `Nothing can be kept in the cache ${parent}: ${(cause as Error).message}. Set XDG_CACHE_HOME to a directory of your own.`,
+      `Workcell cannot write to the cache ${parent}: ${(cause as Error).message}. Set XDG_CACHE_HOME to a directory of your own.`,
       { cause },
     );
   }

@@ -84,7 +84,7 @@ async function follow(stream: NodeJS.ReadableStream, job: BuildJob): Promise<str
   }
   tell(rest);
   if (id === undefined)
-    throw new WorkcellError('build-failed', 'The engine built no image and says nothing why.');
+    throw new WorkcellError('build-failed', 'The engine built no image and gave no reason.');
   return id;
 }
 
@@ -92,13 +92,9 @@ function failure(exitCode: number | undefined, reason: string, lines: readonly s
   const log = lines.join('\n');
   if (exitCode === unsuitable) return new WorkcellError('image-unsuitable', lines.at(-1) ?? reason);
   const cause = exitCode === undefined ? reason : `a command ended with code ${exitCode}`;
-  return new WorkcellError(
-    'build-failed',
-    `The image could not be built: ${cause}. The last lines:\n${log}`,
-    {
-      details: { exitCode, log },
-    },
-  );
+  return new WorkcellError('build-failed', `The image build failed: ${cause}. The last lines:\n${log}`, {
+    details: { exitCode, log },
+  });
 }
 
 function asSource(variables: Readonly<Record<string, string>>): string {

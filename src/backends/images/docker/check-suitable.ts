@@ -39,7 +39,7 @@ export async function checkSuitable(docker: DockerClient, image: string): Promis
       : `--system-package bash (systemPackages in code)`;
     throw new WorkcellError(
       'image-unsuitable',
-      `${name} has no bash, which every cell needs. Build an image that has it (workcell images build --base … ${advice}), or take one such as debian:bookworm.`,
+      `${name} has no bash, which every cell needs. Build an image that has it (workcell images build --base … ${advice}), or use one such as debian:bookworm.`,
       { details: { libc: isMusl ? 'musl' : 'glibc', system: name } },
     );
   } finally {

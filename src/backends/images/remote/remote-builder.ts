@@ -109,7 +109,7 @@ function refuseWhatCannotBeAsked({ variables, network, platform }: BuildJob): vo
   if (refused.length === 0) return;
   throw new WorkcellError(
     'capability-unsupported',
-    `A remote service that builds images cannot be given ${refused.join(' or ')}. Leave it out, or build with a Docker Engine.`,
+    `A remote service cannot build with ${refused.join(' or ')}. Leave it out, or build with a Docker Engine.`,
     { details: { refused } },
   );
 }

@@ -172,7 +172,7 @@ function isSilent(error: unknown): boolean {
 function keeperSilent(id: string, cause: unknown): WorkcellError {
   return new WorkcellError(
     'backend-unavailable',
-    `The keeper of sandbox cell "${id}" runs and does not answer. Nothing was ended: try again, or end the keeper.`,
+    `The keeper of sandbox cell "${id}" runs and does not answer. Workcell ended nothing: try again, or end the keeper.`,
     { details: { id }, cause },
   );
 }

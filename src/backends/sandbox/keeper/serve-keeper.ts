@@ -28,7 +28,10 @@ export async function serveKeeper(socketPath: string): Promise<void> {
     try {
       const { data, error } = startSchema.safeParse(given);
       if (error !== undefined)
-        throw new WorkcellError('invalid-config', `The keeper cannot start that: ${describeIssues(error)}.`);
+        throw new WorkcellError(
+          'invalid-config',
+          `The request to the keeper is not valid: ${describeIssues(error)}.`,
+        );
       const cell = await holdCell(data);
       cells.add(cell);
       void cell.over.then(() => {

@@ -62,7 +62,7 @@ async function* fileContent(
     if (missing > 0) {
       throw new WorkcellError(
         'file-changed',
-        `${quote(path)} became shorter while it was downloaded. Download it again.`,
+        `${quote(path)} became shorter during the download. Download it again.`,
       );
     }
   } catch (error) {

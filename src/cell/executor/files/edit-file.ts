@@ -105,7 +105,7 @@ function notText(path: string): WorkcellError {
 function tooLarge(path: string, sizeBytes: number): WorkcellError {
   return new WorkcellError(
     'file-too-large',
-    `${quote(path)} would take ${sizeBytes} bytes and edits are limited to ${maxBytes}. Change it with a command such as sed in the shell.`,
+    `${quote(path)} would have ${sizeBytes} bytes, and edits allow ${maxBytes}. Change it with a command such as sed in the shell.`,
     { details: { path, sizeBytes, limitBytes: maxBytes } },
   );
 }

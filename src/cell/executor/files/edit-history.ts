@@ -58,7 +58,7 @@ export class EditHistory {
 function nothing(path: string, why: string): WorkcellError {
   return new WorkcellError(
     'edit-nothing-to-undo',
-    `Cannot undo an edit of ${quote(path)}: ${why}. Read the file and edit it as wanted.`,
+    `Cannot undo an edit of ${quote(path)}: ${why}. Read the file and edit it as you want it.`,
     { details: { path } },
   );
 }

@@ -28,7 +28,7 @@ export function spaceError(error: unknown, what: string): unknown {
   if (!isErrno(error, 'ENOSPC', 'EDQUOT')) return error;
   return new WorkcellError(
     'disk-full',
-    `The ${what} needs space that is not left. Remove files that are not needed, also temporary ones, or give the cell more disk.`,
+    `The ${what} failed: the disk of the cell is full. Remove files that you do not need, also temporary ones, or give the cell more disk.`,
     { details: { errno: errnoOf(error) }, cause: error },
   );
 }

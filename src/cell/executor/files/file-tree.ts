@@ -39,7 +39,7 @@ export class Tree {
   /** Where walks start. The tree may close it at any time, so nothing that waits may hold on to it. */
   get root(): Directory {
     if (this.#root === undefined)
-      throw new WorkcellError('runtime-closed', 'The cell was closed; start a new one.');
+      throw new WorkcellError('runtime-closed', 'The cell is closed; start a new one.');
     if (this.#root.isRemoved()) this.#reopen(this.#root);
     return this.#root;
   }

@@ -50,7 +50,7 @@ function encodeLatin1(text: string): Buffer {
   if (beyond === null) return Buffer.from(text, 'latin1');
   throw new WorkcellError(
     'invalid-action',
-    `The file is not UTF-8 and is taken as Latin-1, which has no character ${JSON.stringify(beyond[0])}. Leave the character out, or write the file whole as UTF-8.`,
+    `The file is not UTF-8, so Workcell reads it as Latin-1, which has no character ${JSON.stringify(beyond[0])}. Leave the character out, or write the file whole as UTF-8.`,
   );
 }
 

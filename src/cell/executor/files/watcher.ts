@@ -265,7 +265,7 @@ function setWatch(directory: Directory): FSWatcher {
     if (!isErrno(error, 'ENOSPC', 'EMFILE')) throw error;
     throw new WorkcellError(
       'capability-unsupported',
-      'There are too many directories to watch on this machine. Watch a smaller part, or raise fs.inotify.max_user_watches.',
+      'This machine cannot watch so many directories. Watch a smaller part, or raise fs.inotify.max_user_watches.',
       { cause: error },
     );
   }

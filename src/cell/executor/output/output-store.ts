@@ -78,7 +78,7 @@ export class OutputStore {
     if (output !== undefined) return output;
     throw new WorkcellError(
       'output-not-found',
-      `There is no output "${id}": it was never given, or it was dropped after ${keptOutputs} newer ones.`,
+      `There is no output "${id}": it never existed, or ${keptOutputs} newer ones replaced it.`,
       { details: { outputId: id } },
     );
   }

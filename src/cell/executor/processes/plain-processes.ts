@@ -140,14 +140,14 @@ export class Processes {
     if (process !== undefined) return process;
     throw new WorkcellError(
       'process-not-found',
-      `There is no process "${id}": it was never started here, or it ended before ${keptEnded} others.`,
+      `There is no process "${id}": it never started here, or it ended before ${keptEnded} others.`,
       { details: { id } },
     );
   }
 
   #checkOpen(): void {
     if (this.#closing === undefined) return;
-    throw new WorkcellError('runtime-closed', 'The cell was closed; start a new one.');
+    throw new WorkcellError('runtime-closed', 'The cell is closed; start a new one.');
   }
 
   #dropOldest(): void {

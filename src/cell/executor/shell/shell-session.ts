@@ -195,7 +195,7 @@ export class Session {
     if (this.#untaken > mostUntaken) {
       throw new WorkcellError(
         'invalid-action',
-        `The program in session "${this.name}" has not read ${this.#untaken} characters that were typed before. Wait until it does, or end it.`,
+        `The program in session "${this.name}" has not read ${this.#untaken} characters of earlier input. Wait until it does, or end it.`,
         { details: { session: this.name } },
       );
     }

@@ -73,7 +73,7 @@ async function stopFamily(first: number): Promise<() => void> {
   thaw();
   throw new WorkcellError(
     'internal',
-    'The cell starts processes faster than they can be stopped, so it was not paused. End its commands first.',
+    'The cell starts processes faster than Workcell can stop them, so it is not paused. End its commands first.',
   );
 }
 

@@ -162,7 +162,7 @@ class Relay implements RunningCell {
     if (source.includes('\0')) {
       throw new WorkcellError(
         'invalid-action',
-        'A program can be given no NUL character: not in its arguments, its variables or its working directory.',
+        'A NUL character cannot be in the arguments, variables or working directory of a program; leave it out.',
       );
     }
     this.#requests.set(key, events);

@@ -27,12 +27,12 @@ export function startFailure(
     case 'gone':
       return new WorkcellError(
         'runtime-closed',
-        'The cell ended before the program was started; start a new one.',
+        'The cell ended before the program started; start a new cell.',
       );
     case 'killed':
       return new WorkcellError(
         'spawn-failed',
-        `"${program}" could not be started: something in the cell killed it, or the cell may not have more processes.`,
+        `"${program}" did not start: something in the cell killed it, or the cell has as many processes as it may.`,
         { details },
       );
     case 'no-terminal':

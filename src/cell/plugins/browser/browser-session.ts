@@ -189,7 +189,7 @@ export class BrowserSession {
   }
 
   async #start(): Promise<Running> {
-    if (this.#closed) throw new WorkcellError('runtime-closed', 'The cell was closed; start a new one.');
+    if (this.#closed) throw new WorkcellError('runtime-closed', 'The cell is closed; start a new one.');
     const known = await this.#running;
     if (known !== undefined && known.ended === undefined) return known;
     await known?.close();

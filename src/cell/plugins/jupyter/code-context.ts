@@ -100,7 +100,7 @@ export class Context {
 
   /** A kernel that is alive and follows the cell's shell and variables. */
   async #prepared(timeoutMs: number | undefined): Promise<Kernel> {
-    if (this.#closed) throw new WorkcellError('runtime-closed', 'The context was closed; use another one.');
+    if (this.#closed) throw new WorkcellError('runtime-closed', 'The context is closed; use another one.');
     if (this.#current?.alive === false) this.#ready = undefined;
     this.#ready ??= this.#obtain().catch((error: unknown) => {
       this.#ready = undefined;

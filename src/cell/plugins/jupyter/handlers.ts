@@ -67,7 +67,7 @@ export function createHandlers(
         if (context === undefined) {
           throw new WorkcellError(
             'session-not-found',
-            `There is no context "${name}" for ${language}. A context is made by its first cell; list_contexts shows those that there are.`,
+            `There is no context "${name}" for ${language}. The first code cell of a context makes it; list_contexts shows all.`,
             { details: { context: name, language } },
           );
         }

@@ -209,7 +209,7 @@ function tooManyPages(server: string): WorkcellError {
 function tooLarge(server: string, tool: string, length: number): WorkcellError {
   return new WorkcellError(
     'file-too-large',
-    `MCP server "${server}" describes its tools with more than is taken: "${tool}" alone has ${length} characters. At most ${mostTools} tools, ${longestTool} characters each and ${longestList} together.`,
+    `MCP server "${server}" describes its tools at too great a length: "${tool}" alone has ${length} characters. The limit is ${mostTools} tools, ${longestTool} characters each and ${longestList} together.`,
     { details: { server, tool } },
   );
 }

@@ -31,7 +31,10 @@ export class Servers {
   ): Promise<{ servers: ServerInfo[] }> {
     const names = Object.keys(given);
     if (new Set([...this.#connections.keys(), ...names]).size > mostServers)
-      throw new WorkcellError('invalid-action', `At most ${mostServers} MCP servers can be connected.`);
+      throw new WorkcellError(
+        'invalid-action',
+        `You can connect at most ${mostServers} MCP servers. Disconnect one first.`,
+      );
     const servers = names.map(async (name): Promise<ServerInfo> => {
       await this.#connections.get(name)?.close();
       const connection = new Connection(name, given[name] as ServerConfig, this.#cell);

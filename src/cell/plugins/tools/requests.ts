@@ -54,7 +54,7 @@ export class Requests {
 function tooMany(): WorkcellError {
   return new WorkcellError(
     'rate-limited',
-    `Tools of one host have ${mostRequests} actions under way already. Wait for one of them to end.`,
+    `Tools of one host run ${mostRequests} actions already. Wait until one of them ends.`,
   );
 }
 

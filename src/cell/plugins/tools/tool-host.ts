@@ -58,7 +58,7 @@ export class ToolHost {
         startLimitMs,
       );
       const refuse = (code: 'invalid-tool' | 'tool-failed', reason: string) =>
-        reject(new WorkcellError(code, `The module of the tools cannot be used: ${reason}`));
+        reject(new WorkcellError(code, `The module of the tools does not load: ${reason}`));
       this.#wait(id, timer, {
         receive(message) {
           if (message.type === 'installed') resolve(message.tools);

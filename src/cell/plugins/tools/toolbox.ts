@@ -85,7 +85,7 @@ export class Toolbox {
     if (checked.issues !== undefined) {
       throw new WorkcellError(
         'invalid-arguments',
-        `The arguments of tool "${tool}" do not fit: ${describe(checked.issues)}.`,
+        `The arguments of tool "${tool}" are not valid: ${describe(checked.issues)}.`,
         { details: { tool, issues: checked.issues } },
       );
     }

@@ -33,7 +33,7 @@ export function createVscode(
     } catch (cause) {
       await editor.close();
       const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new WorkcellError('plugin-unavailable', `Browsers cannot be let in to the editor: ${reason}.`, {
+      throw new WorkcellError('plugin-unavailable', `Browsers cannot reach the editor: ${reason}.`, {
         details: { plugin: 'vscode' },
         cause,
       });

@@ -93,7 +93,7 @@ function checkForm(call: Call, request: FastifyRequest): void {
   if (!call.framed || wantsFrames(request) || !wantsLines(request)) return;
   throw new WorkcellError(
     'invalid-action',
-    `The action "${call.key}" was begun with "Accept: ${framesType}"; go on with that, or ask for application/json to get its outcome alone.`,
+    `The action "${call.key}" began with "Accept: ${framesType}"; continue with that, or ask for application/json to get its outcome alone.`,
   );
 }
 

@@ -87,7 +87,7 @@ function checkVersion(condition: string | undefined, version: string | undefined
   if (accepted === undefined || accepted.includes('*') || accepted.includes(tagOf(version ?? ''))) return;
   throw new WorkcellError(
     'file-changed',
-    `${JSON.stringify(path)} is no longer what it was when its download began. Download it again.`,
+    `${JSON.stringify(path)} changed since its download began. Download it again.`,
     { details: { path } },
   );
 }

@@ -58,7 +58,7 @@ export function toUnavailable(url: string, error: unknown): WorkcellError {
   const shown = shownUrl(url);
   return new WorkcellError(
     'store-unavailable',
-    `The event store ${shown} cannot be used: ${reason}. Check that the server runs and takes this user.`,
+    `Workcell cannot use the event store ${shown}: ${reason}. Check that the server runs and takes this user.`,
     // The driver's own error may carry the address with its password, so it is not passed on.
     { details: { store: shown } },
   );
@@ -73,7 +73,7 @@ async function migrate(client: PoolClient, url: string): Promise<void> {
   if (version > migrations.length)
     throw new WorkcellError(
       'store-unavailable',
-      `The event store ${shownUrl(url)} was written by a newer Workcell (schema ${version}, this one knows ${migrations.length}). Update Workcell, or choose another database with events.store.`,
+      `The event store ${shownUrl(url)} comes from a newer Workcell (schema ${version}, this one knows ${migrations.length}). Update Workcell, or choose another database with events.store.`,
       { details: { store: shownUrl(url), version } },
     );
   if (version === migrations.length) return;

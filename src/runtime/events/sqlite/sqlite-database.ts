@@ -46,7 +46,7 @@ export function unavailable(file: string, error: unknown): WorkcellError {
   const reason = error instanceof Error ? error.message : String(error);
   return new WorkcellError(
     'store-unavailable',
-    `The event store ${file} cannot be used: ${reason}. Check that its directory can be written and has space, or choose another store with events.store ("memory" keeps none).`,
+    `Workcell cannot use the event store ${file}: ${reason}. Check that you can write to its directory and that it has space, or choose another store with events.store ("memory" keeps none).`,
     { details: { store: `sqlite:${file}` }, cause: error },
   );
 }
@@ -57,7 +57,7 @@ async function loadDriver(): Promise<typeof import('@photostructure/sqlite')> {
   } catch (error) {
     throw new WorkcellError(
       'store-unavailable',
-      `Events cannot be kept in SQLite: its driver does not load on ${process.platform} ${process.arch}. Install it with "npm install @photostructure/sqlite", or set events.store to memory or a postgres:// address.`,
+      `Workcell cannot keep events in SQLite: its driver does not load on ${process.platform} ${process.arch}. Install it with "npm install @photostructure/sqlite", or set events.store to memory or a postgres:// address.`,
       { details: { package: '@photostructure/sqlite' }, cause: error },
     );
   }
@@ -72,7 +72,7 @@ function migrate(database: DatabaseSyncInstance, file: string): void {
     if (version > migrations.length)
       throw new WorkcellError(
         'store-unavailable',
-        `The event store ${file} was written by a newer Workcell (schema ${version}, this one knows ${migrations.length}). Update Workcell, or choose another file with events.store.`,
+        `The event store ${file} comes from a newer Workcell (schema ${version}, this one knows ${migrations.length}). Update Workcell, or choose another file with events.store.`,
         { details: { store: `sqlite:${file}`, version } },
       );
     for (const step of migrations.slice(version)) database.exec(step);

@@ -77,7 +77,7 @@ function resume(file: string): { sequence: number; hash: string; part: number } 
   if (problem !== undefined)
     throw new WorkcellError(
       'internal',
-      `The audit record ${file} cannot be continued: ${problem.message} Keep it for inspection and choose another file.`,
+      `Workcell cannot continue the audit record ${file}: ${problem.message} Keep it for inspection and choose another file.`,
       {
         details: { ...problem },
       },

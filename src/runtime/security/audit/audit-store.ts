@@ -28,7 +28,7 @@ export async function openAuditStore(
   if (source === undefined)
     throw new WorkcellError(
       'invalid-config',
-      'The audit record cannot be kept in memory. Choose a store with events.store or audit.store, or a file with audit.file.',
+      'Workcell cannot keep the audit record in memory. Choose a store with events.store or audit.store, or a file with audit.file.',
       { details: { key: 'audit.store' } },
     );
   const { store, release } = await source.acquire();

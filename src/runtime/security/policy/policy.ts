@@ -160,7 +160,7 @@ function checkOptions({ onRisk, rules: list = [] }: PolicyOptions): void {
   if (unknown === 'allow')
     throw new WorkcellError(
       'invalid-config',
-      'onRisk.unknown = "allow" is not accepted: what nobody could judge is confirmed or denied.',
+      'onRisk.unknown = "allow" is not accepted: confirm or deny what nobody could judge.',
     );
   for (const { decision, risk } of list) {
     if (!['allow', 'confirm', 'deny'].includes(decision))
@@ -171,7 +171,7 @@ function checkOptions({ onRisk, rules: list = [] }: PolicyOptions): void {
     if (decision === 'allow' && (risk === 'unknown' || (Array.isArray(risk) && risk.includes('unknown'))))
       throw new WorkcellError(
         'invalid-config',
-        'A rule cannot allow risk "unknown": what nobody could judge is confirmed or denied.',
+        'A rule cannot allow risk "unknown": confirm or deny what nobody could judge.',
       );
   }
 }

@@ -115,7 +115,7 @@ export async function createSecrets(
       if (secret !== undefined) return secret.value;
       throw new WorkcellError(
         'denied',
-        `Secret ${JSON.stringify(name)} may not be sent to ${JSON.stringify(host)}: there is none, or its hosts do not name that server.`,
+        `Secret ${JSON.stringify(name)} may not go to ${JSON.stringify(host)}: there is no such secret, or its hosts do not name that server.`,
         { details: { secret: name, host } },
       );
     },

@@ -118,8 +118,8 @@ describe('a server in the cell', () => {
 
   test.each([
     ['quits at once', 'quits', /cannot be used.*It wrote: I do not want to\./s],
-    ['describes a tool with 50 MB', 'large', /cannot be used|more than is taken/],
-    ['describes a tool with 300 KB', 'long-schema', /more than is taken/],
+    ['describes a tool with 50 MB', 'large', /cannot be used|too great a length/],
+    ['describes a tool with 300 KB', 'long-schema', /too great a length/],
     ['lists its tools on pages without end', 'pages', /more than 100 pages/],
   ])('that %s is refused and says why', async (_what, how, message) => {
     const runtime = await cell();

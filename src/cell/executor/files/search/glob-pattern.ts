@@ -36,7 +36,7 @@ export function compilePath(pattern: string, options: { anchored: boolean }): Pa
 export function invalidGlob(pattern: string, why: string): WorkcellError {
   return new WorkcellError(
     'invalid-pattern',
-    `The glob ${JSON.stringify(pattern.slice(0, 200))} cannot be used: ${why}. Put a backslash before a character that is meant literally.`,
+    `The glob ${JSON.stringify(pattern.slice(0, 200))} is not valid: ${why}. Put a backslash before a character that you mean literally.`,
     { details: { pattern } },
   );
 }

@@ -25,7 +25,7 @@ export function compilePattern(
 export function invalidPattern(pattern: string, why: string): WorkcellError {
   return new WorkcellError(
     'invalid-pattern',
-    `The pattern ${JSON.stringify(pattern.slice(0, 200))} cannot be used: ${why}. Simplify it, or set literal to search for plain text.`,
+    `The pattern ${JSON.stringify(pattern.slice(0, 200))} is not valid: ${why}. Simplify it, or set literal to search for plain text.`,
     { details: { pattern } },
   );
 }
