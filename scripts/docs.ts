@@ -5,6 +5,10 @@ import { z } from 'zod';
 import { builtinPlugins } from '../src/cell/plugins/builtin.js';
 import { routes } from '../src/cell/server/route-table.js';
 import { createProgram } from '../src/cli/program.js';
+import { unwrap } from '../src/config/config-schema.js';
+import { generalSettings } from '../src/config/config-settings.js';
+import { narrowingKeys } from '../src/config/narrowing.js';
+import { marksOf } from '../src/protocol/config-marks.js';
 import { type ActionTable, actions, errorTable } from '../src/protocol/index.js';
 import { codeToolkit } from '../src/runtime/tools/toolkits/code-toolkit.js';
 import { filesToolkit } from '../src/runtime/tools/toolkits/files-toolkit.js';
@@ -30,6 +34,7 @@ export function pages(): Record<string, string> {
   return {
     'docs/reference/errors.md': errorsPage(),
     'docs/reference/actions.md': actionsPage(),
+    'docs/reference/settings.md': settingsPage(),
     'docs/reference/cli.md': withTable('docs/reference/cli.md', 'commands', commandTable()),
     'docs/reference/http-api.md': withTable('docs/reference/http-api.md', 'routes', routeTable()),
     'ARCHITECTURE.md': architecturePage(),
@@ -105,6 +110,57 @@ function errorsPage(): string {
     ...rows,
     '',
   ].join('\n');
+}
+
+function settingsPage(): string {
+  return [
+    note,
+    '',
+    '# Settings',
+    '',
+    'Every key that a configuration file has, with its environment variable. [Configuration](configuration.md) says which file counts',
+    'and who may set what; the sections of backends (`[backends.docker]`) take what the page of each [backend](backends/) lists, in snake',
+    'case. Relative paths start at the directory of the file that names them.',
+    '',
+    ...generalSettings.flatMap(({ key, variable, schema }) => [
+      `## \`${key}\``,
+      '',
+      `${marksOf(schema).about ?? ''} ${narrowingKeys.includes(key) ? 'A file that is found by searching may make it stricter.' : ''}`.trim(),
+      '',
+      `${settingType(schema)} · \`${variable}\`${settingDefault(schema)}`,
+      '',
+      ...settingFields(schema),
+    ]),
+  ]
+    .join('\n')
+    .concat('\n')
+    .replace(/\n{2,}$/, '\n');
+}
+
+/** The table of what one entry of a setting takes, where that is a table. */
+function settingFields(schema: z.ZodType): string[] {
+  const inner = unwrap(schema);
+  const part =
+    inner instanceof z.ZodArray ? inner.element : inner instanceof z.ZodRecord ? inner.valueType : inner;
+  const shapes = part instanceof z.ZodUnion ? part.options : [part];
+  return shapes.flatMap((shape) => {
+    if (!(shape instanceof z.ZodObject)) return [];
+    const rows = Object.entries(shape.shape as Record<string, z.ZodType>).map(([name, field]) => {
+      const need = field.safeParse(undefined).success ? '' : 'needed';
+      return `| \`${name}\` | ${settingType(field)} | ${need} | ${marksOf(field).about ?? ''} |`;
+    });
+    return ['| key | type | | |', '|---|---|---|---|', ...rows, ''];
+  });
+}
+
+function settingType(schema: z.ZodType): string {
+  return typeOf(z.toJSONSchema(unwrap(schema), { io: 'input', unrepresentable: 'any' }) as JsonSchema);
+}
+
+function settingDefault(schema: z.ZodType): string {
+  const value = schema.parse(undefined);
+  const isPlain = ['string', 'number', 'boolean'].includes(typeof value);
+  return isPlain ? ` · default \`${JSON.stringify(value)}\`` : '';
 }
 
 function actionsPage(): string {

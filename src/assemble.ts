@@ -2,9 +2,9 @@
 import { builtinPlugins } from './cell/plugins/builtin.js';
 import { type LoadedPlugin, loadPlugins } from './cell/plugins/load-plugins.js';
 import type { Plugin } from './cell/plugins/plugin.js';
-import { pluginsOf } from './config/config-plugins.js';
 import { type LoadedConfig, loadConfig } from './config/load-config.js';
-import type { PluginSpec } from './protocol/config.js';
+import { codeDirectory } from './config/named-code.js';
+import type { ToolEntry } from './protocol/config.js';
 import {
   type Cell,
   type Demand,
@@ -13,8 +13,11 @@ import {
   shortfall,
   WorkcellError,
 } from './protocol/index.js';
+import type { McpServers } from './protocol/mcp-servers.js';
+import type { PluginSpec } from './protocol/plugin-spec.js';
 import { type StoreAccess, type StoreOptions, storeAccess } from './runtime/events/open.js';
 import type { EventStream } from './runtime/events/stream.js';
+import { connectWhenUsed } from './runtime/mcp-servers.js';
 import type { RunDefaults, Runtime } from './runtime/runtime.js';
 import type {
   Analyzer,
@@ -25,6 +28,7 @@ import type {
   Secrets,
 } from './runtime/security/index.js';
 import type { RuntimePolicy } from './runtime/security/trusted.js';
+import type { FunctionTool } from './runtime/tools/function-tool.js';
 
 export interface CommonOptions {
   /** The configuration file; `false` ignores all files and `WORKCELL_*`. Default: the user's own file and that of the project. */
@@ -43,6 +47,10 @@ export interface CommonOptions {
   secrets?: Readonly<Record<string, SecretOptions>> | Secrets | undefined;
   /** Which plugins the executor has: those of this package by name, packages, files, or plugins themselves. Default: all of this package but `agent-skills`. */
   plugins?: readonly (PluginSpec | Plugin)[] | undefined;
+  /** MCP servers by name, as `runtime.mcp.connect` takes them; connected when MCP is first used. */
+  mcp?: McpServers | undefined;
+  /** Tools to register, or where they come from; see `runtime.add`. */
+  tools?: readonly (FunctionTool | ToolEntry)[] | undefined;
   /** Keeps a hash-chained record of each decision and its effect in this file, or in a store. */
   audit?: AuditLogOptions | AuditStoreOptions | undefined;
   /** Where events are kept and for how long. */
@@ -74,8 +82,66 @@ export function readSettings(
 
 export async function readPlugins({ plugins }: CommonOptions, config: LoadedConfig): Promise<LoadedPlugin[]> {
   if (plugins !== undefined) return loadPlugins(plugins);
-  const { specs, from } = pluginsOf(config, builtinPlugins);
-  return loadPlugins(specs, from);
+  const { plugins: specs } = config.values;
+  const names = (specs ?? []).map((spec) => (typeof spec === 'string' ? spec : spec.name));
+  const isOwn = (name: string) => Object.hasOwn(builtinPlugins, name);
+  return loadPlugins(specs, codeDirectory(config, { key: 'plugins', what: 'plugin', names, isOwn }));
+}
+
+/** The trusted side, as code and settings describe it together. */
+export async function readTrusted(
+  { policy, guards, secrets, audit }: CommonOptions,
+  config: LoadedConfig,
+): Promise<Pick<CommonOptions, 'policy' | 'guards' | 'secrets' | 'audit'>> {
+  const given = { policy, guards, secrets, audit };
+  const { security, secrets: named } = config.values;
+  const names = Object.keys(named);
+  if (names.length === 0 && Object.values(security).every((value) => value === undefined)) return given;
+  const { withPolicyFile } = await import('./config/policy-file.js');
+  const { readSecret } = await import('./config/secret-source.js');
+  const { namedGuards, withSettings } = await import('./runtime/security/settings.js');
+  const isOwn = (name: string) => namedGuards.includes(name);
+  const from = codeDirectory(config, {
+    key: 'security.guards',
+    what: 'guard',
+    names: security.guards ?? [],
+    isOwn,
+  });
+  const entries = names.map(async (name) => {
+    const { reach, commands, hosts, ...reference } = named[name] ?? {};
+    return [name, { value: await readSecret(`secrets.${name}`, reference), reach, commands, hosts }] as const;
+  });
+  const key = security.llm?.api_key;
+  return withSettings(given, {
+    security: withPolicyFile(config),
+    secrets: Object.fromEntries(await Promise.all(entries)),
+    llmKey: key === undefined ? undefined : await readSecret('security.llm.api_key', key),
+    loadGuard: async (name) => (await import('./runtime/security/load-guard.js')).loadGuard(name, from),
+  });
+}
+
+/** The tools that are registered at the start. What names them is read before anything is started. */
+export async function readTools({ tools }: CommonOptions, config: LoadedConfig): Promise<FunctionTool[]> {
+  const { entries } = config.values.tools;
+  const given: readonly (FunctionTool | ToolEntry)[] = tools ?? entries;
+  if (given.length === 0) return [];
+  const { toolsFrom } = await import('./runtime/tools/tools-from.js');
+  const names = entries.map((entry) => (typeof entry === 'string' ? entry : entry.entry));
+  const isOwn = (name: string) => name.startsWith('workcell/');
+  const from =
+    tools === undefined
+      ? codeDirectory(config, { key: 'tools.entries', what: 'tool', names, isOwn })
+      : process.cwd();
+  const lists = given.map(async (entry) => {
+    if (typeof entry === 'string') return toolsFrom(entry, undefined, from);
+    return 'entry' in entry ? toolsFrom(entry.entry, entry.arguments, from) : [entry];
+  });
+  return (await Promise.all(lists)).flat();
+}
+
+/** What the owner has connected for whoever uses it. */
+export function readServers({ mcp }: CommonOptions, config: LoadedConfig) {
+  return connectWhenUsed(mcp ?? config.values.mcp.servers);
 }
 
 export function storeOf(config: LoadedConfig): StoreAccess | undefined {
@@ -89,9 +155,11 @@ export function onLostOf(config: LoadedConfig, report: Report): ((error: unknown
   return (error) => report({ status: 'EVENTS_NOT_STORED', level: 'error', message: reasonOf(error) });
 }
 
-/** What the settings demand of a cell. */
-export function demandOf({ values }: LoadedConfig): Demand {
-  return { tier: values.min_isolation, facts: values.min_facts };
+/** What the settings demand of a cell. `network`: what code says of it, which wins over them. */
+export function demandOf({ values }: LoadedConfig, network?: unknown): Demand {
+  const { min_isolation: tier, min_facts: facts } = values;
+  if (values.network.mode !== 'none' || network !== undefined) return { tier, facts };
+  return { tier, facts: [...new Set([...(facts ?? []), 'network' as const])] };
 }
 
 export function checkIsolation({ backend, isolation }: Cell, demand: Demand): void {

@@ -4,7 +4,10 @@ import {
   demandOf,
   onLostOf,
   readPlugins,
+  readServers,
   readSettings,
+  readTools,
+  readTrusted,
   runDefaults,
   storeOf,
   takeActions,
@@ -57,10 +60,11 @@ async function open(
     options,
   }: { config: LoadedConfig; plugins: readonly LoadedPlugin[]; options: AttachRuntimeOptions },
 ): Promise<Runtime> {
-  const { onStatus, policy, guards, secrets, audit } = options;
+  const { onStatus } = options;
   const { id, backend } = cell;
   const store = storeOf(config);
-  const trusted = await createTrusted({ who: id, policy, guards, secrets, audit, store });
+  const tools = await readTools(options, config);
+  const trusted = await createTrusted({ who: id, ...(await readTrusted(options, config)), store });
   const report = (update: StatusUpdate) => {
     events.append({ kind: 'status', status: update }, 'environment');
     onStatus?.(update);
@@ -76,7 +80,9 @@ async function open(
       onStatus,
       defaults: runDefaults(config),
       ...trusted,
+      ...readServers(options, config),
     });
+    if (tools.length > 0) runtime.add(tools);
     if (options.events?.drivable) takeActions(runtime, events, report);
     return runtime;
   } catch (error) {

@@ -6,12 +6,16 @@ import {
   onLostOf,
   type Report,
   readPlugins,
+  readServers,
   readSettings,
+  readTools,
+  readTrusted,
   reasonOf,
   runDefaults,
   storeOf,
   takeActions,
 } from './assemble.js';
+import type { Backend } from './backends/backend.js';
 import { type BackendConfig, backendNames, loadBackend } from './backends/index.js';
 import { keeper } from './cells.js';
 import { chooseBackend } from './config/choose-backend.js';
@@ -23,8 +27,14 @@ import { Runtime } from './runtime/runtime.js';
 import { createTrusted } from './runtime/security/trusted.js';
 
 /** A backend with its options; with none named, the configuration names it or the safest one here is chosen. */
-export type CreateRuntimeOptions = (BackendConfig | { backend?: undefined; workspace?: string | undefined }) &
-  CommonOptions;
+export type CreateRuntimeOptions = (BackendConfig | Unplaced) & CommonOptions;
+
+interface Unplaced {
+  backend?: undefined;
+  workspace?: string | undefined;
+  /** `none` is the default of every backend that isolates. */
+  network?: 'none' | 'open' | undefined;
+}
 
 /** The same, for reading: every backend's options at once, which its own schema checks. */
 type GivenOptions = CommonOptions & { backend?: string; workspace?: string | undefined } & Record<
@@ -46,11 +56,13 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
     secrets,
     audit,
     plugins: pluginSpecs,
+    mcp,
+    tools: toolEntries,
     events: eventOptions,
     ...own
   } = options as GivenOptions;
   const config = await readSettings(options, { backend: named, workspace });
-  const demand = demandOf(config);
+  const demand = demandOf(config, own.network);
   const name =
     config.values.backend ?? (await chooseBackend({ known: backendNames, load: loadBackend, demand }));
   const backend = await loadBackend(name);
@@ -61,16 +73,18 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
     onStatus?.(update);
   };
   const plugins = await readPlugins(options, config);
+  const tools = await readTools(options, config);
+  const said = await readTrusted(options, config);
   if (signal?.aborted) throw new WorkcellError('cancelled', 'The start was cancelled before it began.');
   const store = storeOf(config);
-  const trusted = await createTrusted({ who: id, policy, guards, secrets, audit, store });
+  const trusted = await createTrusted({ who: id, ...said, store });
   const events = await openEvents(id, config, store, report).catch((error: unknown) => {
     trusted.release?.();
     throw error;
   });
   report({ status: 'STARTING_RUNTIME', level: 'info', message: `Starting a ${name} cell.` });
   try {
-    const cell = await backend.start(backendOptions(config, name, own), {
+    const cell = await backend.start(backendOptions(config, backend, own), {
       id,
       onStatus: report,
       recording: async () => {
@@ -84,7 +98,9 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
       checkIsolation(cell, demand);
       report({ status: 'RUNTIME_STARTED', level: 'info', message: `Cell ${id} runs in backend ${name}.` });
       const defaults = runDefaults(config);
-      const runtime = new Runtime({ cell, events, plugins, onStatus, defaults, ...trusted });
+      const servers = readServers(options, config);
+      const runtime = new Runtime({ cell, events, plugins, onStatus, defaults, ...trusted, ...servers });
+      if (tools.length > 0) runtime.add(tools);
       if (eventOptions?.drivable) takeActions(runtime, events, report);
       return runtime;
     } catch (error) {
@@ -116,14 +132,20 @@ async function openEvents(
 /** The backend's section, with the options in code above it. A variable set nearer to the code wins. */
 function backendOptions(
   config: LoadedConfig,
-  name: string,
+  backend: Backend,
   own: Record<string, unknown>,
 ): Record<string, unknown> {
-  const { workspace, sandbox } = config.values;
-  const section = config.backendOptions[name] ?? {};
+  const { workspace, sandbox, network } = config.values;
+  const section = config.backendOptions[backend.type] ?? {};
   const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
   const merged: Record<string, unknown> = { ...section, ...given };
   if (workspace !== undefined) merged.workspace = workspace;
+  if (Object.hasOwn(backend.options.shape, 'network') && own.network === undefined) {
+    // That there is none holds whatever else is said; that it is open leaves the choice of a network to the section.
+    if (network.mode === 'none') merged.network = 'none';
+    else merged.network ??= network.mode;
+    if (merged.network === undefined) delete merged.network;
+  }
   const startup = sandbox.runtime_startup_env_vars;
   if (Object.keys(startup).length > 0) {
     merged.env = { ...startup, ...(merged.env as Record<string, string> | undefined) };

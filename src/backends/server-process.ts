@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
+import { inheritedEnvironment } from '../base/hidden-variables.js';
 import { awaitHandshake, firstLine, LogTail } from './await-handshake.js';
 
 const startMs = 30_000;
@@ -38,7 +39,7 @@ export function startProgram({ who, program, directory, env, logFile }: ProgramO
   const child = spawn(process.execPath, [...program, String(settingsDescriptor)], {
     cwd: directory,
     detached: log !== undefined,
-    ...(env !== undefined && { env }),
+    env: env ?? inheritedEnvironment(),
     stdio: [log === undefined ? 'pipe' : 'ignore', 'pipe', log ?? 'pipe', 'pipe'],
   });
   if (log !== undefined) closeSync(log);

@@ -5,8 +5,8 @@ import type { Plugin as Resolver } from 'esbuild';
 import { bundleModule, describeBundleFailure } from '../base/bundle-module.js';
 import { builtinPlugins } from '../cell/plugins/builtin.js';
 import { type LoadedPlugin, pluginSpecs } from '../cell/plugins/load-plugins.js';
-import type { PluginSpec } from '../protocol/config.js';
 import { WorkcellError } from '../protocol/index.js';
+import type { PluginSpec } from '../protocol/plugin-spec.js';
 
 export interface ShippedPlugins {
   /** What the executor is told to load. */

@@ -79,17 +79,18 @@ export function reachTrusted(path: string, { follow = true }: { follow?: boolean
   }
 }
 
-/** The text of a regular file of at most `maxBytes`, and where it is. */
+/** The text of a regular file of at most `maxBytes`, where it is, and whether only its owner can read it. */
 export function readTrusted(
   path: string,
   { follow, maxBytes = 1_048_576 }: { follow?: boolean; maxBytes?: number } = {},
-): { path: string; text: string } {
+): { path: string; text: string; isPrivate: boolean } {
   using file = reachTrusted(path, { follow: follow ?? true });
   if (!file.stats.isFile()) throw new UntrustedPathError(file.path, 'is not a regular file');
   if (file.stats.size > maxBytes) throw new UntrustedPathError(file.path, `is larger than ${maxBytes} bytes`);
   const descriptor = openSync(file.base, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   try {
-    return { path: file.path, text: readFileSync(descriptor, 'utf8') };
+    const isPrivate = (file.stats.mode & 0o077) === 0;
+    return { path: file.path, text: readFileSync(descriptor, 'utf8'), isPrivate };
   } finally {
     closeSync(descriptor);
   }

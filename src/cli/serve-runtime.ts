@@ -27,7 +27,10 @@ export async function serveRuntime(
   const { watchInterrupts } = await import('./interrupts.js');
   const { startRuntime } = await import('./start-runtime.js');
   using interrupts = watchInterrupts();
-  const { runtime, log, end } = await startRuntime(options, interrupts.signal, given);
+  const { runtime, log, end } = await startRuntime(options, interrupts.signal, {
+    offersTools: true,
+    ...given,
+  });
   try {
     const { server, secret, path = '' } = await serve(runtime, log);
     try {

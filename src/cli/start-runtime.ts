@@ -7,6 +7,8 @@ import type {
   Runtime,
   StatusUpdate,
 } from '../index.js';
+import type { Config } from '../protocol/config.js';
+import type { PolicyOptions } from '../runtime/security/index.js';
 import type { CellOptions } from './cell-options.js';
 import { createLog, type Log } from './cli-log.js';
 import { Progress } from './start-progress.js';
@@ -37,8 +39,16 @@ export async function startRuntime(
     progress.show(update.message);
   };
   try {
-    const { place, ...trusted } = given;
-    const common = { config: file, onStatus, signal, ...trusted };
+    const { place, offersTools = false, policy, ...trusted } = given;
+    const common = {
+      config: file,
+      onStatus,
+      signal,
+      ...trusted,
+      policy: await settledPolicy(policy, values.security),
+      // What nobody is offered need not be loaded.
+      ...(!offersTools && { tools: [] }),
+    };
     const unplaced = options.backend === undefined && values.backend === undefined;
     const runtime = await (options.attach === undefined
       ? create(options, { ...common, ...(unplaced && place?.()) })
@@ -55,9 +65,22 @@ type Trusted = Pick<CreateRuntimeOptions, 'policy' | 'guards' | 'secrets' | 'plu
 type Given = Trusted & {
   /** Where the cell is when neither the command line nor a configuration names a backend. */
   readonly place?: () => object;
+  /** The command hands the registered tools to somebody. */
+  readonly offersTools?: boolean;
 };
 
-type Common = Pick<CreateRuntimeOptions, 'config' | 'onStatus' | 'signal'> & Trusted;
+/** What is configured about a risk holds, also where an option has a default for it. */
+async function settledPolicy(
+  given: Trusted['policy'],
+  { on_risk: onRisk, confirm }: Config['security'],
+): Promise<Trusted['policy']> {
+  if (given !== undefined && 'judge' in given) return given;
+  const asked = confirm === 'terminal' ? (await import('./terminal-policy.js')).askOnTerminal() : {};
+  if (given === undefined && asked.confirm === undefined) return undefined;
+  return { ...asked, ...given, onRisk: { ...given?.onRisk, ...onRisk } as PolicyOptions['onRisk'] };
+}
+
+type Common = Pick<CreateRuntimeOptions, 'config' | 'onStatus' | 'signal' | 'tools'> & Trusted;
 
 async function create(options: CellOptions, common: Common): Promise<Runtime> {
   const { createRuntime } = await import('../create-runtime.js');

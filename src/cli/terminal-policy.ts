@@ -7,8 +7,12 @@ import { plainText } from './sanitize.js';
 export function terminalPolicy(confirm: boolean): PolicyOptions {
   if (!confirm) return {};
   const onRisk = { low: 'allow', medium: 'confirm', high: 'confirm', unknown: 'confirm' } as const;
-  // Without a terminal there is nobody to ask, and the policy refuses.
-  return process.stdin.isTTY && process.stderr.isTTY ? { onRisk, confirm: ask } : { onRisk };
+  return { onRisk, ...askOnTerminal() };
+}
+
+/** Without a terminal there is nobody to ask, and the policy refuses. */
+export function askOnTerminal(): Pick<PolicyOptions, 'confirm'> {
+  return process.stdin.isTTY && process.stderr.isTTY ? { confirm: ask } : {};
 }
 
 async function ask({ action, risk, reasons, signal }: ConfirmationRequest) {

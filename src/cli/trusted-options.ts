@@ -34,22 +34,24 @@ export async function takeTrusted({
   guard,
   rules: files,
   secret: names,
-}: TrustedOptions): Promise<Pick<CreateRuntimeOptions, 'policy' | 'secrets'>> {
+}: TrustedOptions): Promise<Pick<CreateRuntimeOptions, 'policy' | 'guards' | 'secrets'>> {
   const secrets = Object.fromEntries(
     names.map((name) => [name, { value: take(name), reach: 'env' as const }]),
   );
   return {
     ...(names.length > 0 && { secrets }),
-    ...(guard !== undefined && { policy: await rulesPolicy(files) }),
+    ...(guard !== undefined && (await judgedByRules(files))),
   };
 }
 
 /** A server has nobody to ask, so what would be a question is refused where it matters. */
-async function rulesPolicy(extend: readonly string[]): Promise<NonNullable<CreateRuntimeOptions['policy']>> {
+async function judgedByRules(
+  extend: readonly string[],
+): Promise<Pick<CreateRuntimeOptions, 'policy' | 'guards'>> {
   const { rules } = await import('../runtime/security/analyzers/rules.js');
   return {
-    analyzers: [rules({ extend })],
-    onRisk: { low: 'allow', medium: 'allow', high: 'deny', unknown: 'deny' },
+    guards: [rules({ extend })],
+    policy: { onRisk: { low: 'allow', medium: 'allow', high: 'deny', unknown: 'deny' } },
   };
 }
 

@@ -1,5 +1,6 @@
 /** Questions that configuration asks of a schema. */
 import { z } from 'zod';
+import { type Marks, marksOf } from '../protocol/config-marks.js';
 import { isTable, type Table } from './plain-table.js';
 
 /** The schema inside `optional`, `default` and their like. */
@@ -49,4 +50,49 @@ export function toOptionNames(value: unknown, schema: z.ZodType): unknown {
 
 export function toSnakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** The value with each text in it changed that its schema marks, such as a path. `key` says where the text stands. */
+export function changeMarked(
+  value: unknown,
+  schema: z.ZodType,
+  change: (text: string, marks: Marks, key: string) => unknown,
+  key = '',
+): unknown {
+  if (typeof value === 'string') {
+    const marks = marksOf(innermost(value, schema));
+    return Object.keys(marks).length === 0 ? value : change(value, marks, key);
+  }
+  const within = (entry: unknown, name: string | number) => {
+    const part = partOf(schema, value, name);
+    const at = key === '' ? String(name) : `${key}.${name}`;
+    return part === undefined ? entry : changeMarked(entry, part, change, at);
+  };
+  if (Array.isArray(value)) return value.map(within);
+  if (!isTable(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, within(entry, name)]));
+}
+
+/** The schema of a member of a value; undefined where there is none. */
+export function partOf(schema: z.ZodType, value: unknown, name: string | number): z.ZodType | undefined {
+  const inner = innermost(value, schema);
+  if (inner instanceof z.ZodObject) {
+    const shape = inner.shape as Record<string, z.ZodType>;
+    return Object.hasOwn(shape, name) ? shape[name] : undefined;
+  }
+  if (inner instanceof z.ZodArray) return inner.element as z.ZodType;
+  return inner instanceof z.ZodRecord ? (inner.valueType as z.ZodType) : undefined;
+}
+
+/** What a value is checked against: of several the one that it was most likely meant to fit. */
+export function innermost(value: unknown, schema: z.ZodType): z.ZodType {
+  const inner = unwrap(schema);
+  if (!(inner instanceof z.ZodUnion)) return inner;
+  const options = (inner.options as z.ZodType[]).map((option) => innermost(value, option));
+  const names = isTable(value) ? Object.keys(value) : [];
+  const shared = (option: z.ZodType) =>
+    option instanceof z.ZodObject ? names.filter((name) => Object.hasOwn(option.shape, name)).length : -1;
+  const fitting = options.find((option) => option.safeParse(value).success);
+  const alike = options.toSorted((left, right) => shared(right) - shared(left))[0];
+  return fitting ?? alike ?? inner;
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { backendNames, loadBackend } from '../backends/index.js';
 import { configSchema } from '../protocol/config.js';
+import { about, marksOf } from '../protocol/config-marks.js';
 import { toSnakeCase, unwrap } from './config-schema.js';
 
 export interface Setting {
@@ -18,11 +19,18 @@ export interface Setting {
 export const generalSettings: readonly Setting[] = Object.entries(configSchema.shape).flatMap(
   ([name, schema]) => {
     const section = unwrap(schema);
-    if (name === 'backend') return [setting(name, z.enum(backendNames).optional())];
+    if (name === 'backend')
+      return [setting(name, about(marksOf(schema).about ?? '', z.enum(backendNames).optional()))];
     if (!(section instanceof z.ZodObject)) return [setting(name, schema)];
     return Object.entries(section.shape).map(([key, inner]) => setting(`${name}.${key}`, inner as z.ZodType));
   },
 );
+
+/** Keys that say the same as another setting, for who looks for them in that section. */
+export const sameAs: Readonly<Record<string, string>> = {
+  'security.min_isolation': 'min_isolation',
+  'security.min_facts': 'min_facts',
+};
 
 /** Where the backends' own sections stand in a file: `[backends.docker]`. */
 export const backendsSection = 'backends';
@@ -38,7 +46,7 @@ export async function backendSettings(backend: string): Promise<Setting[]> {
   const { options } = await loadBackend(backend);
   const shape = options.shape as Record<string, z.ZodType>;
   return Object.entries(shape)
-    .filter(([name]) => !Object.hasOwn(configSchema.shape, toSnakeCase(name)))
+    .filter(([name]) => !generalSettings.some(({ key }) => key === toSnakeCase(name)))
     .map(([name, schema]) => ({
       ...setting(`${backendsSection}.${backend}.${toSnakeCase(name)}`, schema),
       option: { backend, name },

@@ -7,6 +7,7 @@ import {
   backendsSection,
   generalSettings,
   type Setting,
+  sameAs,
   sectionNames,
   variablePrefix,
 } from './config-settings.js';
@@ -25,9 +26,20 @@ const otherVariables = ['WORKCELL_CONFIG', 'WORKCELL_CELL'];
 export async function fromFile(file: string, content: Table): Promise<Entry[]> {
   const entries: Entry[] = [];
   for (const [key, value] of leaves(content, '', file)) {
-    entries.push({ setting: await findByKey(key, file), value, source: file });
+    const setting = await findByKey(sameAs[key] ?? key, file);
+    if (entries.some((entry) => entry.setting.key === setting.key)) throw saidTwice(setting.key, file);
+    entries.push({ setting, value, source: file });
   }
   return entries;
+}
+
+/** A key that may stand in two places stands in one of them. */
+function saidTwice(key: string, file: string): WorkcellError {
+  return new WorkcellError(
+    'invalid-config',
+    `${key} is set twice in ${file}, also as security.${key}. Leave out one of them.`,
+    { details: { key, source: file } },
+  );
 }
 
 /** Every key below the sections, with the section in front. */
@@ -75,7 +87,7 @@ async function findByKey(key: string, source: string): Promise<Setting> {
   const own = backend !== undefined && isBackend(backend) ? await backendSettings(backend) : [];
   const found = own.find((setting) => setting.key === key);
   if (found !== undefined) return found;
-  const known = [...generalSettings, ...own].map((setting) => setting.key);
+  const known = [...[...generalSettings, ...own].map((setting) => setting.key), ...Object.keys(sameAs)];
   const accepted =
     section === ''
       ? [...known.filter((name) => !name.includes('.')), ...sectionNames]

@@ -11,6 +11,8 @@ export interface ConfigFile {
   /** Without links. */
   readonly path: string;
   readonly text: string;
+  /** Nobody but its owner can read it. */
+  readonly isPrivate: boolean;
 }
 
 /** What a project's file is called. */

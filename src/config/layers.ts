@@ -1,6 +1,7 @@
 /** Which files speak, and whether each may widen what is allowed or only narrow it. */
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { WorkcellError } from '../protocol/errors.js';
+import { changeMarked } from './config-schema.js';
 import { type Entry, fromFile } from './entries.js';
 import {
   type ConfigFile,
@@ -10,7 +11,7 @@ import {
   readUserFile,
   untrusted,
 } from './file.js';
-import { narrow, narrowingKeys } from './narrowing.js';
+import { mayNarrow, narrow, narrowingKeys } from './narrowing.js';
 import { type Trust, trustOf } from './trusted-files.js';
 
 /** Something that a file says and that does not count. */
@@ -19,6 +20,8 @@ export interface NotHonoured {
   /** Undefined when the whole file does not count. */
   readonly key: string | undefined;
   readonly reason: string;
+  /** It would allow more than the file may. */
+  readonly widens?: boolean;
 }
 
 export interface FileEntries {
@@ -80,8 +83,23 @@ function findProject({ cwd, env, lenient }: Place, notHonoured: NotHonoured[]): 
 
 async function entriesOf(file: ConfigFile, check: (entry: Entry) => void): Promise<Entry[]> {
   const entries = await fromFile(file.path, parseConfigFile(file));
-  for (const entry of entries) check(entry);
+  for (const entry of entries) {
+    check(entry);
+    if (!file.isPrivate) refuseSecrets(entry, `chmod 600 ${file.path}`);
+  }
   return entries;
+}
+
+/** A secret stands in a file that nobody else can read, or elsewhere and is referred to. */
+export function refuseSecrets({ setting: { key, schema }, value, source }: Entry, way: string): void {
+  changeMarked(value, schema, (text, { secret }, at) => {
+    if (!secret) return text;
+    throw new WorkcellError(
+      'invalid-config',
+      `${key}.${at} (from ${source}) is a secret that others can read there. Refer to it with env, file or command instead, or keep it in a file that only you can read: ${way}.`,
+      { details: { key: `${key}.${at}`, source } },
+    );
+  });
 }
 
 /** A variable is set once and holds in every directory, so one with a relative path would have each directory choose. */
@@ -104,27 +122,29 @@ function narrowed(
   return said.flatMap((entry) => {
     const { key } = entry.setting;
     const before = entries.findLast(({ setting }) => setting.key === key);
-    const mayNarrow = narrowingKeys.includes(key);
-    const value = mayNarrow ? narrow(key, entry.value, before?.value) : undefined;
-    if (value !== undefined) return [{ ...entry, value }];
-    const reason = mayNarrow
+    const narrows = mayNarrow(key, entry.value);
+    const value = narrows ? narrow(key, entry.value, before?.value) : undefined;
+    // Names of code in a list mean what they mean where they stand, which a file that only adds to it does not change.
+    const source = key === 'security.guards' ? (before?.source ?? entry.source) : entry.source;
+    if (value !== undefined) return [{ ...entry, value, source }];
+    const reason = narrows
       ? `${before?.source} is as strict already`
       : trust === 'changed'
         ? 'the file has changed since it was trusted'
         : 'nobody has trusted the file';
-    notHonoured.push({ file: project.path, key, reason });
+    notHonoured.push({ file: project.path, key, reason, ...(!narrows && { widens: true }) });
     return [];
   });
 }
 
 /** Refuses a project that asks for more than it may. */
 export function refuseWidening(notHonoured: readonly NotHonoured[]): void {
-  const widening = notHonoured.filter(({ key }) => key !== undefined && !narrowingKeys.includes(key));
+  const widening = notHonoured.filter(({ widens }) => widens);
   const [first] = widening;
   if (first === undefined) return;
   const keys = widening.map(({ key }) => key).join(', ');
   throw untrusted(
     first.file,
-    `${first.file} sets ${keys}, and ${first.reason}. A file that is found by searching may set ${narrowingKeys.join(', ')} alone. Read it, then allow what it says now: workcell trust ${dirname(first.file)}. To go on without it: --no-config, or --config FILE.`,
+    `${first.file} sets ${keys}, and ${first.reason}. A file that is found by searching may set ${narrowingKeys.join(', ')} alone, each only stricter. Read it, then allow what it says now: workcell trust ${dirname(first.file)}. To go on without it: --no-config, or --config FILE.`,
   );
 }

@@ -4,14 +4,14 @@ import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { z } from 'zod';
 import { type Config, configSchema } from '../protocol/config.js';
 import { WorkcellError } from '../protocol/errors.js';
-import { describeIssues } from '../protocol/parse.js';
-import { choicesOf, toOptionNames, unwrap } from './config-schema.js';
+import { changeMarked, choicesOf, toOptionNames, unwrap } from './config-schema.js';
 import { generalSettings } from './config-settings.js';
 import { type Entry, fromEnvironment, fromOptions } from './entries.js';
 import { untrusted } from './file.js';
-import { type FileEntries, type NotHonoured, readFiles, refuseWidening } from './layers.js';
+import { type FileEntries, type NotHonoured, readFiles, refuseSecrets, refuseWidening } from './layers.js';
 import { didYouMean, nearest } from './nearest.js';
 import type { Table } from './plain-table.js';
+import { describeProblems } from './problems.js';
 import { redact } from './redact.js';
 
 export interface LoadConfigOptions {
@@ -54,7 +54,10 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     file === false ? noFiles : await readFiles({ cwd, env, file, check, lenient });
   if (!lenient) refuseWidening(read.notHonoured);
   const given = [...(await fromEnvironment(env)), ...(await fromOptions(overrides))];
-  for (const entry of given) check(entry);
+  for (const entry of given) {
+    check(entry);
+    refuseSecrets(entry, `chmod 600 FILE`);
+  }
   const effective = new Map(
     [...written, ...given].map((entry) => [entry.setting.key, absolute(entry, cwd, read)]),
   );
@@ -63,11 +66,12 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
 
 function check({ setting, value, source }: Entry): void {
   const { key, schema } = setting;
-  const result = schema.safeParse(toOptionNames(value, schema));
+  const named = toOptionNames(value, schema);
+  const result = schema.safeParse(named);
   if (result.success) return;
   const shown = redact(key, value);
   const accepted = acceptedBy(schema);
-  const reason = accepted === undefined ? `: ${describeIssues(result.error)}.` : '.';
+  const reason = accepted === undefined ? `: ${describeProblems(named, schema, result.error)}.` : '.';
   const advice = accepted === undefined ? '' : ` Accepted: ${accepted}.`;
   const meant = typeof value === 'string' ? didYouMean(nearest(value, choicesOf(schema))) : '';
   throw new WorkcellError(
@@ -86,22 +90,28 @@ function acceptedBy(schema: z.ZodType): string | undefined {
 /** A path means the same from wherever the program is started, so it starts where it is written. */
 function absolute(entry: Entry, cwd: string, { files, project }: Omit<FileEntries, 'entries'>): Entry {
   const { setting, value, source } = entry;
-  const { key } = setting;
-  const [, store] = key === 'events.store' ? (/^sqlite:(.+)$/s.exec(String(value)) ?? []) : [];
-  const given = key === 'workspace' ? String(value) : store;
-  if (given === undefined) return entry;
-  if (store !== undefined && source === setting.variable && !isAbsolute(store)) throw refuseRelative(entry);
   const base = files.includes(source) ? dirname(source) : cwd;
-  const path = resolve(base, given);
-  if (source === project) refuseLinks(entry, base, path);
-  return { ...entry, value: key === 'workspace' ? path : `sqlite:${path}` };
+  const place = (given: string) => {
+    // To name the directory one stands in is what a variable for the workspace is for.
+    if (source === setting.variable && setting.key !== 'workspace' && !isAbsolute(given))
+      throw refuseRelative(entry);
+    const path = resolve(base, given);
+    if (source === project) refuseLinks(entry, base, path);
+    return path;
+  };
+  const changed = changeMarked(value, setting.schema, (text, { path, store }) => {
+    if (path) return place(text);
+    const [, file] = (store && /^sqlite:(.+)$/s.exec(text)) || [];
+    return file === undefined ? text : `sqlite:${place(file)}`;
+  });
+  return { ...entry, value: changed };
 }
 
-/** A variable holds in every directory, and a store that lies in one could have been put there. */
+/** A variable holds in every directory, and what lies in one could have been put there. */
 function refuseRelative({ setting: { key }, value, source }: Entry): WorkcellError {
   return new WorkcellError(
     'invalid-config',
-    `${key} = ${JSON.stringify(value)} (from ${source}) is not accepted: a variable holds in every directory, so give an absolute path.`,
+    `${key} = ${JSON.stringify(redact(key, value))} (from ${source}) is not accepted: a variable holds in every directory, so give an absolute path.`,
     { details: { key, source } },
   );
 }

@@ -1,30 +1,59 @@
 /** What a configuration file may say that was found by searching, and that nobody has trusted: only less than before. */
 import { type IsolationTier, isAtLeast } from '../protocol/isolation.js';
 
-/** The value that holds when both are said; the second one when the first adds nothing to it. */
-type Combine = (value: unknown, before: unknown) => unknown;
+interface Narrowing {
+  /** False for a value that allows more than is allowed without it. Default: true. */
+  readonly may?: (value: unknown) => boolean;
+  /** The value that holds when both are said; the second one when the first adds nothing to it. */
+  readonly combine: (value: unknown, before: unknown) => unknown;
+}
 
-const shorter: Combine = (value, before) => Math.min(value as number, before as number);
-const stricter: Combine = (value, before) =>
-  isAtLeast(before as IsolationTier, value as IsolationTier) ? before : value;
-const all: Combine = (value, before) => {
-  const more = (value as unknown[]).filter((entry) => !(before as unknown[]).includes(entry));
-  return more.length === 0 ? before : [...(before as unknown[]), ...more];
+const shorter: Narrowing = { combine: (value, before) => Math.min(value as number, before as number) };
+const stricter: Narrowing = {
+  combine: (value, before) => (isAtLeast(before as IsolationTier, value as IsolationTier) ? before : value),
+};
+const all: Narrowing = {
+  combine(value, before) {
+    const more = (value as unknown[]).filter((entry) => !(before as unknown[]).includes(entry));
+    return more.length === 0 ? before : [...(before as unknown[]), ...more];
+  },
+};
+/** Only this one value, above whatever was said. */
+const only = (narrowest: string): Narrowing => ({
+  may: (value) => value === narrowest,
+  combine: (value, before) => (before === narrowest ? before : value),
+});
+/** The rules of this package are no code of the project, and send nothing anywhere. */
+const ownGuards: Narrowing = { ...all, may: (value) => String(value) === 'rules' };
+/** Refusals come first, so that nothing which is allowed later lifts them. */
+const refusals: Narrowing = {
+  may: (value) => (value as { decision: string }[]).every(({ decision }) => decision === 'deny'),
+  combine: (value, before) => [...(value as unknown[]), ...(before as unknown[])],
 };
 
 /** All others widen, also those that look harmless: a short retention removes the record, a quiet log hides warnings. */
-const narrowing: Readonly<Record<string, Combine>> = {
+const narrowing: Readonly<Record<string, Narrowing>> = {
   min_isolation: stricter,
   min_facts: all,
   'sandbox.timeout': shorter,
   'sandbox.no_change_timeout': shorter,
+  'security.guards': ownGuards,
+  'security.rules': refusals,
+  'security.outside_workspace': only('deny'),
+  'network.mode': only('none'),
 };
 
 export const narrowingKeys: readonly string[] = Object.keys(narrowing);
 
+/** False where the value would allow more. */
+export function mayNarrow(key: string, value: unknown): boolean {
+  const known = narrowing[key];
+  return known !== undefined && (known.may?.(value) ?? true);
+}
+
 /** The value that counts; undefined when what was said before is as strict already. */
 export function narrow(key: string, value: unknown, before: unknown): unknown {
   if (before === undefined) return value;
-  const combined = narrowing[key]?.(value, before) ?? before;
+  const combined = narrowing[key]?.combine(value, before) ?? before;
   return combined === before ? undefined : combined;
 }

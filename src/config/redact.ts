@@ -1,8 +1,10 @@
 /** Hides what must not reach a screen or a log: secrets, and the values of environment variables. */
 import { isTable } from './plain-table.js';
 
-const secretName = /(^|_)(key|token|secret|password|credentials?)$/i;
-const variablesName = /(^|_)(env|env_vars|environment)$/i;
+const secretName = /(^|[_-])(keys?|tokens?|secrets?|passwords?|passwd|credentials?)$/i;
+const variablesName = /(^|_)(env|env_vars|environment|headers)$/i;
+/** What a reference to a secret may show: where it comes from and whom it is for. */
+const referenceNames = ['env', 'file', 'command', 'reach', 'commands', 'hosts'];
 
 const hidden = '[hidden]';
 
@@ -10,11 +12,44 @@ const hidden = '[hidden]';
 export function redact(key: string, value: unknown): unknown {
   const name = key.split('.').at(-1) ?? key;
   if (value === undefined || value === null) return value;
+  if (key === 'secrets') return isTable(value) ? mapValues(value, redactReference) : hidden;
   if (variablesName.test(name)) return isTable(value) ? mapValues(value, () => hidden) : hidden;
-  if (secretName.test(name)) return hidden;
-  // An address may carry a password between its user and its host.
-  if (typeof value === 'string') return value.replace(/^([a-z+]+:\/\/[^\s/:@]*):[^\s/]*@/i, `$1:${hidden}@`);
+  if (secretName.test(name)) return redactReference(value);
+  if (typeof value === 'string') return redactAddress(value);
+  if (Array.isArray(value))
+    return value.map((entry, index) =>
+      isFlagOfSecret(value[index - 1]) ? hidden : redactFlag(redact('', entry)),
+    );
   return isTable(value) ? mapValues(value, (entry, inner) => redact(inner, entry)) : value;
+}
+
+/** True for what is called like a secret. */
+export function isSecretName(name: string): boolean {
+  return secretName.test(name);
+}
+
+/** A secret is shown by where it comes from. */
+function redactReference(value: unknown): unknown {
+  if (!isTable(value)) return hidden;
+  return mapValues(value, (entry, name) => (referenceNames.includes(name) ? entry : hidden));
+}
+
+/** An address may carry a password between its user and its host, and a token behind its path. */
+function redactAddress(text: string): string {
+  return text
+    .replace(/^([a-z+]+:\/\/[^\s/:@]*):[^\s/]*@/i, `$1:${hidden}@`)
+    .replace(/^(https?:\/\/[^\s?]*)\?.*$/is, `$1?${hidden}`);
+}
+
+/** Programs take secrets as `--token x`, too. */
+function isFlagOfSecret(word: unknown): boolean {
+  return typeof word === 'string' && /^--?[\w-]+$/.test(word) && secretName.test(word);
+}
+
+function redactFlag(word: unknown): unknown {
+  if (typeof word !== 'string') return word;
+  const [, flag] = /^(--?[\w-]+)=/.exec(word) ?? [];
+  return flag !== undefined && secretName.test(flag) ? `${flag}=${hidden}` : word;
 }
 
 function mapValues(table: Record<string, unknown>, change: (value: unknown, name: string) => unknown) {

@@ -1,8 +1,12 @@
-/** The settings of `workcell.toml`. Variables, messages and `workcell config` derive from this schema. */
+/** The settings of `workcell.toml`. Variables, messages, `workcell config` and docs/settings.md derive from this schema. */
 import { z } from 'zod';
 import { environmentSchema } from './actions/common.js';
+import { about, filePath, storeName } from './config-marks.js';
+import { secretsSchema, securitySchema } from './config-security.js';
 import { factCodes } from './facts.js';
 import { isolationTiers } from './isolation.js';
+import { mcpServersSchema } from './mcp-servers.js';
+import { pluginSpecSchema } from './plugin-spec.js';
 
 export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 
@@ -12,66 +16,113 @@ const seconds = z
   .max(2_147_483)
   .describe('seconds, a number above 0 and at most 2147483');
 
-/** A plugin as it is named in a configuration, and as it crosses to an executor elsewhere. */
-export const pluginSpecSchema = z.union([
+/** Where tools come from, as it is named in a configuration. */
+const toolEntrySchema = z.union([
   z.string().min(1),
-  z.strictObject({ name: z.string().min(1), options: z.unknown().optional() }),
+  z.strictObject({ entry: z.string().min(1), arguments: z.unknown().optional() }),
 ]);
 
-export type PluginSpec = z.infer<typeof pluginSpecSchema>;
+export type ToolEntry = z.infer<typeof toolEntrySchema>;
 
 /** Each description completes "Accepted: …". A backend's own section is checked by that backend's schema instead. */
 export const configSchema = z.strictObject({
-  /** Default: the safest one that can start here. */
-  backend: z.string().optional(),
-  /** A relative path starts at the directory of the file that names it. Default: what the backend does without one. */
-  workspace: z.string().min(1).describe('the path of a directory').optional(),
-  /** The start fails when less than this is enforced. */
-  min_isolation: z.enum(isolationTiers).optional(),
-  /** The start fails when one of these facts about isolation is not enforced. */
-  min_facts: z
-    .array(z.enum(factCodes))
-    .describe(`a list of facts: ${factCodes.join(', ')}`)
-    .optional(),
-  /** Relative paths and packages are looked for from the directory of the file that names them. Default: all of this package but `agent-skills`. */
-  plugins: z
-    .array(pluginSpecSchema)
-    .describe('a list of names, packages or files, or of tables with name and options')
-    .optional(),
+  backend: about('Where cells run. Default: the safest one that can start here.', z.string().optional()),
+  workspace: about(
+    'The directory to work in. Default: what the backend does without one.',
+    filePath('the path of a directory').optional(),
+  ),
+  min_isolation: about(
+    'The start fails when less than this is enforced. May stand in `[security]`, too.',
+    z.enum(isolationTiers).optional(),
+  ),
+  min_facts: about(
+    'The start fails when one of these facts about isolation is not enforced, whatever the tier. May stand in `[security]`, too.',
+    z
+      .array(z.enum(factCodes))
+      .describe(`a list of facts: ${factCodes.join(', ')}`)
+      .optional(),
+  ),
+  plugins: about(
+    'Which plugins the executor has: names, packages or files. Default: all of this package but `agent-skills`.',
+    z
+      .array(pluginSpecSchema)
+      .describe('a list of names, packages or files, or of tables with name and options')
+      .optional(),
+  ),
   sandbox: z
     .strictObject({
-      /** Hard limit of a `run` that names none: its whole process tree is ended. */
-      timeout: seconds.optional(),
-      /** A `run` that names none returns, the command left alive, when nothing was printed for so long. */
-      no_change_timeout: seconds.optional(),
-      /** Variables that shells and processes in the cell start with. */
-      runtime_startup_env_vars: environmentSchema.describe('a table of NAME = "value"').default({}),
+      timeout: about(
+        'Seconds; ends a command, and all it started, that names no limit of its own. Default: no limit.',
+        seconds.optional(),
+      ),
+      no_change_timeout: about(
+        'Seconds; a command that names no limit of its own returns, still alive, when nothing was printed for so long. Default: no limit.',
+        seconds.optional(),
+      ),
+      runtime_startup_env_vars: about(
+        'Variables that shells and processes in the cell start with.',
+        environmentSchema.describe('a table of NAME = "value"').default({}),
+      ),
+    })
+    .prefault({}),
+  security: securitySchema,
+  secrets: about(
+    'Values that nothing which leaves the cell shows, by name, each with where it comes from.',
+    secretsSchema,
+  ),
+  mcp: z
+    .strictObject({
+      servers: about(
+        'MCP servers by name, connected when MCP is first used. `${NAME}` in `env` and `headers` stands for a secret with reach `env`.',
+        mcpServersSchema.default({}),
+      ),
+    })
+    .prefault({}),
+  tools: z
+    .strictObject({
+      entries: about(
+        'Where tools come from that are registered at the start: files or packages, `#export` behind them if need be; a Python file; or tables with `entry` and `arguments`.',
+        z
+          .array(toolEntrySchema)
+          .describe('a list of entry points, or of tables with entry and arguments')
+          .default([]),
+      ),
+    })
+    .prefault({}),
+  network: z
+    .strictObject({
+      mode: about(
+        '`none`: nothing but its own loopback, and the start fails where that cannot be enforced. `open`: everything that this machine reaches. Default: as the backend has it, `none` where it isolates.',
+        z.enum(['none', 'open']).optional(),
+      ),
     })
     .prefault({}),
   events: z
     .strictObject({
-      /** Default: a file of this user. A relative file starts at the directory of the file that names it. */
-      store: z
-        .string()
-        .regex(/^(memory|sqlite:.+|postgres(ql)?:\/\/.+)$/s)
-        .describe('memory, sqlite:<file> or postgres://<user>@<host>/<database>')
-        .optional(),
-      /** What a recorded event survives: the end of this process, or also a loss of power. */
-      durability: z.enum(['process', 'machine']).default('process'),
-      /** Older events are removed. */
-      retention_days: z.number().positive().max(36_500).describe('days, a number above 0').default(30),
-      /** While the store is larger, its oldest events are removed. Not for PostgreSQL. */
-      max_bytes: z
-        .int()
-        .min(1_048_576)
-        .describe('bytes, a whole number of at least 1048576')
-        .default(1_073_741_824),
+      store: about(
+        'Where events are kept. Default: a file of this user.',
+        storeName(
+          /^(memory|sqlite:.+|postgres(ql)?:\/\/.+)$/s,
+          'memory, sqlite:<file> or postgres://<user>@<host>/<database>',
+        ).optional(),
+      ),
+      durability: about(
+        'What a recorded event survives: the end of this process, or also a loss of power.',
+        z.enum(['process', 'machine']).default('process'),
+      ),
+      retention_days: about(
+        'Older events are removed.',
+        z.number().positive().max(36_500).describe('days, a number above 0').default(30),
+      ),
+      max_bytes: about(
+        'While the store is larger, its oldest events are removed. Not for PostgreSQL.',
+        z.int().min(1_048_576).describe('bytes, a whole number of at least 1048576').default(1_073_741_824),
+      ),
     })
     .prefault({}),
   log: z
     .strictObject({
-      /** What the command line logs to standard error. */
-      level: z.enum(logLevels).default('warn'),
+      level: about('What the command line logs to standard error.', z.enum(logLevels).default('warn')),
     })
     .prefault({}),
 });

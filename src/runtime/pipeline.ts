@@ -71,6 +71,10 @@ export interface Mask {
   bytes(): { write(chunk: Uint8Array): Uint8Array; end(): Uint8Array };
 }
 
+type TakeOwn = <Name extends ActionName>(
+  action: ActionInput<Name> & { action: Name },
+) => Promise<Observation<Name>>;
+
 /** What the trusted side does with every action. */
 export interface Trusted {
   readonly guards?: readonly Guard[] | undefined;
@@ -82,6 +86,11 @@ export interface Trusted {
         definition: ActionDefinition | undefined,
       ) => Promise<Action<Name>>)
     | undefined;
+  /**
+   * What the owner wants done first, for an action of that name; `take` carries out an action of the owner's, which is
+   * recorded and not judged.
+   */
+  readonly before?: ((action: string, take: TakeOwn) => Promise<void> | undefined) | undefined;
   /** The value of a secret that may be sent to a host; throws `denied` for any other. */
   readonly credential?: ((name: string, host: string) => Promise<string>) | undefined;
   /** Told of each action once it has ended or was refused. */
@@ -119,11 +128,13 @@ export async function executeAction<Name extends ActionName>(
   context: ExecuteContext,
   origin: Origin = {},
 ): Promise<Observation<Name>> {
-  const { executor, events, mask, prepare } = pipeline;
+  const { executor, events, mask, prepare, before } = pipeline;
   const action = parseAction(input, executor.actions) as Action<Name>;
   const definition = executor.actions[action.action];
   const from = { ...origin, ...stated(context), definition };
   return await accompany(pipeline, action, from, async (cause) => {
+    const first = before?.(action.action, (own) => takeOwn(pipeline, own));
+    if (first !== undefined) await first;
     const prepared = prepare === undefined ? action : await prepare(action, definition);
     const watched =
       context.onProgress !== undefined || origin.marked ? withMarks(context, events, cause) : context;
@@ -134,6 +145,10 @@ export async function executeAction<Name extends ActionName>(
     noteShell(pipeline, observation);
     return { result: observation, observation };
   });
+}
+
+function takeOwn<Name extends ActionName>(pipeline: Pipeline, action: ActionInput<Name>) {
+  return executeAction<Name>({ ...pipeline, guards: [] }, action, {}, { source: 'user' });
 }
 
 const mostShells = 1024;

@@ -335,10 +335,10 @@ export class Runtime implements Executor, AsyncDisposable {
   }
 
   #pipeline(): Pipeline {
-    const { events, guards, mask, prepare, audit } = this.#parts;
+    const { events, guards, mask, prepare, before, audit } = this.#parts;
     const { id: cell, workspace } = this;
     const shells = this.#shells;
-    return { executor: this.#open(), events, cell, workspace, shells, guards, mask, prepare, audit };
+    return { executor: this.#open(), events, cell, workspace, shells, guards, mask, prepare, before, audit };
   }
 
   #open() {

@@ -72,7 +72,9 @@ describe('a workcell.toml in the repository', () => {
       say('backend = "cli"\nplugins = ["jupyter", "./plugin.mjs"]\n');
       expect((await call('trust', '.')).exitCode).toBe(0);
       const { stderr, exitCode } = await call('run', 'true');
-      expect(stderr).toContain('names the plugin "./plugin.mjs", whose code is not part of what was trusted');
+      expect(stderr).toContain(
+        'names the plugin "./plugin.mjs", whose content is not part of what was trusted',
+      );
       expect(exitCode).toBe(78);
       expect(fooled()).toBe(false);
       say('backend = "cli"\nplugins = ["jupyter"]\n');

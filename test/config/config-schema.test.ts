@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { fromText, toOptionNames } from '../../src/config/config-schema.js';
-import { generalSettings } from '../../src/config/config-settings.js';
 import { nearest } from '../../src/config/nearest.js';
 import { redact } from '../../src/config/redact.js';
 
@@ -68,15 +66,4 @@ test('nearest compares a word as long as a file with nothing that is short', () 
 test('nearest offers what is close and nothing else', () => {
   expect(nearest('dokcer', ['cli', 'docker'])).toBe('docker');
   expect(nearest('kubernetes', ['cli', 'docker'])).toBeUndefined();
-});
-
-test('every setting and its variable stand in the documentation', () => {
-  const page = readFileSync(
-    new URL('../../docs/reference/configuration.md', import.meta.url),
-    'utf8',
-  ).replace(/ +/g, ' ');
-  const missing = generalSettings.filter(
-    ({ key, variable }) => !page.includes(`| \`${key}\` | \`${variable}\` |`),
-  );
-  expect(missing.map(({ key }) => key)).toEqual([]);
 });

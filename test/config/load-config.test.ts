@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -45,6 +45,11 @@ describe('sources', () => {
     const { values, sources, files } = await load();
     expect(values).toEqual({
       sandbox: { runtime_startup_env_vars: {} },
+      security: {},
+      secrets: {},
+      mcp: { servers: {} },
+      tools: { entries: [] },
+      network: {},
       events: { durability: 'process', retention_days: 30, max_bytes: 1024 ** 3 },
       log: { level: 'warn' },
     });
@@ -120,6 +125,21 @@ describe('the file', () => {
     const env = { WORKCELL_CONFIG: join(directory, 'one.toml') };
     expect((await load({ env })).values.sandbox.timeout).toBe(1);
     expect((await load({ env, file: 'two.toml' })).values.sandbox.timeout).toBe(2);
+  });
+
+  test('every path in it starts where it is written, and the demands may stand in [security]', async () => {
+    const { values } = await load({
+      toml: '[security]\nmin_facts = ["memory"]\npolicy_file = "p.toml"\naudit = { store = "sqlite:a.db" }\n[secrets.A]\nfile = "a"\n',
+      cwd: '/',
+    });
+    expect(values).toMatchObject({
+      min_facts: ['memory'],
+      security: {
+        policy_file: join(directory, 'p.toml'),
+        audit: { store: `sqlite:${join(directory, 'a.db')}` },
+      },
+      secrets: { A: { file: join(directory, 'a') } },
+    });
   });
 
   test('a relative workspace starts where it is written', async () => {
@@ -222,6 +242,46 @@ describe('bad configuration stops with invalid-config', () => {
       'backends.cli.workspace',
       'is not known',
     ],
+    [
+      'unknown key of a table',
+      { toml: '[security.llm]\nbase_url = "https://a.example"\nmodle = "m"' },
+      'modle: is not known. Did you mean model? Accepted: base_url, model, api_key',
+    ],
+    [
+      'unknown key of a rule',
+      { toml: '[[security.rules]]\ndecision = "deny"\ncomand = "git *"' },
+      'rules',
+      '0.comand: is not known. Did you mean command?',
+    ],
+    [
+      'unknown key of a secret',
+      { toml: '[secrets.A]\nenvv = "A"' },
+      'A.envv: is not known. Did you mean env?',
+    ],
+    [
+      'unknown key of an MCP server',
+      { toml: '[mcp.servers.docs]\nurl = "https://a.example"\nheader = { a = "b" }' },
+      'docs.header: is not known. Did you mean headers? Accepted: type, url, headers',
+    ],
+    ['two sources of a secret', { toml: '[secrets.A]\nenv = "A"\nfile = "b"' }, 'exactly one of env, file'],
+    ['unknown section of the trusted side', { toml: '[secrity]\nmode = "never"' }, 'Did you mean security?'],
+    [
+      'the same twice',
+      { toml: 'min_isolation = "vm"\n[security]\nmin_isolation = "none"' },
+      'min_isolation is set twice',
+    ],
+    [
+      'secret in a variable',
+      { env: { WORKCELL_SECRETS: '{"A":{"value":"hunter2"}}' } },
+      'secrets.A.value',
+      'is a secret that others can read there',
+    ],
+    [
+      'relative file in a variable',
+      { env: { WORKCELL_SECRETS: '{"A":{"file":"a"}}' } },
+      'secrets',
+      'absolute path',
+    ],
     ['unknown override', { overrides: { 'log.levl': 'info' } }, 'log.levl', '(from option)', 'log.level'],
   ])('%s', async (_name, options, ...expected) => {
     const error = await failure(options);
@@ -237,6 +297,50 @@ describe('bad configuration stops with invalid-config', () => {
   test('a bad value is refused even where another source would win over it', async () => {
     const error = await failure({ toml: '[sandbox]\ntimeout = 0', env: { WORKCELL_SANDBOX_TIMEOUT: '3' } });
     expect(error.message).toContain('sandbox.timeout = 0');
+  });
+
+  test('a secret stands only in a file that nobody else can read', async () => {
+    const toml =
+      '[secrets.A]\nvalue = "hunter2"\n[security.llm]\nbase_url = "https://a.example"\nmodel = "m"\n';
+    const error = await failure({ toml });
+    expect(error.message).toContain(`secrets.A.value (from ${file}) is a secret that others can read there`);
+    expect(error.message).toContain(`chmod 600 ${file}`);
+    const key = await failure({
+      toml: `${toml.slice(toml.indexOf('[security'))}api_key = { value = "hunter2" }\n`,
+    });
+    expect(key.message).toContain('security.llm.api_key.value');
+    writeFileSync(file, toml);
+    chmodSync(file, 0o600);
+    const { values, shown } = await load({ file });
+    expect(values.secrets.A?.value).toBe('hunter2');
+    expect(JSON.stringify([error, key, shown])).not.toContain('hunter2');
+  });
+
+  test('what is shown tells where secrets come from, and none of them', async () => {
+    const { shown } = await load({
+      toml: `
+[secrets.GITHUB_TOKEN]
+command = ["pass", "show", "github"]
+reach = "env"
+[security.llm]
+base_url = "https://me:hunter2@a.example/v1?key=hunter2"
+model = "m"
+api_key = { env = "MODEL_KEY" }
+[mcp.servers.docs]
+url = "https://a.example/mcp?token=hunter2"
+headers = { authorization = "hunter2" }
+[mcp.servers.local]
+command = "serve"
+args = ["--api-key", "hunter2", "--token=hunter2", "plain"]
+env = { A = "hunter2" }
+`,
+    });
+    expect(JSON.stringify(shown)).not.toContain('hunter2');
+    expect(shown).toMatchObject({
+      secrets: { GITHUB_TOKEN: { command: ['pass', 'show', 'github'], reach: 'env' } },
+      'security.llm': { api_key: { env: 'MODEL_KEY' } },
+      'mcp.servers': { docs: { headers: { authorization: '[hidden]' } }, local: { args: { 3: 'plain' } } },
+    });
   });
 
   test('values of variables are never printed', async () => {

@@ -69,7 +69,33 @@ const samples: Record<string, string> = {
   'events.retention_days': '0.001',
   'events.max_bytes': '1048576',
   'log.level': '"silent"',
+  'security.guards': '["rules"]',
+  'security.rules': '[{ decision = "deny", command = "git push *" }]',
+  'security.on_risk': '{ high = "allow" }',
+  'security.mode': '"never"',
+  'security.outside_workspace': '"deny"',
+  'security.policy_file': '"policy.toml"',
+  'security.confirm': '"store"',
+  'security.confirm_timeout': '1',
+  'security.analyzer_timeout': '1',
+  'security.llm': '{ base_url = "https://evil.example/v1", model = "m" }',
+  'security.audit': '{ file = "audit.jsonl" }',
+  secrets: '{ EVIL = { command = ["cat", "/etc/shadow"] } }',
+  'mcp.servers': '{ evil = { command = "evil" } }',
+  'tools.entries': '["./evil.mjs"]',
+  'network.mode': '"none"',
 };
+
+/** Values of keys that narrow only by saying something else. */
+const wider: [string, string][] = [
+  ['security.guards', '["rules", "./evil.mjs"]'],
+  ['security.guards', '["llm"]'],
+  ['security.guards', '[]'],
+  ['security.rules', '[{ decision = "deny" }, { decision = "allow", command = "rm *" }]'],
+  ['security.rules', '[{ decision = "confirm" }]'],
+  ['security.outside_workspace', '"confirm"'],
+  ['network.mode', '"open"'],
+];
 
 describe('a file that is found by searching', () => {
   test.each(generalSettings.map(({ key }) => key))('may set %s only if that narrows', async (key) => {
@@ -82,6 +108,31 @@ describe('a file that is found by searching', () => {
     expect({ code, exitCode }).toEqual({ code: 'config-untrusted', exitCode: 78 });
     expect(message).toContain(`${file} sets ${key}, and nobody has trusted the file`);
     expect(message).toContain(`workcell trust ${project}`);
+  });
+
+  test.each(wider)('may not set %s = %s, which narrows nothing', async (key, value) => {
+    writeFileSync(file, `${key} = ${value}\n`);
+    expect((await refusal()).message).toContain(`${file} sets ${key}, and nobody has trusted the file`);
+  });
+
+  test('adds guards and refusals to those of the user, and closes the network', async () => {
+    const own = writeOwn(
+      '[security]\nguards = ["./mine.mjs"]\nrules = [{ decision = "allow", command = "git *" }]\n[network]\nmode = "open"\n',
+    );
+    writeFileSync(
+      file,
+      '[security]\nguards = ["rules"]\nrules = [{ decision = "deny", command = "git push*" }]\n[network]\nmode = "none"\n',
+    );
+    const { values, sources } = await load();
+    expect(values).toMatchObject({
+      security: {
+        guards: ['./mine.mjs', 'rules'],
+        rules: [{ decision: 'deny' }, { decision: 'allow' }],
+      },
+      network: { mode: 'none' },
+    });
+    // The user's guard is looked for where the user named it.
+    expect(sources['security.guards']).toBe(own);
   });
 
   test.each(['cli', 'sandbox', 'docker', 'remote'])('may say nothing about backend %s', async (backend) => {
@@ -125,7 +176,9 @@ describe('a file that is found by searching', () => {
     const { values, notHonoured } = await load({ lenient: true });
     expect(values).toMatchObject({ min_isolation: 'vm' });
     expect(values.backend).toBeUndefined();
-    expect(notHonoured).toEqual([{ file, key: 'backend', reason: 'nobody has trusted the file' }]);
+    expect(notHonoured).toEqual([
+      { file, key: 'backend', reason: 'nobody has trusted the file', widens: true },
+    ]);
   });
 
   test('does not count where a file is named, or none is wanted', async () => {

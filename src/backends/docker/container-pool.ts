@@ -1,8 +1,8 @@
 /** Containers that were started before anybody asked. */
 import { randomBytes } from 'node:crypto';
 import { type LoadedPlugin, loadPlugins, pluginSpecs } from '../../cell/plugins/load-plugins.js';
-import type { PluginSpec } from '../../protocol/config.js';
 import type { Cell } from '../../protocol/index.js';
+import type { PluginSpec } from '../../protocol/plugin-spec.js';
 import { createPool } from '../pool.js';
 import type { DockerOptions } from './docker-options.js';
 import { startContainer } from './start-container.js';

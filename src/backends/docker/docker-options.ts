@@ -30,7 +30,7 @@ export const dockerOptions = {
    * the name of a volume.
    */
   volumes: z.array(z.string().min(1)).default([]),
-  /** `none`, `bridge`, or the name of a network. The network of the machine itself is `host`, without isolation. */
+  /** `none`, `open` or `bridge`, or the name of a network. The network of the machine itself is `host`, without isolation. */
   network: z.string().min(1).default('none'),
   /** Further networks to connect to. */
   networks: z.array(z.string().min(1)).default([]),

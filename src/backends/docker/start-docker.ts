@@ -8,7 +8,8 @@ import { takeContainer } from './container-pool.js';
 import type { DockerOptions } from './docker-options.js';
 import { checkOptions, startContainer } from './start-container.js';
 
-export async function startDocker(options: DockerOptions, context: StartContext): Promise<Cell> {
+export async function startDocker(given: DockerOptions, context: StartContext): Promise<Cell> {
+  const options = given.network === 'open' ? { ...given, network: 'bridge' } : given;
   const { id, signal, onStatus, plugins = [] } = context;
   checkOptions(options);
   void reap(await openEngine(options.engine));

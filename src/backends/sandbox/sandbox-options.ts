@@ -23,8 +23,8 @@ export const sandboxOptions = {
   workspace: z.string().min(1).optional(),
   /** A directory with a system in it, seen in place of this machine's own. */
   rootfs: absolutePath.optional(),
-  /** `host`: the network of this machine, without isolation. */
-  network: z.enum(['none', 'host']).default('none'),
+  /** `open` or `host`: the network of this machine, without isolation. */
+  network: z.enum(['none', 'open', 'host']).default('none'),
   limits: limitsSchema.default({}),
   /** Paths of this machine that the cell sees at the same place. */
   readOnly: z.array(absolutePath).default([]),

@@ -21,7 +21,8 @@ export type SandboxCell = Omit<Cell, 'id' | 'executor'> & {
 };
 
 export async function startSandbox(options: SandboxOptions): Promise<SandboxCell> {
-  const { network, env, rootfs } = options;
+  const { env, rootfs } = options;
+  const network = options.network === 'none' ? 'none' : 'host';
   const limits = withDefaults(options.limits);
   const readOnly = options.readOnly.map(existing);
   const readWrite = options.readWrite.map(existing);

@@ -4,8 +4,8 @@ import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { importModule } from '../../base/import-module.js';
 import { resolveImport } from '../../base/resolve-import.js';
-import type { PluginSpec } from '../../protocol/config.js';
 import { WorkcellError } from '../../protocol/index.js';
+import type { PluginSpec } from '../../protocol/plugin-spec.js';
 import { builtinPlugins, defaultPlugins } from './builtin.js';
 import type { Plugin } from './plugin.js';
 

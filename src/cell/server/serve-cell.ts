@@ -2,7 +2,7 @@
 import { chmodSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { environmentSchema } from '../../protocol/actions/common.js';
-import { pluginSpecSchema } from '../../protocol/config.js';
+import { pluginSpecSchema } from '../../protocol/plugin-spec.js';
 import { hostEnvironment } from '../launchers/host-environment.js';
 import { loadPlugins } from '../plugins/load-plugins.js';
 import { withPlugins } from '../plugins/plugin-host.js';

@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { collect } from '../../base/command-line.js';
+import { toolsFrom } from '../../runtime/tools/tools-from.js';
 import { type AlsoOptions, mountsOf, withAlso } from '../also.js';
 import { exposureOf, type ServerOptions, takeToken, withServerOptions } from '../server-options.js';
-import { toolsFrom } from '../tools-from.js';
 import { takeTrusted } from '../trusted-options.js';
 
 interface CamelServerOptions extends ServerOptions, AlsoOptions {
@@ -55,12 +55,15 @@ async function serve(first: string | undefined, more: string[], options: CamelSe
     }),
   );
   const tools = lists.flat();
-  await serveRuntime(options, trusted, async (runtime) => {
+  // Those of the configuration are served where the command line names none.
+  const given = { ...trusted, offersTools: toolkits.length === 0 };
+  await serveRuntime(options, given, async (runtime) => {
     // Of several with one name the first answers.
     runtime.add(tools.filter(({ name }, index) => tools.findIndex((tool) => tool.name === name) === index));
+    const served = toolkits.length === 0 ? runtime.getTools() : tools;
     const server = await serveCamel(
       runtime,
-      { ...exposureOf(options, { host: '127.0.0.1', port }), token, allowAnonymous, toolkits, tools },
+      { ...exposureOf(options, { host: '127.0.0.1', port }), token, allowAnonymous, toolkits, tools: served },
       await mountsOf(options, runtime, token),
     );
     return { server, secret: isNew ? `token: ${token}` : undefined };

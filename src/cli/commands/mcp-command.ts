@@ -54,7 +54,7 @@ async function serveStdio(options: McpCommandOptions, trusted: Trusted): Promise
   const { startRuntime } = await import('../start-runtime.js');
   using interrupts = watchInterrupts();
   const { signal } = interrupts;
-  const { runtime, end } = await startRuntime(options, signal, trusted);
+  const { runtime, end } = await startRuntime(options, signal, { ...trusted, offersTools: true });
   try {
     await addTools(runtime, options.entry);
     const server = (await serverMaker(runtime, options))();

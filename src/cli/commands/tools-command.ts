@@ -1,10 +1,10 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { collect } from '../../base/command-line.js';
+import { toolsFrom } from '../../runtime/tools/tools-from.js';
 import { type CellOptions, withCellOptions } from '../cell-options.js';
 import { watchInterrupts } from '../interrupts.js';
 import { plainText } from '../sanitize.js';
 import { formatTable } from '../text-table.js';
-import { toolsFrom } from '../tools-from.js';
 
 interface EntryOptions {
   entry: string[];
@@ -30,7 +30,9 @@ export function toolsCommand(): Command {
     .option('--json', 'print one line of JSON, with the schemas')
     .option('--strict', 'print the schemas as strict ones for OpenAI, with --json')
     .action(printTools);
-  const call = withCellOptions(withEntries(new Command('call').description('Call a tool in a fresh cell')))
+  const call = withCellOptions(
+    withEntries(new Command('call').description('Call a tool in a fresh cell'), false),
+  )
     .argument('<tool>', 'name of the tool')
     .argument('[arguments]', 'its arguments, as a JSON object', parseObject, {})
     .action(callTool);
@@ -44,9 +46,13 @@ export function toolsCommand(): Command {
   return tools;
 }
 
-function withEntries(command: Command): Command {
+/** Without them a cell has the tools of the configuration. */
+function withEntries(command: Command, needed = true): Command {
+  const entry = new Option('--entry <entrypoint>', 'where the tools come from; may be repeated')
+    .argParser(collect)
+    .makeOptionMandatory(needed);
   return command
-    .requiredOption('--entry <entrypoint>', 'where the tools come from; may be repeated', collect)
+    .addOption(needed ? entry : entry.default([], 'those of the configuration'))
     .option('--arguments <json>', 'arguments for the function or class that makes the tools', parseJson);
 }
 
@@ -75,7 +81,9 @@ async function callTool(
   const { startRuntime } = await import('../start-runtime.js');
   const tools = await load(options);
   using interrupts = watchInterrupts();
-  const { runtime, end } = await startRuntime(options, interrupts.signal);
+  const { runtime, end } = await startRuntime(options, interrupts.signal, {
+    offersTools: options.entry.length === 0,
+  });
   try {
     runtime.add(tools, undefined, { redirectStdout: ({ text }) => process.stderr.write(plainText(text)) });
     const { result } = await runtime.callTool(name, input, { signal: interrupts.signal });

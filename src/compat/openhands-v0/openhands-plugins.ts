@@ -1,4 +1,4 @@
-import type { PluginSpec } from '../../protocol/config.js';
+import type { PluginSpec } from '../../protocol/plugin-spec.js';
 import { shellSession } from './action-server.js';
 
 export interface OpenHandsExtras {

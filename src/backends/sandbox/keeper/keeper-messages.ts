@@ -1,7 +1,7 @@
 /** What a keeper is asked and what it says. Both sides check what they get. */
 import { z } from 'zod';
 import { handshakeSchema } from '../../../cell/server/boot-protocol.js';
-import { pluginSpecSchema } from '../../../protocol/config.js';
+import { pluginSpecSchema } from '../../../protocol/plugin-spec.js';
 import { sandboxOptions } from '../sandbox-options.js';
 
 /** Of the process. */

@@ -1,29 +1,13 @@
 import { z } from 'zod';
-import { environmentSchema, pathSchema, timeoutSchema } from '../../../protocol/actions/common.js';
+import { timeoutSchema } from '../../../protocol/actions/common.js';
 import { defineAction } from '../../../protocol/index.js';
+import {
+  mcpServerNameSchema,
+  type mcpServerSchema,
+  mcpServersSchema,
+} from '../../../protocol/mcp-servers.js';
 
-const nameSchema = z.string().regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits or _ . -');
-
-const stdioServerSchema = z.strictObject({
-  type: z.literal('stdio').optional(),
-  /** A program of the cell. */
-  command: z.string().min(1),
-  args: z.array(z.string()).default([]),
-  /** `${NAME}` stands for a secret of that name that may reach the cell. */
-  env: environmentSchema.default({}),
-  cwd: pathSchema.optional(),
-});
-
-const httpServerSchema = z.strictObject({
-  type: z.enum(['http', 'sse']).default('http'),
-  url: z.url({ protocol: /^https?$/ }),
-  /** `${NAME}` stands for a secret of that name that may reach the cell. */
-  headers: z.record(z.string(), z.string()).default({}),
-});
-
-const serverSchema = z.union([stdioServerSchema, httpServerSchema]);
-
-export type ServerConfig = z.output<typeof serverSchema>;
+export type ServerConfig = z.output<typeof mcpServerSchema>;
 
 const serverKinds = {
   type: 'plain',
@@ -49,7 +33,7 @@ const connectMcp = defineAction('connect_mcp', {
   get input() {
     return {
       /** By name, as in the `mcpServers` of common configuration files. One that is connected already is replaced. */
-      servers: z.record(nameSchema, serverSchema),
+      servers: mcpServersSchema,
       timeoutMs: timeoutSchema.default(30_000),
     };
   },
@@ -59,7 +43,7 @@ const connectMcp = defineAction('connect_mcp', {
 
 const disconnectMcp = defineAction('disconnect_mcp', {
   summary: 'Lets go of an MCP server, which ends when it was started in the cell.',
-  input: { server: nameSchema },
+  input: { server: mcpServerNameSchema },
   kinds: { server: 'plain' },
   output: { server: z.string() },
 });
@@ -77,7 +61,7 @@ export type McpTool = z.infer<typeof toolSchema>;
 const listMcpTools = defineAction('list_mcp_tools', {
   summary: 'Lists the tools of the connected MCP servers. What was listed last is what may be called.',
   readOnly: true,
-  input: { server: nameSchema.optional() },
+  input: { server: mcpServerNameSchema.optional() },
   kinds: { server: 'plain' },
   output: { tools: z.array(toolSchema), servers: z.array(serverInfoSchema) },
 });
@@ -89,7 +73,7 @@ export const callToolMcp = defineAction('call_tool_mcp', {
       name: z.string().min(1).max(256),
       arguments: z.record(z.string(), z.unknown()).default({}),
       /** Needed when several servers have a tool of that name. */
-      server: nameSchema.optional(),
+      server: mcpServerNameSchema.optional(),
       timeoutMs: timeoutSchema.default(60_000),
     };
   },

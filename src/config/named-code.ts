@@ -1,0 +1,52 @@
+/**
+ * Where code comes from that the configuration names: plugins, guards, tools, and files that decide as code does. It runs
+ * on this side, so it is settled who names it.
+ */
+import { dirname } from 'node:path';
+import { configDirectory } from '../base/user-directories.js';
+import { WorkcellError } from '../protocol/errors.js';
+import { untrusted } from './file.js';
+import type { LoadedConfig } from './load-config.js';
+
+interface NamedCode {
+  /** The setting, such as `plugins`. */
+  readonly key: string;
+  /** What one of them is called in messages. */
+  readonly what: string;
+  readonly names: readonly string[];
+  /** True for the name of one that comes with this package. */
+  readonly isOwn: (name: string) => boolean;
+}
+
+/** The directory that relative paths and packages are looked for from. */
+export function codeDirectory(config: LoadedConfig, { key, what, names, isOwn }: NamedCode): string {
+  const { sources, files, project } = config;
+  const source = sources[key] ?? 'default';
+  if (source === project) {
+    const name = names.find((given) => !isOwn(given));
+    if (name !== undefined) throw notCovered(what, name, source);
+  }
+  if (files.includes(source)) return dirname(source);
+  if (source.startsWith('WORKCELL_')) {
+    const name = names.find((given) => /^\.{1,2}\//.test(given));
+    if (name !== undefined) throw relative(source, name);
+    return configDirectory();
+  }
+  return process.cwd();
+}
+
+/** To trust a file says nothing of other files that it names, and whoever works in the project can change those. */
+function notCovered(what: string, name: string, file: string): WorkcellError {
+  return untrusted(
+    file,
+    `${file} names the ${what} "${name}", whose content is not part of what was trusted. A file that is found by searching may name what comes with this package only. Name the ${what} in your own configuration, in code, or use --config ${file}.`,
+  );
+}
+
+function relative(variable: string, name: string): WorkcellError {
+  return new WorkcellError(
+    'invalid-config',
+    `${variable} names "${name}": a variable holds in every directory, so give an absolute path, or a package that is installed in ${configDirectory()}.`,
+    { details: { name } },
+  );
+}

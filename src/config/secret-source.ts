@@ -1,0 +1,66 @@
+/** Reads a secret from where the configuration says that it is. What is not there stops the start. */
+import { execFile } from 'node:child_process';
+import { findHostProgram } from '../base/find-program.js';
+import { hideVariable } from '../base/hidden-variables.js';
+import { readTrusted } from '../base/trusted-path.js';
+import type { SecretReference } from '../protocol/config-security.js';
+import { WorkcellError } from '../protocol/errors.js';
+
+const longestSecret = 65_536;
+const commandMs = 30_000;
+
+/** `key` says whose it is, such as `secrets.GITHUB_TOKEN`. Messages carry neither the secret nor what a command printed. */
+export async function readSecret(key: string, reference: SecretReference): Promise<string> {
+  const { env, file, command, value } = reference;
+  const found =
+    value ?? fromVariable(key, env) ?? fromFile(key, file) ?? (await fromCommand(key, command ?? []));
+  if (found !== '') return found;
+  throw missing(key, 'is empty. Set it, or leave the secret out.');
+}
+
+function fromVariable(key: string, name: string | undefined): string | undefined {
+  if (name === undefined) return undefined;
+  const value = process.env[name];
+  if (value === undefined || value === '')
+    throw missing(
+      key,
+      `comes from the variable ${name}, which is not set here. Set it, or leave the secret out.`,
+    );
+  hideVariable(name);
+  return value;
+}
+
+function fromFile(key: string, path: string | undefined): string | undefined {
+  if (path === undefined) return undefined;
+  try {
+    return withoutNewline(readTrusted(path, { maxBytes: longestSecret }).text);
+  } catch (cause) {
+    throw missing(key, `cannot be read: ${(cause as Error).message}.`, cause);
+  }
+}
+
+function fromCommand(key: string, [name = '', ...args]: readonly string[]): Promise<string> {
+  const program = name.startsWith('/') ? name : findHostProgram(name);
+  if (program === undefined || (name.includes('/') && !name.startsWith('/'))) {
+    const advice = 'Give a program that is installed on this machine, or its absolute path.';
+    return Promise.reject(missing(key, `comes from ${JSON.stringify(name)}, which is not found. ${advice}`));
+  }
+  return new Promise((resolve, reject) => {
+    const limits = { cwd: '/', timeout: commandMs, maxBuffer: longestSecret, windowsHide: true };
+    const child = execFile(program, args, limits, (error, printed) => {
+      if (error === null) return resolve(withoutNewline(printed));
+      const { code, killed } = error;
+      const how = killed ? `did not end within ${commandMs / 1000} seconds` : `failed (${code ?? 'no code'})`;
+      reject(missing(key, `comes from the command ${name}, which ${how}. Run it by hand to see why.`));
+    });
+    child.stdin?.end();
+  });
+}
+
+function withoutNewline(text: string): string {
+  return text.replace(/\r?\n$/, '');
+}
+
+function missing(key: string, problem: string, cause?: unknown): WorkcellError {
+  return new WorkcellError('invalid-config', `${key} ${problem}`, { details: { key }, cause });
+}
