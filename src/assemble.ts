@@ -19,6 +19,7 @@ import { type StoreAccess, type StoreOptions, storeAccess } from './runtime/even
 import type { EventStream } from './runtime/events/stream.js';
 import { connectWhenUsed } from './runtime/mcp-servers.js';
 import type { RunDefaults, Runtime } from './runtime/runtime.js';
+import { type Logger, logStatus } from './runtime/runtime-log.js';
 import type {
   Analyzer,
   AuditLogOptions,
@@ -35,6 +36,8 @@ export interface CommonOptions {
   config?: string | false | undefined;
   /** Told of each change in the life of the runtime. */
   onStatus?: ((update: StatusUpdate) => void) | undefined;
+  /** Gets one line for each action at `info`, and what led to it at `debug`; without contents and secrets. */
+  logger?: Logger | undefined;
   /** Gives up starting. */
   signal?: AbortSignal | undefined;
   /** The start fails when less than this is enforced: a tier, or a tier with facts that must be enforced too. */
@@ -191,6 +194,60 @@ export function takeActions(runtime: Runtime, events: EventStream, report: Repor
 export function runDefaults(config: LoadedConfig): RunDefaults {
   const { timeout, no_change_timeout: noChangeTimeout } = config.values.sandbox;
   return { timeoutMs: toMs(timeout), noChangeTimeoutMs: toMs(noChangeTimeout) };
+}
+
+/** Tells the caller of each change, and the log. */
+export function statusListener({ onStatus }: CommonOptions, logger: Logger | undefined): Report {
+  return (update) => {
+    if (logger !== undefined) logStatus(logger, update);
+    onStatus?.(update);
+  };
+}
+
+/** Which files speak, and what of them does not count. */
+export function logSettings(logger: Logger | undefined, { files, notHonoured, sources }: LoadedConfig): void {
+  if (logger === undefined) return;
+  const set = Object.entries(sources).filter(([, source]) => source !== 'default');
+  logger.debug({ files, settings: Object.fromEntries(set) }, 'Settings read');
+  for (const { file, key, reason } of notHonoured)
+    logger.debug({ file, key, reason }, 'A setting does not count');
+}
+
+/** Who judges, and what is there for whoever asks; by name. */
+export function logTrusted(
+  logger: Logger | undefined,
+  cell: string,
+  { policy, guards, secrets, audit }: Pick<CommonOptions, 'policy' | 'guards' | 'secrets' | 'audit'>,
+  { plugins, tools }: { plugins: readonly LoadedPlugin[]; tools: readonly FunctionTool[] },
+): void {
+  if (logger === undefined) return;
+  const fields = {
+    cell,
+    policy: policy !== undefined || guards !== undefined,
+    guards: guards?.map(({ name }) => name) ?? [],
+    secrets: secrets === undefined || typeof secrets.prepare === 'function' ? [] : Object.keys(secrets),
+    audit: audit !== undefined,
+    plugins: plugins.map(({ plugin }) => plugin.name),
+    tools: tools.map(({ name }) => name),
+  };
+  logger.debug(fields, 'The trusted side is ready');
+}
+
+export function logCell(logger: Logger | undefined, cell: Cell, begun?: number): void {
+  if (logger === undefined) return;
+  const { id, backend, workspace, isolation } = cell;
+  const named = (enforced: boolean) =>
+    isolation.facts.filter((fact) => fact.enforced === enforced).map(({ code }) => code);
+  const fields = {
+    cell: id,
+    backend,
+    workspace,
+    tier: isolation.tier,
+    enforced: named(true),
+    notEnforced: named(false),
+    ...(begun !== undefined && { startMs: Math.round(performance.now() - begun) }),
+  };
+  logger.debug(fields, `The cell enforces ${isolation.tier}`);
 }
 
 export function reasonOf(error: unknown): string {

@@ -2,6 +2,9 @@ import {
   type CommonOptions,
   checkIsolation,
   demandOf,
+  logCell,
+  logSettings,
+  logTrusted,
   onLostOf,
   readPlugins,
   readServers,
@@ -9,6 +12,7 @@ import {
   readTools,
   readTrusted,
   runDefaults,
+  statusListener,
   storeOf,
   takeActions,
 } from './assemble.js';
@@ -19,6 +23,7 @@ import type { LoadedConfig } from './config/load-config.js';
 import { type Cell, type StatusUpdate, WorkcellError } from './protocol/index.js';
 import { EventStream } from './runtime/events/stream.js';
 import { Runtime } from './runtime/runtime.js';
+import { safeLogger } from './runtime/runtime-log.js';
 import { createTrusted } from './runtime/security/trusted.js';
 
 /** What `attachRuntime` takes: the options of the trusted side, and where to look for the cell. */
@@ -33,14 +38,17 @@ export async function attachRuntime(
   cell: string | CellRef,
   options: AttachRuntimeOptions = {},
 ): Promise<Runtime> {
-  const { onStatus, signal } = options;
+  const { signal } = options;
   const config = await readSettings(options);
+  const early = safeLogger(options.logger, undefined);
+  const onStatus = statusListener(options, early);
+  logSettings(early, config);
   const { backend: name, id, place } = await refTo(cell, options);
   const backend = await keeper(name, 'attach to cells');
   const given = { ...(await givenPlace([backend], options)), ...place };
   const plugins = await readPlugins(options, config);
-  onStatus?.({ status: 'STARTING_RUNTIME', level: 'info', message: `Attaching to ${name} cell ${id}.` });
-  const context = { id, onStatus: onStatus ?? (() => {}), signal, plugins };
+  onStatus({ status: 'STARTING_RUNTIME', level: 'info', message: `Attaching to ${name} cell ${id}.` });
+  const context = { id, onStatus, signal, plugins };
   const attached = await backend.attach(id, placeOf(backend, config, given), context);
   try {
     checkIsolation(attached, demandOf(config));
@@ -60,14 +68,18 @@ async function open(
     options,
   }: { config: LoadedConfig; plugins: readonly LoadedPlugin[]; options: AttachRuntimeOptions },
 ): Promise<Runtime> {
-  const { onStatus } = options;
   const { id, backend } = cell;
   const store = storeOf(config);
   const tools = await readTools(options, config);
-  const trusted = await createTrusted({ who: id, ...(await readTrusted(options, config)), store });
+  const said = await readTrusted(options, config);
+  const trusted = await createTrusted({ who: id, ...said, store });
+  const logger = safeLogger(options.logger, trusted.mask);
+  const onStatus = statusListener(options, logger);
+  logTrusted(logger, id, said, { plugins, tools });
+  logCell(logger, cell);
   const report = (update: StatusUpdate) => {
     events.append({ kind: 'status', status: update }, 'environment');
-    onStatus?.(update);
+    onStatus(update);
   };
   const events = new EventStream(id, { store, onLost: onLostOf(config, report), continues: true });
   try {
@@ -78,6 +90,7 @@ async function open(
       events,
       plugins,
       onStatus,
+      logger,
       defaults: runDefaults(config),
       ...trusted,
       ...readServers(options, config),

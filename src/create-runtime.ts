@@ -3,6 +3,9 @@ import {
   type CommonOptions,
   checkIsolation,
   demandOf,
+  logCell,
+  logSettings,
+  logTrusted,
   onLostOf,
   type Report,
   readPlugins,
@@ -12,6 +15,7 @@ import {
   readTrusted,
   reasonOf,
   runDefaults,
+  statusListener,
   storeOf,
   takeActions,
 } from './assemble.js';
@@ -20,10 +24,11 @@ import { type BackendConfig, backendNames, loadBackend } from './backends/index.
 import { keeper } from './cells.js';
 import { chooseBackend } from './config/choose-backend.js';
 import type { LoadedConfig } from './config/load-config.js';
-import { type StatusUpdate, WorkcellError } from './protocol/index.js';
+import { type Demand, type StatusUpdate, WorkcellError } from './protocol/index.js';
 import type { StoreAccess } from './runtime/events/open.js';
 import { EventStream } from './runtime/events/stream.js';
 import { Runtime } from './runtime/runtime.js';
+import { type Logger, safeLogger } from './runtime/runtime-log.js';
 import { createTrusted } from './runtime/security/trusted.js';
 
 /** A backend with its options; with none named, the configuration names it or the safest one here is chosen. */
@@ -49,7 +54,8 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
     workspace,
     minIsolation,
     config: file,
-    onStatus,
+    onStatus: _onStatus,
+    logger: given,
     signal,
     policy,
     guards,
@@ -63,14 +69,15 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
   } = options as GivenOptions;
   const config = await readSettings(options, { backend: named, workspace });
   const demand = demandOf(config, own.network);
-  const name =
-    config.values.backend ?? (await chooseBackend({ known: backendNames, load: loadBackend, demand }));
+  const early = safeLogger(given, undefined);
+  logSettings(early, config);
+  const name = config.values.backend ?? (await choose(demand, early));
   const backend = await loadBackend(name);
   if (own.keepAlive === true) await keeper(name, 'keep cells alive');
   const id = randomBytes(8).toString('hex');
   const report = (update: StatusUpdate) => {
     events.append({ kind: 'status', status: update }, 'environment');
-    onStatus?.(update);
+    onStatus(update);
   };
   const plugins = await readPlugins(options, config);
   const tools = await readTools(options, config);
@@ -78,6 +85,10 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
   if (signal?.aborted) throw new WorkcellError('cancelled', 'The start was cancelled before it began.');
   const store = storeOf(config);
   const trusted = await createTrusted({ who: id, ...said, store });
+  const logger = safeLogger(given, trusted.mask);
+  const onStatus = statusListener(options, logger);
+  logTrusted(logger, id, said, { plugins, tools });
+  const begun = performance.now();
   const events = await openEvents(id, config, store, report).catch((error: unknown) => {
     trusted.release?.();
     throw error;
@@ -95,11 +106,21 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
       plugins,
     });
     try {
+      logCell(logger, cell, begun);
       checkIsolation(cell, demand);
       report({ status: 'RUNTIME_STARTED', level: 'info', message: `Cell ${id} runs in backend ${name}.` });
       const defaults = runDefaults(config);
       const servers = readServers(options, config);
-      const runtime = new Runtime({ cell, events, plugins, onStatus, defaults, ...trusted, ...servers });
+      const runtime = new Runtime({
+        cell,
+        events,
+        plugins,
+        onStatus,
+        logger,
+        defaults,
+        ...trusted,
+        ...servers,
+      });
       if (tools.length > 0) runtime.add(tools);
       if (eventOptions?.drivable) takeActions(runtime, events, report);
       return runtime;
@@ -113,6 +134,14 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
     await events.close();
     throw error;
   }
+}
+
+async function choose(demand: Demand, logger: Logger | undefined): Promise<string> {
+  const onPassed = (backend: string, reason: string) =>
+    logger?.debug({ backend, reason }, `Backend ${backend} is passed by`);
+  const name = await chooseBackend({ known: backendNames, load: loadBackend, demand, onPassed });
+  logger?.debug({ backend: name, demand }, `Backend ${name} is the safest that can start here`);
+  return name;
 }
 
 /** Without a store that was asked for, the one of this user is opened while the cell starts. */

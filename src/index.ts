@@ -45,6 +45,7 @@ export type { LoadedMicroagents } from './runtime/microagents/loaded.js';
 export type { Microagent } from './runtime/microagents/microagent.js';
 export type { RuntimeMicroagents } from './runtime/microagents/microagents.js';
 export type { RunOptions, Runtime } from './runtime/runtime.js';
+export type { Logger } from './runtime/runtime-log.js';
 export type { ForwardedPort } from './runtime/runtime-ports.js';
 export type {
   FunctionTool,

@@ -1,6 +1,7 @@
 /** Options that several commands share. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { collect } from '../base/command-line.js';
+import { type LogLevel, logLevels } from '../protocol/config.js';
 
 export interface CellOptions {
   backend?: string;
@@ -11,6 +12,7 @@ export interface CellOptions {
   keepAlive?: true;
   attach?: string;
   verbose?: true;
+  logLevel?: LogLevel;
 }
 
 /** Adds the options that say where a cell comes from. */
@@ -28,7 +30,14 @@ export function withCellOptions(command: Command, { workspace = true } = {}): Co
       )
       .option('--keep-alive', 'leave the cell running at the end and print its id')
       .option('--attach <id>', 'work in a kept cell, and leave it running'),
-  ).option('-v, --verbose', 'log what happens to standard error');
+  )
+    .option('-v, --verbose', 'log what happens to standard error, as with --log-level debug')
+    .addOption(
+      new Option(
+        '--log-level <level>',
+        'what is logged to standard error (default: that of the configuration)',
+      ).choices(logLevels),
+    );
 }
 
 export function withConfigOption(command: Command): Command {

@@ -1,5 +1,6 @@
 /** The log of the command line, on standard error: JSON lines, or readable ones on a terminal. */
 import { type LogLevel, logLevels } from '../protocol/config.js';
+import type { Logger } from '../runtime/runtime-log.js';
 import { plainText } from './sanitize.js';
 
 type Level = Exclude<LogLevel, 'silent'>;
@@ -12,6 +13,12 @@ export function createLog(level: LogLevel): Log {
     if (logLevels.indexOf(at) > logLevels.indexOf(level)) return;
     process.stderr.write(write(at, message, fields));
   };
+}
+
+/** The same log for a runtime. */
+export function loggerOf(log: Log): Logger {
+  const write = (level: Level) => (fields: object, message: string) => log(level, message, { ...fields });
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
 }
 
 function jsonLine(level: Level, msg: string, fields: Record<string, unknown>): string {

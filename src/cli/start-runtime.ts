@@ -10,7 +10,7 @@ import type {
 import type { Config } from '../protocol/config.js';
 import type { PolicyOptions } from '../runtime/security/index.js';
 import type { CellOptions } from './cell-options.js';
-import { createLog, type Log } from './cli-log.js';
+import { createLog, type Log, loggerOf } from './cli-log.js';
 import { Progress } from './start-progress.js';
 
 interface Started {
@@ -26,23 +26,20 @@ export async function startRuntime(
   given: Given = {},
 ): Promise<Started> {
   const { loadConfig } = await import('../config/load-config.js');
-  const { config: file, verbose } = options;
+  const { config: file, verbose, logLevel } = options;
   const { values, notHonoured } = await loadConfig({ cwd: process.cwd(), env: process.env, file });
-  const log = createLog(verbose ? 'debug' : values.log.level);
+  const log = createLog(logLevel ?? (verbose ? 'debug' : values.log.level));
   for (const { file: foreign, key, reason } of notHonoured)
     if (key === undefined)
       log('warn', `The configuration file is not read: it ${reason}.`, { file: foreign });
   const progress = new Progress();
-  const onStatus = (update: StatusUpdate) => {
-    // A start that fails is reported as the error it throws.
-    log(update.status === 'ERROR' ? 'debug' : update.level, update.message, { status: update.status });
-    progress.show(update.message);
-  };
+  const onStatus = (update: StatusUpdate) => progress.show(update.message);
   try {
     const { place, offersTools = false, policy, ...trusted } = given;
     const common = {
       config: file,
       onStatus,
+      logger: loggerOf(log),
       signal,
       ...trusted,
       policy: await settledPolicy(policy, values.security),
@@ -80,7 +77,7 @@ async function settledPolicy(
   return { ...asked, ...given, onRisk: { ...given?.onRisk, ...onRisk } as PolicyOptions['onRisk'] };
 }
 
-type Common = Pick<CreateRuntimeOptions, 'config' | 'onStatus' | 'signal' | 'tools'> & Trusted;
+type Common = Pick<CreateRuntimeOptions, 'config' | 'onStatus' | 'logger' | 'signal' | 'tools'> & Trusted;
 
 async function create(options: CellOptions, common: Common): Promise<Runtime> {
   const { createRuntime } = await import('../create-runtime.js');

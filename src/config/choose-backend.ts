@@ -11,8 +11,10 @@ export async function chooseBackend(options: {
   known: readonly string[];
   load: (name: string) => Promise<Backend>;
   demand?: Demand | undefined;
+  /** Told of each that was passed by, and why. */
+  onPassed?: ((name: string, reason: string) => void) | undefined;
 }): Promise<string> {
-  const { known, load, demand = {} } = options;
+  const { known, load, demand = {}, onPassed } = options;
   const reasons: string[] = [];
   for (const name of candidateNames.filter((candidate) => known.includes(candidate))) {
     const probe = await (await load(name)).probe();
@@ -22,6 +24,7 @@ export async function chooseBackend(options: {
     const lack = shortfall({ tier, facts: [...facts] }, { tier: demand.tier, facts: told });
     if (probe.available && lack === undefined) return name;
     const reason = probe.available ? `It ${lack}.` : probe.summary;
+    onPassed?.(name, reason);
     reasons.push(`${name}: ${[reason, ...probe.advice].join(' ')}`);
   }
   throw new WorkcellError('backend-unavailable', explain(reasons, known), {

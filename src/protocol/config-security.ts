@@ -164,5 +164,4 @@ export const securitySchema = z
   .prefault({});
 
 export type SecuritySettings = z.output<typeof securitySchema>;
-export type SecretSettings = z.output<typeof secretsSchema>;
 export type SecretReference = z.output<typeof secretReferenceSchema>;

@@ -31,6 +31,7 @@ import { maskTerminal } from './masked-bytes.js';
 import { downloadMasked } from './masked-download.js';
 import { isFor, maskOutput, wantedFrom, widened } from './masked-output.js';
 import { withMarks } from './progress-marks.js';
+import { type Logger, logAction, logDecision } from './runtime-log.js';
 import type { JudgedAction } from './security/analyzers/analyzer.js';
 import type { Effect } from './security/trusted.js';
 
@@ -95,6 +96,8 @@ export interface Trusted {
   readonly credential?: ((name: string, host: string) => Promise<string>) | undefined;
   /** Told of each action once it has ended or was refused. */
   readonly audit?: ((effect: Effect) => void | Promise<void>) | undefined;
+  /** Told of each action, and of what led to its end. */
+  readonly logger?: Logger | undefined;
   /** Lets go of what these parts hold open, once the runtime is closed. */
   readonly release?: (() => void) | undefined;
 }
@@ -153,9 +156,12 @@ function takeOwn<Name extends ActionName>(pipeline: Pipeline, action: ActionInpu
 
 const mostShells = 1024;
 
-function noteShell({ shells }: Pipeline, observation: object): void {
+function noteShell({ shells, logger, cell }: Pipeline, observation: object): void {
   const { session, cwd } = observation as { readonly session?: unknown; readonly cwd?: unknown };
   if (shells === undefined || typeof session !== 'string') return;
+  const isOpen = typeof cwd === 'string';
+  if (logger !== undefined && isOpen !== (typeof shells.get(session) === 'string'))
+    logger.debug({ cell, session, cwd }, isOpen ? 'Session opened' : 'Session closed');
   shells.delete(session);
   shells.set(session, typeof cwd === 'string' ? cwd : null);
   if (shells.size > mostShells) shells.delete(shells.keys().next().value ?? '');
@@ -285,7 +291,7 @@ async function transfer<Result>(
 
 /** Records an action, has it judged, and sees to it that whatever fails is recorded and leaves as one kind of error. */
 async function accompany<Result>(
-  { events, guards = [], mask, audit, workspace, cell, shells }: Pipeline,
+  { events, guards = [], mask, audit, logger, workspace, cell, shells }: Pipeline,
   action: JudgedAction,
   {
     source = 'agent',
@@ -299,11 +305,13 @@ async function accompany<Result>(
   const open = withoutSecrets(definition, action);
   const shown = mask === undefined ? open : mask.value(open);
   const cause = events.append({ kind: 'action', action: shown }, source);
+  const begun = logger === undefined ? 0 : performance.now();
   onRecorded?.(cause);
   let decision: Decision | undefined;
   const record = (made: Decision) => {
     decision = mask === undefined ? made : mask.value(made);
     events.append({ kind: 'decision', cause, decision }, made.by === 'person' ? 'user' : 'environment');
+    if (logger !== undefined) logDecision(logger, cell, action.action, decision);
   };
   try {
     const { session } = action;
@@ -315,9 +323,11 @@ async function accompany<Result>(
     const audited = audit?.({ action: shown, decision, observation });
     if (audited !== undefined) await audited;
     await events.kept();
+    if (logger !== undefined) logAction(logger, cell, action.action, begun, { observation });
     return result;
   } catch (thrown) {
     const error = toWorkcellError(thrown, mask);
+    if (logger !== undefined) logAction(logger, cell, action.action, begun, { error: error.toJSON() });
     events.append({ kind: 'error', cause, error: error.toJSON() }, 'environment');
     await audit?.({ action: shown, decision, error: error.toJSON() });
     // The failure is what the caller must hear of, also where it is that nothing can be kept.

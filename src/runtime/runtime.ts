@@ -335,10 +335,22 @@ export class Runtime implements Executor, AsyncDisposable {
   }
 
   #pipeline(): Pipeline {
-    const { events, guards, mask, prepare, before, audit } = this.#parts;
+    const { events, guards, mask, prepare, before, audit, logger } = this.#parts;
     const { id: cell, workspace } = this;
     const shells = this.#shells;
-    return { executor: this.#open(), events, cell, workspace, shells, guards, mask, prepare, before, audit };
+    return {
+      executor: this.#open(),
+      events,
+      cell,
+      workspace,
+      shells,
+      guards,
+      mask,
+      prepare,
+      before,
+      audit,
+      logger,
+    };
   }
 
   #open() {

@@ -130,13 +130,21 @@ describe('logs', () => {
       .split('\n')
       .map((line) => JSON.parse(line));
     expect(lines.map(({ status }) => status)).toContain('READY');
-    expect(lines.at(-1)).toMatchObject({ level: 'info', endedBy: 'exit', exitCode: 0 });
+    expect(lines).toContainEqual(
+      expect.objectContaining({ level: 'info', action: 'run', outcome: 'ok', exitCode: 0, endedBy: 'exit' }),
+    );
+    expect(lines).toContainEqual(expect.objectContaining({ level: 'debug', msg: 'The cell enforces none' }));
+    expect(stderr).not.toContain('echo hi');
   });
 
-  test('[log] level decides without it', async () => {
+  test('[log] level decides without it, and --log-level above both', async () => {
     const env = { WORKCELL_LOG_LEVEL: 'info' };
-    expect((await workcell(['run', '--backend', 'cli', 'true'], { env })).stderr).toContain(
-      '"status":"READY"',
-    );
+    const run = ['run', '--backend', 'cli'];
+    const [configured, given] = await Promise.all([
+      workcell([...run, 'true'], { env }),
+      workcell([...run, '--verbose', '--log-level', 'error', 'true'], { env }),
+    ]);
+    expect(configured.stderr).toContain('"status":"READY"');
+    expect(given.stderr).toBe('');
   });
 });

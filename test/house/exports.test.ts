@@ -62,6 +62,7 @@ const surface = {
       'IsolationTier',
       'ListCellsOptions',
       'LoadedMicroagents',
+      'Logger',
       'Microagent',
       'MinIsolation',
       'Observation',

@@ -44,7 +44,7 @@ async function code(given: string, options: CodeCommandOptions): Promise<void> {
   const { textOf } = await import('../../cell/plugins/jupyter/code-output-text.js');
   const source = given === '-' ? await text(process.stdin) : given;
   using interrupts = watchInterrupts();
-  const { runtime, log, end } = await startRuntime(options, interrupts.signal);
+  const { runtime, end } = await startRuntime(options, interrupts.signal);
   const output = options.json ? undefined : openOutput(() => interrupts.abort(141));
   let observation: Observation<'run_code'>;
   try {
@@ -61,8 +61,7 @@ async function code(given: string, options: CodeCommandOptions): Promise<void> {
     output?.end();
     await end();
   }
-  const { endedBy, status, durationMs, notice } = observation;
-  log('info', 'The code ended.', { endedBy, status, durationMs });
+  const { endedBy, notice } = observation;
   if (options.json) process.stdout.write(`${JSON.stringify(observation)}\n`);
   if (notice !== undefined) process.stderr.write(`workcell: ${notice}\n`);
   process.exitCode = (endedBy === 'cancelled' ? interrupts.exitCode() : undefined) ?? exitCodeOf(observation);

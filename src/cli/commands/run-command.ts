@@ -94,8 +94,7 @@ async function run(words: string[], options: RunCommandOptions): Promise<void> {
     output?.end();
     await end();
   }
-  const { endedBy, exitCode, durationMs, notice } = observation;
-  log('info', 'The command ended.', { endedBy, exitCode, durationMs });
+  const { endedBy, notice } = observation;
   if (notice !== undefined) log('warn', notice);
   if (options.json) {
     const kept = options.keepAlive && { cell: runtime.id };
