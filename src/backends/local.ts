@@ -71,7 +71,7 @@ export default defineBackend({
       lease?.release();
       await server.end();
       await reap(id);
-      removeHome(home);
+      await removeHome(home);
       throw error;
     }
   },
@@ -86,7 +86,7 @@ async function startLasting(
   token: string,
   workspace: string | undefined,
 ): Promise<{ home: Home; process: ServerProcess; lease: Lease }> {
-  const made = makeLastingHome(id);
+  const made = await makeLastingHome(id);
   const lease = await takeLease(id, made.path);
   const server = startLocalServer(made.path, { keepAlive: true });
   return { home: keepHome(made, { id, token, pid: server.pid, workspace }), process: server, lease };
@@ -116,7 +116,7 @@ async function connect(parts: {
   let stopping: Promise<void> | undefined;
   const clean = async () => {
     await reap(id);
-    removeHome(home);
+    await removeHome(home);
   };
   return {
     id,

@@ -113,21 +113,21 @@ describe('the server of a local cell', () => {
 
   test.each([
     ['before its server is started', ''],
-    ['before its server can be found', 'startProcess(home.path, { keepAlive: true });'],
+    ['before its server can be found', 'startLocalServer(home.path, { keepAlive: true });'],
     [
       'before its server is told to begin',
-      "keepHome(home, { id, token: 't', pid: startProcess(home.path, { keepAlive: true }).pid });",
+      "keepHome(home, { id, token: 't', pid: startLocalServer(home.path, { keepAlive: true }).pid });",
     ],
   ])('nothing is left of a starter that was killed %s', async (_when, more) => {
     const id = randomBytes(8).toString('hex');
     const program = `
       import { keepHome, makeLastingHome } from './src/backends/local/local-home.ts';
-      import { startProcess } from './src/backends/local/child.ts';
+      import { startLocalServer } from './src/backends/local/local-server.ts';
       const id = '${id}';
-      const home = makeLastingHome(id);
+      const home = await makeLastingHome(id);
       ${more}
       process.kill(process.pid, 'SIGKILL');`;
-    await once(runProgram(program), 'exit');
+    expect(await once(runProgram(program), 'exit')).toEqual([null, 'SIGKILL']);
     const left = () => readdirSync(dirname(openLastingHome(id).path)).filter((name) => name.includes(id));
     const swept = async () => {
       await local.list?.({});

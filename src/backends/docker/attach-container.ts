@@ -113,7 +113,7 @@ export async function reap(engine: Engine): Promise<void> {
       orphans.map(async ({ Id, Labels }) => {
         await removeContainer(engine.docker.getContainer(Id));
         const home = findHome(homeOf(Labels));
-        if (home !== undefined) removeHome(home);
+        if (home !== undefined) await removeHome(home);
       }),
     );
   } catch {

@@ -4,7 +4,7 @@ import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, writeFileSync 
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { enterOwn, runtimeDirectory, temporaryDirectory } from '../../base/own-directory.js';
-import { removeTree } from '../../base/remove-tree.js';
+import { discardTree } from '../../base/remove-tree.js';
 import { makeScratch } from '../../cell/launchers/scratch.js';
 import type { CellSettings } from '../../cell/server/serve-cell.js';
 import { isolationSchema } from '../../protocol/index.js';
@@ -71,8 +71,9 @@ function homeAt(path: string): Home {
   return { path, wire: below('w'), nothing: below('n'), overlays: below('o'), plugins: below('p') };
 }
 
-export function removeHome({ path }: Home): void {
-  removeTree(path, { onlyOwn: true });
+/** It may hold a workspace, and so whatever programs put there. */
+export function removeHome({ path }: Home): Promise<void> {
+  return discardTree(path, { onlyOwn: true });
 }
 
 /** For the executor. Others do not get as far as this, on either side. */

@@ -106,7 +106,7 @@ export async function startContainer(
   } catch (error) {
     lease?.release();
     await removeContainer(container);
-    removeHome(home);
+    await removeHome(home);
     throw await explainStart(engine, options, error);
   }
 }
@@ -214,7 +214,7 @@ export function makeCell(parts: {
         } finally {
           lease?.release();
           await removeContainer(container);
-          removeHome(home);
+          await removeHome(home);
         }
       })();
       return stopping;

@@ -38,7 +38,7 @@ export async function attachLocal(
     lease.release();
     await end(state);
     await reap(id);
-    removeHome(home);
+    await removeHome(home);
   };
   const { executor, info } = await connectExecutor(
     { socketPath: home.socketPath },
@@ -80,7 +80,7 @@ export async function attachLocal(
 
 export async function listLocal(): Promise<FoundCell[]> {
   return Promise.all(
-    lastingCells().map(async (state) => {
+    (await lastingCells()).map(async (state) => {
       const { path, workspace } = openLastingHome(state.id);
       return {
         id: state.id,

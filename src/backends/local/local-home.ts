@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { z } from 'zod';
 import { enterOwn, type OwnDirectory, runtimeDirectory } from '../../base/own-directory.js';
-import { removeTree } from '../../base/remove-tree.js';
+import { discardTree } from '../../base/remove-tree.js';
 import { canSignal, readProcess } from '../../cell/launchers/process-table.js';
 import { isAbandoned, makeScratch, ownedPrefix } from '../../cell/launchers/scratch.js';
 
@@ -44,9 +44,9 @@ export function makeHome(): Home {
  * A home that stays when this process ends. Until `keepHome` gives it the name by which it is found, it carries that of
  * this process: should this process be killed before, the next one removes it.
  */
-export function makeLastingHome(id: string): Home {
+export async function makeLastingHome(id: string): Promise<Home> {
   const directory = runtimeDirectory();
-  sweep(directory);
+  await sweep(directory);
   const path = join(directory.path, `${ownedPrefix()}${id}`);
   mkdirSync(path, { mode: 0o700 });
   return furnish(path);
@@ -65,8 +65,9 @@ export function openLastingHome(id: string): Home {
   return homeAt(join(runtimeDirectory().path, id));
 }
 
-export function removeHome({ path }: Home): void {
-  removeTree(path);
+/** It may hold a workspace, and so whatever programs put there. */
+export function removeHome({ path }: Home): Promise<void> {
+  return discardTree(path);
 }
 
 export function newToken(): string {
@@ -97,21 +98,21 @@ export function isRunning({ pid, startTicks }: State): boolean {
 }
 
 /** The cells that can be found, without those that ended in order or never began. */
-export function lastingCells(): State[] {
+export async function lastingCells(): Promise<State[]> {
   const directory = runtimeDirectory();
-  sweep(directory);
+  await sweep(directory);
   return readdirSync(directory.base)
     .map((name) => readState(name, directory))
     .filter((state) => state !== undefined);
 }
 
 /** Removes what a starter that was killed, or a server that ended in order, could not remove itself. */
-function sweep(directory: OwnDirectory): void {
+async function sweep(directory: OwnDirectory): Promise<void> {
   for (const name of readdirSync(directory.base)) {
     const state = readState(name, directory);
     const place = join(directory.base, name);
     const over = state !== undefined && !isRunning(state) && !existsSync(homeAt(place).socketPath);
-    if (over || isAbandoned(name)) removeTree(place, { onlyOwn: true });
+    if (over || isAbandoned(name)) await discardTree(place, { onlyOwn: true });
   }
 }
 

@@ -28,7 +28,7 @@ function fill(count: number): void {
       const index = idle.indexOf(prepared);
       if (index === -1) return;
       idle.splice(index, 1);
-      removeHome(prepared.home);
+      void removeHome(prepared.home);
     });
   }
 }

@@ -45,7 +45,7 @@ export async function startKept(options: SandboxOptions, context: StartContext):
     if (life !== undefined) await askCell(home, id, { token, ask: 'stop' }).catch(() => {});
     life?.close();
     lease.release();
-    removeCellHome(home);
+    await removeCellHome(home);
     throw error;
   }
 }
@@ -64,8 +64,8 @@ export async function attachKept(id: string, _place: object, context: StartConte
   const lease = await takeLease(id, home.path);
   let life: Life | undefined;
   try {
-    life = await watchCell(home, id, token).catch((error: unknown) => {
-      if (isDisconnected(error)) removeCellHome(home);
+    life = await watchCell(home, id, token).catch(async (error: unknown) => {
+      if (isDisconnected(error)) await removeCellHome(home);
       throw error;
     });
     if (isPaused(home)) await askCell(home, id, { token, ask: 'resume' });
@@ -80,13 +80,13 @@ export async function attachKept(id: string, _place: object, context: StartConte
 /** What a cell that was not to be kept has left, because its keeper was killed, is removed on the way. */
 export async function listKept(): Promise<FoundCell[]> {
   const found = await Promise.all(
-    listCellIds().map(async (id): Promise<FoundCell | undefined> => {
+    (await listCellIds()).map(async (id): Promise<FoundCell | undefined> => {
       const home = cellHome(id);
       const state = readState(id);
       const runs = await isListening(home.control);
       const heldBy = await leaseHolder(home.path);
       if (state?.keepAlive !== true) {
-        if (!runs && heldBy === undefined) removeCellHome(home);
+        if (!runs && heldBy === undefined) await removeCellHome(home);
         return undefined;
       }
       return {
@@ -145,7 +145,7 @@ async function connect(parts: {
             if (!isDisconnected(error)) throw error;
           })
           .finally(leave);
-        removeCellHome(home);
+        await removeCellHome(home);
       })();
       return stopping;
     },

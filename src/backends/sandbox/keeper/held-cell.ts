@@ -40,7 +40,7 @@ export async function holdCell(request: StartRequest): Promise<HeldCell> {
   function stop(): Promise<void> {
     stopping ??= (async () => {
       for (const step of undo) await step();
-      removeCellHome(home);
+      await removeCellHome(home);
       for (const socket of watchers) socket.end();
       onOver();
     })();

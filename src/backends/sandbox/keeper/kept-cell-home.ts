@@ -17,7 +17,7 @@ import {
   openOwnDirectory,
   runtimeDirectory,
 } from '../../../base/own-directory.js';
-import { removeTree } from '../../../base/remove-tree.js';
+import { discardTree } from '../../../base/remove-tree.js';
 import { isAbandoned, ownedPrefix, removeFile } from '../../../cell/launchers/scratch.js';
 import { isolationSchema } from '../../../protocol/index.js';
 import { type Lease, takeLease } from '../../lease.js';
@@ -58,8 +58,9 @@ export function cellHome(id: string): CellHome {
   return homeAt(join(cells().path, id));
 }
 
-export function removeCellHome({ path }: CellHome): void {
-  removeTree(path, { onlyOwn: true });
+/** It may hold a workspace, and so whatever programs put there. */
+export function removeCellHome({ path }: CellHome): Promise<void> {
+  return discardTree(path, { onlyOwn: true });
 }
 
 export function newToken(): string {
@@ -100,12 +101,12 @@ export function isPaused({ path }: CellHome): boolean {
 }
 
 /** Ids of all that are there. What a starter that was killed has left is removed. */
-export function listCellIds(): string[] {
+export async function listCellIds(): Promise<string[]> {
   const directory = cells();
-  return readdirSync(directory.base).filter((name) => {
-    if (isAbandoned(name)) removeTree(join(directory.base, name), { onlyOwn: true });
-    return !name.startsWith('workcell-');
-  });
+  const names = readdirSync(directory.base);
+  for (const name of names.filter(isAbandoned))
+    await discardTree(join(directory.base, name), { onlyOwn: true });
+  return names.filter((name) => !name.startsWith('workcell-'));
 }
 
 /** The directory that keepers listen in. */
