@@ -63,7 +63,7 @@ test('it starts where there is nothing else, not even a C library', async () => 
     );
   const { stdout, stderr } = start(...bundle.command(), 'executor', '--help');
   expect(stderr).toBe('');
-  expect(stdout).toContain('Serve the executor of this machine over HTTP');
+  expect(stdout).toContain('Serve this machine, or a cell, over HTTP');
 
   // What opens terminals has libraries of its own.
   const addon = `${bundleMount}/node_modules/@lydell/node-pty-linux-${process.arch}/pty.node`;
