@@ -47,7 +47,7 @@ import {
   type SecretInput,
   toContext,
 } from './verb-call.js';
-import { addVerbs, type RuntimeVerbs } from './verbs/index.js';
+import { addBuiltinVerbs, addPluginVerbs, type RuntimeVerbs } from './verbs/index.js';
 
 /** How to run a command: session, limits, and who hears about its output. */
 export interface RunOptions extends ActionOptions<'run', 'command'> {
@@ -102,6 +102,10 @@ export class Runtime implements Executor, AsyncDisposable {
   #status: RuntimeStatus = 'RUNTIME_STARTED';
   #closing: Promise<void> | undefined;
 
+  static {
+    addBuiltinVerbs(Runtime.prototype, (runtime) => runtime.#call);
+  }
+
   constructor(parts: RuntimeParts) {
     const { cell, events } = parts;
     this.#parts = parts;
@@ -123,7 +127,7 @@ export class Runtime implements Executor, AsyncDisposable {
       set: async (variables) => void (await this.execute({ action: 'set_env', variables: { ...variables } })),
       unset: async (...names) => void (await this.execute({ action: 'unset_env', names })),
     };
-    addVerbs(this, call, parts.plugins ?? []);
+    addPluginVerbs(this, call, parts.plugins ?? []);
     this.#setStatus({ status: 'READY', level: 'info', message: `Cell ${cell.id} is ready.` });
     void cell.lost?.then((reason) => {
       if (this.#closing === undefined)

@@ -31,10 +31,17 @@ const builtinVerbs = {
 
 type MakeVerb = (runtime: OwnRuntime) => unknown;
 
-/** Gives a Runtime the verbs of this package and of its plugins. Each is made when it is first used. */
-export function addVerbs(target: object, runtime: OwnRuntime, plugins: readonly LoadedPlugin[]): void {
+/** Gives every Runtime the verbs of this package. `runtimeOf`: what one of them makes its verbs from. */
+export function addBuiltinVerbs<Target extends object>(
+  prototype: Target,
+  runtimeOf: (target: Target) => OwnRuntime,
+): void {
   for (const [name, make] of Object.entries<MakeVerb>(builtinVerbs))
-    addVerb(target, name, () => make(runtime));
+    addVerb(prototype, name, (target) => make(runtimeOf(target)));
+}
+
+/** Gives one Runtime the verbs of its plugins. */
+export function addPluginVerbs(target: object, runtime: OwnRuntime, plugins: readonly LoadedPlugin[]): void {
   for (const { plugin } of plugins) {
     for (const [name, make] of Object.entries<MakeVerb>(plugin.verbs ?? {})) {
       if (name in target) throw taken(plugin.name, name);
@@ -43,12 +50,17 @@ export function addVerbs(target: object, runtime: OwnRuntime, plugins: readonly 
   }
 }
 
-function addVerb(target: object, name: string, make: () => unknown): void {
+/** Each is made when a runtime first uses it. */
+function addVerb<Target extends object>(
+  target: Target,
+  name: string,
+  make: (target: Target) => unknown,
+): void {
   Object.defineProperty(target, name, {
     configurable: true,
-    get() {
-      const value = make();
-      Object.defineProperty(target, name, { value, configurable: true });
+    get(this: Target) {
+      const value = make(this);
+      Object.defineProperty(this, name, { value, configurable: true });
       return value;
     },
   });
