@@ -79,8 +79,8 @@ export interface PluginPort {
 }
 
 /** Makes members of a Runtime, each when it is first used. */
-export type Verbs<Name extends keyof RuntimeVerbs = keyof RuntimeVerbs> = {
-  readonly [Verb in Name]?: (runtime: PluginRuntime) => RuntimeVerbs[Verb];
+export type Verbs = {
+  readonly [Verb in keyof RuntimeVerbs]?: (runtime: PluginRuntime) => RuntimeVerbs[Verb];
 };
 
 type Input<Definition> = Definition extends { readonly input: infer Schema extends z.ZodType }
