@@ -25,6 +25,7 @@ const write = (path: string, content: string) => ({ action: 'write', path, conte
 test.each<[string, Step[]]>([
   ['a variable', ['x=rm', '$x -rf /']],
   ['a variable of the cell', [{ action: 'set_env', variables: { X: 'rm -rf /' } }, '$X']],
+  ['a name for a variable', ['declare -n r=LD_PRELOAD', 'r=/tmp/x.so; ls']],
   ['a function', ['f() { "$@"; }', 'f rm -rf /']],
   ['an alias', ['shopt -s expand_aliases; alias l="rm -rf"', 'l /']],
   ['a directory', ['cd /etc', 'rm -rf ssh']],

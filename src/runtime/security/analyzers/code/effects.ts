@@ -92,6 +92,7 @@ const actions: Readonly<Record<string, Acts | undefined>> = {
     kind: 'command',
     argv: ['kill', '-9', ...texts(args).filter((word) => /^-?1$/.test(word))],
   })),
+  run_path: (call) => command(['python3'], subjects(call), 1),
   ...same('reboot', () => ({ kind: 'command', argv: ['reboot'] })),
   ...same(
     'system popen popen2 popen3 execSync execFile execFileSync spawn spawnSync shell_exec passthru proc_open getoutput getstatusoutput check_output check_call Popen execv execve execvp execvpe execl execlp execle spawnl spawnlp spawnv spawnvp posix_spawn Command capture2 capture2e capture3 capture3e create_subprocess_shell create_subprocess_exec execute exec_command pcntl_exec execa execaCommand os_execute syscall subprocess getoutput2',

@@ -6,6 +6,7 @@ import { judgeRemoval } from '../paths/changes.js';
 import { unknownText } from '../paths/place.js';
 import { judgeRead } from '../paths/sensitive.js';
 import { write } from '../programs/file-effects.js';
+import { judgeAssignment } from '../programs/variables.js';
 import type { Scope } from '../shell/scope.js';
 import { type Effect, effectOf, isActing } from './effects.js';
 import { readCalls } from './reader.js';
@@ -29,7 +30,7 @@ const posts =
 const runs =
   /\b(?:exec|eval|compile|execfile|os\.system|system|popen|Function|instance_eval|vm\.run\w*|loadstring)\s*\(|\bsubprocess\b|child_process|\beval\b/;
 const decodes =
-  /b64decode|atob\(|'base64'|"base64"|unhexlify|fromhex|bytes\.fromhex|decode_base64|Base64\.decode|base64_decode|pack\s*\(?\s*['"]H|codecs\.decode|zlib\.decompress|marshal\.loads|\.decode\(\s*['"]hex|(?:chr\(\d+\)[.+\s]*){4,}/;
+  /b64decode|atob\(|'base64'|"base64"|unhexlify|fromhex|bytes\.fromhex|decode_base64|Base64\.decode|base64_decode|pack\s*\(?\s*['"]H|codecs\.decode|zlib\.decompress|marshal\.loads|\.decode\(\s*['"]hex|(?:chr\(\d+\)[.+\s]*){4,}|\bbytes(?:array)?\s*\(\s*\[|\bmap\(\s*chr\b/;
 
 const patterns: readonly Pattern[] = [
   { all: [socket, starts], reason: 'Connects a shell to the network.' },
@@ -108,6 +109,8 @@ function judgeHere(given: string, scope: Scope, language: string): string | unde
   const bare = /\b(?:exec|eval)\b/.test(code) ? code : withoutProse(code);
   for (const { all, reason } of patterns)
     if (all.every((expression) => expression.test(bare))) scope.high(`Code for ${language}: ${reason}`);
+  if (unseen.test(bare)) scope.medium(`Code for ${language} runs a file that is not seen.`);
+  judgeVariables(code, scope);
   for (const [, source = ''] of code.matchAll(/\bdo shell script "((?:\\.|[^"\\])*)"/g))
     scope.read(source.replaceAll('\\"', '"'));
   if (capable.test(bare)) suspectTexts(code, scope);
@@ -143,6 +146,30 @@ function judgeHere(given: string, scope: Scope, language: string): string | unde
 function deepened(effect: Exclude<Effect, { kind: 'print' }>): Exclude<Effect, { kind: 'print' }> {
   if (effect.kind !== 'command' || effect.argv[0] !== 'rm') return effect;
   return { kind: 'command', argv: ['rm', '-rf', ...effect.argv.slice(2)] };
+}
+
+/** Code that is taken out of a file and run. */
+const unseen = /\brunpy\b|\bexecfile\s*\(|\bexec\s*\(\s*(?:compile\s*\(\s*)?(?:open|Path)\s*\(/;
+
+/** `os.environ['X'] = 'y'`, `putenv('X', 'y')`, `process.env.X = 'y'`, `ENV['X'] = 'y'`, `$ENV{X} = 'y'`. */
+const settings =
+  /(?:\benviron(?:\.setdefault)?|\b(?:os\.)?(?:putenv|setenv|unsetenv)|\bENV|process\.env|\$ENV)\s*[[({.]\s*b?["']?([A-Za-z_]\w*)["']?\s*[\])}]?\s*(?:=(?!=)|,|=>)\s*(?:b?(["'`])([^\n]*?)\2)?/g;
+const entries = /["']?([A-Za-z_]\w*)["']?\s*[:=]\s*b?(["'])([^\n]*?)\2/g;
+
+/** Variables that code sets, for itself and for what it starts. */
+function judgeVariables(code: string, scope: Scope): void {
+  if (!/environ|putenv|setenv|process\.env|\bENV\b/.test(code)) return;
+  for (const [, name = '', , value] of code.matchAll(settings)) judgeSet(name, value, scope);
+  for (const [, table = ''] of code.matchAll(/environ(?:\.update\s*\(|\s*\|=)\s*([^)\n]*)/g))
+    for (const [, name = '', , value] of table.matchAll(entries)) judgeSet(name, value, scope);
+}
+
+function judgeSet(name: string, value: string | undefined, scope: Scope): void {
+  if (value !== undefined) judgeAssignment(name, value, scope);
+  else if (
+    /^(?:LD_|DYLD_)|^(?:BASH_ENV|ENV|PYTHONSTARTUP|NODE_OPTIONS|PERL5OPT|RUBYOPT|PROMPT_COMMAND)$/.test(name)
+  )
+    scope.medium(`Sets ${name}, by which other programs load code.`);
 }
 
 /** What awk gives to a program, and what it reads from one. */

@@ -57,6 +57,8 @@ const table: Readonly<Record<string, Pure | undefined>> = {
   scandir: (args) => joinPaths([args[0] ?? textValue('.'), textValue('*')]),
   walk: first,
   chr: (args) => character(args),
+  bytes: (args) => (args[0]?.items === undefined ? args[0] : character(args[0].items)),
+  bytearray: (args) => (args[0]?.items === undefined ? args[0] : character(args[0].items)),
   fromCharCode: (args) => character(args),
   fromCodePoint: (args) => character(args),
   b64decode: (args) => decoded(args[0], 'base64'),

@@ -87,7 +87,14 @@ function invokeHere(start: Start, scope: Scope): Result {
   }
   const interpreted = runInterpreter(invocation, scope);
   if (interpreted !== undefined) return { from: [...from, ...interpreted.from], text: interpreted.text };
-  return { from, text: outputOf(invocation) };
+  return { from, text: writtenOutput(invocation, scope) ?? outputOf(invocation) };
+}
+
+/** What `cat` prints of files that this very script has written. */
+function writtenOutput({ program, args }: Invocation, scope: Scope): string | undefined {
+  if (program !== 'cat' || scope.written.size === 0 || args.length === 0) return undefined;
+  const texts = args.map((arg) => scope.written.get(scope.place(arg)));
+  return texts.every((text) => text !== undefined) ? texts.join('') : undefined;
 }
 
 /** The words that `xargs` and its like add come from their input. */

@@ -7,6 +7,7 @@ interface Shell {
   readonly variables: ReadonlyMap<string, string>;
   readonly functions: ReadonlyMap<string, FunctionNode>;
   readonly aliases: ReadonlyMap<string, string>;
+  readonly references: ReadonlyMap<string, string>;
   readonly cwd: string;
 }
 
@@ -35,6 +36,7 @@ export class Memory {
     for (const [name, text] of shell.variables) scope.set(name, text);
     copy(shell.functions, scope.functions);
     copy(shell.aliases, scope.aliases);
+    copy(shell.references, scope.references);
     scope.cwd = shell.cwd;
   }
 
@@ -51,6 +53,7 @@ export class Memory {
       variables: latest(variables, longestText),
       functions: latest(scope.functions),
       aliases: latest(scope.aliases),
+      references: latest(scope.references),
       cwd,
     });
     if (this.#shells.size > mostShells) this.#shells.delete(this.#shells.keys().next().value ?? '');

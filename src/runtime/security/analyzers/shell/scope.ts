@@ -29,6 +29,8 @@ export class Scope {
   readonly rules: RuleSet;
   readonly functions: Map<string, FunctionNode>;
   readonly aliases: Map<string, string>;
+  /** Names that stand for other variables, as `declare -n` makes them. */
+  readonly references: Map<string, string>;
   /** Places of files that were fetched from the network. */
   readonly downloaded: Set<string>;
   /** Places of repositories that were cloned. */
@@ -67,6 +69,7 @@ export class Scope {
     this.rules = parent.rules;
     this.functions = outer?.functions ?? new Map();
     this.aliases = outer?.aliases ?? new Map();
+    this.references = outer?.references ?? new Map();
     this.downloaded = outer?.downloaded ?? new Set();
     this.cloned = outer?.cloned ?? new Set();
     this.remotes = outer?.remotes ?? new Set();
@@ -101,14 +104,23 @@ export class Scope {
   set(name: string, text: string, origin: readonly Invocation[] = []): void {
     // Text that is doubled over and over would fill the memory.
     const kept = text.length > longestText ? unknownText : text;
-    this.#variables.set(name, { text: kept, origin: distinct(origin) });
+    this.#variables.set(this.resolve(name), { text: kept, origin: distinct(origin) });
+  }
+
+  /** The variable that a name stands for. */
+  resolve(name: string): string {
+    let found = name;
+    for (let step = 0; step < deepest && this.references.size > 0; step++)
+      found = this.references.get(found) ?? found;
+    return found;
   }
 
   unset(name: string): void {
     this.#variables.delete(name);
   }
 
-  get(name: string): { text: string; origin: readonly Invocation[] } {
+  get(given: string): { text: string; origin: readonly Invocation[] } {
+    const name = this.resolve(given);
     const known = this.#variables.get(name);
     if (known !== undefined) return known;
     return { text: this.#builtin(name), origin: [] };

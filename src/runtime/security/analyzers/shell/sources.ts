@@ -13,7 +13,7 @@ const decoders = wordSet(
 );
 /** Programs that print settings for the shell that starts them, as their manuals say. */
 const initializers = wordSet(
-  'ssh-agent direnv pyenv rbenv nodenv brew minikube opam conda micromamba mamba starship zoxide dircolors fnm mise asdf docker-machine keychain thefuck register-python-argcomplete kubectl gh npm rustup lesspipe luarocks perl tset resize gpgconf fzf atuin goenv jenv phpenv hub pipx uv poetry helm flux podman vault aws-vault cat echo printf grep sed jq locale locate pack cargo xargs',
+  'ssh-agent direnv pyenv rbenv nodenv brew minikube opam conda micromamba mamba starship zoxide dircolors fnm mise asdf docker-machine keychain thefuck register-python-argcomplete kubectl gh npm rustup lesspipe luarocks perl tset resize gpgconf fzf atuin goenv jenv phpenv hub pipx uv poetry helm flux podman vault aws-vault echo printf locale cargo',
 );
 
 export function isFetcher(program: string): boolean {

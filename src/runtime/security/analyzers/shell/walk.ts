@@ -189,7 +189,7 @@ function walkCommand(command: Command, scope: Scope): Result {
     if (part.type !== 'Assignment') continue;
     const text = assignedText(part, expansion);
     const before = part.append ? (scope.variables.get(part.name)?.text ?? '') : '';
-    judgeAssignment(part.name, text, scope);
+    judgeAssignment(scope.resolve(part.name), text, scope);
     scope.set(part.name, before + text, [...expansion.substituted]);
   }
   if (argv.length === 0 && redirects.length === 0) return { from: [...expansion.substituted], text: '' };

@@ -48,7 +48,7 @@ export const network: readonly Rule[] = [
     ],
   },
   { programs: 'ssh', test: forwardsBack, high: 'Opens a way into this machine from another one.' },
-  { programs: 'ssh', arg: /proxycommand|localcommand/i, high: 'Starts a program through an option of ssh.' },
+  { programs: 'ssh scp sftp', arg: /proxycommand|localcommand/i, high: 'Starts a program through an option of ssh.' },
   {
     programs: 'ngrok cloudflared localtunnel lt bore frpc frp zrok tailscale pagekite serveo inlets rathole gost',
     cases: [

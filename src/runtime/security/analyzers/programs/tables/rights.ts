@@ -43,6 +43,7 @@ export const rights: readonly Rule[] = [
     programs: 'passwd chpasswd chage usermod gpasswd newgrp vipw visudo userdel deluser groupdel',
     cases: [{ program: 'passwd', option: '-S', low: true }, { high: 'Changes accounts, passwords or groups.' }],
   },
+  { programs: 'ssh-keygen', arg: '-p', value: { '-N': /^$/ }, high: 'Takes the password off a key.' },
   { programs: 'setcap', high: 'Gives a program rights of root.' },
   { programs: 'nsenter', high: 'Enters the namespaces of another process.' },
   { programs: 'unshare setpriv chroot', medium: 'Changes what the process sees of the machine.' },

@@ -24,6 +24,11 @@ const sshValues = '-i -p -l -o -F -J -L -R -D -b -c -E -W -w -m -Q -S -e -I -B';
 const containerValues =
   '-e -u -w --env --user --workdir --env-file -v --volume -p --name --network --mount --entrypoint -h --memory -m --cpus --platform --gpus --pid --cap-add --device --security-opt --publish';
 
+const editors = 'vim vi nvim view ex gvim rvim vimdiff';
+/** `!command`, and commands of the editor that run programs or code. */
+const editorCommand =
+  /^(?:\+|-c|--cmd)?\s*:?\s*(?:silent!?\s+)?(?:!\s*\S|r\s*!|(?:term(?:inal)?|py(?:thon|x|3)?|lua|perl|ruby|call|exe(?:cute)?|so(?:urce)?)\b)/;
+
 export const starts: readonly Rule[] = [
   ...Object.entries(elevating).map(
     ([programs, values]): Rule =>
@@ -94,14 +99,24 @@ export const starts: readonly Rule[] = [
   { programs: 'watchexec nodemon chokidar onchange reflex', starts: { option: '--exec -c -x' } },
   { programs: 'watchexec nodemon chokidar onchange reflex', starts: { after: '--' } },
   { programs: 'xterm uxterm gnome-terminal konsole alacritty kitty xfce4-terminal terminator urxvt rxvt st', start: startOfTerminal },
-  { programs: 'rsync', start: ({ args }) => sources(valuesOf(args, /^(?:-e|--rsh|--rsync-path)$/).filter(isNoSsh)) },
+  { programs: 'rsync', start: ({ args }) => sources(transportsOf(args).filter((source) => !ownRsync.test(source))) },
+  { programs: 'rsync', test: ({ args }) => transportsOf(args).some(isNoSsh), medium: 'Starts a program of choice to reach another machine.' },
+  { programs: 'scp sftp', starts: { option: '-S' } },
+  {
+    programs: 'scp sftp',
+    value: { '-S': /^(?!(?:.*\/)?ssh$)/ },
+    medium: 'Starts a program of choice to reach another machine.',
+    highWhen: { value: { '-S': /^\/(?:tmp|var\/tmp|dev\/shm)\// } },
+  },
   { programs: 'zip', start: ({ args }) => sources(valuesOf(args, /^(?:-TT|--unzip-command)$/)) },
   {
     programs: 'tar',
     start: ({ args }) => sources(args.flatMap((arg) => /^--(?:checkpoint-action=exec|to-command|use-compress-program|rsh-command)=(.*)$/.exec(arg)?.[1] ?? [])),
   },
   { programs: 'tar', starts: { option: '-I' } },
-  { programs: 'less more man vim vi nvim', start: ({ args }) => shellEscapes(args) },
+  { programs: 'less more man', start: ({ args }) => shellEscapes(args) },
+  { programs: editors, start: ({ args }) => shellEscapes(args) },
+  { programs: editors, arg: editorCommand, medium: 'Starts a command out of an editor.', judge: suspectTexts },
   { programs: 'ed', start: ({ input }) => shellEscapes((input.text ?? '').split('\n')) },
   { programs: 'concurrently', start: ({ args }) => sources(args.filter((arg) => /\s/.test(arg))) },
   { programs: 'gdb', start: startOfDebugger },
@@ -109,7 +124,16 @@ export const starts: readonly Rule[] = [
   { programs: 'start-stop-daemon', start: startOfDaemon },
   { programs: 'docker podman nerdctl docker-compose ctr crictl', start: startInContainer },
   { programs: 'git', start: startOfGit },
-  { programs: 'make', start: startOfMake },
+  { programs: 'make gmake', start: startOfMake },
+  {
+    programs: 'make gmake',
+    arg: /^\.?SHELL(?:FLAGS)?\s*[:?+]?=(?!(?:\/(?:usr\/)?bin\/)?(?:ba|da|z|k)?sh$)/,
+    medium: 'Makes make run its recipes by a program of choice.',
+  },
+  { programs: 'make gmake', judge: suspectVariables },
+  { programs: 'cmake', arg: '-P', medium: 'Runs a script of cmake that nobody has seen.' },
+  { programs: 'm4', start: startOfMacros },
+  { programs: 'm4', test: (invocation, scope) => startOfMacros(invocation, scope) !== undefined, medium: 'Runs commands out of macros.' },
   { programs: 'alias', start: startOfAlias },
   { programs: 'find', start: startOfFind },
   { programs: 'fd', start: startOfFd },
@@ -122,8 +146,38 @@ function sources(texts: readonly string[]): Started | undefined {
   return texts.length === 0 ? undefined : texts.map((source) => ({ argv: [], source }));
 }
 
+/** rsync itself, on the other side. */
+const ownRsync = /^(?:sudo\s+(?:-\w+\s+)*)?(?:\S*\/)?rsync$/;
+
+/** What rsync runs to get to the other side, and there. */
+function transportsOf(args: readonly string[]): string[] {
+  return valuesOf(args, /^-[a-zA-Z]*e$|^--rsh$|^--rsync-path$/);
+}
+
 function isNoSsh(source: string): boolean {
-  return /\bsh\b/.test(source) && !/^ssh\b/.test(source);
+  return !/^(?:\/usr\/bin\/)?ssh\b/.test(source) && !ownRsync.test(source);
+}
+
+/** What stands in quotes may be a command. */
+function suspectTexts({ args }: Invocation, scope: Scope): void {
+  for (const arg of args) for (const [, , text = ''] of arg.matchAll(/(["'])(.*?)\1/g)) scope.suspect(text);
+}
+
+/** Recipes run what their variables hold. */
+function suspectVariables({ args }: Invocation, scope: Scope): void {
+  for (const arg of args) {
+    const [, value] = /^\.?\w+\s*[:?+]?=(.*)$/s.exec(arg) ?? [];
+    if (value === undefined) continue;
+    for (const [, source = ''] of value.matchAll(/\$\(shell ([^)]*)\)/g)) scope.read(source);
+    if (/[\s;|&`]/.test(value)) scope.suspect(value);
+  }
+}
+
+/** `syscmd` and `esyscmd`, in the words, the input or a file that was written before. */
+function startOfMacros({ args, input }: Invocation, scope: Scope): Started | undefined {
+  const written = args.map((arg) => scope.written.get(scope.place(arg)) ?? '');
+  const text = [...args, input.text ?? '', ...written].join('\n');
+  return sources([...text.matchAll(/\be?syscmd\(\s*[`"']*([^)`"']*)/g)].map((match) => match[1] ?? ''));
 }
 
 /** `:!command` of the editors. */

@@ -26,6 +26,7 @@ export const versionControl: readonly Rule[] = [
   { ...git, verb: 'push', judge: inVerb(judgePush) },
   { ...git, verb: 'reset', arg: '--hard', medium: thrownAway },
   { ...git, verb: 'clean', option: '-f --force', unless: { option: '-n --dry-run' }, medium: 'Removes files that git does not track.' },
+  { ...git, words: /^clean(?: .*)? \/(?: |$)/, option: '-f --force', high: 'Removes files that git does not track, from the top of the file system.' },
   { ...git, words: /^checkout(?: .*)? \.(?: |$)/, medium: thrownAway },
   { ...git, verb: 'checkout', option: '-f --force', medium: thrownAway },
   { ...git, words: /^restore(?: .*)? \.(?: |$)/, unless: { arg: '--staged' }, medium: thrownAway },
