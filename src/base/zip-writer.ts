@@ -1,7 +1,7 @@
 /** Writes a zip archive as it is read: nothing is held but the list of its members. */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { crc32, createDeflateRaw } from 'node:zlib';
+import { crc32, createDeflateRaw, deflateRawSync } from 'node:zlib';
 
 /** A member of the archive to be. */
 export interface ZipMember {
@@ -85,9 +85,28 @@ async function* counted(
   }
 }
 
-async function* deflate(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** So much is packed at once. A packer for a stream takes a quarter of a megabyte, and an archive may have 100,000 short files. */
+const shortBytes = 32 * 1024;
+
+async function* deflate(content: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const first: Uint8Array[] = [];
+  let length = 0;
+  for (;;) {
+    const { done, value } = await content.next();
+    if (done) {
+      yield deflateRawSync(Buffer.concat(first));
+      return;
+    }
+    first.push(value);
+    length += value.length;
+    if (length > shortBytes) break;
+  }
+  const whole = (async function* () {
+    yield* first;
+    yield* content;
+  })();
   const packer = createDeflateRaw();
-  const feeding = pipeline(Readable.from(content, { objectMode: false }), packer);
+  const feeding = pipeline(Readable.from(whole, { objectMode: false }), packer);
   // An error of the content reaches the reader through the packer.
   feeding.catch(() => {});
   try {

@@ -29,3 +29,12 @@ export class Pace {
     this.#turnStartedAt = performance.now();
   }
 }
+
+/** The same pieces. Whoever reads them leaves others their turn, also where all of them are there already. */
+export async function* paced<Piece>(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece> {
+  const pace = new Pace(undefined);
+  for await (const piece of pieces) {
+    yield piece;
+    await pace.step();
+  }
+}

@@ -1,9 +1,10 @@
 import { type TarMember, writeTar } from '../../../../base/tar-writer.js';
+import { paced } from '../pace.js';
 import type { Member } from './members.js';
 
 /** The bytes of a tar archive, made as they are asked for. */
 export function packTar(members: AsyncIterable<Member>): AsyncGenerator<Uint8Array> {
-  return writeTar(tarMembers(members));
+  return paced(writeTar(tarMembers(members)));
 }
 
 async function* tarMembers(members: AsyncIterable<Member>): AsyncGenerator<TarMember> {

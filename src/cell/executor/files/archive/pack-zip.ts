@@ -1,4 +1,5 @@
 import { writeZip, type ZipMember } from '../../../../base/zip-writer.js';
+import { paced } from '../pace.js';
 import { refused } from './archive-limits.js';
 import type { Member } from './members.js';
 
@@ -9,7 +10,7 @@ const largeBytes = 0xf000_0000;
 
 /** The bytes of a zip archive, made as they are asked for. */
 export function packZip(members: AsyncIterable<Member>): AsyncGenerator<Uint8Array> {
-  return writeZip(asZipMembers(members));
+  return paced(writeZip(asZipMembers(members)));
 }
 
 async function* asZipMembers(members: AsyncIterable<Member>): AsyncGenerator<ZipMember> {
