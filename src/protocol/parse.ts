@@ -14,6 +14,13 @@ export function parseAction(value: unknown, known: ActionTable = actions): Actio
       { details: { action: name } },
     );
   }
+  if (!isShallow(value, mostLevels)) {
+    throw new WorkcellError(
+      'invalid-action',
+      `The action "${name}" has more than ${mostLevels} levels. Send what is nested as a text.`,
+      { details: { action: name } },
+    );
+  }
   const result = definition.input.safeParse(value);
   if (result.success) return result.data as unknown as Action;
   throw new WorkcellError(
@@ -23,6 +30,16 @@ export function parseAction(value: unknown, known: ActionTable = actions): Actio
       details: { action: name, issues: result.error.issues.map(({ path, message }) => ({ path, message })) },
     },
   );
+}
+
+/** Whatever an action goes through looks at it by recursion. */
+const mostLevels = 512;
+
+function isShallow(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return true;
+  if (levels === 0) return false;
+  for (const key in value) if (!isShallow((value as Record<string, unknown>)[key], levels - 1)) return false;
+  return true;
 }
 
 /** Checks what an executor answered. An executor may sit in a cell, so its answer is not trusted. */

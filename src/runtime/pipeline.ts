@@ -55,7 +55,7 @@ interface GuardContext {
 export interface Mask {
   value<Value>(value: Value): Value;
   observation<Name extends ActionName>(observation: Observation<Name>): Promise<Observation<Name>>;
-  error(error: ErrorBody): ErrorBody;
+  error(error: ErrorBody): Promise<ErrorBody>;
   /**
    * For the progress of one action; a piece that may be the beginning of a secret is held back until more is known.
    * `from`: byte positions of streams before which nothing is shown.
@@ -326,7 +326,7 @@ async function accompany<Result>(
     if (logger !== undefined) logAction(logger, cell, action.action, begun, { observation });
     return result;
   } catch (thrown) {
-    const error = toWorkcellError(thrown, mask);
+    const error = await toWorkcellError(thrown, mask);
     if (logger !== undefined) logAction(logger, cell, action.action, begun, { error: error.toJSON() });
     events.append({ kind: 'error', cause, error: error.toJSON() }, 'environment');
     await audit?.({ action: shown, decision, error: error.toJSON() });
@@ -372,13 +372,13 @@ async function executeShowing<Name extends ActionName>(
 }
 
 /** Gives every failure a code, so that callers meet one kind of error only. */
-function toWorkcellError(thrown: unknown, mask: Mask | undefined): WorkcellError {
+async function toWorkcellError(thrown: unknown, mask: Mask | undefined): Promise<WorkcellError> {
   const error = WorkcellError.isInstance(thrown)
     ? thrown
     : new WorkcellError('internal', thrown instanceof Error ? thrown.message : String(thrown), {
         cause: thrown,
       });
   if (mask === undefined) return error;
-  const { code, message, details } = mask.error(error.toJSON());
+  const { code, message, details } = await mask.error(error.toJSON());
   return new WorkcellError(code, message, { details: details ?? {} });
 }

@@ -145,9 +145,24 @@ describe('no secret survives', () => {
     expect(JSON.stringify(shown)).not.toContain(JSON.stringify(token).slice(1, -1));
     expect(Buffer.from(shown.content, 'base64').toString()).toBe(`x${'*'.repeat(token.length)}y`);
     expect(shown.exitCode).toBe(0);
-    expect(mask.error({ code: 'internal', message: `failed with ${token}` }).message).toBe(
+    expect((await mask.error({ code: 'internal', message: `failed with ${token}` })).message).toBe(
       'failed with [hidden:S]',
     );
+  });
+
+  test('what is too deep to be looked through is not shown', async () => {
+    const { mask } = await createSecrets({ S: { value: token } });
+    let deep: unknown = token;
+    for (let level = 0; level < 20_000; level++) deep = level % 2 === 0 ? [deep] : { deep };
+    const details = { deep };
+    for (const shown of [
+      mask.value(details),
+      await mask.observation(details),
+      (await mask.error({ code: 'internal', message: '', details })).details,
+    ]) {
+      expect(JSON.stringify(shown)).toContain('[left out: more than 600 levels]');
+      expect(JSON.stringify(shown)).not.toContain('ghp_');
+    }
   });
 
   test('pieces cut out of a longer text do not show its halves', async () => {

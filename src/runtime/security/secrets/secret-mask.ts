@@ -11,7 +11,7 @@ export interface SecretMask {
   /** Every text in a value, at any depth; base64 fields are looked into. */
   value<Value>(value: Value): Value;
   observation<Value>(observation: Value): Promise<Value>;
-  error(error: ErrorBody): ErrorBody;
+  error(error: ErrorBody): Promise<ErrorBody>;
   /** For the progress of one action. `from`: byte positions of streams before which nothing is shown. */
   open(from?: Readonly<Record<string, number>>): ProgressMask;
   /** Bytes before or after a piece that can be part of a secret which the piece cuts. */
@@ -32,17 +32,22 @@ interface ProgressMask {
 const pieces = new Set(['output', 'data', 'stdout', 'stderr', 'content']);
 const cutMark = /\n\[\.\.\. \d+ bytes left out \.\.\.\]\n/g;
 
+/** Deeper than this nothing is looked for, so nothing is shown: values are gone through by recursion. */
+const deepest = 600;
+const tooDeep = `[left out: more than ${deepest} levels]`;
+
 export function createMask(matcher: Matcher): SecretMask {
   const text = (given: string, spans: readonly Span[] = matcher.find(given)) => replaceSpans(given, spans);
-  const value = (given: unknown): unknown => {
+  const value = (given: unknown, level = 0): unknown => {
     if (typeof given === 'string') return text(given);
-    if (Array.isArray(given)) return given.map(value);
     if (typeof given !== 'object' || given === null) return given;
+    if (level === deepest) return tooDeep;
+    if (Array.isArray(given)) return given.map((entry) => value(entry, level + 1));
     const encoded = isEncoded(given);
     return Object.fromEntries(
       Object.entries(given).map(([key, entry]) => {
         if (typeof entry === 'string' && encoded && pieces.has(key)) return [key, maskBase64(entry, bytes)];
-        return [text(key), value(entry)];
+        return [text(key), value(entry, level + 1)];
       }),
     );
   };
@@ -63,7 +68,10 @@ export function createMask(matcher: Matcher): SecretMask {
     value: <Value>(given: Value) => (matcher.empty ? given : (value(given) as Value)),
     observation: async <Value>(given: Value) =>
       matcher.empty ? given : ((await maskObserved(given, { matcher, slices: new TimeSlices() })) as Value),
-    error: (given) => (matcher.empty ? given : (value(given) as ErrorBody)),
+    error: async (given) =>
+      matcher.empty
+        ? given
+        : ((await maskObserved(given, { matcher, slices: new TimeSlices() })) as ErrorBody),
     open: (from = {}) => openProgress(matcher, (given) => value(given) as Progress, from),
     within: (given, start, end, sameLength) => maskWithin(matcher, given, { start, end, sameLength }),
     bytes,
@@ -76,21 +84,22 @@ interface Work {
 }
 
 /** A cell chooses how much there is to look through, so the program goes on with other things meanwhile. */
-async function maskObserved(given: unknown, work: Work): Promise<unknown> {
+async function maskObserved(given: unknown, work: Work, level = 0): Promise<unknown> {
   const { matcher, slices } = work;
   if (slices.isOver) await slices.next();
   if (typeof given === 'string') return maskPart(given, [], work);
   if (typeof given !== 'object' || given === null) return given;
+  if (level === deepest) return tooDeep;
   if (Array.isArray(given)) {
     const shown: unknown[] = [];
-    for (const entry of given) shown.push(await maskObserved(entry, work));
+    for (const entry of given) shown.push(await maskObserved(entry, work, level + 1));
     return shown;
   }
   const encoded = isEncoded(given);
   const shown: [string, unknown][] = [];
   for (const [key, entry] of Object.entries(given)) {
     if (typeof entry !== 'string' || !pieces.has(key))
-      shown.push([replaceSpans(key, matcher.find(key)), await maskObserved(entry, work)]);
+      shown.push([replaceSpans(key, matcher.find(key)), await maskObserved(entry, work, level + 1)]);
     else if (encoded) shown.push([key, await maskEncoded(entry, work)]);
     else shown.push([key, await maskPiece(entry, work)]);
   }
