@@ -91,6 +91,8 @@ function acceptedBy(schema: z.ZodType): string | undefined {
 function absolute(entry: Entry, cwd: string, { files, project }: Omit<FileEntries, 'entries'>): Entry {
   const { setting, value, source } = entry;
   const base = files.includes(source) ? dirname(source) : cwd;
+  if (source === project && mounts.test(setting.key))
+    for (const path of pathsIn(value)) refuseLinks(entry, base, path);
   const place = (given: string) => {
     // To name the directory one stands in is what a variable for the workspace is for.
     if (source === setting.variable && setting.key !== 'workspace' && !isAbsolute(given))
@@ -105,6 +107,17 @@ function absolute(entry: Entry, cwd: string, { files, project }: Omit<FileEntrie
     return file === undefined ? text : `sqlite:${place(file)}`;
   });
   return { ...entry, value: changed };
+}
+
+/** Settings of backends that show directories of this machine to a cell. */
+const mounts = /\.(?:read_only|read_write|rootfs|volumes)$/;
+
+/** A volume names the place inside, too, after a colon. */
+function pathsIn(value: unknown): string[] {
+  return [value]
+    .flat()
+    .map((given) => String(given).split(':')[0] ?? '')
+    .filter(isAbsolute);
 }
 
 /** A variable holds in every directory, and what lies in one could have been put there. */

@@ -248,6 +248,25 @@ describe('a file that the user has trusted', () => {
       message: expect.stringContaining(`leads through the link ${join(project, 'work')}`),
     });
   });
+
+  test.each([
+    ['sandbox', 'read_only'],
+    ['sandbox', 'read_write'],
+    ['sandbox', 'rootfs'],
+    ['docker', 'volumes'],
+  ])('says nothing of a link in %s, %s', async (backend, key) => {
+    const place = join(project, 'data');
+    const value = { rootfs: `"${place}"`, volumes: `["${place}:/data:ro"]` }[key] ?? `["${place}"]`;
+    mkdirSync(place);
+    say(`[backends.${backend}]\n${key} = ${value}\n`);
+    expect((await load()).backendOptions[backend]).toBeDefined();
+    rmSync(place, { recursive: true });
+    symlinkSync('/', place);
+    expect(await refusal()).toMatchObject({
+      code: 'config-untrusted',
+      message: expect.stringContaining(`leads through the link ${place}`),
+    });
+  });
 });
 
 describe('a file of others', () => {
