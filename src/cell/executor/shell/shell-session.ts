@@ -132,7 +132,7 @@ export class Session {
       this.#notice = `The command before, ${JSON.stringify(command)}, ended meanwhile with exit code ${end.exitCode}; its output is kept under output id ${output.id}.`;
     }
     if (this.#shell === undefined) {
-      this.#shell = await this.#startShell();
+      this.#shell = await this.#startUnlessClosed();
       if (this.#lastEnd !== undefined) {
         this.#notice = `The shell before ${this.#lastEnd}: this command ran in a fresh one, without its variables, functions and options.`;
       }
@@ -155,6 +155,17 @@ export class Session {
     this.#tree.commandStarts();
     const preparation = `${this.#rawTerminal ? restoreTerminal : ''}${this.#forgetJobs(action.command)}${this.#return()}${this.#environmentChanges()}${scope.before}`;
     this.#shell.send({ source: action.command, before: preparation, after: scope.after });
+  }
+
+  /** A shell that ends because its session is closed is no failure of the shell. */
+  async #startUnlessClosed(): Promise<Shell> {
+    const shell = await this.#startShell().catch((cause: unknown) => {
+      throw this.#closed ? closedMeanwhile(cause) : cause;
+    });
+    if (!this.#closed) return shell;
+    this.#tree.killAll(shell.pid);
+    shell.close();
+    throw closedMeanwhile();
   }
 
   async #startShell(): Promise<Shell> {
@@ -434,4 +445,10 @@ export class Session {
       { details: { session: this.name, command: this.#running?.command } },
     );
   }
+}
+
+function closedMeanwhile(cause?: unknown): WorkcellError {
+  return new WorkcellError('runtime-closed', 'The cell was closed while a shell started; start a new one.', {
+    cause,
+  });
 }
