@@ -62,12 +62,6 @@ export const verbs = {
     kinds: { argv: 'argv', cwd: 'path-cwd', env: 'environment' },
     output: {},
   }),
-  terminal_input: defineAction('terminal_input', {
-    summary: 'Types into a terminal.',
-    input: { terminal: z.string(), data: z.string() },
-    kinds: { terminal: 'plain', data: { kind: 'input', target: 'terminal' } },
-    output: {},
-  }),
   open_port: defineAction('open_port', {
     summary: 'Opens a connection to a port of the cell.',
     input: { port: z.int() },
