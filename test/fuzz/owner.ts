@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { executorBundle } from '../../src/backends/images/bundle/executor-bundle.js';
 import { type CreateRuntimeOptions, createRuntime, type Runtime } from '../../src/index.js';
 import { createRound, type Finding, type FuzzCell, Unanswered } from './cell.js';
 import { cellVariable } from './generators/control.js';
@@ -108,11 +109,14 @@ async function open(): Promise<FuzzCell> {
     ...surface.options?.(settings.programs),
   } as CreateRuntimeOptions);
   let program = join(settings.programs, 'inside.mjs');
+  let node = ['node'];
   if (backend === 'docker') {
+    // An image need not have one; the cell brings its own.
+    node = (await executorBundle()).command().slice(0, -1);
     await runtime.files.upload(program, 'inside.mjs');
     program = `${runtime.workspace}/inside.mjs`;
   }
-  const insideArgv: FuzzCell['insideArgv'] = (...words) => ['node', program, ...words.map(String)];
+  const insideArgv: FuzzCell['insideArgv'] = (...words) => [...node, program, ...words.map(String)];
   return {
     runtime,
     outside: backend === 'docker' ? undefined : workspace,
