@@ -37,7 +37,7 @@ export async function openWire(container: Container, options: WireOptions): Prom
   const socketPath = join(options.directory, 's');
   // A kernel of its own, or an engine on another machine, keeps sockets to itself.
   if (existsSync(socketPath)) {
-    // Commands that are root, as the executor is, could put a link in its place that leads to a socket of this machine.
+    // Follows no link: where commands are the user that the executor is, one could lead to a socket of this machine.
     const connect = () => connectToSocket(socketPath);
     return { ...(await connectExecutor({ connect }, { gone, halted, signal, actions })), close: () => {} };
   }
