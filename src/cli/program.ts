@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module';
 import { Command } from 'commander';
+import { packageVersion } from '../base/package-version.js';
 import { actionCommand } from './commands/action-command.js';
 import { auditCommand } from './commands/audit-command.js';
 import { camelServerCommand } from './commands/camel-server-command.js';
@@ -21,9 +21,6 @@ import { toolsCommand } from './commands/tools-command.js';
 import { trustCommand, untrustCommand } from './commands/trust-command.js';
 import { vscodeCommand } from './commands/vscode-command.js';
 
-const require = createRequire(import.meta.url);
-const { version } = require('../../package.json') as { version: string };
-
 const examples = `
 Examples:
   $ workcell run 'python3 -c "print(6*7)"'   one command, in a fresh cell
@@ -41,7 +38,7 @@ export function createProgram(): Command {
   const program = new Command('workcell')
     .description('The place where an AI agent works: commands in interchangeable sandboxes.')
     .usage('<command> [options]')
-    .version(version, '-V, --version', 'print the version')
+    .version(packageVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .helpCommand('help [command]', 'Print help for a command')
     // What a command takes is told by its own help.

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { FieldKind, FieldKinds } from './kinds.js';
 
 /** Describes one action: what the agent sends, what it gets back, and what may arrive in between. */

@@ -1,5 +1,5 @@
 /** The settings of `workcell.toml`. Variables, messages, `workcell config` and docs/settings.md derive from this schema. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { environmentSchema } from './actions/common.js';
 import { about, filePath, storeName } from './config-marks.js';
 import { secretsSchema, securitySchema } from './config-security.js';

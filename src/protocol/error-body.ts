@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type ErrorBody, errorCodes } from './errors.js';
 
 /** An error as it comes over a wire. An unknown code reads as `internal`. */

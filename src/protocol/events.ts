@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorSchema } from './error-body.js';
 import { statusSchema } from './status.js';
 

@@ -1,5 +1,5 @@
 /** The facts behind an isolation tier: each is a code, whether it is enforced, and values. Sentences are made here alone. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** One limit: how much, of what unit of work, and who enforces it. `null`: no number of its own. */
 const limit = {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Fact, type FactCode, factSchema } from './facts.js';
 
 /** From weakest to strongest; the order is what `minIsolation` compares. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * A piece of output as it is produced. `sequence` counts the raw bytes of the stream before this piece, so a

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Every state of a runtime. */
 export const runtimeStatuses = [

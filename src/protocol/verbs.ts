@@ -2,7 +2,7 @@
  * What a runtime does that is no action of an executor: byte streams, terminals, ports, and verbs that take several
  * steps. They are declared like actions, so that they are judged and recorded like them.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { type ActionTable, defineAction } from './action.js';
 import { environmentSchema, pathSchema } from './actions/common.js';
 

@@ -1,5 +1,5 @@
 /** What both ends of the HTTP wire agree on, besides actions and observations. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { isolationSchema } from './isolation.js';
 
 /** Names one start of a server. A client that knows it is not answered by another one in its place. */

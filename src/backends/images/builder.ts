@@ -1,4 +1,5 @@
 /** Builds runtime images: which of them is there already, which part is made anew, and what they are called. */
+import { packageVersion } from '../../base/package-version.js';
 import { environmentSchema } from '../../protocol/actions/common.js';
 import { describeIssues, WorkcellError } from '../../protocol/index.js';
 import { type ContextFiles, filesBelow } from './build-context.js';
@@ -6,7 +7,7 @@ import { type ExecutorBundle, executorBundle } from './bundle/executor-bundle.js
 import { type Base, lockDockerfile, sourceDockerfile } from './dockerfile.js';
 import { installSteps } from './install-steps.js';
 import { type CheckedSpec, checkSpec, type ImageSpec } from './spec.js';
-import { imageTags, imageVersion } from './tags.js';
+import { imageTags } from './tags.js';
 
 /** One line of progress of a build. */
 export interface ImageProgress {
@@ -159,7 +160,7 @@ async function make(
   const build = (part: 'dependencies' | 'executor', job: Pick<BuildJob, 'dockerfile' | 'files' | 'tags'>) =>
     service.build({
       ...job,
-      labels: { [partLabel]: part, [baseLabel]: spec.base, 'workcell.image.version': imageVersion },
+      labels: { [partLabel]: part, [baseLabel]: spec.base, 'workcell.image.version': packageVersion() },
       platform: spec.platform,
       variables: options.variables ?? {},
       network: options.network,

@@ -3,7 +3,7 @@
  * anew only when its part changed. The versioned tag is the one for people: the newest for a version and a base.
  */
 import { createHash } from 'node:crypto';
-import { createRequire } from 'node:module';
+import { packageVersion } from '../../base/package-version.js';
 import type { ExecutorBundle } from './bundle/executor-bundle.js';
 import { installSteps } from './install-steps.js';
 import type { CheckedSpec } from './spec.js';
@@ -15,11 +15,10 @@ export interface ImageTags {
   readonly versioned: string;
 }
 
-const { version } = createRequire(import.meta.url)('../../../package.json') as { version: string };
-
 /** `baseId` is what the base is at the moment, so that a newer one under the same name is noticed. */
 export function imageTags(spec: CheckedSpec, baseId: string, bundle: ExecutorBundle | undefined): ImageTags {
   const { repository, base, platform } = spec;
+  const version = packageVersion();
   const parts = [baseId, platform ?? '', bundle?.nodeHash ?? '', installSteps(spec)];
   const lock = `${repository}:wc_v${version}_${hash(parts)}`;
   return {
@@ -28,8 +27,6 @@ export function imageTags(spec: CheckedSpec, baseId: string, bundle: ExecutorBun
     versioned: `${repository}:wc_v${version}_${slug([base, platform].filter(Boolean).join('_'))}`,
   };
 }
-
-export { version as imageVersion };
 
 function hash(parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);

@@ -1,7 +1,7 @@
 /** Finds plugins: those of this package by their names, others as packages or files. */
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { z } from 'zod';
+import * as z from 'zod';
 import { importModule } from '../../base/import-module.js';
 import { resolveImport } from '../../base/resolve-import.js';
 import { WorkcellError } from '../../protocol/index.js';

@@ -4,7 +4,7 @@
  * output that it listens, or why it does not.
  */
 import { closeSync, readFileSync, writeSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorSchema } from '../../protocol/error-body.js';
 import { keepHeapSmall } from './small-heap.js';
 import { startError } from './start-error.js';

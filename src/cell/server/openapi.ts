@@ -1,5 +1,5 @@
 /** The OpenAPI document, from the schemas that also check requests and answers. */
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   type ActionTable,
   errorSchema,

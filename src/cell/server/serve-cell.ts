@@ -1,6 +1,6 @@
 /** The executor of one cell in a process of its own: what a container runs, and backend `local`. */
 import { chmodSync, readFileSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { environmentSchema } from '../../protocol/actions/common.js';
 import { pluginSpecSchema } from '../../protocol/plugin-spec.js';
 import { hostEnvironment } from '../launchers/host-environment.js';

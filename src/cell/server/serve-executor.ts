@@ -3,13 +3,13 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { createAccess } from '../../base/http/access.js';
 import { checkExposure, listen, withBoundHost } from '../../base/http/listen.js';
+import { packageVersion } from '../../base/package-version.js';
 import { type Executor, protocolVersion } from '../../protocol/index.js';
 import { Calls } from './calls.js';
 import { Clients } from './clients.js';
 import { EventLog } from './event-log.js';
 import { createApp } from './executor-app.js';
 import { defaultLimits, type ListenAddress, type ServeOptions } from './executor-server-options.js';
-import { packageVersion } from './routes/status-routes.js';
 import type { ServerContext } from './server-context.js';
 
 export interface ExecutorServer {

@@ -9,7 +9,7 @@ import {
   McpError,
   ReadResourceRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { packageVersion } from '../../cell/server/routes/status-routes.js';
+import { packageVersion } from '../../base/package-version.js';
 import type { Runtime } from '../../index.js';
 import { type Progress, WorkcellError } from '../../protocol/index.js';
 import type { AgentToolOptions } from '../../runtime/tools/agent-tools.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** A path inside the cell; relative ones start at the workspace. */
 export const pathSchema = z

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineAction } from '../action.js';
 import { environmentNameSchema, environmentSchema } from './common.js';
 

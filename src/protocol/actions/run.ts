@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineAction } from '../action.js';
 import { encodingSchema, endedBySchema, environmentSchema, pathSchema, timeoutSchema } from './common.js';
 

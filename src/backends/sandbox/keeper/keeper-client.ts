@@ -1,7 +1,7 @@
 /** The owner's side of a keeper: finds it, starts it when there is none, and asks it. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { packageVersion } from '../../../cell/server/routes/status-routes.js';
+import { packageVersion } from '../../../base/package-version.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import { awaitHandshake } from '../../await-handshake.js';
 import { tryLease } from '../../lease.js';

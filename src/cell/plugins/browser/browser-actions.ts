@@ -1,5 +1,5 @@
 /** The actions of the browser, and what comes back from a look at a page. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { timeoutSchema, tokenHashSchema } from '../../../protocol/actions/common.js';
 import { defineAction } from '../../../protocol/index.js';
 import { parseSteps } from './language.js';

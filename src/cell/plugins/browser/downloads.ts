@@ -1,6 +1,6 @@
 /** Follows what pages make the browser save. */
 import type { CDPSession } from 'playwright-core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { within } from './bounds.js';
 import type { BrowserFiles } from './browser-files.js';
 import { type PageEvents, shortUrl } from './page-events.js';

@@ -1,5 +1,5 @@
 /** What can be done in a browser, one step at a time. The order of the fields is that of the arguments in the language. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { FieldKind } from '../../../protocol/index.js';
 
 /** A file name or a key is never long; what is typed into a page may be. */

@@ -1,5 +1,5 @@
 /** One cell: from its code to all that came of it. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ExecuteContext } from '../../../protocol/index.js';
 import type { Channel } from './connection-file.js';
 import { DisplayBackpressure } from './display-backpressure.js';

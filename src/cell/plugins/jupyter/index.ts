@@ -1,5 +1,5 @@
 /** Code cells: any kernel that speaks the Jupyter protocol, inside the cell, over sockets. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { defaultSession } from '../../../protocol/index.js';
 import { definePlugin } from '../plugin.js';
 import { jupyterActions } from './jupyter-actions.js';

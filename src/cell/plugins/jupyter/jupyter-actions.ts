@@ -1,5 +1,5 @@
 /** The actions for code cells. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { endedBySchema, pathSchema, timeoutSchema } from '../../../protocol/actions/common.js';
 import { defineAction } from '../../../protocol/index.js';
 

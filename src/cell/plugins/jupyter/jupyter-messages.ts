@@ -1,6 +1,6 @@
 /** Messages of the Jupyter protocol, signed. What does not carry the kernel's signature is no message. */
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseUntrustedJson, usualBounds } from '../../../base/untrusted-json.js';
 import type { Frame } from './zmtp.js';
 

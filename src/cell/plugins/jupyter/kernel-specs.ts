@@ -1,6 +1,6 @@
 /** Which kernels are installed in a cell, and how each is started. */
 import { dirname, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { WorkcellError } from '../../../protocol/index.js';
 import type { PluginCell } from '../plugin.js';
 

@@ -1,5 +1,5 @@
 /** What a tool host may say. It runs in the cell, so all of it is checked. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorSchema } from '../../../protocol/index.js';
 
 const id = z.int().nonnegative();

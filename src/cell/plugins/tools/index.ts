@@ -1,5 +1,5 @@
 /** Tools in the cell: modules are put there once, and their functions called as often as wanted. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { timeoutSchema } from '../../../protocol/actions/common.js';
 import { defineAction } from '../../../protocol/index.js';
 import { definePlugin } from '../plugin.js';

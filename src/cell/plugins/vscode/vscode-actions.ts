@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineAction } from '../../../protocol/action.js';
 import { tokenHashSchema } from '../../../protocol/actions/common.js';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** What `{ name: 'vscode', options }` takes. */
 export const optionsSchema = z

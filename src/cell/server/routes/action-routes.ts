@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { z } from 'zod';
+import * as z from 'zod';
 import { parse } from '../../../base/http/parse-request.js';
 import { type Action, parseAction, WorkcellError } from '../../../protocol/index.js';
 import { clientHeader, framesType, keyHeader, keySchema, linesType } from '../../../protocol/wire.js';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
-import { z } from 'zod';
+import * as z from 'zod';
 import { Outgoing } from '../../../base/http/outgoing.js';
 import { parse } from '../../../base/http/parse-request.js';
 import { watchPeer } from '../../../base/http/upgrades.js';

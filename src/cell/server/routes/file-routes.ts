@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorBody } from '../../../base/http/http-errors.js';
 import { incomingBytes } from '../../../base/http/incoming.js';
 import { Outgoing } from '../../../base/http/outgoing.js';

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { createWebSocketStream } from 'ws';
-import { z } from 'zod';
+import * as z from 'zod';
 import { parse } from '../../../base/http/parse-request.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import type { ServerContext } from '../server-context.js';

@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import type { FastifyInstance } from 'fastify';
 import { createReadinessProbe } from '../readiness.js';
 import type { ServerContext } from '../server-context.js';
@@ -56,13 +55,4 @@ export function statusRoutes(app: FastifyInstance, context: ServerContext): void
     const { contentType, text } = renderMetrics(context);
     return reply.type(contentType).send(text);
   });
-}
-
-/** Version of the package that this server is part of; unknown where the package is one bundled file. */
-export function packageVersion(): string {
-  try {
-    return (createRequire(import.meta.url)('../../../../package.json') as { version: string }).version;
-  } catch {
-    return 'unknown';
-  }
 }

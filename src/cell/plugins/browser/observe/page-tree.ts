@@ -1,5 +1,5 @@
 /** The accessibility tree of a page as text, the form that agents read. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { PageDocument } from './snapshot.js';
 
 const value = z.object({ value: z.unknown().optional() }).optional();

@@ -1,5 +1,5 @@
 /** What a page consists of, as Chromium tells it without running anything in the page. Checked: a page may lie. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 const index = z.int().min(-1);
 const sparse = z.object({ index: z.array(index), value: z.array(index) }).optional();
