@@ -1,5 +1,5 @@
-/** The name under which a program that runs from its compiled form is given a way to import. */
-export const importerName = 'workcell.import';
+/** The name under which a program that runs from its compiled form is given a way to import, by start-program.cjs. */
+const importerName = 'workcell.import';
 
 type Importer = (address: string) => Promise<{ default?: unknown }>;
 

@@ -1,5 +1,5 @@
 /** What a schema of a setting says besides its type: a sentence for the reference page, and how its value is treated. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 export interface Marks {
   /** What the setting does, for the reference page. */

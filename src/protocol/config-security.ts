@@ -1,5 +1,5 @@
 /** The settings that say what may run in a cell, and what must not leave it: `[security]` and `[secrets]`. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { about, filePath, secretText, storeName } from './config-marks.js';
 
 const outcomes = ['allow', 'confirm', 'deny'] as const;

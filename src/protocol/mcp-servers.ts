@@ -1,5 +1,5 @@
 /** MCP servers as they are written in an action and in a configuration, in the form that common configuration files have. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { environmentSchema, pathSchema } from './actions/common.js';
 import { about } from './config-marks.js';
 

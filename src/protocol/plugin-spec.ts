@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** A plugin as it is named in a configuration, and as it crosses to an executor elsewhere. */
 export const pluginSpecSchema = z.union([

@@ -1,5 +1,5 @@
 /** Which part of `src/` may import which. A file belongs to the part with the longest name that fits it. */
-import { dirname, join, normalize, relative } from 'node:path';
+import { basename, dirname, join, normalize, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { backends } from '../../src/backends/index.js';
 import { builtinPlugins } from '../../src/cell/plugins/builtin.js';
@@ -71,8 +71,29 @@ test('protocol needs nothing but zod, so that it also works in a browser', () =>
 });
 
 test('no file is longer than a file should be', () => {
-  const lengths = files.map((file) => ({ file, lines: readText(file).split('\n').length - 1 }));
+  const lengths = filesBelow('src', '').map((file) => ({
+    file,
+    lines: readText(file).split('\n').length - 1,
+  }));
   expect(lengths.filter(({ lines }) => lines > longestFile)).toEqual([]);
+});
+
+/** Entry points, and what is called as the actions are: their schemas, and the behaviours that are shown of them. */
+const mayShareNames = /\/(?:index|main)\.ts$|^src\/(?:protocol\/actions|testing\/contract\/behaviours)\//;
+const mostShared = 8;
+
+test('files of src have names of their own, with few exceptions', () => {
+  const named = filesBelow('src', '').filter((file) => !mayShareNames.test(file));
+  const names = named.map((file) => basename(file));
+  const shared = named.filter((_, index) => names.indexOf(names[index] ?? '') !== index);
+  expect(shared.length, shared.join(', ')).toBeLessThanOrEqual(mostShared);
+});
+
+test('what ships into cells imports zod as a namespace, so that the bundler leaves out what is not used', () => {
+  const whole = files
+    .filter((file) => /^src\/(protocol|cell|base)\//.test(file))
+    .filter((file) => /^import \{ z \} from 'zod';$/m.test(readText(file)));
+  expect(whole).toEqual([]);
 });
 
 test('the import reader sees every form of import', () => {

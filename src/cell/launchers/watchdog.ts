@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import { hostProgram } from '../../base/find-program.js';
+import { programText } from '../../base/program-text.js';
 import { withHiddenDescriptors } from './inheritance.js';
 
 /** Every process of a cell carries this variable, so that those that left their parent are found again. */
@@ -13,16 +14,6 @@ export const cellVariable = 'WORKCELL_CELL';
 
 /** What the marks of all cells of this process begin with. */
 export const ownerMark = randomBytes(12).toString('hex');
-
-/** A process may start another between the look and the kill, so it looks until there is nothing more to see. */
-const source = `
-trap '' HUP INT QUIT TERM
-read -r
-for round in {1..100}; do
-  files=$(grep -l -a -s -F -- "${cellVariable}=$1" /proc/[0-9]*/environ)
-  [ "$files" ] || exit
-  for file in $files; do file=\${file#/proc/}; kill -KILL "\${file%/environ}"; done
-done`;
 
 let state: 'idle' | 'watching' | 'dismissed' = 'idle';
 let watchdog: ChildProcess | undefined;
@@ -34,7 +25,9 @@ export function startWatchdog(): void {
   // Nobody has to wait for it: it is needed when this process ends.
   setImmediate(() => {
     if (state !== 'watching') return;
-    const child = spawn(hostProgram('bash'), ['--norc', '--noprofile', '-c', source, 'watchdog', ownerMark], {
+    const source = programText('watchdog.bash', import.meta.url);
+    const words = ['--norc', '--noprofile', '-c', source, 'watchdog', `${cellVariable}=${ownerMark}`];
+    const child = spawn(hostProgram('bash'), words, {
       cwd: '/',
       env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
       detached: true,

@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { importerName } from '../../../base/import-module.js';
+import { programText } from '../../../base/program-text.js';
 import { removeTree } from '../../../base/remove-tree.js';
 import { makeScratch } from '../../../cell/launchers/scratch.js';
 import type { CellSettings } from '../../../cell/server/serve-cell.js';
@@ -23,49 +23,8 @@ export function asFunction(script: Uint8Array): Uint8Array {
   ]);
 }
 
-/** Runs `program.js`, from its compiled form where that is there and fits. The bundler writes nothing but ASCII. */
-export const starter = `'use strict';
-const { readFileSync } = require('node:fs');
-const { createRequire } = require('node:module');
-const { Script } = require('node:vm');
-const file = __dirname + '/program.js';
-let cachedData;
-try {
-  cachedData = readFileSync(__dirname + '/program.cache');
-} catch {}
-const script = new Script(readFileSync(file, 'latin1'), { filename: file, cachedData });
-globalThis[Symbol.for('${importerName}')] = (address) => import(address);
-script.runInThisContext().call(exports, exports, createRequire(file), module, file, __dirname);
-`;
-
-/**
- * Serves a cell until it has done for a client what every client asks first, and keeps what was compiled by then: a
- * function that has not run is compiled by each cell that runs it. What is compiled fits only a Node with the same
- * flags, and the program may set some when it has been loaded.
- */
-const maker = `require('node:v8').setFlagsFromString = () => {};
-${starter}
-const fs = require('node:fs');
-const { socketPath } = JSON.parse(fs.readFileSync(process.argv[3], 'utf8'));
-const { request } = require('node:http');
-const ask = (method, path, body) =>
-  new Promise((resolve) => {
-    const headers = { accept: 'application/vnd.workcell.frames', 'content-type': 'application/json' };
-    request({ socketPath, method, path, headers }, (answer) => answer.resume().once('close', resolve))
-      .once('error', resolve)
-      .end(body);
-  });
-const { writeSync } = fs;
-fs.writeSync = () => {
-  fs.writeSync = writeSync;
-  void ask('GET', '/v1/info')
-    .then(() => ask('POST', '/v1/actions', '{"action":"run","command":"true"}'))
-    .then(() => {
-      fs.writeFileSync(__dirname + '/program.cache', script.createCachedData(), { flush: true });
-      process.kill(process.pid);
-    });
-};
-`;
+/** Runs `program.js`, from its compiled form where that is there and fits. */
+export const starter = () => programText('start-program.cjs', import.meta.url);
 
 /** Makes the compiled form in a directory that has the program and the words that start Node there. Without it, all works. */
 export async function makeCodeCache(directory: string, node: readonly string[]): Promise<void> {
@@ -83,7 +42,7 @@ export async function makeCodeCache(directory: string, node: readonly string[]):
     keepAlive: true,
   };
   try {
-    await writeFile(file, maker);
+    await writeFile(file, programText('make-code-cache.cjs', import.meta.url));
     await writeFile(settings, JSON.stringify(cell));
     const env = { PATH: process.env.PATH };
     await promisify(execFile)(program, [...words, file, 'cell', settings], { env, timeout: patienceMs });

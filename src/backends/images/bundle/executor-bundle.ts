@@ -101,7 +101,7 @@ async function readContents(): Promise<Contents> {
   const [script, addon] = await Promise.all([executorScript(), readFile(path)]);
   const files = new Map([
     ['program.js', asFunction(script)],
-    ['executor.cjs', Buffer.from(starter)],
+    ['executor.cjs', Buffer.from(starter())],
     ['node_modules/@lydell/node-pty/index.js', Buffer.from('')],
     [`node_modules/${name}/pty.node`, addon],
   ]);

@@ -1,7 +1,10 @@
 /** The program of a cell in one file. The package carries it; from source it is bundled when first asked for. */
 import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'esbuild';
+import { inlinePrograms } from '../../../base/inline-programs.js';
+import { packageVersion } from '../../../base/package-version.js';
 import { WorkcellError } from '../../../protocol/index.js';
 
 /** Packages that do not work in one file. Where they are installed, they go along as they are. */
@@ -42,20 +45,9 @@ async function bundleScript(entry: string): Promise<Uint8Array> {
     charset: 'ascii',
     // Found beside the script: a native module, and packages that read files of their own.
     external: ['@lydell/*', ...wholePackages],
-    define: { 'import.meta.url': 'scriptUrl' },
+    define: { 'import.meta.url': 'scriptUrl', bundledVersion: JSON.stringify(packageVersion()) },
     banner: { js: "const scriptUrl = require('node:url').pathToFileURL(__filename).href;" },
-    plugins: [
-      late,
-      {
-        name: 'source as the bundler needs it',
-        setup({ onLoad }) {
-          onLoad({ filter: /\/src\/.*\.ts$/ }, async ({ path }) => ({
-            loader: 'ts',
-            contents: forBundler(await readFile(path, 'utf8')),
-          }));
-        },
-      },
-    ],
+    plugins: [late, inlinePrograms([dirname(entry)])],
   });
   const [script] = outputFiles;
   if (script === undefined) throw new WorkcellError('internal', `Nothing was bundled from ${entry}.`);
@@ -84,14 +76,3 @@ const late: Plugin = {
     }));
   },
 };
-
-/**
- * Source loads some modules late with a `require` of its own; the bundler follows only the common one. And of a library
- * that is imported as one object, all has to be there and to be put into it at each start.
- */
-function forBundler(source: string): string {
-  return source
-    .replace(/^const require = createRequire\(import\.meta\.url\);$/m, '')
-    .replaceAll('createRequire(import.meta.url)(', 'require(')
-    .replace(/^import \{ z \} from 'zod';$/m, "import * as z from 'zod';");
-}

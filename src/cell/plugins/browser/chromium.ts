@@ -1,5 +1,6 @@
 /** Starts Chromium inside the cell. It listens on no port: only the holder of its pipes can drive it. */
 import { randomBytes } from 'node:crypto';
+import { programText } from '../../../base/program-text.js';
 import type { LaunchedProcess } from '../../launchers/launcher.js';
 import type { PluginCell } from '../plugin.js';
 import { removeInside } from '../remove-inside.js';
@@ -7,25 +8,8 @@ import type { BrowserOptions } from './browser-options.js';
 import { findChromium } from './find-chromium.js';
 import { type MessagePipe, openMessagePipe } from './pipe.js';
 
-/**
- * The pipes that Chromium wants as descriptors 3 and 4 are its own standard input and output here. It keeps its own
- * sandbox where it can have one, which needs a user other than root and namespaces that it may make. What it writes
- * goes where the cell cleans up by itself. Its sockets lie among its temporary files and need short paths, so these are
- * named by the directory that it works in.
- */
-const script = `
-home=$1/$2
-mkdir -m 700 "$home" 2>/dev/null || { home=\${TMPDIR:-/tmp}/$2; mkdir -m 700 "$home" || exit; }
-cd "$home" || exit
-export HOME="$home" XDG_CONFIG_HOME="$home" XDG_CACHE_HOME="$home" TMPDIR=/proc/self/cwd
-program=$3
-[ -n "$program" ] || program=$(${findChromium})
-shift 3
-own=--no-sandbox
-[ "$(id -u)" != 0 ] && unshare --user --pid --fork true 2>/dev/null && own=--disable-setuid-sandbox
-exec 3<&0 4>&1 </dev/null >&2
-exec "$program" "$own" --user-data-dir="$home/profile" "$@"
-`;
+const script = () =>
+  `find_chromium() { ${findChromium}; }\n${programText('start-chromium.sh', import.meta.url)}`;
 
 /** Every page is one process tree with its frames, so that one look sees all of them. */
 const flags = [
@@ -84,7 +68,7 @@ export async function startChromium(
   const { pid, stdin, stdout, stderr, exited } = await cell.spawn([
     'sh',
     '-c',
-    script,
+    script(),
     'sh',
     cell.exchange.inside,
     name,

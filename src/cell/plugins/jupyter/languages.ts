@@ -1,4 +1,5 @@
 /** What code cells of a language need besides the protocol: how a kernel follows the cell, in its own words. */
+import { programText } from '../../../base/program-text.js';
 import { quote } from '../../../base/shell-quote.js';
 
 interface EnvironmentChange {
@@ -18,27 +19,9 @@ interface Language {
 /** JSON is a literal in each of them. Nothing that these define stays visible to the cells. */
 const languages: Partial<Record<string, Language>> = {
   python: {
-    // Output leaves in pieces of a size that both sides can hold, also when a cell prints without end.
-    prepare: `
-def _prepare(limit=524288):
-    import sys
-    def bound(stream):
-        write, count = stream.write, 0
-        def bounded(text):
-            nonlocal count
-            for start in range(0, max(len(text), 1), limit):
-                piece = text[start:start + limit]
-                write(piece)
-                count += len(piece)
-                if count >= limit:
-                    count = 0
-                    stream.flush()
-            return len(text)
-        stream.write = bounded
-    bound(sys.stdout)
-    bound(sys.stderr)
-_prepare()
-del _prepare`,
+    get prepare() {
+      return programText('bound_output.py', import.meta.url);
+    },
     interpreter: "type('', (), {'__repr__': lambda self: __import__('sys').executable})()",
     changeDirectory: (path) => `__import__('os').chdir(${JSON.stringify(path)})`,
     changeEnvironment: ({ set, unset }) =>

@@ -9,7 +9,7 @@ import type { LaunchedProcess } from '../../launchers/launcher.js';
 import type { PluginCell } from '../plugin.js';
 import { FrameReader, frame } from './host-frames.js';
 import { type HostMessage, hostMessageSchema } from './host-messages.js';
-import type { HostProgram } from './inside/programs.js';
+import type { HostProgram } from './inside/host-programs.js';
 import { captureBytes, frameLimitBytes, startLimitMs, streamBytes, unreadBytes } from './tool-limits.js';
 
 export interface Link {
@@ -36,7 +36,7 @@ export async function openLink(
   let process: LaunchedProcess | undefined;
   try {
     await Promise.all([
-      writeFile(join(directory, `host${program.extension}`), program.source, { mode: 0o600 }),
+      writeFile(join(directory, `host${program.extension}`), program.source(), { mode: 0o600 }),
       listen(server, join(directory, 'socket')),
     ]);
     const settings = JSON.stringify({ workspace: cell.workspace, captureBytes, streamBytes });

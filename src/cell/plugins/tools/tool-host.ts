@@ -3,7 +3,7 @@ import { type ExecuteContext, WorkcellError } from '../../../protocol/index.js';
 import type { PluginCell } from '../plugin.js';
 import { type Link, openLink } from './host-link.js';
 import type { HostMessage } from './host-messages.js';
-import type { HostProgram } from './inside/programs.js';
+import type { HostProgram } from './inside/host-programs.js';
 import { PendingCall, type ToolAnswer, type ToolCall } from './pending-call.js';
 import { Requests } from './requests.js';
 import { startLimitMs } from './tool-limits.js';

@@ -9,7 +9,7 @@ import {
   WorkcellError,
 } from '../../../protocol/index.js';
 import type { PluginCell } from '../plugin.js';
-import { programs } from './inside/programs.js';
+import { programs } from './inside/host-programs.js';
 import { type Checked, compile, describe } from './json-schema.js';
 import { ToolHost } from './tool-host.js';
 import { defaultTimeoutMs } from './tool-limits.js';

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
+import { programText } from '../../../base/program-text.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import type { PluginCell } from '../plugin.js';
 import { guard } from '../plugin-guard.js';
@@ -9,19 +10,7 @@ import { removeInside } from '../remove-inside.js';
 import { settingsFile } from './editor-settings.js';
 import type { VscodeOptions } from './vscode-options.js';
 
-/** What it writes goes where the cell cleans up by itself; without a configuration of its own it would make one. */
-const script = `
-home=$1/$2
-mkdir -m 700 "$home" 2>/dev/null || { home=\${TMPDIR:-/tmp}/$2; mkdir -m 700 "$home" || exit; }
-shift 2
-mkdir -p "$home/data/User"
-printf %s "$VSCODE_SETTINGS" >"$home/data/User/settings.json"
-echo 'auth: none' >"$home/config.yaml"
-unset VSCODE_SETTINGS VSCODE_IPC_HOOK_CLI
-export XDG_DATA_HOME="$home" XDG_RUNTIME_DIR="$home"
-set -- "$@" --config "$home/config.yaml" --user-data-dir "$home/data" --extensions-dir "$home/extensions"
-${guard}
-`;
+const script = () => `${programText('start-code-server.sh', import.meta.url)}${guard}`;
 
 const flags = [
   '--socket-mode=600',
@@ -51,7 +40,7 @@ export async function startEditor(cell: PluginCell, options: VscodeOptions): Pro
   const { variables } = await cell.execute<'get_env'>({ action: 'get_env' });
   const { pid, stdin, stdout, stderr, exited } = await cell.spawn(
     [
-      ...['sh', '-c', script, 'sh', cell.exchange.inside, name, options.program, ...flags],
+      ...['sh', '-c', script(), 'sh', cell.exchange.inside, name, options.program, ...flags],
       // A path that is too long is said from the directory that it works in.
       `--socket=${Buffer.byteLength(socket) > longestPath ? `/proc/self/cwd/${name}.sock` : socket}`,
       cell.workspace,

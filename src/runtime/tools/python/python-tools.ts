@@ -5,10 +5,10 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { hostProgram } from '../../../base/find-program.js';
+import { programText } from '../../../base/program-text.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import { type FunctionTool, tool } from '../function-tool.js';
 import { type Origin, setOrigin } from '../origin.js';
-import { inspector } from './inspector.js';
 
 export interface PythonToolsOptions {
   /** The Python of this machine that reads the source; it runs nothing of it. A name is looked for where the system keeps programs. Default: `python3`. */
@@ -43,8 +43,8 @@ export async function pythonTools(
 
 /** The skills of the plugin `agent-skills` as tools, which give their text. They share one current file in a cell. */
 export async function agentSkills({ python = 'python3' }: PythonToolsOptions = {}): Promise<FunctionTool[]> {
-  const { skillsToolModule } = await import('../../../cell/plugins/agent-skills/source.js');
-  return toolsOf(skillsToolModule, 'The module of the agent skills', python);
+  const { skillsToolModule } = await import('../../../cell/plugins/agent-skills/skills-module.js');
+  return toolsOf(skillsToolModule(), 'The module of the agent skills', python);
 }
 
 async function toolsOf(source: string, path: string, python: string): Promise<FunctionTool[]> {
@@ -73,7 +73,7 @@ function inspect(python: string, source: string): Promise<string> {
     // Isolated, so that nothing beside the program itself is loaded.
     const child = execFile(
       python.includes('/') ? python : hostProgram(python),
-      ['-I', '-S', '-c', inspector],
+      ['-I', '-S', '-c', programText('inspector.py', import.meta.url)],
       { maxBuffer: 16_777_216 },
       (error, output) => {
         if (error === null) settle(output);

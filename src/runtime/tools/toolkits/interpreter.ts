@@ -2,50 +2,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { programText } from '../../../base/program-text.js';
 
 /** Both read JSON lines from descriptor 3 and answer on 4, so that what code prints goes its own way. */
 const programs = {
-  python: [
-    'python3',
-    '-u',
-    '-c',
-    `import ast, json, os, sys, traceback
-requests, answers = os.fdopen(3, 'r'), os.fdopen(4, 'w')
-scope = {'__name__': '__main__'}
-for line in requests:
-    value = error = None
-    try:
-        tree = ast.parse(json.loads(line)['code'], '<cell>')
-        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-        exec(compile(tree, '<cell>', 'exec'), scope)
-        if last is not None:
-            result = eval(compile(ast.Expression(last.value), '<cell>', 'eval'), scope)
-            value = None if result is None else repr(result)
-    except BaseException:
-        error = traceback.format_exc()
-    sys.stdout.flush(); sys.stderr.flush()
-    answers.write(json.dumps({'value': value, 'error': error}) + '\\n'); answers.flush()`,
-  ],
-  javascript: [
-    process.execPath,
-    '-e',
-    `const { createInterface } = require('node:readline');
-const { createReadStream, writeSync } = require('node:fs');
-const { inspect } = require('node:util');
-const vm = require('node:vm');
-const scope = vm.createContext(Object.assign(Object.create(null), { console, require, process, Buffer, setTimeout, clearTimeout, fetch, URL }));
-(async () => {
-  for await (const line of createInterface({ input: createReadStream(null, { fd: 3 }) })) {
-    let value = null, error = null;
-    try {
-      const result = await vm.runInContext(JSON.parse(line).code, scope, { filename: 'cell' });
-      value = result === undefined ? null : inspect(result);
-    } catch (thrown) { error = thrown instanceof Error || thrown?.stack ? thrown.stack : inspect(thrown); }
-    writeSync(4, JSON.stringify({ value, error }) + '\\n');
-  }
-})();`,
-  ],
-} as const;
+  python: () => ['python3', '-u', '-c', programText('interpret.py', import.meta.url)],
+  javascript: () => [process.execPath, '-e', programText('interpret.cjs', import.meta.url)],
+} satisfies Record<string, () => [string, ...string[]]>;
 
 const longestOutput = 1024 * 1024;
 
@@ -106,7 +69,7 @@ export class Interpreter {
   }
 
   #start(): ChildProcess {
-    const [program, ...args] = programs[this.#language];
+    const [program, ...args] = programs[this.#language]() as [string, ...string[]];
     const child = spawn(program, args, { cwd: this.#cwd, stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'] });
     for (const stream of child.stdio) stream?.on('error', () => {});
     child.on('error', () => {});

@@ -5,9 +5,8 @@ import { errnoOf, explained } from '../file-errors.js';
 import type { Tree } from '../file-tree.js';
 import { Pace, walkMs } from '../pace.js';
 import { compareNames } from '../paths.js';
-import type { LineMatch } from './matcher-source.js';
 import { type CompiledPattern, compilePattern } from './regex.js';
-import { Matcher } from './regex-worker.js';
+import { type LineMatch, Matcher } from './regex-worker.js';
 import { type Candidate, candidates, type SearchOptions } from './search-candidates.js';
 
 export interface GrepOptions extends SearchOptions {

@@ -1,13 +1,40 @@
 /** Matches text against regular expressions in a thread of its own, which ends if a pattern takes too long. */
 import { Worker } from 'node:worker_threads';
+import { programText } from '../../../../base/program-text.js';
 import { WorkcellError } from '../../../../protocol/index.js';
 import { checkCancelled } from '../file-errors.js';
-import { type Matched, type MatchReply, type MatchRequest, matcherSource } from './matcher-source.js';
 import { invalidPattern } from './regex.js';
 
 const defaultTimeoutMs = 5_000;
 const idleMs = 30_000;
 const maxHeapMegabytes = 512;
+
+/** One line that matches. `line` is counted from 1. */
+export interface LineMatch {
+  readonly line: number;
+  readonly text: string;
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+interface MatchRequest {
+  readonly source: string;
+  readonly flags: string;
+  readonly context: number;
+  /** How many matches to give at most, over all contents. */
+  readonly limit: number;
+  /** Given away to the thread. */
+  readonly contents: readonly Uint8Array<ArrayBuffer>[];
+}
+
+interface Matched {
+  /** One list for each content. */
+  readonly matches: readonly (readonly LineMatch[])[];
+  /** True when matches were left out because their context would have been too much. */
+  readonly isFull: boolean;
+}
+
+type MatchReply = Matched | { readonly error: string };
 
 /** One thread is kept between searches: to start one takes longer than most searches. */
 let idle: { worker: Worker; timer: NodeJS.Timeout } | undefined;
@@ -88,7 +115,10 @@ function takeWorker(): Worker {
 
 function startWorker(): Worker {
   const limits = { maxOldGenerationSizeMb: maxHeapMegabytes };
-  const worker = new Worker(matcherSource, { eval: true, resourceLimits: limits });
+  const worker = new Worker(programText('match-lines.cjs', import.meta.url), {
+    eval: true,
+    resourceLimits: limits,
+  });
   // One that fails while nobody waits for it is not used again, and nobody needs to hear of it.
   worker.on('error', () => forget(worker));
   worker.on('exit', () => forget(worker));

@@ -1,11 +1,10 @@
+import { programText } from '../../../../base/program-text.js';
 import type { PluginCell } from '../../plugin.js';
-import { nodeHost } from './node-host.js';
-import { pythonHost } from './python-host.js';
 
 /** A program that runs the tools of one language in a cell. */
 export interface HostProgram {
   readonly language: string;
-  readonly source: string;
+  source(): string;
   readonly extension: string;
   /** What starts the file, inside. */
   interpreter(cell: PluginCell): readonly string[];
@@ -16,14 +15,14 @@ export interface HostProgram {
 export const programs = {
   javascript: {
     language: 'JavaScript',
-    source: nodeHost,
+    source: () => programText('node-host.mjs', import.meta.url),
     extension: '.mjs',
     interpreter: (cell) => cell.node,
     hint: 'The cell needs a system that can run Node, which means one with glibc.',
   },
   python: {
     language: 'Python',
-    source: pythonHost,
+    source: () => programText('python-host.py', import.meta.url),
     extension: '.py',
     interpreter: () => ['python3', '-u'],
     hint: 'The cell needs Python 3.9 or later as python3.',

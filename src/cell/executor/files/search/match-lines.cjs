@@ -1,35 +1,4 @@
-/** One line that matches. `line` is counted from 1. */
-export interface LineMatch {
-  readonly line: number;
-  readonly text: string;
-  readonly before: readonly string[];
-  readonly after: readonly string[];
-}
-
-export interface MatchRequest {
-  readonly source: string;
-  readonly flags: string;
-  readonly context: number;
-  /** How many matches to give at most, over all contents. */
-  readonly limit: number;
-  /** Given away to the thread. */
-  readonly contents: readonly Uint8Array<ArrayBuffer>[];
-}
-
-export interface Matched {
-  /** One list for each content. */
-  readonly matches: readonly (readonly LineMatch[])[];
-  /** True when matches were left out because their context would have been too much. */
-  readonly isFull: boolean;
-}
-
-export type MatchReply = Matched | { readonly error: string };
-
-/**
- * The program of the thread that matches. It is kept as text because a thread needs a file or a text, and the
- * executor ships as one file. It takes a `MatchRequest` and answers with a `MatchReply`.
- */
-export const matcherSource = `
+/** The program of a thread that matches lines. It takes a `MatchRequest` and answers with a `MatchReply` (`regex-worker.ts`). */
 'use strict';
 const { parentPort } = require('node:worker_threads');
 const longest = 2000;
@@ -82,18 +51,18 @@ function search(text, regex, context, limit) {
 }
 
 function lineEnd(text, start) {
-  const end = text.indexOf('\\n', start);
+  const end = text.indexOf('\n', start);
   return end === -1 ? text.length : end;
 }
 
 function lineAt(text, start, end) {
-  return text.slice(start, end > start && text[end - 1] === '\\r' ? end - 1 : end);
+  return text.slice(start, end > start && text[end - 1] === '\r' ? end - 1 : end);
 }
 
 function linesBefore(text, start, count) {
   const lines = [];
   for (let end = start - 1; end >= 0 && lines.length < count; ) {
-    const from = end === 0 ? 0 : text.lastIndexOf('\\n', end - 1) + 1;
+    const from = end === 0 ? 0 : text.lastIndexOf('\n', end - 1) + 1;
     lines.unshift(clip(lineAt(text, from, end), 0));
     end = from - 1;
   }
@@ -116,4 +85,3 @@ function clip(line, index) {
   const to = from + longest;
   return (from > 0 ? '…' : '') + line.slice(from, to) + (to < line.length ? '…' : '');
 }
-`;

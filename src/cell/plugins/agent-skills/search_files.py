@@ -1,5 +1,4 @@
-/** The skills that search. */
-export const searchSource = String.raw`
+# The skills that search.
 _most_files = 100
 
 
@@ -72,4 +71,3 @@ def find_file(file_name: str, dir_path: str = './'):
     matches = [os.path.join(folder, name) for folder, _, names in _walk(_directory(dir_path))
                for name in names if file_name in name]
     return _found(matches, file_name, dir_path)
-`;

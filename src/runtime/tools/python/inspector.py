@@ -1,8 +1,5 @@
-/**
- * The program that describes the functions of a Python module. It reads the source, which comes as its input, and runs
- * none of it; what it cannot tell from the source is left open.
- */
-export const inspector = String.raw`
+# Describes the functions of a Python module. It reads the source, which comes as its input, and runs none of it; what it
+# cannot tell from the source is left open.
 import ast, json, re, sys
 
 source = sys.stdin.read()
@@ -169,4 +166,3 @@ def describe(node):
 functions = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
 tools = {node.name: describe(node) for node in functions if not node.name.startswith('_')}
 print(json.dumps({'tools': list(tools.values())}))
-`;

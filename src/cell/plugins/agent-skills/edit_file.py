@@ -1,5 +1,4 @@
-/** The skill that edits, with the commands and checks of the editor that agents of OpenHands know. */
-export const editorSource = String.raw`
+# The skill that edits, with the commands and checks of the editor that agents of OpenHands know.
 _most_characters, _most_bytes, _most_versions, _around = 16000, 10 * 1024 * 1024, 10, 4
 _documents = {'.pdf': 'PDF', '.docx': 'DOCX', '.pptx': 'PowerPoint',
               **dict.fromkeys(['.xlsx', '.mp3', '.wav', '.m4a', '.flac'])}
@@ -216,4 +215,3 @@ def file_editor(command: Literal['view', 'create', 'str_replace', 'insert', 'und
         return shown
     mark = 'oh_aci_output_' + uuid.uuid4().hex
     return '<%s>\n%s\n</%s>' % (mark, json.dumps({**result, 'formatted_output_and_error': shown}, indent=2), mark)
-`;

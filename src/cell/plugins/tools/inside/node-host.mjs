@@ -1,11 +1,8 @@
 /**
- * The program that runs JavaScript tools in a cell. It is kept as text because the executor ships as one file.
- *
- * It connects to the socket that its arguments name and shows the token from its input. Frames are JSON after their
- * length in four bytes. A module that it is told to install exports `open(arguments)`, which gives the tools by name,
- * each as `(input, context) => outcome`; they stay as they are between calls.
+ * Runs JavaScript tools in a cell. It connects to the socket that its arguments name and shows the token from its input.
+ * Frames are JSON after their length in four bytes. A module that it is told to install exports `open(arguments)`, which
+ * gives the tools by name, each as `(input, context) => outcome`; they stay as they are between calls.
  */
-export const nodeHost = String.raw`
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -43,24 +40,31 @@ class Printed {
   head = '';
   tail = '';
   total = 0;
-  decoder = undefined;
+  #decoder;
 
   add(chunk) {
-    const text = typeof chunk === 'string' ? chunk : (this.decoder ??= new StringDecoder('utf8')).write(Buffer.from(chunk));
+    const text = typeof chunk === 'string' ? chunk : this.#decode(chunk);
     this.total += text.length;
     const room = captureBytes / 2 - this.head.length;
     if (room > 0) this.head += text.slice(0, room);
     if (text.length > room) {
-      this.tail += room > 0 ? text.slice(room) : text.length > captureBytes ? text.slice(-captureBytes) : text;
+      this.tail +=
+        room > 0 ? text.slice(room) : text.length > captureBytes ? text.slice(-captureBytes) : text;
       if (this.tail.length > 4 * captureBytes) this.tail = this.tail.slice(-captureBytes / 2);
     }
     return text;
   }
 
+  /** Characters may be split between pieces. */
+  #decode(chunk) {
+    this.#decoder ??= new StringDecoder('utf8');
+    return this.#decoder.write(Buffer.from(chunk));
+  }
+
   text() {
     const tail = this.tail.slice(-captureBytes / 2);
     const missing = this.total - this.head.length - tail.length;
-    return missing > 0 ? this.head + '\n[... ' + missing + ' bytes left out ...]\n' + tail : this.head + tail;
+    return missing > 0 ? `${this.head}\n[... ${missing} bytes left out ...]\n${tail}` : this.head + tail;
   }
 }
 
@@ -92,10 +96,15 @@ class Call {
     if (!this.open) return;
     calls.delete(this.id);
     const { stdout, stderr } = this;
-    const printed = { stdout: stdout.text(), stderr: stderr.text(), truncated: Math.max(stdout.total, stderr.total) > captureBytes };
-    if (outcome.json === undefined) return send({ type: 'error', id: this.id, error: outcome.error, ...printed });
+    const printed = {
+      stdout: stdout.text(),
+      stderr: stderr.text(),
+      truncated: Math.max(stdout.total, stderr.total) > captureBytes,
+    };
+    if (outcome.json === undefined)
+      return send({ type: 'error', id: this.id, error: outcome.error, ...printed });
     const head = JSON.stringify({ type: 'result', id: this.id, ...printed });
-    sendText(head.slice(0, -1) + ',"result":' + outcome.json + '}');
+    sendText(`${head.slice(0, -1)},"result":${outcome.json}}`);
   }
 
   fail(code, message, details) {
@@ -108,7 +117,8 @@ class Call {
       get signal() {
         return stop.signal;
       },
-      log: (message) => this.open && send({ type: 'log', id: this.id, message: String(message).slice(0, 65536) }),
+      log: (message) =>
+        this.open && send({ type: 'log', id: this.id, message: String(message).slice(0, 65536) }),
       progress: (value) => this.progress(value),
       runtime: { workspace, execute: (action, { signal } = {}) => this.execute(action, signal) },
     };
@@ -121,7 +131,8 @@ class Call {
   }
 
   execute(action, signal) {
-    if (!this.open) return Promise.reject(new Error('The call has ended, so its runtime can no longer be used.'));
+    if (!this.open)
+      return Promise.reject(new Error('The call has ended, so its runtime can no longer be used.'));
     const request = ++requests;
     return new Promise((resolve, reject) => {
       asked.set(request, { resolve, reject });
@@ -151,13 +162,18 @@ const handle = {
       kits.set(key, tools);
       send({ type: 'installed', id, tools: [...tools.keys()] });
     } catch (error) {
-      send({ type: 'refused', id, code: error?.code === 'invalid-tool' ? 'invalid-tool' : 'tool-failed', message: words(error) });
+      send({
+        type: 'refused',
+        id,
+        code: error?.code === 'invalid-tool' ? 'invalid-tool' : 'tool-failed',
+        message: words(error),
+      });
     }
   },
   call({ id, key, tool, arguments: input, stream }) {
     const call = new Call(id, stream);
     const execute = kits.get(key)?.get(tool);
-    if (execute === undefined) return call.fail('tool-not-found', 'The tool host has no tool "' + tool + '".');
+    if (execute === undefined) return call.fail('tool-not-found', `The tool host has no tool "${tool}".`);
     running.run(call, () => {
       execute(input, call.context()).then(
         (outcome) => call.end(outcome),
@@ -174,7 +190,14 @@ const handle = {
     const { resolve, reject } = asked.get(request) ?? {};
     asked.delete(request);
     if (error === undefined) resolve?.(observation);
-    else reject?.(Object.assign(new Error(error.message), { name: 'WorkcellError', code: error.code, details: error.details }));
+    else
+      reject?.(
+        Object.assign(new Error(error.message), {
+          name: 'WorkcellError',
+          code: error.code,
+          details: error.details,
+        }),
+      );
   },
 };
 
@@ -206,4 +229,3 @@ socket.on('data', (chunk) => {
   held = data.length;
 });
 send({ type: 'hello', token });
-`;

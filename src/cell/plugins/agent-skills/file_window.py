@@ -1,5 +1,3 @@
-/** What all skills share, and those that look at a file through a window. */
-export const windowSource = String.raw`
 """Helpers for agents: look at files through a window, search, edit, read documents. They print what they find."""
 import functools, json, os, re, sys, uuid, zipfile
 from typing import List, Literal, Optional, Union
@@ -118,4 +116,3 @@ def scroll_up():
     """Shows the 100 lines of the current file before those shown last."""
     path = _open_path()
     return _show(path, _lines(path), _current['first'] - _window, _window)
-`;

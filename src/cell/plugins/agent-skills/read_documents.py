@@ -1,5 +1,4 @@
-/** The skills that read documents. Those of offices are archives of XML, which Python reads by itself. */
-export const documentsSource = String.raw`
+# The skills that read documents. Those of offices are archives of XML, which Python reads by itself.
 _word = '{http://schemas.openxmlformats.org/wordprocessingml/2006/main}'
 _drawing = '{http://schemas.openxmlformats.org/drawingml/2006/main}'
 _relation = '{http://schemas.openxmlformats.org/officeDocument/2006/relationships}'
@@ -122,4 +121,3 @@ def parse_pptx(file_path: str):
         file_path: the file
     """
     return _document('PowerPoint', file_path)
-`;

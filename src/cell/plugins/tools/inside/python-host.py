@@ -1,9 +1,6 @@
-/**
- * The program that runs Python tools in a cell; it speaks as the one for JavaScript does. Every public function of a
- * module is a tool. Each call has a thread, or a task when the function is async; a parameter named `context` gets
- * what JavaScript tools get as second argument.
- */
-export const pythonHost = String.raw`
+# Runs Python tools in a cell; it speaks as node-host.mjs does. Every public function of a module is a tool. Each call has
+# a thread, or a task when the function is async; a parameter named `context` gets what JavaScript tools get as second
+# argument.
 import asyncio, contextvars, ctypes, dataclasses, importlib.util, inspect, io, json, os, socket, struct, sys, threading, typing
 
 sys.dont_write_bytecode = True
@@ -356,4 +353,3 @@ sys.path.insert(0, settings['workspace'])
 send({'type': 'hello', 'token': sys.stdin.read()})
 while True:
     receive(json.loads(read(struct.unpack('>I', read(4))[0])))
-`;

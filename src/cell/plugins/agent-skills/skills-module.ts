@@ -1,0 +1,25 @@
+import { programText } from '../../../base/program-text.js';
+
+/** The files of which the module is made, in the order in which they need each other. */
+const parts = ['file_window.py', 'search_files.py', 'read_documents.py', 'edit_file.py'];
+
+/** The module `agentskills`. It needs nothing but Python; what a document needs besides is loaded when one is read. */
+export function skillsModule(): string {
+  return `${functions()}
+
+__all__ = [name for name, value in globals().items()
+           if getattr(value, '__module__', None) == __name__ and not name.startswith('_')]
+`;
+}
+
+/** The same functions as a module of tools: they return their text instead of printing it. */
+export function skillsToolModule(): string {
+  return `${functions()}
+
+_returns_text = True
+`;
+}
+
+function functions(): string {
+  return parts.map((name) => programText(name, import.meta.url)).join('\n\n');
+}
