@@ -37,6 +37,7 @@ export function pages(): Record<string, string> {
     'docs/reference/settings.md': settingsPage(),
     'docs/reference/cli.md': withTable('docs/reference/cli.md', 'commands', commandTable()),
     'docs/reference/http-api.md': withTable('docs/reference/http-api.md', 'routes', routeTable()),
+    'docs/guides/plugins.md': withTable('docs/guides/plugins.md', 'plugins', pluginTable()),
     'ARCHITECTURE.md': architecturePage(),
     'docs/guides/toolkits.md': withTable('docs/guides/toolkits.md', 'toolkits', toolkitTable()),
   };
@@ -78,6 +79,14 @@ function routeTable(): string[] {
     return `| \`${method.toUpperCase()} ${path}${asked}\` | ${summary} |`;
   });
   return ['| route | what it does |', '|---|---|', ...rows];
+}
+
+function pluginTable(): string[] {
+  const rows = plugins.map(({ name, summary, actions: own }) => {
+    const brought = Object.keys(own).map((action) => `\`${action}\``);
+    return `| \`${name}\` | ${summary} | ${brought.join(', ') || 'none'} |`;
+  });
+  return ['| plugin | what it does | actions |', '|---|---|---|', ...rows];
 }
 
 function toolkitTable(): string[] {
