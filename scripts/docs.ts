@@ -199,7 +199,7 @@ function sectionsOf(table: ActionTable): string[] {
     [
       summary,
       ...(readOnly ? ['Changes nothing in the cell.'] : []),
-      ...(forOwner ? ['For the owner of the cell: a model gets it only when it is named.'] : []),
+      ...(forOwner ? ['For the owner of the cell: a model gets it only when you name it.'] : []),
     ].join(' '),
     '',
     ...fieldTable('Action', input, 'action', 'input', commentsOf(name, 'input')),

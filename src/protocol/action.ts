@@ -12,7 +12,7 @@ export interface ActionDefinition<
   readonly summary: string;
   /** True when the action changes nothing in the cell, so that it is safe to repeat. */
   readonly readOnly: boolean;
-  /** True when it opens a way past the checks that actions go through: a model gets it only when it is named. */
+  /** True when it opens a way past the checks that actions go through: a model gets it only when you name it. */
   readonly forOwner: boolean;
   /** True when a program runs because of it. */
   readonly startsProcess: boolean;

@@ -34,7 +34,7 @@ export const read = defineAction('read', {
       endLine: z.int().positive().optional(),
       /** Default: text when the content is text, base64 when it is not. */
       encoding: encodingSchema.optional(),
-      /** Larger results are refused with `file-too-large`. */
+      /** Larger results fail with `file-too-large`. */
       maxBytes: z.int().positive().max(67_108_864).default(10_485_760),
     };
   },
@@ -56,7 +56,7 @@ export const read = defineAction('read', {
 });
 
 export const write = defineAction('write', {
-  summary: 'Writes a file whole, or appends to it; parent directories are made.',
+  summary: 'Writes a file whole, or appends to it; makes parent directories.',
   get input() {
     return {
       path: pathSchema,
@@ -121,7 +121,7 @@ export const remove = defineAction('remove', {
 const transferInput = {
   from: pathSchema,
   to: pathSchema,
-  /** Without it an existing target is refused with `already-exists`. */
+  /** Without it an existing target fails with `already-exists`. */
   overwrite: z.boolean().optional(),
 };
 
@@ -133,14 +133,14 @@ export const move = defineAction('move', {
 });
 
 export const copy = defineAction('copy', {
-  summary: 'Copies a file or a whole directory; links are copied as links.',
+  summary: 'Copies a file or a whole directory; links stay links.',
   input: transferInput,
   kinds: { from: 'path-read', to: 'path-write' },
   output: { from: z.string(), to: z.string(), files: z.int() },
 });
 
 export const watch = defineAction('watch', {
-  summary: 'Reports changes below a path as progress until it is cancelled.',
+  summary: 'Reports changes below a path as progress until you cancel it.',
   readOnly: true,
   get input() {
     return {

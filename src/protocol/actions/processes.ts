@@ -37,7 +37,7 @@ export const startProcess = defineAction('start_process', {
       command: z.string().optional(),
       cwd: pathSchema.optional(),
       env: environmentSchema.optional(),
-      /** Bytes for standard input, which is then closed. */
+      /** Bytes for standard input, which then closes. */
       stdin: z.string().optional(),
       encoding: encodingSchema.default('utf8'),
       /** Leaves standard input open for `write_process`. */
@@ -73,7 +73,7 @@ export const writeProcess = defineAction('write_process', {
 });
 
 export const listProcesses = defineAction('list_processes', {
-  summary: 'Lists the processes that were started, those that ended included.',
+  summary: 'Lists the processes that actions started, ended ones included.',
   readOnly: true,
   input: {},
   kinds: {},
@@ -113,7 +113,7 @@ export const waitProcess = defineAction('wait_process', {
       timeoutMs: timeoutSchema.optional(),
       encoding: encodingSchema.default('utf8'),
       maxOutputBytes: z.int().min(256).max(67_108_864).default(16_777_216),
-      /** Byte positions from which output is passed on as progress, to resume after a lost connection. */
+      /** Byte positions from which output comes as progress, to resume after a lost connection. */
       stdoutFrom: z.int().nonnegative().default(0),
       stderrFrom: z.int().nonnegative().default(0),
     };

@@ -56,7 +56,7 @@ export const run = defineAction('run', {
       outputId: z.string().optional(),
       /** Process id, inside the cell, of the session's shell. */
       pid: z.int().optional(),
-      /** Something the caller must know about the session, such as that its shell had to be replaced. */
+      /** What you should know about the session, such as that it has a new shell. */
       notice: z.string().optional(),
     };
   },
@@ -81,7 +81,7 @@ export const readOutput = defineAction('read_output', {
       outputId: z.string(),
       data: z.string(),
       encoding: encodingSchema,
-      /** Position of the first byte of `data`; later than asked when the middle of a very long output was dropped. */
+      /** Position of the first byte of `data`; later than you asked if the store dropped the middle of a very long output. */
       from: z.int(),
       /** Where the next call continues. */
       next: z.int(),

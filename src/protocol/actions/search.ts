@@ -5,7 +5,7 @@ import { pathSchema } from './common.js';
 const limitSchema = z.int().positive().max(100_000);
 
 export const glob = defineAction('glob', {
-  summary: 'Finds files by pattern; ignored and hidden files are left out unless asked for.',
+  summary: 'Finds files by pattern; skips ignored and hidden files unless you ask for them.',
   readOnly: true,
   get input() {
     return {

@@ -42,10 +42,10 @@ const elementSchema = z.object({
 });
 
 const input = {
-  /** How long a page may take to load; after that it is shown as it is then. */
+  /** How long a page may take to load; after that you see it as it is then. */
   timeoutMs: timeoutSchema.max(600_000).default(30_000),
   screenshot: z.boolean().default(true),
-  /** One more picture, with the id of each element that can be used drawn onto it. */
+  /** One more picture, with the id of each usable element drawn on it. */
   marks: z.boolean().default(false),
 };
 
@@ -56,17 +56,17 @@ const output = {
   text: z.string().max(most.textLength),
   /** The accessibility tree: `[bid] role 'name' value='…', attribute`, one node on each line, indented by tabs. */
   tree: z.string().max(most.treeLength),
-  /** True when text or tree were longer than is shown. */
+  /** True when text or tree is longer than this. */
   truncated: z.boolean(),
   /** True when the page had not finished loading. */
   loading: z.boolean(),
   /** The id of the element that has the focus. */
   focused: z.string().nullable(),
-  /** What can be clicked or filled in and is in view. */
+  /** What you can click or fill in, and is in view. */
   elements: z.array(elementSchema).max(most.elements),
   pages: z.array(z.object({ url, title: note, active: z.boolean() })).max(most.pages),
   lastAction: z.string().max(4 * most.noteLength),
-  /** Why the last step failed; steps behind it were not done. */
+  /** Why the last step failed; the browser did no step after it. */
   error: z
     .string()
     .max(4 * most.noteLength)
@@ -82,7 +82,7 @@ const output = {
       state: z.enum(['completed', 'canceled', 'inProgress']),
     }),
   ),
-  /** What the page asked or said in boxes of its own, and what it was answered. */
+  /** Dialogs of the page, and the answers. */
   dialogs: notes(z.object({ type: note, message: note, accepted: z.boolean() })),
   /** What the page wanted to load and may not. */
   blocked: notes(z.object({ url, reason: note })),
@@ -93,7 +93,7 @@ const output = {
 };
 
 const browse = defineAction('browse', {
-  summary: 'Opens an address, or a file of the cell, in the browser and tells what is to be seen.',
+  summary: 'Opens an address, or a file of the cell, in the browser and describes what it shows.',
   get input() {
     return {
       /** An http or https address, or the path of a picture, PDF, sound or film in the cell. */

@@ -51,7 +51,7 @@ const runCode = defineAction('run_code', {
       maxOutputBytes: z.int().min(256).max(16_777_216).default(65_536),
       /** How many bytes of images and other media it carries; what goes beyond is left out, and named. */
       maxMediaBytes: z.int().min(0).max(16_777_216).default(8_388_608),
-      /** A directory that images and other media are also written to. */
+      /** A directory that also gets images and other media. */
       saveMedia: pathSchema.optional(),
     };
   },
@@ -79,7 +79,7 @@ const runCode = defineAction('run_code', {
       truncated: z.boolean(),
       /** Leads to all that was printed, through `read_output`; present when `outputs` has only head and tail. */
       outputId: z.string().optional(),
-      /** Something the caller must know, such as that the kernel was replaced. */
+      /** What you should know, such as that there is a new kernel. */
       notice: z.string().optional(),
     };
   },
@@ -110,7 +110,7 @@ const runIpython = defineAction('run_ipython', {
 });
 
 const listContexts = defineAction('list_contexts', {
-  summary: 'Lists the contexts that code cells run in, and the kernels that are installed.',
+  summary: 'Lists the contexts of code cells, and the installed kernels.',
   readOnly: true,
   input: {},
   kinds: {},
@@ -128,7 +128,7 @@ const listContexts = defineAction('list_contexts', {
           waiting: z.int(),
         }),
       ),
-      /** Kernels that were started in advance and wait for a context. */
+      /** Kernels that started ahead and wait for a context. */
       spare: z.int(),
       kernels: z.array(z.object({ name: z.string(), language: z.string(), displayName: z.string() })),
     };

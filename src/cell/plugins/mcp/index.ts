@@ -5,7 +5,7 @@ import { mcpActions } from './mcp-actions.js';
 export default definePlugin({
   name: 'mcp',
   version: '1.0.0',
-  summary: 'Tools of MCP servers that run in the cell or are reached from it.',
+  summary: 'Tools of MCP servers that run in the cell, or that the cell connects to.',
   actions: mcpActions,
   async initialize(cell) {
     const { Servers } = await import('./servers.js');

@@ -32,7 +32,7 @@ const connectMcp = defineAction('connect_mcp', {
   startsProcess: true,
   get input() {
     return {
-      /** By name, as in the `mcpServers` of common configuration files. One that is connected already is replaced. */
+      /** By name, as in the `mcpServers` of common configuration files. It replaces one that is connected already. */
       servers: mcpServersSchema,
       timeoutMs: timeoutSchema.default(30_000),
     };
@@ -42,7 +42,7 @@ const connectMcp = defineAction('connect_mcp', {
 });
 
 const disconnectMcp = defineAction('disconnect_mcp', {
-  summary: 'Lets go of an MCP server, which ends when it was started in the cell.',
+  summary: 'Disconnects an MCP server; one that runs in the cell ends.',
   input: { server: mcpServerNameSchema },
   kinds: { server: 'plain' },
   output: { server: z.string() },
@@ -59,7 +59,7 @@ const toolSchema = z.object({
 export type McpTool = z.infer<typeof toolSchema>;
 
 const listMcpTools = defineAction('list_mcp_tools', {
-  summary: 'Lists the tools of the connected MCP servers. What was listed last is what may be called.',
+  summary: 'Lists the tools of the connected MCP servers. You may call what the last list shows.',
   readOnly: true,
   input: { server: mcpServerNameSchema.optional() },
   kinds: { server: 'plain' },

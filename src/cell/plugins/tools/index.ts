@@ -39,7 +39,7 @@ const installTools = defineAction('install_tools', {
 });
 
 const callTool = defineAction('call_tool', {
-  summary: 'Calls a tool that was put into the cell.',
+  summary: 'Calls a tool that is installed in the cell.',
   get input() {
     return {
       tool: nameSchema,
@@ -58,7 +58,7 @@ const callTool = defineAction('call_tool', {
       /** What the call printed, and only this call. */
       stdout: z.string(),
       stderr: z.string(),
-      /** True when the middle of what it printed was left out. */
+      /** True when this lacks the middle of what it printed. */
       truncated: z.boolean(),
       durationMs: z.number(),
     };
