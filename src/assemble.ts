@@ -34,13 +34,13 @@ import type { FunctionTool } from './runtime/tools/function-tool.js';
 export interface CommonOptions {
   /** The configuration file; `false` ignores all files and `WORKCELL_*`. Default: the user's own file and that of the project. */
   config?: string | false | undefined;
-  /** Told of each change in the life of the runtime. */
+  /** Gets each change of the state of the runtime. */
   onStatus?: ((update: StatusUpdate) => void) | undefined;
   /** Gets one line for each action at `info`, and what led to it at `debug`; without contents and secrets. */
   logger?: Logger | undefined;
   /** Gives up starting. */
   signal?: AbortSignal | undefined;
-  /** The start fails when less than this is enforced: a tier, or a tier with facts that must be enforced too. */
+  /** The least that a cell must enforce, else the start fails: a tier, or a tier with facts. */
   minIsolation?: MinIsolation | undefined;
   /** Decides which actions run. With `guards` and without a policy: the policy with its defaults. */
   policy?: RuntimePolicy | Policy | undefined;
@@ -56,7 +56,7 @@ export interface CommonOptions {
   tools?: readonly (FunctionTool | ToolEntry)[] | undefined;
   /** Keeps a hash-chained record of each decision and its effect in this file, or in a store. */
   audit?: AuditLogOptions | AuditStoreOptions | undefined;
-  /** Where events are kept and for how long. */
+  /** Where to keep events, and for how long. */
   events?: StoreOptions | undefined;
 }
 
@@ -152,7 +152,7 @@ export function storeOf(config: LoadedConfig): StoreAccess | undefined {
   return storeAccess({ store, durability, retentionDays, maxBytes });
 }
 
-/** A store that was asked for must be there. Without it a runtime goes on in memory, and says so. */
+/** A store that you name must work. Without a named one, the runtime keeps events in memory and says so. */
 export function onLostOf(config: LoadedConfig, report: Report): ((error: unknown) => void) | undefined {
   if (config.values.events.store !== undefined) return undefined;
   return (error) => report({ status: 'EVENTS_NOT_STORED', level: 'error', message: reasonOf(error) });

@@ -30,9 +30,10 @@ import { createTrusted } from './runtime/security/trusted.js';
 export interface AttachRuntimeOptions extends CommonOptions, CellPlace {}
 
 /**
- * Gives a runtime in a cell that was started with `keepAlive`: what `listCells` gave of it, or the id that its runtime had,
- * which is then looked for. Its shells, processes and files are as they were, and its events follow those that are kept of it. One process at a time can have it. Policy,
- * secrets and plugins are those given here. Closing the runtime ends the cell; `detach` leaves it running.
+ * Attaches to a cell that was started with `keepAlive`. Takes what `listCells` gives, or the id of its runtime, which
+ * it looks for. Shells, processes and files are as they were, and events follow the earlier ones in the store. One
+ * process at a time can attach. You pass policy, secrets and plugins here. Closing the runtime ends the cell; `detach`
+ * leaves it running.
  */
 export async function attachRuntime(
   cell: string | CellRef,
@@ -59,7 +60,7 @@ export async function attachRuntime(
   }
 }
 
-/** Nothing is recorded before the cell is had: until then its record is another's. */
+/** Do not append events until we own the cell: another process may still be writing its record. */
 async function open(
   cell: Cell,
   {

@@ -228,7 +228,7 @@ function lines(text: string, startLine: number, endLine?: number): string {
   return all.slice(startLine - 1, endLine).join('');
 }
 
-/** Text on its way into a stream of bytes; whoever writes is held back while the reader is slow. */
+/** Text on its way into a stream of bytes; a writer waits while the reader is slow. */
 class Outlet {
   readonly readable: ReadableStream<Uint8Array>;
   #controller!: ReadableStreamDefaultController<Uint8Array>;

@@ -11,7 +11,7 @@ interface FileInfo {
 
 type TransferError = 'file_not_found' | 'permission_denied' | 'is_directory' | 'invalid_path';
 
-/** Lines of a file that one `read` gives unless asked for more. */
+/** Lines of a file that one `read` gives by default. */
 const defaultLines = 500;
 
 /** deepagents knows of no files that are left out. */

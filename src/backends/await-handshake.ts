@@ -1,4 +1,6 @@
-/** The trusted end of the boot protocol (`src/cell/server/boot-protocol.ts`): waits for the handshake of what was started. */
+/**
+ * The trusted end of the boot protocol (`src/cell/server/boot-protocol.ts`): waits for the handshake of a new program.
+ */
 import { type Handshake, handshakeSchema } from '../cell/server/boot-protocol.js';
 import { WorkcellError } from '../protocol/index.js';
 
@@ -9,7 +11,7 @@ const longestHandshake = 65_536;
 export type Ready = Extract<Handshake, { ready: true }>;
 
 export interface Booting {
-  /** What is started, as the subject of a sentence. */
+  /** What starts, as the subject of a sentence. */
   readonly who: string;
   /** Its first line; undefined when it ended without one. */
   readonly said: Promise<string | undefined>;

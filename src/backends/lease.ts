@@ -32,7 +32,7 @@ export async function takeLease(id: string, directory: string): Promise<Lease> {
 
 export interface Held {
   readonly heldBy: number;
-  /** Settles when its holder has let go of it or is gone, unless `leave` was called. */
+  /** Settles when the holder has released it or is gone, unless you called `leave`. */
   readonly lapsed: Promise<void>;
   leave(): void;
 }
@@ -45,7 +45,8 @@ export async function tryLease(directory: string): Promise<Lease | Held> {
     await own.announce();
     for (const name of leaseSocketsIn(place.path).filter((other) => other !== own.name)) {
       const other = await ask(place.path, name);
-      // Of two that ask at once the one whose name comes first goes on, and waits until the other has given way.
+      // Of two processes that ask at once, the one whose name sorts first continues, and waits until the other gives
+      // way.
       const lost =
         other !== undefined &&
         (other.state === 'held' || name < own.name || (await other.changed) === 'held');
@@ -78,7 +79,7 @@ interface Place {
   close(): void;
 }
 
-/** An open directory stays the same one when it is renamed, and its path is short enough for a socket's address. */
+/** An open directory stays the same after a rename, and its path is short enough for a socket's address. */
 function openPlace(directory: string): Place {
   if (process.platform !== 'linux') return { path: directory, close: () => {} };
   const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
@@ -86,7 +87,7 @@ function openPlace(directory: string): Place {
   return { path: `/proc/self/fd/${descriptor}`, close: () => closeSync(descriptor) };
 }
 
-/** What a holder answers to whoever connects: first what it is now, then what it becomes. */
+/** What a holder answers to a process that connects: first its state, then each change. */
 const words = { asking: 'a', held: 'h' } as const;
 
 class LeaseSocket implements Lease {
@@ -109,7 +110,7 @@ class LeaseSocket implements Lease {
     });
   }
 
-  /** It has its name when it answers already: one that does not answer is taken for a dead process's. */
+  /** Listen first, then take the name: others take a name that does not answer for a dead process's. */
   async announce(): Promise<void> {
     const { path } = this.#place;
     const unnamed = join(path, `new-${this.name}`);
@@ -143,16 +144,16 @@ interface Rival {
   leave(): void;
 }
 
-/** A process that is stopped, or too busy to answer, still is what it was. */
+/** A process that is stopped, or too busy to answer, still holds it. */
 const answerMs = 3000;
 
 /**
- * One that hangs up without a word is on its way out, or has no descriptor left for an answer: only a refusal is proof
- * that nobody holds the socket any more, so it is asked again.
+ * A holder that hangs up without an answer is ending, or has no descriptor left. Only a refused connection proves that
+ * nobody holds the socket, so ask again.
  */
 const tries = 100;
 
-/** Undefined when its process is gone; then what it left is removed. */
+/** Undefined when its process is gone; then this removes what it left. */
 async function ask(directory: string, name: string): Promise<Rival | undefined> {
   const path = join(directory, name);
   for (let count = 0; count < tries; count++) {
@@ -179,7 +180,7 @@ async function ask(directory: string, name: string): Promise<Rival | undefined> 
   return busy();
 }
 
-/** It lives and cannot be talked to. Whoever waits for it to go looks again after a while. */
+/** It lives and does not answer. A process that waits for it looks again after a while. */
 function busy(): Rival {
   return {
     state: 'held',

@@ -1,4 +1,4 @@
-/** An executor whose cell can be halted: what is asked for meanwhile waits until the cell goes on. */
+/** An executor whose cell can pause: actions wait meanwhile. */
 import {
   type Action,
   type ActionName,
@@ -14,11 +14,11 @@ export interface Pausable {
   readonly executor: Executor;
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** While it is halted: settles when it goes on. */
+  /** While it is paused: settles when it resumes. */
   halted(): Promise<void> | undefined;
 }
 
-/** `halt` stops what runs in the cell and gives what lets it go on. */
+/** `halt` stops what runs in the cell and returns the function that resumes it. */
 export function pausable(executor: Executor, halt: () => Promise<() => unknown>): Pausable {
   let current: Pause | undefined;
 
@@ -84,7 +84,7 @@ class Pause {
     await (await this.#undo)();
   }
 
-  /** Settles when the cell goes on. */
+  /** Settles when the cell resumes. */
   wait(signal: AbortSignal | undefined): Promise<void> {
     if (signal === undefined) return this.over;
     return new Promise((resolve, reject) => {

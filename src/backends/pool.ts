@@ -1,11 +1,11 @@
-/** Cells that were started before anybody asked, by their shape. One that was handed out never comes back. */
+/** Cells that start ahead of demand, by their options. A cell never comes back after it was handed out. */
 import { type Cell, type PoolStats, parseAction } from '../protocol/index.js';
 
 export interface Pool<Options, Pooled> {
-  /** A cell of this shape: a parked one if there is any, else a new one. Others are started meanwhile. */
+  /** A cell with these options: a parked one if there is any, else a new one. Starts others meanwhile. */
   take(options: Options): Promise<Pooled>;
   stats(): PoolStats;
-  /** Settles when every sub-pool is full, or could not be filled. */
+  /** Settles when every sub-pool is full, or cannot be filled. */
   fill(): Promise<void>;
   /** Stops every parked cell and forgets the shapes. They go with this process anyway. */
   drain(): Promise<void>;
@@ -35,7 +35,7 @@ export function createPool<
   let hits = 0;
   let misses = 0;
 
-  /** The workspace is part of the shape: it is mounted when the cell starts. */
+  /** The workspace is part of the options: the cell mounts it when it starts. */
   function subPoolFor(options: Options, size: number): SubPool<Options, Pooled> {
     const shape = { ...options, pool: undefined };
     const key = JSON.stringify(shape);
@@ -56,13 +56,13 @@ export function createPool<
     try {
       while (subPool.parked.length < subPool.size) await park(subPool);
     } catch {
-      // The next start that finds the sub-pool empty tells its caller why no cell can be started.
+      // The next start that finds the sub-pool empty tells its caller why no cell starts.
     }
   }
 
   async function park(subPool: SubPool<Options, Pooled>): Promise<void> {
     const cell = await start(subPool.options);
-    // Its shell is started too, which is most of what a first command waits for.
+    // Start its shell too, which is most of what a first command waits for.
     await cell.executor.execute(parseAction({ action: 'run', command: ':' }));
     if (subPool.parked.length >= subPool.size) return cell.stop();
     onPark?.(cell);

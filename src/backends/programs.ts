@@ -1,4 +1,4 @@
-/** How the programs of this package are started: as they were built, or as source under a loader. */
+/** How to start the programs of this package: from the build, or from source under a loader. */
 import { fileURLToPath } from 'node:url';
 
 let root = new URL('../', import.meta.url);

@@ -1,4 +1,4 @@
-/** Works in a cell whose server was started elsewhere. It belongs to somebody else, so closing does not stop it. */
+/** Works in a cell whose server runs elsewhere. The server belongs to somebody else, so closing does not stop it. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
@@ -18,7 +18,7 @@ export default defineBackend({
     tokenFile: z.string().min(1).optional(),
     /** A file with the certificates, as PEM, that the server's own must come from. Default: those of this machine. */
     ca: z.string().min(1).optional(),
-    /** The server has its workspace already, so none can be named here. */
+    /** The server has its workspace already, so you cannot name one here. */
     workspace: z.undefined('is chosen where the server is started').optional(),
     /** What becomes of the shells and processes that this client started, at close. Those of others stay. */
     onClose: z.enum(['end', 'leave']).default('end'),

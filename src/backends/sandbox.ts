@@ -1,4 +1,7 @@
-/** Runs everything in namespaces of its own on this machine, with bubblewrap. The executor is in this process, or in a keeper. */
+/**
+ * Runs everything in its own namespaces on this machine, with bubblewrap. The executor is in this process, or in a
+ * keeper.
+ */
 import { explain, findObstacle } from '../cell/launchers/bubblewrap/obstacles.js';
 import { withPlugins } from '../cell/plugins/plugin-host.js';
 import { describeFact, WorkcellError } from '../protocol/index.js';
@@ -12,7 +15,7 @@ export default defineBackend({
   type: 'sandbox',
   options: sandboxOptions,
 
-  /** Starts a cell and looks at what is enforced on it: what a file says would be a guess. */
+  /** Starts a cell and looks at what it enforces: what a file says would be a guess. */
   async probe(): Promise<Probe> {
     const obstacle = await findObstacle();
     if (obstacle !== undefined) return { available: false, tier: 'none', ...obstacle };
@@ -21,7 +24,7 @@ export default defineBackend({
       await cell.stop();
       const { tier, facts } = cell.isolation;
       const summary = facts.map(describeFact).join(' ');
-      // What is not limited here may be in a cell that is started with other options.
+      // A cell with other options may limit what this one does not.
       const settled = facts.filter(({ values }) => !('limit' in values) || values.limit !== null);
       return { available: tier !== 'none', tier, facts: settled, summary, advice: [] };
     } catch (error) {
@@ -49,7 +52,7 @@ export default defineBackend({
       pause: gate.pause,
       resume: gate.resume,
       async stop() {
-        // What plugins started ends with the cell; what they hold on this side is let go of afterwards.
+        // What plugins started ends with the cell; release what they hold on this side afterwards.
         await cell.stop();
         await executor.close();
       },

@@ -9,7 +9,7 @@ import { WorkcellError } from '../protocol/index.js';
 import type { PluginSpec } from '../protocol/plugin-spec.js';
 
 export interface ShippedPlugins {
-  /** What the executor is told to load. */
+  /** What the executor loads. */
   readonly specs: readonly PluginSpec[];
   /** One module for each plugin that is not of this package, by file name. */
   readonly files: ReadonlyMap<string, string>;

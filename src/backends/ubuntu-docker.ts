@@ -39,7 +39,7 @@ export default defineBackend({
   list: (place) => listContainers('ubuntu-docker', place),
 });
 
-/** Images that were seen to have no Python. */
+/** Images without Python, as found earlier. */
 const withoutPython = new Set<string>();
 
 async function start(given: Options, context: StartContext): Promise<Cell> {
@@ -105,7 +105,7 @@ async function startWith(
   }
 }
 
-/** The image with the packages in a layer of its own, which is built once. */
+/** The image with the packages in a separate layer, built once. */
 async function prepareImage(
   { image, platform, pythonPackages, engine, buildNetwork }: Options,
   systemPackages: readonly string[],

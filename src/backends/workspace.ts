@@ -1,4 +1,4 @@
-/** The directory an agent works in: one that was given, or a temporary one that goes with the cell. */
+/** The directory an agent works in: the given one, or a temporary one that ends with the cell. */
 import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { discardTree } from '../base/remove-tree.js';

@@ -31,9 +31,9 @@ const systemDirectories = [
 const ofSystem = new Map<string, string>();
 
 /**
- * The absolute path of a program that this side starts by itself. The system's own directories come first. `PATH` is asked
- * after them, and only for absolute directories that no other user can write to and that are no part of a project: an
- * entry such as `.`, or one that `npx` adds, would let whoever wrote the project choose the program.
+ * The absolute path of a program that this side starts by itself. Looks in the system's own directories first, then in
+ * `PATH`, and there only in absolute directories outside a project that no other user can write to. An entry such as
+ * `.`, or one that `npx` adds, would let the author of a project choose the program.
  */
 export function findHostProgram(
   name: string,

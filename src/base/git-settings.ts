@@ -1,4 +1,4 @@
-/** What git is told by variables, so that no file, argument or setting of the cell has to be touched. */
+/** Settings for git as variables, so that no file, argument or setting of the cell has to change. */
 
 export type Settings = readonly (readonly [name: string, value: string])[];
 
@@ -25,7 +25,7 @@ export const withoutUnwanted: readonly string[] = [
   ...[...unwanted, 'SSH_ASKPASS'].flatMap((name) => ['-u', name]),
 ];
 
-/** Holds for every command: nobody is there to be asked, and nothing goes on in the background afterwards. */
+/** For every command: there is nobody to ask, and nothing may continue in the background. */
 const unattended: Settings = [
   ['safe.directory', '*'],
   ['core.quotePath', 'false'],
@@ -41,7 +41,7 @@ const unattended: Settings = [
   ['push.recurseSubmodules', 'no'],
 ];
 
-/** Takes from a repository every way to have programs started. */
+/** Takes from a repository every way to start programs. */
 const harmless: Settings = [
   ['core.fsmonitor', 'false'],
   ['core.hooksPath', '/dev/null'],
@@ -82,7 +82,7 @@ const plain: Settings = [
 /** Shows that the settings above are heeded; git before 2.31 does not know this way of giving them. */
 const proof = 'workcell.inspection';
 
-/** Asks, under `inspectionVariables`, what is to be known before anything else is: see `againstFilters`. */
+/** Asks, under `inspectionVariables`, what we must know first: see `againstFilters`. */
 export const filterQuestion: readonly string[] = [
   'config',
   '--null',

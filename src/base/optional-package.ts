@@ -1,4 +1,4 @@
-/** Packages that only some users need. They are asked for by name when they are first used. */
+/** Packages that only some users need. Workcell asks for them by name on first use. */
 import { createRequire } from 'node:module';
 import { WorkcellError } from '../protocol/index.js';
 

@@ -9,8 +9,9 @@ export interface Shown {
 }
 
 /**
- * Places inside where the user's own directories would be seen. They hold the sockets and the tokens of other cells and of
- * the keeper, which would start a cell without walls for whoever asks, and the scripts by which this side starts programs.
+ * Places inside the cell that would show the user's own directories. They hold the sockets and tokens of other cells
+ * and of the keeper, which would start a cell without isolation for anybody who asks, and the scripts with which this
+ * side starts programs.
  */
 export function ownBelow(shown: readonly Shown[]): string[] {
   const places = shown.flatMap(({ source, inside }) =>

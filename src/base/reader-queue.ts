@@ -6,7 +6,7 @@ const highWaterBytes = 256 * 1024;
 const chunkBytes = 64;
 
 export class ReaderQueue implements AsyncIterable<Uint8Array> {
-  /** Settles when the source goes on; undefined while it does. */
+  /** Settles when the source continues; undefined while it runs. */
   held: Promise<void> | undefined;
 
   readonly #source: { pause(): void; resume(): void };
@@ -39,7 +39,7 @@ export class ReaderQueue implements AsyncIterable<Uint8Array> {
     this.#wake();
   }
 
-  /** Takes no more, and forgets what is queued, so that the source is not held back. */
+  /** Takes no more and drops what is queued, so that the source can continue. */
   drop(): void {
     this.#dropped = true;
     this.#queue = [];

@@ -1,4 +1,6 @@
-/** Reads a tar archive as it arrives. Whoever made it chooses neither how much is held nor how long a header takes. */
+/**
+ * Reads a tar archive as it arrives. Its author chooses neither how much memory it takes nor how long a header takes.
+ */
 
 export interface TarEntry {
   readonly name: string;
@@ -212,7 +214,7 @@ class Content implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** Bytes in the sizes that are asked for. */
+/** Bytes in the requested sizes. */
 class Source {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #rest: Uint8Array = new Uint8Array();
@@ -221,7 +223,7 @@ class Source {
     this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
-  /** At most so many; undefined at the end. */
+  /** At most this many; undefined at the end. */
   async some(most: number): Promise<Uint8Array | undefined> {
     while (this.#rest.length === 0) {
       const { value, done } = await this.#chunks.next();
@@ -233,7 +235,7 @@ class Source {
     return piece;
   }
 
-  /** Exactly so many; undefined at the end. */
+  /** Exactly this many; undefined at the end. */
   async take(size: number): Promise<Buffer | undefined> {
     const pieces: Uint8Array[] = [];
     for (let left = size; left > 0; ) {

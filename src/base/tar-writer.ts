@@ -85,7 +85,7 @@ interface Fields {
 
 function ustar({ name, linkname, mode, size, seconds, flag }: Fields): Buffer {
   const bytes = Buffer.alloc(block);
-  // The longer of both stand in a record before.
+  // Longer names and links are in a record before.
   Buffer.from(name).copy(bytes, 0, 0, 100);
   octal(bytes, 100, 8, mode & 0o7777);
   octal(bytes, 108, 8, 0);

@@ -137,7 +137,7 @@ function isTrustedUser(uid: number): boolean {
 
 let unknown: number | null | undefined = null;
 
-/** How users outside of this process's namespace are shown, of whom whoever made the namespace is one. */
+/** The uid that stands for all users outside the namespace of this process, its creator among them. */
 function unknownUser(): number | undefined {
   if (unknown === null) {
     const overflow = Number(read('/proc/sys/kernel/overflowuid') || Number.NaN);
@@ -150,7 +150,7 @@ function unknownUser(): number | undefined {
   return unknown;
 }
 
-/** Many systems give each user a group of their own and let new files be written by it. */
+/** Many systems give each user a private group and let it write new files. */
 function isPrivateGroup(gid: number): boolean {
   if (gid !== process.getegid?.()) return false;
   const users = read('/etc/passwd')

@@ -8,7 +8,7 @@ export interface CommandOutput {
   end(): void;
 }
 
-/** `onBroken` is told once when the reader has gone away. */
+/** Calls `onBroken` once when the reader has gone away. */
 export function openOutput(onBroken: () => void, stream: NodeJS.WriteStream = process.stdout): CommandOutput {
   const sanitizer = new Sanitizer(stream.isTTY ? 'terminal' : 'plain');
   let broken = false;

@@ -41,7 +41,7 @@ export function createProgram(): Command {
     .version(packageVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .helpCommand('help [command]', 'Print help for a command')
-    // What a command takes is told by its own help.
+    // The help of a command lists its arguments.
     .configureHelp({ subcommandTerm: (command) => command.name() })
     .enablePositionalOptions()
     .addHelpText('after', examples);

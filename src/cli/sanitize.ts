@@ -1,7 +1,7 @@
 /**
- * Makes output of a cell safe to show. What may pass is listed and written anew in its plainest form, so whatever
- * a terminal would make of the rest (clipboard, title, reports that type themselves, modes that outlast the
- * command), none of it arrives.
+ * Makes output of a cell safe to show. It rewrites an allowed list of sequences in their plainest form and drops all
+ * others, so nothing else reaches the terminal: no clipboard, title, reports that type themselves, or modes that
+ * outlast the command.
  */
 
 /** `terminal` keeps colours and cursor movement; `plain` keeps text and line ends only. */
@@ -14,7 +14,7 @@ const movement = /^\x1b\[[0-9;:]{0,64}[ABCDEFGHLMPSTXdfm@`]$/;
 const erasing = /^\x1b\[[012]?[JK]$/;
 const cursor = /^\x1b\[\?25[hl]$/;
 
-/** A sequence longer than this is broken off, so that no more than this is ever held back. */
+/** Break off a longer sequence, so that no more than this is ever held back. */
 const longest = 128;
 
 type State = 'text' | 'escape' | 'sequence' | 'string' | 'string-escape';
@@ -136,7 +136,10 @@ export class Sanitizer {
     return this.#held;
   }
 
-  /** A string of a sequence ends at its terminator; at a line end too, lest a broken one swallow all that follows. */
+  /**
+   * A string of a sequence ends at its terminator; at a line end too, so that a broken one does not swallow all that
+   * follows.
+   */
   #inString(character: string): string {
     if (character === '\x1b') this.#state = 'string-escape';
     else if ('\x07\x18\x1a\x9c'.includes(character)) this.#state = 'text';

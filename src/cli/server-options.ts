@@ -1,4 +1,4 @@
-/** The options that every server command takes: where it listens, whom it answers, and what its cell is. */
+/** The options that every server command takes: where it listens, who may connect, and which cell it serves. */
 import { randomBytes } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import { collect } from '../base/command-line.js';
@@ -30,7 +30,7 @@ function withListenOptions(command: Command): Command {
 
 export interface Token {
   readonly token: string | undefined;
-  /** Nobody knows it yet, so it has to be told. */
+  /** Nobody knows the token yet, so print it. */
   readonly isNew: boolean;
 }
 

@@ -16,7 +16,7 @@ import { Progress } from './start-progress.js';
 interface Started {
   readonly runtime: Runtime;
   readonly log: Log;
-  /** Ends the cell, or lets go of one that is kept. */
+  /** Ends the cell, or detaches from a kept one. */
   end(): Promise<void>;
 }
 

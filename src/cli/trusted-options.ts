@@ -21,7 +21,7 @@ export function withTrustedOptions(command: Command): Command {
     );
 }
 
-/** Rules of the user's own; whoever gives some wants to be guarded by them. */
+/** The user's own rules; giving some turns the guard on. */
 export function rulesOption(): Option {
   return new Option('--rules <file>', 'judge by the rules in this file too; may be repeated')
     .argParser(collect)

@@ -4,7 +4,7 @@ export interface FormPart {
   readonly name: string | undefined;
   /** Present when the part is a file. */
   readonly filename: string | undefined;
-  /** What is left of it when the next part is asked for is passed over. */
+  /** Taking the next part skips what is left of this one. */
   readonly content: AsyncIterable<Buffer>;
 }
 

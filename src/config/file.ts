@@ -72,7 +72,7 @@ function readFound(path: string, onForeign: (path: string, reason: string) => vo
   }
 }
 
-/** A file that a search came upon. It may not be a link: that could lead to any file of this user. */
+/** A file that a search found. It may not be a link: that could lead to any file of this user. */
 export function readProjectFile(path: string): ConfigFile {
   try {
     return readTrusted(path, { follow: false });

@@ -18,7 +18,7 @@ export interface ActionDefinition<
   readonly startsProcess: boolean;
   /** True when it opens something in which more happens than the action tells: a terminal, an editor, a connection. */
   readonly opensSession: boolean;
-  /** What each field is. One that is not named is unknown, and asks. */
+  /** What each field is. A field without a kind is unknown, and asks. */
   readonly kinds: FieldKinds;
   readonly input: z.ZodObject<Input & { action: z.ZodLiteral<Name> }, z.core.$strict>;
   readonly output: z.ZodObject<Output & { observation: z.ZodLiteral<Name> }>;
@@ -38,7 +38,7 @@ type NeedsKind<Value> = unknown extends Value
     ? false
     : true;
 
-/** A kind for each field of an action; a field that is left out does not compile. */
+/** A kind for each field of an action; a missing one does not compile. */
 export type KindsOf<Input extends z.ZodRawShape> = {
   readonly [Field in keyof Input as NeedsKind<z.output<Input[Field]>> extends true
     ? Field
@@ -46,9 +46,9 @@ export type KindsOf<Input extends z.ZodRawShape> = {
 };
 
 /**
- * Declares an action. The input is strict, because callers are told about unknown keys; the output is not,
- * because an executor may be newer than the caller that reads it. Where they are getters, they are not built before
- * somebody sends the action: all of them together take longer than the rest of a start.
+ * Declares an action. The input is strict, so that callers hear of unknown keys; the output is not, because an executor
+ * may be newer than its caller. Getters are built when somebody sends the action: building all of them takes longer
+ * than the rest of a start.
  */
 export function defineAction<
   const Name extends string,

@@ -5,7 +5,7 @@ import type { Isolation } from './isolation.js';
 export interface PoolStats {
   /** Cells that are ready now. */
   readonly parked: number;
-  /** Starts that were served from the pool, and those that were not. */
+  /** Starts that the pool served, and those that it did not. */
   readonly hits: number;
   readonly misses: number;
 }
@@ -21,11 +21,11 @@ export interface Cell {
   readonly id: string;
   readonly backend: string;
   readonly executor: Executor;
-  /** What is really enforced, probed at start. */
+  /** What the cell really enforces, probed at start. */
   readonly isolation: Isolation;
   /** Path of the workspace as seen from inside. */
   readonly workspace: string;
-  /** Ports that are published on the loopback of the machine that the place is on. */
+  /** Published ports on the loopback of the machine that the cell is on. */
   readonly ports?: readonly PublishedPort[] | undefined;
   /** Resolves when the place dies by itself, with the reason. */
   readonly lost?: Promise<string> | undefined;
@@ -33,7 +33,7 @@ export interface Cell {
   poolStats?(): PoolStats;
   /** Ends everything and leaves nothing behind. Succeeds when called twice. */
   stop(): Promise<void>;
-  /** Lets go of a cell that is kept alive and leaves it as it is, so that its backend can attach to it again. */
+  /** Releases a kept cell and leaves it running, so that its backend can attach to it again. */
   detach?(): Promise<void>;
   pause?(): Promise<void>;
   resume?(): Promise<void>;

@@ -24,7 +24,7 @@ export type Carried = At &
         readonly append: boolean;
         readonly part?: boolean;
       }
-    /** `target` names the shell that goes on afterwards. */
+    /** `target` names the shell that runs afterwards. */
     | ({ readonly kind: 'shell'; readonly source: string; readonly target?: string | undefined } & Fed)
     | ({ readonly kind: 'argv'; readonly argv: readonly string[] } & Fed)
     | {
@@ -229,14 +229,14 @@ function isTable(value: unknown): value is Values {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The action as it may be recorded: what is secret by its kind is left out. */
+/** The action as the record may have it: without fields that are secret by their kind. */
 export function withoutSecrets<Action extends Values>(definition: Described, action: Action): Action {
   const kinds = definition?.kinds;
   if (kinds === undefined || !Object.values(kinds).some(holdsSecret)) return action;
   return hidden({ fields: kinds }, action) as Action;
 }
 
-/** `Bearer ${NAME}` tells nothing; what it stands for is filled in later. */
+/** `Bearer ${NAME}` reveals nothing; the value is filled in later. */
 const reference = /^(?:[A-Za-z]+ )?\$\{[A-Za-z_]\w*\}$/;
 
 function hidden(kind: FieldKind | undefined, value: unknown): unknown {

@@ -13,7 +13,7 @@ const base = {
   source: z.enum(eventSources),
 };
 
-/** What was decided about an action before it ran. `pending` means that a person is being asked. */
+/** The decision about an action before it ran. `pending` means that somebody asks a person. */
 const decisionSchema = z.object({
   at: z.number(),
   outcome: z.enum(['allow', 'deny', 'pending']),
@@ -36,7 +36,7 @@ const decisionSchema = z.object({
   requestId: z.string().optional(),
 });
 
-/** That an action is still at work, and how much has come of it so far. */
+/** Says that an action is still at work, and how much output it has so far. */
 const progressMarkSchema = z.object({
   /** Pieces of progress. */
   pieces: z.int().positive(),

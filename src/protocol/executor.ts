@@ -4,7 +4,7 @@ import type { Progress } from './progress.js';
 
 /** What goes along with an action: cancellation, and who hears about its progress. */
 export interface ExecuteContext {
-  /** Cancels the action; a command that runs because of it is ended. */
+  /** Cancels the action and ends a command that runs because of it. */
   readonly signal?: AbortSignal | undefined;
   /** Receives what happens before the observation. A returned promise holds the producer back. */
   readonly onProgress?: ((progress: Progress) => unknown) | undefined;
@@ -46,7 +46,9 @@ export interface Downloaded {
   readonly mediaType: string;
   /** Size of the whole file; unknown for an archive. */
   readonly sizeBytes?: number | undefined;
-  /** Names what the file holds: it has another one once it was changed or replaced. Unknown for an archive. */
+  /**
+   * Identifies the content of the file; it changes when somebody changes or replaces the file. Unknown for an archive.
+   */
   readonly version?: string | undefined;
   readonly content: AsyncIterable<Uint8Array>;
 }
@@ -67,7 +69,10 @@ export interface Terminal {
   /** Raw bytes as the program writes them; ends when the program does. Read by one reader. */
   readonly output: AsyncIterable<Uint8Array>;
   readonly exited: Promise<{ exitCode: number | null; signal: string | null }>;
-  /** Settles, never fails, when the program's terminal has taken it: whoever waits cannot type faster than is read. */
+  /**
+   * Settles, and never fails, when the program's terminal has taken the bytes, so that you cannot type faster than it
+   * reads.
+   */
   write(data: string | Uint8Array): Promise<void>;
   resize(columns: number, rows: number): void;
   close(): Promise<void>;
@@ -87,7 +92,7 @@ export interface Capability {
 
 /** Carries actions out. The real one sits beside a launcher; the HTTP client reaches one inside a cell. */
 export interface Executor {
-  /** What it can be asked to do. */
+  /** What it can do. */
   readonly actions: ActionTable;
   execute<Name extends ActionName>(
     action: Action<Name>,
@@ -100,6 +105,6 @@ export interface Executor {
   connect?(port: number): Promise<NodeJS.ReadWriteStream>;
   /** Whether what plugins add would work, where there are any. */
   capabilities?(): Promise<Capability[]>;
-  /** Ends everything that was started. Succeeds when called twice. */
+  /** Ends everything that it started. Succeeds when called twice. */
   close(): Promise<void>;
 }

@@ -16,7 +16,7 @@ export const isolationSchema = z.object({
 /** What a cell enforces: its tier, and the facts behind it. */
 export type Isolation = z.infer<typeof isolationSchema>;
 
-/** What a caller demands: a tier, and facts that must be enforced whatever the tier. */
+/** What a caller demands: a tier, and facts that must hold whatever the tier. */
 export type MinIsolation = IsolationTier | Demand;
 
 /** A tier and the facts that a cell must enforce. */
@@ -31,7 +31,7 @@ export function isAtLeast(tier: IsolationTier, minimum: IsolationTier): boolean 
   return isolationTiers.indexOf(tier) >= isolationTiers.indexOf(minimum);
 }
 
-/** What of a demand is not met; undefined when all of it is. */
+/** What the cell lacks of a demand; undefined when it lacks nothing. */
 export function shortfall(
   { tier, facts }: Isolation,
   { tier: minimum = 'none', facts: demanded = [] }: Demand,
@@ -49,7 +49,7 @@ export function findFact<Code extends FactCode>(
   return facts.find((fact): fact is Extract<Fact, { code: Code }> => fact.code === code);
 }
 
-/** True when the cell's own report says that this is enforced. What is not reported is not. */
+/** True when the cell's own report says that it enforces this. What it does not report counts as not enforced. */
 export function isEnforced(isolation: Pick<Isolation, 'facts'>, code: FactCode): boolean {
   return findFact(isolation, code)?.enforced ?? false;
 }

@@ -48,7 +48,7 @@ type DetailedKind<Sibling extends string = string> =
   | { readonly kind: 'members'; readonly below: Sibling }
   /** Where `typedIf` is true it is typed into what runs already, as `input` is. */
   | ({ readonly kind: 'shell'; readonly typedIf?: Sibling; readonly target?: Sibling } & Fed<Sibling>)
-  /** A list of words, or a program whose arguments stand in `rest`. */
+  /** A list of words, or a program whose arguments are in `rest`. */
   | ({ readonly kind: 'argv'; readonly rest?: Sibling } & Fed<Sibling>)
   /** `target` names what it is typed into: pieces for the same one belong together. */
   | { readonly kind: 'input'; readonly encoding?: Sibling; readonly target?: Sibling }
@@ -69,8 +69,8 @@ type DetailedKind<Sibling extends string = string> =
 export type KindDetail = DetailedKind | { readonly kind: Exclude<SimpleKind, DetailedKind['kind']> };
 
 /**
- * An object, or a list of objects, with kinds of its own; a table whose values are all of one kind; or a text in a
- * language of its own, which is parsed into what has a kind. Text that cannot be parsed is unknown.
+ * An object, or a list of objects, with its own kinds; a table whose values all have one kind; or a text in a language
+ * that we parse into parts with kinds. Text that does not parse is unknown.
  */
 export type NestedKind =
   | { readonly fields: { readonly [field: string]: FieldKind } }

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /**
- * A piece of output as it is produced. `sequence` counts the raw bytes of the stream before this piece, so a
- * reader that lost its connection asks for the rest by the number where it stopped.
+ * A piece of output as it comes. `sequence` counts the raw bytes of the stream before this piece, so a reader that lost
+ * its connection asks for the rest by the number where it stopped.
  */
 const outputDeltaSchema = z.object({
   type: z.literal('output-delta'),
@@ -17,7 +17,7 @@ const fileChangeSchema = z.object({
   path: z.string(),
 });
 
-/** Tells that what the action asked to be set up is in place, so that what happens next is not missed. */
+/** Says that what the action set up is in place, so that you miss nothing that happens next. */
 const readySchema = z.object({ type: z.literal('ready') });
 
 /** How far a tool is, in its own words. */

@@ -1,6 +1,6 @@
 /**
- * What a runtime does that is no action of an executor: byte streams, terminals, ports, and verbs that take several
- * steps. They are declared like actions, so that they are judged and recorded like them.
+ * What a runtime does that is no action of an executor: byte streams, terminals, ports, and verbs of several steps.
+ * Declared like actions, so that the same code judges and records them.
  */
 import * as z from 'zod';
 import { type ActionTable, defineAction } from './action.js';
@@ -17,9 +17,9 @@ export const verbs = {
         path: pathSchema,
         format: formatSchema,
         mode: z.int().optional(),
-        /** The paths in an archive, as they are written in it. */
+        /** The paths in an archive, as written in it. */
         members: z.array(z.string()).optional(),
-        /** Of the bytes: what was approved is what is unpacked. */
+        /** Of the bytes: what was approved is what unpacks. */
         sha256: z.string().optional(),
       };
     },

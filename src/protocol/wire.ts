@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { isolationSchema } from './isolation.js';
 
-/** Names one start of a server. A client that knows it is not answered by another one in its place. */
+/** Names one start of a server. A client that knows it gets no answer from another one in its place. */
 export const instanceHeader = 'workcell-instance';
 
 /** Names a request: repeated with the same key, it does not run again. */

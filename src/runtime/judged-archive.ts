@@ -1,4 +1,7 @@
-/** What an archive would write, known before any of it is: the archive is kept on this side and read as it will be unpacked. */
+/**
+ * Knows what an archive would write before it writes any of it: keeps the archive on this side and reads it as it will
+ * unpack.
+ */
 import { createHash } from 'node:crypto';
 import { close, createReadStream } from 'node:fs';
 import { Budget, defaultArchiveLimits } from '../cell/executor/files/archive/archive-limits.js';
@@ -9,13 +12,13 @@ import { writeLong } from '../cell/executor/files/bytes.js';
 import type { ArchiveFormat } from '../protocol/index.js';
 
 export interface KeptArchive extends Disposable {
-  /** The paths in it, as they are written there. */
+  /** The paths in it, as written there. */
   readonly members: readonly string[];
   readonly sha256: string;
   readonly content: AsyncIterable<Uint8Array>;
 }
 
-/** Fails as unpacking would, and then nothing was written. */
+/** Fails as unpacking would, and before anything is written. */
 export async function keepArchive(
   content: AsyncIterable<Uint8Array>,
   format: ArchiveFormat,

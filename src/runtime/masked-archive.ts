@@ -1,4 +1,6 @@
-/** Archives that show no secret: members are taken out of the executor's archive, masked one by one and packed again. */
+/**
+ * Archives without secrets: takes members out of the executor's archive, masks them one by one and packs them again.
+ */
 import type { Stats } from 'node:fs';
 import { readTar, TarError } from '../base/tar-reader.js';
 import type { Member } from '../cell/executor/files/archive/members.js';

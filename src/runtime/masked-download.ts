@@ -1,4 +1,4 @@
-/** Downloads that show no secret: whole files, ranges of them, and archives, which are packed anew on this side. */
+/** Downloads without secrets: whole files, ranges of them, and archives, which we repack on this side. */
 import type { Downloaded, DownloadOptions, Executor } from '../protocol/index.js';
 import { maskBytes } from './masked-bytes.js';
 import type { Mask } from './pipeline.js';
@@ -11,7 +11,7 @@ export async function downloadMasked(
 ): Promise<Downloaded> {
   const { format, start, end } = options;
   if (format !== undefined) {
-    // Compressed bytes cannot be searched, so the executor is asked for an archive that can be.
+    // Compressed bytes cannot be searched, so ask the executor for an archive that can be.
     const { content } = await executor.download(path, { ...options, format: 'tar' });
     const { archiveTypes, maskArchive } = await import('./masked-archive.js');
     return { mediaType: archiveTypes[format], content: maskArchive(content, format, mask) };
@@ -44,7 +44,7 @@ async function downloadRange(
   return { ...wide, content: cut(maskBytes(wide.content, mask), start - from, end + 1 - start) };
 }
 
-/** `length` bytes after the first `skipped` ones. The source is left as soon as they are there. */
+/** `length` bytes after the first `skipped` ones. Stops reading the source once they are there. */
 async function* cut(
   content: AsyncIterable<Uint8Array>,
   skipped: number,

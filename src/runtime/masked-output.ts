@@ -46,7 +46,7 @@ export async function maskOutput(
     return { bytes: Buffer.from(wide.data, 'base64'), from: wide.from, next: wide.next };
   };
   let wide = await read(Math.max(0, from - mask.reach));
-  // The middle of a long output is dropped, and nothing was there between the two.
+  // The store dropped the middle of a long output, and nothing was there between the two.
   if (wide.next < next) wide = await read(from);
   const shown = await mask.within(wide.bytes, from - wide.from, next - wide.from, encoding === 'base64');
   return { ...answer, data: shown.toString(encoding) };

@@ -3,7 +3,7 @@
 import type { ExecuteContext, Progress } from '../protocol/index.js';
 import type { EventStream } from './events/stream.js';
 
-/** Less often than this nobody is told. */
+/** At most one mark in this time. */
 const restMs = 1000;
 
 /** The context with its progress marked in the stream, once there is some worth a mark. */

@@ -17,7 +17,7 @@ export class RuntimeEvents implements AsyncIterable<WorkcellEvent> {
     this.#perform = perform;
   }
 
-  /** Where the events are kept, such as `sqlite:/home/me/.local/state/workcell/events.db`, or `memory`. */
+  /** The name of the store, such as `sqlite:/home/me/.local/state/workcell/events.db`, or `memory`. */
   get store(): string {
     return this.#stream.store;
   }
@@ -32,8 +32,8 @@ export class RuntimeEvents implements AsyncIterable<WorkcellEvent> {
   }
 
   /**
-   * Adds an action for the runtime to carry out, after those that were added before, and gives the id of its event; its
-   * observation or error carries that id as `cause`.
+   * Adds an action that the runtime runs after earlier ones, and returns the id of its event; its observation or error
+   * carries that id as `cause`.
    */
   add(action: ActionInput, source: EventSource = 'agent'): Promise<number> {
     return new Promise((resolve, reject) => {

@@ -18,7 +18,7 @@ type Rest<Name extends Parameters<Call['execute']>[0]['action'], Keys extends st
   'action' | Keys
 >;
 
-/** Changes that wait for whoever reads them. */
+/** Most changes that wait for a reader. */
 const mostPending = 1000;
 
 /** The file verbs of a runtime. Paths are as seen from inside the cell; relative ones start at the workspace. */
@@ -72,7 +72,7 @@ export class Files {
     return (await this.#call.execute({ action: 'grep', pattern, ...options })).matches;
   }
 
-  /** Changes below a path, from the moment this resolves until `signal` aborts or the loop is left. */
+  /** Changes below a path, from the moment this resolves until `signal` aborts or you leave the loop. */
   async watch(
     path = '.',
     options: Rest<'watch', 'path'> & { signal?: AbortSignal } = {},
@@ -134,7 +134,7 @@ export class Files {
     })();
   }
 
-  /** Brings bytes, or the file at a local path, into the cell; with `format` they are unpacked below `path`. */
+  /** Copies bytes, or the file at a local path, into the cell; with `format` it unpacks them below `path`. */
   async upload(
     source: string | Uint8Array | AsyncIterable<Uint8Array>,
     path: string,

@@ -15,9 +15,9 @@ export interface ForwardedPort extends AsyncDisposable {
 /** Asks for the way to a port of the cell; what it gives opens one connection each time. */
 type OpenPort = (port: number) => Promise<() => Promise<NodeJS.ReadWriteStream>>;
 
-/** Reaches servers that listen inside the cell, also where that has no network of its own. */
+/** Reaches servers that listen inside the cell, also when the cell has no network. */
 export class RuntimePorts {
-  /** Ports of the cell that its place opened on the loopback of the machine it is on, as asked for at its start. */
+  /** Ports of the cell that the backend published on the loopback of its machine at the start. */
   readonly published: readonly PublishedPort[];
   readonly #openPort: OpenPort;
   readonly #open = new Set<ForwardedPort>();

@@ -36,7 +36,7 @@ export class RuntimeProcesses {
     await this.#call.execute({ action: 'signal_process', id, signal });
   }
 
-  /** Writes to standard input, which must have been left open with `keepStdin`. */
+  /** Writes to standard input, which `keepStdin` must have left open. */
   async write(id: string, data: string, options: Omit<Input<'write_process'>, 'data'> = {}): Promise<void> {
     await this.#call.execute({ action: 'write_process', id, data, ...options });
   }

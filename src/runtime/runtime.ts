@@ -51,7 +51,7 @@ import { addBuiltinVerbs, addPluginVerbs, type RuntimeVerbs } from './verbs/inde
 
 /** How to run a command: session, limits, and who hears about its output. */
 export interface RunOptions extends ActionOptions<'run', 'command'> {
-  /** Receives output as it is produced, escape sequences included. A returned promise holds the program back. */
+  /** Receives output as it comes, escape sequences included. The program waits while a returned promise is pending. */
   onOutput?: OutputListener;
   /** Ends the command and all it started. */
   signal?: AbortSignal;
@@ -63,7 +63,7 @@ export interface RuntimeParts extends Trusted {
   /** Those whose verbs the runtime has, besides those of this package. */
   readonly plugins?: readonly LoadedPlugin[] | undefined;
   readonly onStatus?: ((update: StatusUpdate) => void) | undefined;
-  /** Limits of a `run` that names none of its own. */
+  /** Limits of a `run` that sets none itself. */
   readonly defaults?: RunDefaults | undefined;
 }
 
@@ -73,8 +73,8 @@ export interface RunDefaults {
 }
 
 /**
- * What an agent holds: takes actions and answers with observations. It is an executor whose every member judges, records
- * and masks, so whatever takes an executor can be given a runtime.
+ * What an agent holds: takes actions and answers with observations. It is an executor whose every member judges,
+ * records and masks, so whatever takes an executor can take a runtime.
  */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor adds what the interface promises
 export class Runtime implements Executor, AsyncDisposable {
@@ -177,7 +177,7 @@ export class Runtime implements Executor, AsyncDisposable {
     return executeAction<Name>(this.#pipeline(), action, context);
   }
 
-  /** Brings bytes into the cell: one file, or an archive that is unpacked. `files.upload` also takes local files. */
+  /** Copies bytes into the cell: one file, or an archive to unpack. `files.upload` also takes local files. */
   async upload(
     path: string,
     content: AsyncIterable<Uint8Array>,
@@ -243,7 +243,7 @@ export class Runtime implements Executor, AsyncDisposable {
     return { ...observation, ...(pool !== undefined && { pool }) };
   }
 
-  /** Halts everything in the cell until `resume`, where the backend can. What is asked for meanwhile waits. */
+  /** Pauses everything in the cell until `resume`, where the backend can. Actions wait meanwhile. */
   async pause(): Promise<void> {
     this.#open();
     await this.#able('pause')();
@@ -266,8 +266,8 @@ export class Runtime implements Executor, AsyncDisposable {
   }
 
   /**
-   * Lets go of a cell that was started with `keepAlive` and leaves everything in it as it is: `attachRuntime` goes on with
-   * it, by the id of this runtime. Closing afterwards does nothing.
+   * Releases a cell that was started with `keepAlive` and leaves everything in it running: `attachRuntime` attaches to
+   * it by the id of this runtime. Closing afterwards does nothing.
    */
   async detach(): Promise<void> {
     const detach = this.#able('detach');
@@ -323,7 +323,7 @@ export class Runtime implements Executor, AsyncDisposable {
     };
   }
 
-  /** The secret comes in after the action was judged and recorded. */
+  /** Add the secret after the action was judged and recorded. */
   async #startWithSecret(
     pipeline: Pipeline,
     action: ActionInput<'start_process'> & { action: 'start_process' },
@@ -371,7 +371,7 @@ export class Runtime implements Executor, AsyncDisposable {
   }
 }
 
-/** With the verbs that plugins bring, whose types are merged into that interface. */
+/** With the verbs that plugins bring; they merge their types into that interface. */
 export interface Runtime extends RuntimeVerbs {}
 
 function unknownSecret(name: string): WorkcellError {

@@ -17,8 +17,8 @@ import type { JudgedAction } from './security/analyzers/analyzer.js';
 /** The way from the verbs into the pipeline. */
 export interface Call extends Pick<PluginRuntime, 'execute' | 'upload' | 'download' | 'openTerminal'> {
   /**
-   * For a verb of several steps: judges and records what the caller asked for, and then takes the steps, which are recorded
-   * but judged no more.
+   * For a verb of several steps: judges and records what the caller asked for, then runs the steps, which it records
+   * and does not judge again.
    */
   perform<Result>(
     asked: JudgedAction & { readonly action: keyof typeof verbs },
@@ -36,7 +36,7 @@ export interface Call extends Pick<PluginRuntime, 'execute' | 'upload' | 'downlo
 /** What the verbs of this package get of a runtime: more than those of plugins from elsewhere. */
 export interface OwnRuntime extends Call, PluginRuntime {
   /**
-   * For what the owner of a runtime asks for and no agent: nobody judges it, and it is recorded as the user's, with
+   * For what the owner of a runtime asks for, not an agent: nobody judges it, and it is recorded as the user's, with
    * `shown` in place of fields that are too long for a record.
    */
   executeForOwner<Name extends ActionName>(
@@ -45,12 +45,12 @@ export interface OwnRuntime extends Call, PluginRuntime {
   ): Promise<Observation<Name>>;
 }
 
-/** Makes members of a Runtime, each when it is first used. */
+/** Makes members of a Runtime, each on first use. */
 export type OwnVerbs<Members> = {
   readonly [Name in keyof Members]: (runtime: OwnRuntime) => Members[Name];
 };
 
-/** What a verb takes besides the fields that are arguments of their own. */
+/** What a verb takes besides the fields that are positional arguments. */
 export type ActionOptions<Name extends ActionName, Keys extends string = never> = Omit<
   Extract<ActionInput, { action: Name }>,
   'action' | Keys

@@ -18,7 +18,7 @@ interface DockerPlace {
   readonly engine?: string | undefined;
 }
 
-/** Connects to a cell that was started with keepAlive, and starts its container again if that has ended. */
+/** Connects to a kept cell, and restarts its container if that has ended. */
 export async function attachContainer(
   backend: string,
   id: string,
@@ -103,7 +103,7 @@ export async function listContainers(backend: string, { engine: host }: DockerPl
 
 const reaped = new Set<string>();
 
-/** Removes containers whose owner was killed, once for each engine. Nobody waits for it. */
+/** Removes containers whose owner died, once for each engine. Nobody waits for it. */
 export async function reap(engine: Engine): Promise<void> {
   if (reaped.has(engine.host)) return;
   reaped.add(engine.host);

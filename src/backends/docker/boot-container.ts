@@ -57,8 +57,8 @@ async function awaitEnd(engine: Engine, { id }: Container): Promise<{ exitCode: 
 }
 
 /**
- * Rejects when the engine went away, which a request that waits for its answer does not notice. When only the container
- * has ended, it is left to that request to say so.
+ * Rejects when the engine went away, which a request that waits for its answer does not notice. If only the container
+ * has ended, that request says so.
  */
 async function awaitSilence(engine: Engine, stream: Duplex): Promise<never> {
   await new Promise((resolve) => stream.once('close', resolve));

@@ -1,4 +1,4 @@
-/** What is enforced on a container: what the kernel told the executor, and what the engine was asked for. */
+/** What a container enforces: what the kernel reported to the executor, and what we asked of the engine. */
 import type { KernelReport } from '../../cell/server/boot-protocol.js';
 import type { Fact, Isolation } from '../../protocol/index.js';
 import { type DockerOptions, userLimits, withDefaults } from './docker-options.js';

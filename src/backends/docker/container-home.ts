@@ -47,8 +47,8 @@ export function makeHome(id: string, keepAlive: boolean): Home {
 }
 
 /**
- * The home that a container names, when it is one that this user keeps cells in. Whoever may use the engine can write any
- * path there.
+ * The home that a container names, if it is one of this user's. Anybody who may use the engine can write any path
+ * there.
  */
 export function findHome(named: string | undefined): Home | undefined {
   if (named === undefined) return undefined;
@@ -58,7 +58,7 @@ export function findHome(named: string | undefined): Home | undefined {
     using home = enterOwn(kept, name);
     return home === undefined ? undefined : homeAt(home.path);
   }
-  // That of a cell which is not kept lies in a directory that carries the name of its owner.
+  // The home of a cell that is not kept is in a directory with the name of its owner.
   if (dirname(dirname(named)) !== temporary.path) return undefined;
   using owner = enterOwn(temporary, dirname(named).slice(temporary.path.length + 1));
   if (owner === undefined) return undefined;
@@ -93,7 +93,7 @@ export function writePlugins({ plugins }: Home, files: ReadonlyMap<string, strin
   }
 }
 
-/** What whoever attaches later cannot find out by itself. */
+/** What a process that attaches later cannot find out by itself. */
 const stateSchema = z.object({ isolation: isolationSchema, executor: z.int() });
 
 export function writeState({ path }: Home, state: z.infer<typeof stateSchema>): void {
@@ -108,7 +108,7 @@ export function readState({ path }: Home): z.infer<typeof stateSchema> | undefin
   }
 }
 
-/** The workspace on this machine, and whom commands run as so that both sides can work in it. */
+/** The workspace on this machine, and the user that runs commands, so that both sides can work in it. */
 export function furnish(
   home: Home,
   options: DockerOptions,

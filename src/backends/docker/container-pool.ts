@@ -1,4 +1,4 @@
-/** Containers that were started before anybody asked. */
+/** Containers that start ahead of demand. */
 import { randomBytes } from 'node:crypto';
 import { type LoadedPlugin, loadPlugins, pluginSpecs } from '../../cell/plugins/load-plugins.js';
 import type { Cell } from '../../protocol/index.js';
@@ -8,7 +8,7 @@ import type { DockerOptions } from './docker-options.js';
 import { startContainer } from './start-container.js';
 
 const pool = createPool<DockerOptions & { plugins: PluginSpec[] }, Cell>({
-  // Whoever takes it gives it an id of his own; this one names the container.
+  // The runtime that takes the cell has its own id; this one names the container.
   start: async ({ plugins, ...options }) =>
     startContainer(options, { id: randomBytes(8).toString('hex'), plugins: await loadPlugins(plugins) }),
 });

@@ -23,19 +23,19 @@ export interface WireOptions {
   readonly bundle: ExecutorBundle;
   /** The user that the executor runs as. */
   readonly executor: number;
-  /** Resolves with the reason when the container is known to be gone. */
+  /** Resolves with the reason when the container is certainly gone. */
   readonly gone?: Promise<string> | undefined;
   readonly halted?: (() => Promise<void> | undefined) | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** What the executor can be asked to do. */
+  /** What the executor can do. */
   readonly actions: ActionTable;
 }
 
-/** To be called when the executor listens. */
+/** Call it when the executor listens. */
 export async function openWire(container: Container, options: WireOptions): Promise<Wire> {
   const { gone, halted, signal, actions } = options;
   const socketPath = join(options.directory, 's');
-  // A kernel of its own, or an engine on another machine, keeps sockets to itself.
+  // gVisor, or an engine on another machine, does not share sockets with us.
   if (existsSync(socketPath)) {
     // Follows no link: where commands are the user that the executor is, one could lead to a socket of this machine.
     const connect = () => connectToSocket(socketPath);

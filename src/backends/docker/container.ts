@@ -1,4 +1,4 @@
-/** What the engine is asked for: a container with as little as an executor and its commands need. */
+/** What we ask of the engine: a container with as little as an executor and its commands need. */
 import { realpathSync } from 'node:fs';
 import { ownBelow } from '../../base/own-below.js';
 import { processorList } from '../../cell/launchers/limits/processors.js';
@@ -18,10 +18,13 @@ const homeInside = '/home/workcell';
 /** Where the executor listens, in a directory that this side sees too where it can. */
 export const socketInside = `${privateInside}/wire/s`;
 
-/** Plugins that are not of this package. Nobody in the container can write there, whoever they are. */
+/** Plugins from outside this package. No user in the container can write there. */
 export const pluginsInside = `${privateInside}/plugins`;
 
-/** What it is told, beside it. Variables of a container are shown by the engine, and by some kernels to every process. */
+/**
+ * Settings of the executor, beside it. An engine shows the variables of a container, and some kernels show them to
+ * every process.
+ */
 export const settingsName = 'settings.json';
 
 /**
@@ -37,8 +40,8 @@ function isGvisorName(ociRuntime: string | undefined): boolean {
 }
 
 /**
- * Whom the executor runs as. Commands run as the owner of the workspace, and where that is root, the executor is not: a root
- * without capabilities can neither signal another user nor look into its memory or directories.
+ * The user that runs the executor. Commands run as the owner of the workspace. If that is root, the executor runs as
+ * another user: root without capabilities can neither signal another user nor look into its memory or directories.
  */
 export function executorUser({ uid }: ContainerParts['user'], ociRuntime: string | undefined): number {
   // gVisor has no ambient capabilities, so only root can keep any there.
@@ -55,7 +58,7 @@ function keepOnlyOwn(executor: number): string[] {
   return [...asRoot, 'setpriv', ...user, '--ambient-caps=+setuid,+setgid', '--'];
 }
 
-/** Gives the user of the commands what the engine makes for root alone, before the right to do so is let go of. */
+/** Gives the user of the commands what the engine makes for root, before the executor drops the right to do so. */
 function handOver(paths: readonly string[], { uid, gid }: ContainerParts['user']): string[] {
   const source =
     'owner=$1; shift; while [ "$1" != -- ]; do chown "$owner" "$1"; shift; done; shift; exec "$@"';
@@ -75,7 +78,7 @@ export interface ContainerParts {
   readonly wire: string;
   readonly nothing: string;
   readonly overlays: string;
-  /** Where volumes are mounted that are made with the cell. */
+  /** Mount points of volumes that the engine makes with the cell. */
   readonly newVolumes: readonly string[];
   readonly bundle: ExecutorBundle;
   /** The engine runs on this machine. */
@@ -129,7 +132,7 @@ export function describeContainer(parts: ContainerParts): ContainerDescription {
     AttachStdout: true,
     AttachStderr: true,
     OpenStdin: !keepAlive,
-    // Its input ends when we let go of it, and so does the executor.
+    // Its input ends when we disconnect, and so does the executor.
     StdinOnce: !keepAlive,
     ExposedPorts: Object.fromEntries(ports.map(({ container }) => [`${container}/tcp`, {}])),
     HostConfig: {

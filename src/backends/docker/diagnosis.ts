@@ -1,4 +1,4 @@
-/** Why a container could not be made or started, in our words, with what to do. */
+/** Why a container did not start, in our words, with what to do. */
 
 import { WorkcellError } from '../../protocol/index.js';
 import { type Engine, engineTrouble, refusalOf } from '../engines/docker-engine.js';

@@ -41,12 +41,12 @@ export const dockerOptions = {
   limits: limitsSchema.default({}),
   /** `true` for all, or the ids of some. */
   gpu: z.union([z.boolean(), z.array(z.string().min(1)).min(1)]).default(false),
-  /** Numbers of the user that commands run as, `uid` or `uid:gid`. Default: whom the workspace belongs to. */
+  /** The user that runs commands, `uid` or `uid:gid`. Default: the owner of the workspace. */
   user: z
     .string()
     .regex(/^\d{1,9}(:\d{1,9})?$/, 'must be numbers such as 1000 or 1000:1000')
     .optional(),
-  /** Such as `runsc`, for a kernel of its own. Default: as the engine has it. */
+  /** Such as `runsc`, for a separate kernel. Default: the engine's own. */
   ociRuntime: z.string().min(1).optional(),
   /** The system of the image can be written too, and what is written goes with the cell. */
   writableSystem: z.boolean().default(false),
@@ -57,7 +57,7 @@ export const dockerOptions = {
     .string()
     .regex(/^[a-zA-Z0-9][\w.-]*$/, 'must be letters, digits or _ . -')
     .optional(),
-  /** The cell goes on when this process ends, and is found again by its id. Closing it still ends it. */
+  /** The cell lives on when this process ends; attach to it by its id. Closing still ends it. */
   keepAlive: z.boolean().default(false),
   /** Keeps cells of this shape ready, so that the next ones start at once. Not with name, keepAlive or onLog. */
   pool: z.strictObject({ size: z.int().min(1).max(100) }).optional(),
@@ -72,14 +72,14 @@ export const dockerOptions = {
 export type DockerOptions = z.output<z.ZodObject<typeof dockerOptions>>;
 
 /**
- * What the kernel counts for users, and gives each of them many thousands of: enough for programs, and little enough that
- * the rest is left to others of the same user.
+ * What the kernel counts for each user, in many thousands: enough for programs, and little enough to leave the rest to
+ * others of the same user.
  */
 export const userLimits = { timers: 4096, queueBytes: 204_800 } as const;
 
 /**
- * Limits that hold unless others are asked for: a runaway command must not take the machine with it. What is written to
- * scratch space is memory too, of which the executor needs some, so all four of them together get at most half.
+ * Default limits: a runaway command must not take the machine with it. Scratch space is memory too, and the executor
+ * needs some, so all four directories together get at most half.
  */
 export function withDefaults(limits: DockerOptions['limits']): DockerOptions['limits'] & {
   memoryBytes: number;

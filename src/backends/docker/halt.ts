@@ -1,10 +1,10 @@
-/** Halts a container and lets it go on. */
+/** Pauses and resumes a container. */
 import type { Container } from '../engines/docker-client.js';
 
 export interface Halt {
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** While it is halted: settles when it goes on. */
+  /** While it is paused: settles when it resumes. */
   halted(): Promise<void> | undefined;
 }
 

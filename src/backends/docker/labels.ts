@@ -1,4 +1,4 @@
-/** How a container is known to be ours, and whose. */
+/** How we recognise our containers, and their owner. */
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { ownName } from '../../base/own-directory.js';
@@ -34,7 +34,7 @@ export function isOrphan(labels: Labels): boolean {
   );
 }
 
-/** An engine may be used by several people, and each sees only the cells of their own. */
+/** Several people may use an engine; each sees only their own cells. */
 export function isKept(labels: Labels): boolean {
   return labels[keepLabel] === 'true' && labels[ownerLabel]?.startsWith(`${ownName()}-`) === true;
 }
@@ -43,7 +43,7 @@ export function backendOf(labels: Labels): string {
   return labels[backendLabel] ?? 'docker';
 }
 
-/** Those that were asked for. */
+/** The labels that the user gave. */
 export function givenLabels(labels: Labels): Record<string, string> {
   return Object.fromEntries(Object.entries(labels).filter(([name]) => !ownNames.includes(name)));
 }

@@ -1,4 +1,4 @@
-/** Which containers the kernel killed a process of for want of memory. A container that is removed cannot be asked. */
+/** Which containers lost a process for lack of memory. A removed container cannot be asked. */
 import type { Engine } from '../engines/docker-engine.js';
 import { idLabel } from './labels.js';
 
@@ -22,6 +22,6 @@ async function follow(engine: Engine, ids: Set<string>): Promise<void> {
       for (const [, id = ''] of String(chunk).matchAll(/"id":"([0-9a-f]{64})"/g)) ids.add(id);
     }
   } catch {
-    // The engine went away, and with it whatever could have been told.
+    // The engine went away, so no event can come any more.
   }
 }

@@ -39,7 +39,7 @@ export interface StartOptions {
   readonly id: string;
   readonly signal?: AbortSignal | undefined;
   readonly plugins?: readonly LoadedPlugin[] | undefined;
-  /** Told what the engine fetches, line by line. */
+  /** Gets what the engine fetches, line by line. */
   readonly onProgress?: ((message: string) => void) | undefined;
 }
 
@@ -111,7 +111,7 @@ export async function startContainer(
   }
 }
 
-/** An image that is not there is fetched. */
+/** Pulls a missing image. */
 async function create(
   { docker, host }: Engine,
   description: ContainerDescription,
@@ -132,7 +132,7 @@ async function create(
 
 let opened: Promise<ExecutorBundle> | undefined;
 
-/** The same for all cells of this process. Making it can take long, so an engine that cannot be had is told before. */
+/** One bundle for all cells of this process. Making it can take long, so report an unreachable engine first. */
 export function openBundle(engine: Engine): Promise<ExecutorBundle> {
   opened ??= reachEngine(engine)
     .then(() => executorBundle())
@@ -143,7 +143,7 @@ export function openBundle(engine: Engine): Promise<ExecutorBundle> {
   return opened;
 }
 
-/** Refuses what can be told without an engine: options that do not go together, and volumes that are not there. */
+/** Refuses what needs no engine to refuse: options that exclude each other, and missing volumes. */
 export function checkOptions(options: DockerOptions): void {
   const { network, networks, ports, pool, name, keepAlive, onLog, volumes } = options;
   for (const volume of volumes) readVolume(volume);
@@ -178,7 +178,7 @@ async function watch(
     if (oom) return 'The container ran out of memory and was killed. Raise limits.memoryBytes.';
     return `The container ended: ${exitCode === 137 ? 'it was killed' : `its executor exited with code ${exitCode}`}.`;
   } catch {
-    // A cell that is kept alive does without the engine, and tells by itself when it is gone.
+    // A kept cell works without the engine, and reports its own end.
     if (options.keepAlive) return new Promise(() => {});
     return `The Docker Engine at ${engine.host} went away, and the container with it.`;
   }
@@ -191,7 +191,7 @@ export function makeCell(parts: {
   wire: Wire;
   halt: Halt;
   gone?: Promise<string> | undefined;
-  /** Of a cell that is kept alive. */
+  /** Of a kept cell. */
   lease?: Lease | undefined;
 }): Omit<Cell, 'isolation'> {
   const { id, container, home, wire, halt, gone, lease } = parts;
@@ -207,7 +207,7 @@ export function makeCell(parts: {
     stop() {
       stopping ??= (async () => {
         try {
-          // A halted executor could not end its commands; one that is gone needs not.
+          // Resume first: a paused executor cannot stop its commands. Ignore errors if it is gone.
           await resume().catch(() => {});
           await executor.close();
           wire.close();
@@ -243,7 +243,7 @@ export async function publishedPorts(container: Container): Promise<PublishedPor
   );
 }
 
-/** With its anonymous volumes. One that is gone, or on its way, is fine. */
+/** With its anonymous volumes. Succeeds when the container is gone or ending. */
 export async function removeContainer(container: Container | undefined): Promise<void> {
   try {
     await container?.remove({ force: true, v: true });

@@ -14,7 +14,7 @@ interface Volume {
   readonly readOnly: boolean;
 }
 
-/** Throws when it cannot be mounted. */
+/** Throws when the volume cannot be mounted. */
 export function readVolume(volume: string): Volume {
   const [, from = '', target = '', mode = 'rw'] =
     /^([^:]+):(\/[^:]*)(?::(rw|ro|overlay))?$/.exec(volume) ?? [];
@@ -41,14 +41,14 @@ export function readVolume(volume: string): Volume {
   return { kind: 'overlay', source, target, readOnly };
 }
 
-/** `upper` is an empty directory of the cell for what is written over an overlay. */
+/** `upper` is an empty directory of the cell that takes the changes of an overlay. */
 export function toMount(volume: string, upper: string): Mount {
   const { kind, source, target, readOnly } = readVolume(volume);
   if (kind === 'overlay') return overlay(source, target, upper);
   return { Type: kind === 'named' ? 'volume' : 'bind', Source: source, Target: target, ReadOnly: readOnly };
 }
 
-/** Where volumes are mounted that the engine does not have yet, and makes for this cell. */
+/** Mount points of volumes that the engine does not have yet and makes for this cell. */
 export async function findNewVolumes(docker: DockerClient, volumes: readonly string[]): Promise<string[]> {
   const named = volumes.map(readVolume).filter(({ kind, readOnly }) => kind === 'named' && !readOnly);
   const isNew = await Promise.all(

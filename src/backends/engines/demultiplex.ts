@@ -32,7 +32,7 @@ export function demultiplex(stream: Duplex, onError: (text: string) => void): Du
     }
   });
   output.on('drain', () => stream.resume());
-  // Whoever stops reading must not stop the program's errors.
+  // A reader that stops must not stop the program's errors.
   output.on('close', () => stream.resume());
   stream.once('close', () => output.end());
   stream.once('end', () => output.end());

@@ -169,7 +169,7 @@ export class DockerClient {
     return accepted(answer);
   }
 
-  /** For what is answered with a connection of its own. */
+  /** For requests that the engine answers by upgrading the connection. */
   upgrade(path: string, call: Call): Promise<Duplex> {
     return new Promise((resolve, reject) => {
       const request = this.#request('POST', path, call, { connection: 'Upgrade', upgrade: 'tcp' });

@@ -15,7 +15,7 @@ export interface Base {
  * shell source that sets variables, such as the address of a package index with a password in it.
  */
 export const variablesArgument = 'FTP_PROXY';
-/** The first line of that source, by which it is told from a value that the base has set. */
+/** The first line of that source. It distinguishes our value from one of the base. */
 export const variablesMark = '# workcell';
 
 const readVariables = `
@@ -23,7 +23,7 @@ case "$${variablesArgument}" in '${variablesMark}'*) eval "$${variablesArgument}
 
 const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** Installs what is asked for. With an executor, its Node comes first: it changes least. */
+/** Installs the packages. With an executor, its Node comes first: it changes least. */
 export function lockDockerfile(spec: CheckedSpec, base: Base, bundle: ExecutorBundle | undefined): string {
   const lines = [`FROM ${base.reference}`, 'USER 0:0'];
   if (bundle !== undefined) lines.push(`COPY --chown=0:0 node ${bundleMount}/`);

@@ -1,6 +1,6 @@
 /**
- * The names of an image. The lock tag tells what was installed, the source tag adds which executor, so that each is made
- * anew only when its part changed. The versioned tag is the one for people: the newest for a version and a base.
+ * The names of an image. The lock tag says what is installed, the source tag adds the executor, so that each is rebuilt
+ * only when its part changed. The versioned tag is for people: the newest image for a version and a base.
  */
 import { createHash } from 'node:crypto';
 import { packageVersion } from '../../base/package-version.js';

@@ -7,7 +7,7 @@ export const markVariable = 'WORKCELL_LOCAL';
 
 const patienceMs = 5000;
 
-/** A process may start another between the look and the kill, so it is done until nothing is found. */
+/** A process may start another between the look and the kill, so repeat until nothing is left. */
 export async function reap(id: string): Promise<void> {
   const mark = `${markVariable}=${id}\0`;
   const deadline = performance.now() + patienceMs;

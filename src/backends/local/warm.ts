@@ -1,4 +1,4 @@
-/** Servers that were started before anybody asked, so that the next cell need not wait for one. */
+/** Servers that start ahead of demand, so that the next cell need not wait for one. */
 import type { ServerProcess } from '../server-process.js';
 import { type Home, makeHome, removeHome } from './local-home.js';
 import { startLocalServer } from './local-server.js';
@@ -10,10 +10,10 @@ interface Prepared {
 
 const idle: Prepared[] = [];
 
-/** A server that waits to be told what to serve: one that was prepared, or a new one. */
+/** A server that waits for its settings: one from the pool, or a new one. */
 export function takeServer(warm: number): Prepared {
   let taken = idle.shift();
-  // One that died while it waited is left out.
+  // Skip one that died while it waited.
   while (taken !== undefined && taken.process.pid === -1) taken = idle.shift();
   const server = taken ?? prepare();
   if (warm > 0) setImmediate(() => fill(warm)).unref();

@@ -24,11 +24,11 @@ import {
 import { isListening } from './keeper/lines.js';
 import type { SandboxOptions } from './sandbox-options.js';
 
-/** Starts a cell whose executor is not in this process. It goes with this process unless it is kept alive. */
+/** Starts a cell whose executor is in a keeper. It ends with this process unless it is kept. */
 export async function startKept(options: SandboxOptions, context: StartContext): Promise<Cell> {
   const { id, signal, plugins = [] } = context;
   const { keepAlive, keeper, ...shape } = options;
-  // Before anything is started, so that nothing has to be undone.
+  // Before anything starts, so that there is nothing to undo.
   const specs = pluginSpecs(plugins);
   const named = shape.workspace === undefined ? undefined : openWorkspace(shape.workspace).path;
   const { home, lease } = await makeCellHome(id);
@@ -77,7 +77,7 @@ export async function attachKept(id: string, _place: object, context: StartConte
   }
 }
 
-/** What a cell that was not to be kept has left, because its keeper was killed, is removed on the way. */
+/** Also removes what a cell that was not kept left because its keeper died. */
 export async function listKept(): Promise<FoundCell[]> {
   const found = await Promise.all(
     (await listCellIds()).map(async (id): Promise<FoundCell | undefined> => {
@@ -139,7 +139,7 @@ async function connect(parts: {
     stop() {
       stopping ??= (async () => {
         await executor.disconnect();
-        // A keeper that is gone took the cell along; what is left of it are files.
+        // When the keeper is gone, so is the cell; only files are left of it.
         await askCell(home, id, { token, ask: 'stop' })
           .catch((error: unknown) => {
             if (!isDisconnected(error)) throw error;

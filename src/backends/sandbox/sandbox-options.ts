@@ -30,7 +30,7 @@ export const sandboxOptions = {
   readOnly: z.array(absolutePath).default([]),
   readWrite: z.array(absolutePath).default([]),
   env: environmentSchema.default({}),
-  /** The cell goes on when this process ends, and is found again by its id. Closing it still ends it. */
+  /** The cell lives on when this process ends; attach to it by its id. Closing still ends it. */
   keepAlive: z.boolean().default(false),
   /**
    * The executor lives in a keeper, a process that this user's cells share, so that nothing a cell does reaches the memory
@@ -48,7 +48,7 @@ export type SandboxOptions = z.output<z.ZodObject<typeof sandboxOptions>>;
 /** Does not change while a machine runs, and is a file to read. */
 const machineBytes = totalmem();
 
-/** Limits that hold unless others are asked for: a runaway command must not take the machine with it. */
+/** Default limits: a runaway command must not take the machine with it. */
 export function withDefaults(limits: SandboxOptions['limits']): SandboxOptions['limits'] {
   return { memoryBytes: Math.floor(machineBytes * 0.75), pids: 4096, ...limits };
 }

@@ -1,4 +1,4 @@
-/** Sandboxes that were started before anybody asked. */
+/** Sandboxes that start ahead of demand. */
 import { createPool } from '../pool.js';
 import type { SandboxOptions } from './sandbox-options.js';
 import { type SandboxCell, startSandbox } from './start-sandbox.js';

@@ -46,7 +46,7 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxCell
       ]),
       limits,
       seccomp: { setgidFiles },
-      // Most cells are for running commands, so their shell starts while the cell is still being looked at.
+      // Most cells run commands, so start their shell while we still inspect the cell.
       onStarting(early) {
         spare = new SpareShell(early, { cwd: workspaceInside, environment });
       },
@@ -90,7 +90,7 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxCell
   }
 }
 
-/** A path that is mounted is resolved here: the kernel would follow a link, and the report should say where to. */
+/** Resolve a mounted path here: the kernel would follow a link, and the report should say where to. */
 function existing(path: string): string {
   try {
     return realpathSync(path);

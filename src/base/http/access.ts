@@ -54,7 +54,7 @@ export function createAccess(
   };
 }
 
-/** Two hosts in one request are a way past whoever looks at the other one. */
+/** Two hosts in one request could pass a check that looks at the other one. */
 export function checkOneHost(rawHeaders: readonly string[]): void {
   let hosts = 0;
   for (let index = 0; index < rawHeaders.length; index += 2)

@@ -28,7 +28,7 @@ export function sendError(reply: FastifyReply, thrown: unknown, log: Log): void 
     .send(errorBody(error));
 }
 
-/** Answers on a connection that no request can be read from any more, and ends it. */
+/** Answers on a connection that no longer carries readable requests, and ends it. */
 export function refuse(socket: Writable, status: string, error: WorkcellError): void {
   const body = errorBody(error);
   socket.end(

@@ -15,7 +15,7 @@ export async function* incomingBytes(
   };
   try {
     watch();
-    // Whoever has read enough can still answer, which needs the connection.
+    // A reader that has enough can still answer, and needs the connection for that.
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       clearTimeout(timer);
       yield chunk;

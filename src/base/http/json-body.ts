@@ -14,7 +14,7 @@ declare module 'fastify' {
 export function acceptJson(app: FastifyInstance, limits: { bodyBytes: number; jsonDepth: number }): void {
   app.decorateRequest('bodyHash', '');
   app.removeAllContentTypeParsers();
-  // curl sends a form type with `-d` unless it is told otherwise; what counts is that the body is JSON.
+  // curl sends a form type with `-d` by default; only the body counts, and it must be JSON.
   for (const type of ['application/json', 'application/x-www-form-urlencoded', 'text/plain']) {
     app.addContentTypeParser(
       type,

@@ -1,4 +1,4 @@
-/** Has an application listen, to whom it may, and ends that in order. */
+/** Makes an application listen, on an allowed address, and ends it in order. */
 import { once } from 'node:events';
 import { lstatSync, unlinkSync } from 'node:fs';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -14,11 +14,11 @@ const drainMs = 1000;
 const shortestToken = 16;
 
 export interface HttpListener {
-  /** The port is the real one when 0 was asked for. */
+  /** The real port, also when you asked for 0. */
   readonly address: ListenAddress;
   /** Connections that are open now. */
   readonly connections: number;
-  /** Takes no more requests and lets answers under way arrive, for a moment. Succeeds when called twice. */
+  /** Takes no more requests and gives answers in progress a moment to arrive. Succeeds when called twice. */
   close(): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export function showAddress(address: ListenAddress): string {
   return `http://${host}:${address.port}`;
 }
 
-/** An address that others can reach needs a token and the word of whoever starts the server. */
+/** An address that others can reach needs a token and `--allow-remote`. */
 export function checkExposure(
   { listen: address, token, allowRemote, allowAnonymous }: Exposure,
   { shortest = shortestToken }: { shortest?: number } = {},
@@ -118,7 +118,7 @@ async function bind(app: FastifyInstance, address: ListenAddress): Promise<Liste
   }
 }
 
-/** Takes no more connections, lets answers that are under way arrive, and cuts off what is left after a moment. */
+/** Takes no more connections, lets answers in progress arrive, and cuts off the rest after a moment. */
 async function stopListening(app: FastifyInstance, sockets: ReadonlySet<Socket>): Promise<void> {
   const closed = new Promise((resolve) => app.server.close(resolve));
   if (app.hasDecorator('websocketServer'))

@@ -1,4 +1,7 @@
-/** Reads a Range header: the bytes asked for, `none` when the file has none of them, `whole` when it is to be ignored. */
+/**
+ * Reads a Range header: the requested bytes, `none` when the file has none of them, `whole` when the header does not
+ * count.
+ */
 export function parseRange(header: string, size: number): { start: number; end: number } | 'none' | 'whole' {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header.trim());
   const [, first = '', last = ''] = match ?? [];

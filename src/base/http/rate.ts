@@ -1,4 +1,4 @@
-/** A token bucket: so many requests a second, and so many at once before that. */
+/** A token bucket: this many requests a second, and this many at once before that. */
 export class Rate {
   readonly #perSecond: number;
   readonly #burst: number;

@@ -1,4 +1,4 @@
-/** Live terminals: a program on a terminal of its own, for a person or a screen-reading agent. */
+/** Live terminals: a program on its own terminal, for a person or a screen-reading agent. */
 import { randomBytes } from 'node:crypto';
 import { ReaderQueue } from '../../base/reader-queue.js';
 import { type Terminal, type TerminalOptions, WorkcellError } from '../../protocol/index.js';
@@ -76,7 +76,7 @@ function checkSize(columns: number, rows: number): void {
   );
 }
 
-/** What a program prints, for the one reader, and what is to be known to tell that it has all been printed. */
+/** What a program prints, for the one reader, and the state that shows when it has printed all. */
 class TerminalOutput extends ReaderQueue {
   receivedBytes = 0;
   closed = false;

@@ -1,12 +1,12 @@
 /** Keeps processes from outrunning those who list them to end them. */
 import type { Launcher } from './launcher.js';
 
-/** What still starts others after so many rounds is faster than they are. */
+/** A process that still starts others after this many rounds is faster than the rounds are. */
 const roundsBeforeHold = 2;
 
 /**
- * A chain of processes that fork and end can be faster than whoever lists and kills them, for ever. After some rounds
- * the cell is kept from starting processes at all, where it has a group that counts them. Not before: others in the
+ * A chain of processes that fork and end can be faster than the loop that lists and kills them, for ever. After some
+ * rounds, keep the cell from starting processes at all, if it has a group that counts them. Not before: others in the
  * cell would notice.
  */
 export class ForkHold {
@@ -18,7 +18,7 @@ export class ForkHold {
     this.#launcher = launcher;
   }
 
-  /** To be told of each round that found processes which were not there before. */
+  /** Call it after each round that found new processes. */
   foundMore(): void {
     if (++this.#rounds > roundsBeforeHold) this.#release ??= this.#launcher.holdForks?.();
   }

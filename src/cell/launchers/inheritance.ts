@@ -10,8 +10,8 @@ const hidden = new Map<number, symbol>();
 let nothing: number | undefined;
 
 /**
- * From now on programs find nothing behind this descriptor. Gives what is to be called when it has been closed; late
- * is fine, when its number may be that of another hidden one already.
+ * Hides this descriptor from programs that start from now on. Returns a disposer. Safe to call late: it checks that the
+ * descriptor was not reused.
  */
 export function hideDescriptor(descriptor: number): () => void {
   const mark = Symbol('hidden');

@@ -4,7 +4,7 @@
  */
 import { writeSync } from 'node:fs';
 
-/** There is no event for room in a terminal: it is looked for again after the first time, then ever less often. */
+/** There is no event for room in a terminal: look again after this time, then less and less often. */
 const firstRetryMs = 1;
 const longestRetryMs = 100;
 
@@ -15,13 +15,13 @@ export class Keyboard {
   #retryMs = firstRetryMs;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `isOpen` tells whether the descriptor is still that of the terminal; a closed one may be another's. */
+  /** `isOpen` says whether the descriptor still belongs to the terminal; after a close the number may be reused. */
   constructor(descriptor: number, isOpen: () => boolean) {
     this.#descriptor = descriptor;
     this.#isOpen = isOpen;
   }
 
-  /** Settles, never fails, when the terminal has all of it or takes nothing any more. */
+  /** Settles, and never fails, when the terminal has taken all of it or takes nothing more. */
   type(data: string | Buffer): Promise<void> {
     return new Promise((taken) => {
       this.#waiting.push({ data: Buffer.from(data as string), taken });
@@ -29,7 +29,7 @@ export class Keyboard {
     });
   }
 
-  /** To be called when there might be room: a program that prints often does so because it has read. */
+  /** Call it when there might be room: a program that prints often does so because it has read. */
   tryNow(): void {
     clearTimeout(this.#timer);
     if (!this.#isOpen()) this.giveUp();
@@ -41,7 +41,7 @@ export class Keyboard {
     }
   }
 
-  /** What the terminal has not taken is dropped. */
+  /** Drops what the terminal has not taken. */
   giveUp(): void {
     clearTimeout(this.#timer);
     for (const { taken } of this.#waiting.splice(0)) taken();

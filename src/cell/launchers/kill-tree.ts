@@ -6,9 +6,9 @@ import { withDescendants } from './process-table.js';
 const vanishMs = 5000;
 
 /**
- * Sends a signal to the processes with the given ids, the members of the groups and sessions they lead, and all that
- * descends from them. SIGKILL goes on until none of them is left; any other signal is sent once, because what a
- * process starts in answer to it is its own business.
+ * Sends a signal to the processes with the given ids, the members of the groups and sessions they lead, and all their
+ * descendants. Repeats SIGKILL until none of them is left; sends any other signal once, because what a process starts
+ * in answer to it is its own business.
  */
 export async function killTree(
   launcher: Pick<Launcher, 'processes' | 'signal' | 'holdForks'>,
@@ -25,7 +25,7 @@ export async function killTree(
     while (tree.length > 0 && performance.now() < deadline) {
       await new Promise((resolve) => setImmediate(resolve));
       const all = launcher.processes();
-      // What lost its parent to the kill is still found: by its own id, or below one that is.
+      // What lost its parent to the kill is still found: by its own id, or below another found one.
       const alive = all.filter((entry) => doomed.get(entry.pid) === entry.startTicks);
       tree = findTree(all, [...roots, ...pidsOf(alive)]);
       const fresh = tree.filter((entry) => doomed.get(entry.pid) !== entry.startTicks);

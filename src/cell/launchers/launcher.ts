@@ -44,11 +44,11 @@ export interface LaunchedProcess {
   readonly exited: Promise<ExitStatus>;
 }
 
-/** A process that leads a session on a terminal of its own. */
+/** A process that leads a session on its own terminal. */
 export interface LaunchedPty {
   /** As seen from inside. */
   readonly pid: number;
-  /** There when it was asked for. */
+  /** Present when requested. */
   readonly channel?: Writable | undefined;
   readonly exited: Promise<ExitStatus>;
   /** Called with each piece of output; set once, before the first piece can arrive. */
@@ -106,11 +106,11 @@ export interface Launcher {
   processes(): CellProcess[];
   /** Sends a signal; a process that is gone already is no error. */
   signal(pids: readonly number[], signal: NodeJS.Signals): void;
-  /** Keeps everything in the cell from starting processes until what it gives is called, where that can be. */
+  /** Keeps everything in the cell from starting processes until you call what it returns, where that can be. */
   readonly holdForks?: (() => () => void) | undefined;
   /** How many processes the kernel killed for want of memory, where that can be known. */
   oomKills?(): number;
-  /** While all processes are stopped, where that can be: settles when they go on. */
+  /** While all processes are stopped, where that can be: settles when they resume. */
   frozen?(): Promise<void> | undefined;
   /** Ends every process and removes what the launcher made. Succeeds when called twice. */
   close(): Promise<void>;

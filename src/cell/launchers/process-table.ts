@@ -22,10 +22,10 @@ export function readProcess(pid: number, proc = '/proc'): CellProcess | undefine
   } catch {
     return undefined;
   }
-  // The name stands in parentheses and may itself contain any character, so fields are counted behind the last one.
+  // The name is in parentheses and may contain any character, so count fields behind the last one.
   const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
   const number = (index: number) => Number(fields[index]);
-  // A process whose first thread has ended looks dead while its other threads go on.
+  // A process whose first thread has ended looks dead while its other threads run.
   const dead = fields[0] === 'X' || (fields[0] === 'Z' && number(17) <= 1);
   if (dead) return undefined;
   return {

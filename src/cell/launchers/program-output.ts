@@ -2,8 +2,8 @@
 import { type ConnectOpts, Socket, type SocketConstructorOpts } from 'node:net';
 
 /**
- * Everything is read into this one, because a piece is dealt with before the next is read. Node's own way is a new
- * buffer of this size for each piece, and endless output leaves them faster than they are collected.
+ * Read everything into this one buffer, because a piece is handled before the next is read. Node would use a new buffer
+ * of this size for each piece, and endless output makes garbage faster than it is collected.
  */
 const shared = Buffer.allocUnsafeSlow(64 * 1024);
 

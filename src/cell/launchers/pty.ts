@@ -32,13 +32,13 @@ const terminalBytes = 256 * 1024;
 /** Opening the terminal by its name, as the leader of a new session, makes it the controlling one. */
 const takeTerminal = 'exec "$@" <>"$0"';
 
-/** `prefix` is a program that becomes the one asked for, and must be what it is before it opens the terminal. */
+/** `prefix` is a program that becomes the requested one, and must be ready before it opens the terminal. */
 export async function spawnPty(
   argv: readonly string[],
   options: PtyOptions,
   prefix: readonly string[] = [],
 ): Promise<LaunchedPty> {
-  // The program is started by a shell, whose own start succeeds, so what would fail is found out before.
+  // A shell starts the program, and its own start succeeds, so find obstacles before.
   const obstacle = spawnObstacle(argv, options);
   if (obstacle !== undefined) throw obstacle;
   const { master, slave, name } = openPair(options.columns, options.rows);
@@ -61,7 +61,7 @@ export async function spawnPty(
   }
 }
 
-/** Opens the two ends of a terminal. Each is to be closed with `closeEnd`, or handed on to `attachMaster`. */
+/** Opens the two ends of a terminal. Close each with `closeEnd`, or pass it to `attachMaster`. */
 export function openPair(columns: number, rows: number): { master: number; slave: number; name: string } {
   const { master, slave, pty: name } = loadNative().open(columns, rows);
   hideDescriptor(master);
@@ -97,7 +97,7 @@ export function attachMaster(
   });
   // The stream takes a hang-up for the end although a terminal gives up what it holds in small pieces.
   socket.once('end', () => drain(master, onData));
-  // Reading from a terminal that nobody holds any more fails; that is its end.
+  // Reading from a terminal that nobody holds open fails; that is its end.
   socket.on('error', () => {});
   socket.once('close', () => {
     closed = true;
@@ -143,7 +143,7 @@ function drain(master: number, deliver: (chunk: Buffer) => void): void {
     try {
       length = readSync(master, chunk);
     } catch {
-      // Nothing is there now, or nobody holds the terminal any more.
+      // Nothing is there now, or nobody holds the terminal open.
       return;
     }
     if (length === 0) return;

@@ -1,6 +1,6 @@
 /**
  * Temporary directories of this process, below one directory that only this user can enter. Their common parent carries
- * the name of its owner, so that what a killed process could not remove is removed by the next one that starts.
+ * the name of its owner, so that the next process that starts removes what a killed one could not.
  */
 import {
   accessSync,
@@ -41,7 +41,7 @@ export function makeFleeting(purpose: string): string {
 
 let memory: OwnDirectory | undefined;
 
-/** Where people log in, what they have in `/dev/shm` is removed when they log out, whatever still runs for them. */
+/** On systems with logins, logging out removes what a user has in `/dev/shm`, whatever still runs for them. */
 function memoryDirectory(): OwnDirectory | undefined {
   const person = (process.getuid?.() ?? 0) >= 1000 && existsSync('/run/systemd/system');
   if (!person) return isMemory('/dev/shm') ? openOwnDirectory(join('/dev/shm', ownName())) : undefined;
@@ -83,7 +83,7 @@ export function ownedPrefix(): string {
   return prefix;
 }
 
-/** True for a name whose owner is gone for certain, and was a process of this user. */
+/** True for a name whose owner is certainly gone, and was a process of this user. */
 export function isAbandoned(name: string): boolean {
   const match = /^workcell-(\d+)-(\d+)-(\d+)-(\d+)-/.exec(name);
   // A process in another process namespace cannot be looked up from here, and that of another user may be hidden.
@@ -104,13 +104,13 @@ export function removeFile(path: string): void {
   }
 }
 
-/** Removes what owners that are gone have left. Nobody waits for it and a failure is the next one's to try again. */
+/** Removes what dead owners left. Nobody waits for it; after a failure the next one tries again. */
 export async function sweepAbandoned(own: OwnDirectory): Promise<void> {
   const names = readdirSync(own.base).filter(isAbandoned);
   await Promise.allSettled(names.map((name) => discardTree(join(own.base, name), { onlyOwn: true })));
 }
 
-/** Names a process so that a later one with the same id is not taken for it. */
+/** Names a process so that nobody takes a later one with the same pid for it. */
 function owner(pid: number): string {
   return `${user()}-${namespace()}-${pid}-${readProcess(pid)?.startTicks ?? 0}`;
 }

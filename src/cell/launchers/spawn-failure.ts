@@ -1,4 +1,4 @@
-/** Says in words why a program could not be started, telling a missing directory from a missing program. */
+/** Says in words why a program did not start, and distinguishes a missing directory from a missing program. */
 import { statSync } from 'node:fs';
 import { findProgram } from '../../base/find-program.js';
 import { WorkcellError } from '../../protocol/index.js';

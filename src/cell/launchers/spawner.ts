@@ -14,7 +14,7 @@ import { quote } from '../../base/shell-quote.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { withHiddenDescriptors } from './inheritance.js';
 
-/** Runs the shell source in the file in a process of its own and gives its number. The source ends in `exec`. */
+/** Runs the shell source in the file in a separate process and returns its pid. The source ends in `exec`. */
 export async function startBeside(file: string): Promise<number> {
   const pid = Number(await ask(`started=\n. ${quote(file)} & started=$!\necho "$started"\n`));
   if (pid > 0) return pid;

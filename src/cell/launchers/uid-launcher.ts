@@ -25,7 +25,7 @@ export interface User {
   readonly gid: number;
 }
 
-/** From here on files belong to this user. To be called once, by a process that may change its user. */
+/** From here on files belong to this user. Call it once, in a process that may change its user. */
 export function takeUser({ uid, gid }: User): void {
   if (process.getuid?.() === uid) {
     throw new WorkcellError(
@@ -70,7 +70,7 @@ function protectBash(prefix: readonly string[]): string | undefined {
   return spawnSync(file, args, { stdio: 'ignore' }).status === 0 ? copy : undefined;
 }
 
-/** Takes the first user again, for good: nothing of the other one may be under way any more. */
+/** Becomes the first user again, for good: no work of the other one may be in progress. */
 export function resumeRoot(): void {
   process.seteuid?.(0);
 }
@@ -84,7 +84,7 @@ export function createUidLauncher(
     home?: string | undefined;
     /** Descriptors of one process. */
     openFiles?: number | undefined;
-    /** No program of that user is here but those that are started through the launcher, and what comes of them. */
+    /** The user has no other programs here than those of this launcher and their children. */
     alone?: boolean | undefined;
   } & User,
 ): Launcher {
@@ -103,7 +103,7 @@ export function createUidLauncher(
     },
     prefix: [
       ...(openFiles === undefined ? [] : [hostProgram('prlimit'), `--nofile=${openFiles}`, '--']),
-      // Where there is no other user, root without capabilities is what commands are to be already.
+      // Without another user, commands are root without capabilities already.
       ...(process.getuid?.() === uid
         ? []
         : [...switchTo({ uid, gid }), '--no-new-privs', '--inh-caps=-all', '--']),

@@ -19,14 +19,14 @@ export function connectTo(address: NetConnectOpts): Promise<Socket> {
 }
 
 /**
- * Connects to a socket that a program made. On Linux it is opened as what it is before anything connects to it: a link
- * in its place would lead elsewhere, even out of a cell, and its path may be longer than a socket's address.
+ * Connects to a socket that a program made. On Linux, open it as what it is before connecting: a link in its place
+ * would lead elsewhere, even out of a cell, and its path may be longer than a socket's address.
  */
 export async function connectToSocket(path: string): Promise<Socket> {
   return connectOnce(path, () => {});
 }
 
-/** The same for a socket of this user's own: what somebody else put in its place is not talked to. */
+/** The same for a socket of this user: does not talk to what somebody else put in its place. */
 export async function connectToOwnSocket(path: string): Promise<Socket> {
   return connectOnce(path, ({ uid }) => {
     if (uid === process.geteuid?.()) return;

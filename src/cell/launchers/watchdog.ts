@@ -9,7 +9,7 @@ import { hostProgram } from '../../base/find-program.js';
 import { programText } from '../../base/program-text.js';
 import { withHiddenDescriptors } from './inheritance.js';
 
-/** Every process of a cell carries this variable, so that those that left their parent are found again. */
+/** Every process of a cell carries this variable, so that we find those that left their parent. */
 export const cellVariable = 'WORKCELL_CELL';
 
 /** What the marks of all cells of this process begin with. */
@@ -42,7 +42,7 @@ export function startWatchdog(): void {
   });
 }
 
-/** Leaves what runs to itself, because somebody asked for that. */
+/** Leaves what runs alone, because the caller asked for that. */
 export function stopWatchdog(): void {
   state = 'dismissed';
   watchdog?.kill('SIGKILL');

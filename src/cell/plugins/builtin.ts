@@ -15,7 +15,7 @@ declare module '../../protocol/action.js' {
   interface PluginActions extends BuiltinActions {}
 }
 
-/** The plugins of this package, loaded when they are asked for. */
+/** The plugins of this package, loaded on demand. */
 export const builtinPlugins: Readonly<Record<string, () => Promise<{ default: Plugin }>>> = {
   'agent-skills': () => import('./agent-skills/index.js'),
   browser: () => import('./browser/index.js'),
@@ -25,5 +25,5 @@ export const builtinPlugins: Readonly<Record<string, () => Promise<{ default: Pl
   vscode: () => import('./vscode/index.js'),
 };
 
-/** Those that are there without being asked for: they cost nothing until they are used. */
+/** Plugins that you get by default: they cost nothing until their first action. */
 export const defaultPlugins = Object.keys(builtinPlugins).filter((name) => name !== 'agent-skills');

@@ -49,7 +49,7 @@ export function withPlugins(
     slots.flatMap((slot) => Object.keys(slot.plugin.actions).map((name) => [name, slot])),
   );
   const prepared = prepare(plugins, cell);
-  // Whoever meets the failure is the first action; nobody else has to.
+  // Swallow the error here; the first action rethrows it.
   prepared?.catch(() => {});
   const early = slots.filter((slot) => slot.early);
   const startEarly = () => early.map((slot) => slot.started().catch(() => {}));

@@ -1,4 +1,4 @@
-/** Brings a call to the client: as one JSON document, or line by line while it goes on. */
+/** Sends a call to the client: as one JSON document, or line by line while it runs. */
 import type { FastifyReply } from 'fastify';
 import { Outgoing } from '../../base/http/outgoing.js';
 import { errorTable, WorkcellError } from '../../protocol/index.js';
@@ -43,7 +43,7 @@ export async function answerLines(
   const head = { ...headers(reply, call), 'content-type': call.framed ? framesType : linesType };
   while (!outgoing.gone.aborted) {
     const chunk = call.read(reader.position);
-    // Only a reader that was cut off and comes back late can meet this; the broken stream tells it to ask again.
+    // Only a reader that was cut off and comes back late gets here; the broken stream tells it to ask again.
     if (chunk === undefined) return void reply.raw.destroy();
     const isLast = call.ended && reader.position + chunk.length === call.totalBytes;
     if (!reply.raw.headersSent) {

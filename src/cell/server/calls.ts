@@ -1,4 +1,4 @@
-/** The actions of a server by key: those under way, and the last that ended, for requests that are repeated. */
+/** The actions of a server by key: those in progress, and the last that ended, for repeated requests. */
 import { join } from 'node:path';
 import { removeTree } from '../../base/remove-tree.js';
 import { WorkcellError } from '../../protocol/index.js';
@@ -7,7 +7,7 @@ import type { Log, ServerLimits } from './executor-server-options.js';
 import { Call } from './server-call.js';
 import { SpentKeys } from './spent-keys.js';
 
-/** Keys that were cancelled before their action came; it is a matter of moments. */
+/** Keys cancelled before their action came; it is a matter of moments. */
 const cancelledKeys = 10_000;
 
 export class Calls {
@@ -16,7 +16,7 @@ export class Calls {
   readonly #timer: NodeJS.Timeout;
   readonly #running = new Map<string, Call>();
   readonly #ended = new Map<string, Call>();
-  /** Those whose result is no longer kept. */
+  /** Keys whose result the server dropped. */
   readonly #spent = new SpentKeys();
   readonly #cancelled = new SpentKeys(cancelledKeys);
   #endedBytes = 0;
@@ -38,7 +38,7 @@ export class Calls {
     return this.#ended.size;
   }
 
-  /** The call with this key, which is started unless it was before. */
+  /** The call with this key; starts it unless it exists. */
   start(
     key: string,
     fingerprint: string,
@@ -75,7 +75,7 @@ export class Calls {
     );
   }
 
-  /** Ends an action. One that has not come yet is refused when it does. */
+  /** Ends an action. One that has not come yet fails when it does. */
   cancel(key: string): void {
     const call = this.#running.get(key);
     if (call !== undefined) call.cancel();

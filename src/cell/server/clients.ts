@@ -1,7 +1,7 @@
 /** What each client of a shared server started, so that one that leaves ends its own work and nobody else's. */
 import type { Action, Executor, Observation } from '../../protocol/index.js';
 
-/** Those that went away without a word are forgotten in the end; what they started goes with the server. */
+/** Forget clients that went away silently in the end; what they started ends with the server. */
 const rememberedClients = 10_000;
 
 /** Processes of one client between two looks at which of them still run. */
@@ -32,7 +32,7 @@ export class Clients {
     return () => running.delete(end);
   }
 
-  /** To be told before an action runs, so that two clients cannot both be the first in a session. */
+  /** Call it before an action runs, so that two clients cannot both be the first in a session. */
   starts(client: string | undefined, action: Action): void {
     if (action.action !== 'run' || this.#openers.has(action.session)) return;
     this.#openers.set(action.session, client);
@@ -63,7 +63,7 @@ export class Clients {
         executor.execute<'signal_process'>({ action: 'signal_process', id, signal: 'SIGKILL' }),
       ),
     ]);
-    // What waited for any of that has its answer; the rest is cut off.
+    // What waited for any of that has its answer; cut off the rest.
     await Promise.allSettled([...work.running].map((end) => end()));
   }
 

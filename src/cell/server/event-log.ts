@@ -5,7 +5,7 @@ import { Wakers } from './wakers.js';
 const keptEvents = 1000;
 const keptBytes = 8 * 1024 * 1024;
 
-/** The content of a larger event is left out; the client that asked for it has it. */
+/** Leave out the content of a larger event; the client that asked for it has it. */
 const largestContent = 64 * 1024;
 
 export interface LoggedEvent {

@@ -82,7 +82,7 @@ export async function serveThisMachine(options: ExecutorOptions, log: Log): Prom
     limits: limitsFrom(options),
     log,
   });
-  // Whoever reads that it listens may end it at once.
+  // A reader of the address may end the server at once, so be ready for signals first.
   shutDownOn(server, { commands: options.onShutdown });
   process.stdout.write(`listening on ${showAddress(server.address)}\n`);
   return new Promise(() => {});

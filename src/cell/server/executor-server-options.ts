@@ -14,10 +14,10 @@ export type { ListenAddress, Log };
 
 export interface ServerLimits extends HttpLimits {
   readonly runningActions: number;
-  /** An action whose client went away goes on for so long, so that it can be resumed; then it is cancelled. */
+  /** An action continues this long without its client, so that the client can resume; then the server cancels it. */
   readonly graceMs: number;
   readonly heartbeatMs: number;
-  /** Ended actions are kept for repeated requests: so many, so long, with so many bytes of results. */
+  /** Keep ended actions for repeated requests: this many, this long, with this many bytes of results. */
   readonly keptActions: number;
   readonly keptMs: number;
   readonly keptBytes: number;

@@ -17,7 +17,7 @@ export class Journal {
   #memory = Buffer.alloc(0);
   #length = 0;
 
-  /** `file` names a file that does not exist yet; it is made when memory no longer suffices. */
+  /** `file` names a file that does not exist yet; the journal makes it when memory no longer suffices. */
   constructor(file: () => string) {
     this.#spool = new Spool(file, { headBytes: 0, tailBytes: keptBytes });
   }

@@ -1,4 +1,4 @@
-/** The limits of a server that its command line can set; the others are of no use to whoever starts one. */
+/** The limits of a server that its command line can set; nobody needs the others there. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseSeconds } from '../../base/command-line.js';
 import type { ServerLimits } from './executor-server-options.js';

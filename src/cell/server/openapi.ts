@@ -78,7 +78,7 @@ function paths(): Json {
   return result;
 }
 
-/** Media types with the schema of each; an empty name stands for bytes. */
+/** Media types with the schema of each; an empty name means bytes. */
 function content(types: Readonly<Record<string, string>>): Json {
   return Object.fromEntries(
     Object.entries(types).map(([type, name]) => [

@@ -5,7 +5,7 @@ export interface RouteEntry {
   readonly summary: string;
   /** Parameters by name; `header:` marks those that are headers. */
   readonly query?: Readonly<Record<string, string>>;
-  /** Media types with the name of the schema of each; an empty name stands for bytes. */
+  /** Media types with the name of the schema of each; an empty name means bytes. */
   readonly body?: Readonly<Record<string, string>>;
   readonly answers: Readonly<
     Record<number, { description: string; types?: Readonly<Record<string, string>> }>

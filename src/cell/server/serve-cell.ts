@@ -1,4 +1,4 @@
-/** The executor of one cell in a process of its own: what a container runs, and backend `local`. */
+/** The executor of one cell in a separate process: what a container runs, and backend `local`. */
 import { chmodSync, readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { environmentSchema } from '../../protocol/actions/common.js';
@@ -14,7 +14,7 @@ import { logToStandardError } from './stderr-log.js';
 const settingsSchema = z.strictObject({
   id: z.string(),
   socketPath: z.string(),
-  /** Every request must carry it. Without one, whoever gets to the socket may use it. */
+  /** Every request must carry it. Without one, any process that reaches the socket may use it. */
   token: z.string().optional(),
   workspace: z.string(),
   env: environmentSchema,
@@ -22,7 +22,7 @@ const settingsSchema = z.strictObject({
   keepAlive: z.boolean(),
   /** Default: those of the package. */
   plugins: z.array(pluginSpecSchema).optional(),
-  /** What the program itself makes goes here, so that nothing of it stays when it is killed. */
+  /** For what the program itself makes, so that nothing of it stays when it dies. */
   temporary: z.string().optional(),
   /** The user of the commands, in a place that has two. Default: that of the program. */
   user: z
@@ -82,7 +82,7 @@ async function serveAsUser(settings: UserSettings): Promise<ExecutorServer> {
   let isFirst = true;
   const create = () => {
     if (isFirst) {
-      // Who may come here is settled by the directories above it, on both sides.
+      // The directories above it, on both sides, decide who may come here.
       chmodSync(socketPath, 0o666);
       if (process.getuid?.() !== user.uid) takeUser(user);
     }

@@ -13,7 +13,7 @@ import { defaultLimits, type ListenAddress, type ServeOptions } from './executor
 import type { ServerContext } from './server-context.js';
 
 export interface ExecutorServer {
-  /** Where it listens; the port is the real one when 0 was asked for. */
+  /** Where it listens, with the real port, also when you asked for 0. */
   readonly address: ListenAddress;
   readonly app: FastifyInstance;
   /** Stops the server. `end` ends all commands first; `detach` leaves them to themselves. Succeeds when called twice. */

@@ -1,6 +1,6 @@
 /**
- * One action that came over the wire. It runs once; what it reports is kept as lines of JSON, and any number of
- * readers get those lines from any byte position on, so that a lost connection loses and doubles nothing.
+ * One action that came over the wire. It runs once. The server keeps what it reports as lines of JSON, and any number
+ * of readers get those lines from any byte position on, so that a lost connection neither loses nor repeats anything.
  */
 
 import { errorBody, toWorkcellError } from '../../base/http/http-errors.js';
@@ -23,7 +23,7 @@ export interface Outcome {
 }
 
 export interface Reader extends Disposable {
-  /** Byte position in the lines; to be moved through `moveTo`. */
+  /** Byte position in the lines; change it through `moveTo`. */
   readonly position: number;
   moveTo(position: number): void;
 }
@@ -31,7 +31,7 @@ export interface Reader extends Disposable {
 export interface CallOptions {
   /** Where progress is kept when it is long. */
   file(): string;
-  /** After so long without a reader the action is cancelled. */
+  /** The server cancels the action after this long without a reader. */
   readonly graceMs: number;
   readonly log: Log;
 }
@@ -179,7 +179,7 @@ export class Call {
     this.#release();
   }
 
-  /** Whether the slowest reader is near enough for the action to go on. */
+  /** Whether the slowest reader is near enough for the action to continue. */
   #hasRoom(): boolean {
     if (this.ended || this.#stop.signal.aborted) return true;
     const positions = [...this.#readers]

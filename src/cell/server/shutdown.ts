@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { stopWatchdog } from '../launchers/watchdog.js';
 import type { ExecutorServer } from './serve-executor.js';
 
-/** Signals, and the end of an input that whoever started the server keeps open. */
+/** Signals, and the end of an input that the starter of the server keeps open. */
 export function shutDownOn(
   server: ExecutorServer,
   options: { input?: Readable | undefined; commands: 'end' | 'detach' },

@@ -1,10 +1,10 @@
 /**
  * Remembers keys by a hash of eight bytes, because the promise that none of them runs again must hold for far more keys
- * than their results can be kept for. There are two tables: when the younger is full, the older one is forgotten.
+ * than results can be kept. There are two tables: when the younger is full, drop the older one.
  */
 import { hash as digest } from 'node:crypto';
 
-/** The youngest keys that are remembered at the least; the two tables then take 16 MiB. */
+/** At least this many of the youngest keys; the two tables then take 16 MiB. */
 const rememberedKeys = 500_000;
 
 const firstSlots = 1024;

@@ -39,7 +39,7 @@ export async function startServer(options: StartOptions): Promise<ExecutorServer
   let taken = false;
   const server = await serveExecutor(
     () => {
-      // The socket is bound by then, as the user that started the server; all that follows belongs to the other one.
+      // The socket is bound by now, as the user that started the server; all that follows belongs to the other one.
       if (!taken) takeUser(runAs);
       taken = true;
       return create(createUidLauncher({ ...place, ...runAs }));

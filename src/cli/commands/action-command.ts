@@ -50,7 +50,7 @@ async function parseFields(text: string): Promise<object> {
     const fields: unknown = JSON.parse(text);
     if (typeof fields === 'object' && fields !== null && !Array.isArray(fields)) return fields;
   } catch {
-    // Told below, like any other value that is no object.
+    // Reported below, like any other value that is no object.
   }
   throw new WorkcellError('invalid-action', `The fields of an action are a JSON object, not ${text}.`, {
     details: { fields: text },

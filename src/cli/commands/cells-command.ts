@@ -57,7 +57,7 @@ const pause: Work = async (runtime) => {
   await runtime.detach();
 };
 
-/** To attach to a cell is to let it go on. */
+/** Attaching to a cell resumes it. */
 const resume: Work = (runtime) => runtime.detach();
 
 async function each(ids: readonly string[], options: CellsOptions, work: Work): Promise<void> {
@@ -80,7 +80,7 @@ async function each(ids: readonly string[], options: CellsOptions, work: Work): 
   if (options.json) process.stdout.write(`${JSON.stringify(done)}\n`);
 }
 
-/** What is to be ended and is dead already has been removed by the attempt to attach to it. */
+/** The attempt to attach has already removed a dead cell. */
 async function ended(error: unknown, work: Work): Promise<undefined> {
   const { WorkcellError } = await import('../../protocol/errors.js');
   if (work === stop && WorkcellError.isInstance(error) && error.code === 'runtime-disconnected')

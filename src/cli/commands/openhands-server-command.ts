@@ -105,7 +105,7 @@ async function serve(
       runtime,
       {
         ...exposureOf(options, { host: options.host, port: port ?? 0 }),
-        // Whoever names a host beside the port means it, as in the original.
+        // A host beside the port is meant, as in the original.
         allowRemote: options.allowRemote ?? options.listen === undefined,
         allowAnonymous,
         token,

@@ -26,7 +26,7 @@ export async function serveMcpOverHttp(
   return listen(app, options.listen);
 }
 
-/** To be given to the application of a server as a scope of its own. */
+/** Register it as a scope in the application of a server. */
 export function mcpOverHttp(
   create: () => McpServer,
   { token }: { readonly token?: string | undefined },

@@ -28,7 +28,7 @@ export function createMcpServer(runtime: Runtime, options: AgentToolOptions): Mc
     { name: 'workcell', version: packageVersion() },
     { capabilities: { tools: {}, resources: {} }, instructions: instructions(runtime) },
   );
-  // What is offered changes with what is registered, so it is asked for instead of listed beforehand.
+  // The offer changes with what is registered, so compute it on each request.
   const { server } = mcp;
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listTools(runtime, options) }));
   server.setRequestHandler(CallToolRequestSchema, ({ params }, { signal, sendNotification, _meta }) => {

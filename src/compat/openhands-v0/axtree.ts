@@ -35,7 +35,7 @@ export function axTree(text: string): { nodes: AxTreeNode[] } | Record<string, n
       name: { value: plain(name) },
       ...(value === undefined ? {} : { value: { value: plain(value) } }),
       properties: [...attributes.matchAll(attribute)]
-        // What can be clicked is told with the properties of elements.
+        // The properties of elements say what is clickable.
         .filter(([, key]) => key !== 'clickable')
         .map(([, key = '', said]) => ({
           name: key,

@@ -13,7 +13,7 @@ export interface OpenHandsOptions
   extends ActionServerOptions,
     Pick<Exposure, 'token' | 'hosts' | 'origins'> {}
 
-/** To be given to the application of a server as a scope of its own. */
+/** Register it as a scope in the application of a server. */
 export function openHandsV0(executor: Executor, options: OpenHandsOptions): Mount['routes'] {
   const access = createAccess({ token: options.token, tokenHeaders: ['x-session-api-key'] });
   return (scope, { isMain }) => {

@@ -38,7 +38,7 @@ function findAccount(name: string): User | undefined {
   return line === undefined ? undefined : { uid: Number(line[2]), gid: Number(line[3]) };
 }
 
-/** With a home of its own, and a group of its own instead of root's. */
+/** With its own home and group instead of root's. */
 function makeAccount(name: string, uid: number): User {
   const place = ['--create-home', '--home-dir', `/home/${name}`, '--shell', '/bin/bash'];
   runTool('useradd', ['--no-log-init', '--user-group', '--uid', String(uid), ...place, '--', name]);
@@ -47,7 +47,7 @@ function makeAccount(name: string, uid: number): User {
   throw new WorkcellError('backend-unavailable', `The system made the user "${name}" and does not find it.`);
 }
 
-/** All that is in there, links themselves included. The top of the machine is nobody's to have. */
+/** Everything in there, links themselves included. Never give away the root directory. */
 function giveAway(directory: string, { uid, gid }: User): void {
   if (directory.split('/').filter(Boolean).length === 0) return;
   runTool('chown', ['--recursive', '--no-dereference', '-P', '--', `${uid}:${gid}`, directory]);

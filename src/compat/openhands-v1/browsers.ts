@@ -1,4 +1,4 @@
-/** What a browser needs to hear before a page may use the answers. The server lets in only origins that it was told. */
+/** What a browser must hear before a page may use the answers. The server accepts only origins that you name. */
 import type { FastifyInstance } from 'fastify';
 
 const permissions = {

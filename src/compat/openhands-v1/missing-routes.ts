@@ -1,4 +1,4 @@
-/** What clients may ask for and this server does not have: each is told so in the way that they understand. */
+/** What clients may request and this server does not have: each gets an answer that its client understands. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Refusal } from './detail-errors.js';
 

@@ -31,7 +31,7 @@ export function vscodeRoutes(
     if (base && !URL.canParse(base)) throw new Refusal(422, `base_url is no address: ${base}`);
     const found = new URL(await editor.url().catch(refuse));
     const url = base ? new URL(`${base.replace(/\/+$/, '')}/${found.search}`) : found;
-    // The original's default is a relative name, which stands for the workspace.
+    // The original's default is a relative name, which means the workspace.
     if (folder?.startsWith('/')) url.searchParams.set('folder', folder);
     return { url: url.href };
   });

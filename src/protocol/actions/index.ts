@@ -52,12 +52,12 @@ export type CoreActionName = keyof typeof actions;
 /** The name of an action: a core action, or one of a plugin. */
 export type ActionName = keyof KnownActions;
 
-/** An action as a caller writes it: defaults may be left out. */
+/** An action as a caller writes it: you may leave out defaults. */
 export type ActionInput<Name extends ActionName = ActionName> = {
   [N in Name]: z.input<KnownActions[N]['input']>;
 }[Name];
 
-/** A checked action: defaults are filled in. */
+/** A checked action, with defaults filled in. */
 export type Action<Name extends ActionName = ActionName> = {
   [N in Name]: z.output<KnownActions[N]['input']>;
 }[Name];

@@ -109,7 +109,7 @@ export const waitProcess = defineAction('wait_process', {
   get input() {
     return {
       id: idSchema,
-      /** Stops waiting after this time, with `timed-out`; the process goes on. */
+      /** Stops waiting after this time, with `timed-out`; the process continues. */
       timeoutMs: timeoutSchema.optional(),
       encoding: encodingSchema.default('utf8'),
       maxOutputBytes: z.int().min(256).max(67_108_864).default(16_777_216),

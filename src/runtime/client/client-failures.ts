@@ -17,7 +17,7 @@ export function isAbsent(error: unknown): boolean {
   return ['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'ENOTSOCK'].includes(networkCode(error));
 }
 
-/** True when the connection itself cannot be trusted, so that trying again is of no use. */
+/** True when the connection itself is untrusted, so that a retry does not help. */
 export function isTlsTrouble(error: unknown): boolean {
   return tlsCodes.test(networkCode(error));
 }
@@ -64,7 +64,7 @@ export function disconnected(where: string, error: unknown): WorkcellError {
   return make(`can no longer be reached (${code || reason}).`);
 }
 
-/** The error that an answer carries. What comes back is not trusted to be one. */
+/** The error that an answer carries. Do not trust that it is one. */
 export function errorFrom(status: number, body: string): WorkcellError {
   const parsed = readError(body);
   if (parsed !== undefined) return toError(parsed);

@@ -14,13 +14,13 @@ import { disconnected } from './client-failures.js';
 import { readText } from './read-body.js';
 import type { Link, LinkAnswer } from './server-link.js';
 
-/** Unpacking and writing may go on for long after the last byte was sent. */
+/** Unpacking and writing may take long after the last byte. */
 const uploadAnswerMs = 600_000;
 
-/** A download that breaks off so often without a byte more is given up. */
+/** Give up a download that breaks off this often without another byte. */
 const mostFruitless = 3;
 
-/** The content can be read once, so an upload is not tried again. */
+/** The content can be read once, so do not retry an upload. */
 export async function upload(
   link: Link,
   path: string,
@@ -88,11 +88,14 @@ interface Download {
   readonly link: Link;
   readonly path: string;
   readonly signal: AbortSignal | undefined;
-  /** Asks for what follows after so many bytes, as long as the file is of that version. */
+  /** Asks for the rest after this many bytes, if the file still has that version. */
   ask(received: number, version: string): Promise<LinkAnswer>;
 }
 
-/** Goes on after each lost connection where it broke off. An archive is made anew each time, so it cannot. */
+/**
+ * Resumes after each lost connection where it broke off. It cannot resume an archive, because the server packs it anew
+ * each time.
+ */
 async function* contentOf(first: LinkAnswer, download: Download): AsyncGenerator<Uint8Array> {
   const { link, path, ask, signal } = download;
   const { etag } = first.headers;

@@ -23,7 +23,7 @@ export async function openTerminal(link: Link, options: TerminalOptions): Promis
   const fail = (error: unknown) => {
     opened.reject(error);
     output.end();
-    // A terminal that was lost ended without an exit code.
+    // A lost terminal ended without an exit code.
     exit.resolve({ exitCode: null, signal: null });
   };
   const timer = setTimeout(() => {

@@ -12,7 +12,7 @@ export function deferred<T>(): Deferred<T> {
     resolve = settle;
     reject = fail;
   });
-  // Whoever waits sees a rejection; when nobody does it is no reason to end the process.
+  // The caller that waits sees the rejection. Without a caller it must not end the process.
   promise.catch(() => {});
   return { promise, resolve, reject };
 }

@@ -43,7 +43,7 @@ import { readText } from './read-body.js';
 import { Link, type LinkOptions } from './server-link.js';
 import { Frames } from './wire-frames.js';
 
-/** How long a server may take to end what was cancelled, and to end everything. */
+/** How long a server may take to end a cancelled action, and to end everything. */
 const cancelMs = 15_000;
 const closeMs = 15_000;
 /**
@@ -56,9 +56,9 @@ const longestTimerMs = 2 ** 31 - 1;
 
 export interface HttpExecutorOptions extends LinkOptions {
   readonly signal?: AbortSignal | undefined;
-  /** What the executor can be asked to do, when it has plugins. */
+  /** What the executor can do, when it has plugins. */
   readonly actions?: ActionTable | undefined;
-  /** Bytes of the largest line that is taken from the server. */
+  /** Largest line in bytes to accept from the server. */
   readonly maxObservationBytes?: number | undefined;
 }
 
@@ -91,7 +91,7 @@ export class HttpExecutor implements Executor {
     this.#limitBytes = options.maxObservationBytes ?? maxObservationBytes;
   }
 
-  /** Resolves with the reason when the server could not be reached any more. */
+  /** Resolves with the reason when the server is out of reach for good. */
   get lost(): Promise<string> {
     return this.#link.lost;
   }
@@ -148,10 +148,10 @@ export class HttpExecutor implements Executor {
     return (await this.readiness()).capabilities;
   }
 
-  /** Ends everything in the cell, or what this client started where it shares the cell, and lets go of the server. */
+  /** Ends everything in the cell, or what this client started if it shares the cell, and disconnects. */
   close(): Promise<void> {
     this.#closing ??= (async () => {
-      // A server that is gone has nothing left that could be ended from here.
+      // A server that is gone has nothing left to end.
       const request =
         this.#client === undefined
           ? ({ method: 'POST', path: '/v1/close' } as const)
@@ -162,7 +162,7 @@ export class HttpExecutor implements Executor {
     return this.#closing;
   }
 
-  /** Lets go of the server and leaves everything in the cell as it is. */
+  /** Disconnects and leaves everything in the cell as it is. */
   disconnect(): Promise<void> {
     this.#closing ??= this.#link.close(0);
     return this.#closing;
@@ -185,7 +185,7 @@ export class HttpExecutor implements Executor {
       let outcome: Observation<Name> | WorkcellError | undefined;
       for await (const chunk of answer.body) {
         alive();
-        // Nothing follows the outcome but the end, which is read so that the connection can be used again.
+        // Nothing follows the outcome but the end; read it so that the connection can be reused.
         if (outcome !== undefined) break;
         for (const message of frames.take(chunk as Buffer)) {
           if ('observation' in message)
@@ -202,7 +202,7 @@ export class HttpExecutor implements Executor {
     });
   }
 
-  /** The executor keeps the deadline of an action; one that does not is not waited for. */
+  /** The executor keeps the deadline of an action; do not wait for one that does not. */
   #overdue(action: Action): { late: Promise<never>; release(): void } | undefined {
     const timeoutMs = 'timeoutMs' in action ? action.timeoutMs : undefined;
     if (typeof timeoutMs !== 'number') return undefined;
@@ -213,7 +213,7 @@ export class HttpExecutor implements Executor {
       const arm = (delayMs: number) => {
         timer = setTimeout(
           () => {
-            // What is halted cannot end anything before it goes on.
+            // A paused cell cannot end anything, so wait until it resumes.
             const halted = this.#link.halted();
             if (halted !== undefined) return void halted.then(() => released || arm(allowedMs));
             reject(
@@ -246,7 +246,7 @@ export class HttpExecutor implements Executor {
     const late = new Promise<never>((_resolve, reject) => {
       onAbort = () => {
         const request = () => this.#link.request({ method: 'DELETE', path: `/v1/actions/${key}` });
-        // When the server cannot be told, the action itself meets the same trouble and reports it.
+        // If the server is out of reach, the action itself meets the same trouble and reports it.
         this.#link.retrying(request).catch(() => {});
         timer = setTimeout(() => {
           reject(

@@ -26,7 +26,7 @@ import { readText } from './read-body.js';
 
 const defaultSilenceMs = 4 * heartbeatMs;
 
-/** After the first failure, trying goes on for so long; where nobody listens, only a few times. */
+/** Retry for this long after the first failure; where nobody listens, only a few times. */
 const retryMs = 10_000;
 const triesWhenAbsent = 3;
 const firstDelayMs = 25;
@@ -35,7 +35,7 @@ const longestDelayMs = 1000;
 /** In which a server must have said what it is. */
 const handshakeMs = 10_000;
 
-/** A server that cannot be reached any more is soon known to be gone, and why, where somebody watches it. */
+/** Where somebody watches the server, the reason of its end follows soon after the connection breaks. */
 const shutdownReportMs = 3000;
 
 const errorBytes = 1024 * 1024;
@@ -44,11 +44,11 @@ export interface LinkOptions {
   readonly token?: string | undefined;
   /** Names this client to a server that it shares with others. */
   readonly client?: string | undefined;
-  /** Resolves with the reason when the server is known to be gone. */
+  /** Resolves with the reason when the server is certainly gone. */
   readonly gone?: Promise<string> | undefined;
-  /** A connection that shows no sign of life for so long while an answer is due is taken for dead. */
+  /** A connection without a sign of life for this long while an answer is due counts as dead. */
   readonly silenceMs?: number | undefined;
-  /** While the cell is halted: settles when it goes on. No silence is held against it in the meantime. */
+  /** While the cell is paused: settles when it resumes. Silence does not count meanwhile. */
   readonly halted?: (() => Promise<void> | undefined) | undefined;
 }
 
@@ -74,7 +74,7 @@ export class Link {
   readonly where: string;
   readonly origin: string;
   readonly connect: Connect;
-  /** Resolves with the reason when the server could not be reached any more. */
+  /** Resolves with the reason when the server is out of reach for good. */
   readonly lost: Promise<string>;
 
   readonly #pool: Pool;
@@ -118,7 +118,7 @@ export class Link {
     this.#watched = options.gone?.then((reason) => this.fail(reason));
   }
 
-  /** While the cell is halted: settles when it goes on. */
+  /** While the cell is paused: settles when it resumes. */
   halted(): Promise<void> | undefined {
     return this.#halted();
   }
@@ -159,7 +159,7 @@ export class Link {
     return info.data;
   }
 
-  /** One try. An answer that is a refusal is thrown as the error it carries. */
+  /** One try. Throws the error that a refusal carries. */
   async request(request: LinkRequest): Promise<LinkAnswer> {
     const { method, path, headers, body, signal, answerMs, accept } = request;
     const {
@@ -182,8 +182,8 @@ export class Link {
   }
 
   /**
-   * Tries until it works. What the server itself refused is not tried again; a lost connection is, with growing
-   * pauses. `attempt` may report by calling `alive` that it came further, which starts the count anew.
+   * Tries until it works. Does not retry what the server itself refused; retries a lost connection, with growing
+   * pauses. `attempt` may call `alive` to report progress, which restarts the count.
    */
   async retrying<T>(attempt: (alive: () => void) => Promise<T>, signal?: AbortSignal): Promise<T> {
     let failures = 0;
@@ -219,7 +219,7 @@ export class Link {
     }
   }
 
-  /** Lets everything under way fail: the server is gone. */
+  /** Fails everything in progress: the server is gone. */
   fail(reason: string): void {
     if (this.#gone.signal.aborted) return;
     this.#reportLost(reason);
@@ -227,7 +227,7 @@ export class Link {
     void this.#pool.destroy().catch(() => {});
   }
 
-  /** Lets what is under way end, for a time, and then lets go of the connections. */
+  /** Gives requests in progress time to end, then closes the connections. */
   async close(patienceMs: number): Promise<void> {
     this.#closed = true;
     let timer: NodeJS.Timeout | undefined;
@@ -239,7 +239,7 @@ export class Link {
     await this.#pool.destroy().catch(() => {});
   }
 
-  /** Gives whoever watches the server time to say why it is gone, which is then what is thrown. */
+  /** Waits for the shutdown report of the server, which is a better reason to throw. */
   async #awaitShutdownReport(): Promise<void> {
     if (this.#watched === undefined) return;
     let timer: NodeJS.Timeout | undefined;

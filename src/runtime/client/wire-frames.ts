@@ -1,4 +1,4 @@
-/** Puts messages together from pieces, across connections: the next one goes on at `position`, even within a message. */
+/** Joins pieces into messages, across connections: the next one continues at `position`, even within a message. */
 import { parseUntrustedJson } from '../../base/untrusted-json.js';
 import { WorkcellError } from '../../protocol/index.js';
 
@@ -23,12 +23,12 @@ export class Frames {
     this.#limitBytes = limitBytes;
   }
 
-  /** Bytes that were taken so far. Empty lines only show that the server is alive and do not count. */
+  /** Bytes taken so far. Empty lines only show that the server is alive and do not count. */
   get position(): number {
     return this.#position;
   }
 
-  /** The messages that a piece completes. To be read to the end before the next piece. */
+  /** The messages that a piece completes. Read all of them before the next piece. */
   *take(chunk: Buffer): Generator<Message> {
     let start = 0;
     while (start < chunk.length) {

@@ -16,7 +16,7 @@ import { takenReply } from './take-actions.js';
 export interface DriveOptions {
   /** Where both keep events. Default: the file of this user. */
   readonly store?: string | undefined;
-  /** How long an action waits to be taken. Default: 30 seconds. */
+  /** How long an action waits for the runtime to take it. Default: 30 seconds. */
   readonly takenWithinMs?: number | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface RuntimeDriver extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** The runtime must have been started with `events: { drivable: true }` on the same store. */
+/** The runtime must have `events: { drivable: true }` and the same store. */
 export async function driveRuntime(runtimeId: string, options: DriveOptions = {}): Promise<RuntimeDriver> {
   const { takenWithinMs = 30_000 } = options;
   const store = await openEventStore(options.store);
@@ -74,7 +74,7 @@ async function leave(
     for (;;) {
       const message = (await store.mailbox.list('action', runtimeId)).find((found) => found.id === id);
       if (message?.reply !== undefined && message.reply !== takenReply) return eventOf(message.reply);
-      // One that is being taken has its answer soon; one that nobody took is taken back, so that nobody will.
+      // The answer to a taken action comes soon. Withdraw one that nobody took, so that nobody will.
       if (
         late &&
         (message?.reply === undefined ? await store.mailbox.reply(id, '{"refused":"withdrawn"}') : false)

@@ -12,7 +12,7 @@ export function matches(event: WorkcellEvent, filter: EventFilter): boolean {
   );
 }
 
-/** What an event carries: it stands under the name of its kind. */
+/** The content of an event, in the field named after its kind. */
 export function bodyOf(event: WorkcellEvent): unknown {
   return (event as unknown as Record<string, unknown>)[event.kind];
 }

@@ -1,4 +1,4 @@
-/** The seam between the stream and where events are kept. */
+/** The seam between the stream and its storage. */
 import type { EventSource, WorkcellEvent } from '../../protocol/index.js';
 import type { Ledger } from './ledger.js';
 import type { Mailbox } from './mailbox.js';
@@ -11,7 +11,7 @@ export interface EventStore {
   append(events: readonly WorkcellEvent[]): void | Promise<void>;
   /** True when `append` has kept them once it returns. */
   readonly immediate?: boolean | undefined;
-  /** Events of one runtime in order; fewer than `limit` means that there are no more now. */
+  /** Events of one runtime in order; fewer than `limit` means that there are no more yet. */
   read(runtimeId: string, query: ReadQuery): readonly WorkcellEvent[] | Promise<readonly WorkcellEvent[]>;
   /** The id of the last event of a runtime; 0 when there is none. */
   last(runtimeId: string): number | Promise<number>;
@@ -23,7 +23,7 @@ export interface EventStore {
   watch(runtimeId: string, onChange: () => void): Watch | Promise<Watch>;
   /** What processes leave for each other. */
   readonly mailbox: Mailbox;
-  /** Where the audit record is kept. */
+  /** The audit record. */
   readonly ledger: Ledger;
   close(): void | Promise<void>;
 }
@@ -36,11 +36,11 @@ export interface ReadQuery extends EventFilter {
   readonly limit: number;
 }
 
-/** An event passes when it fits everything that is named. */
+/** An event passes when it matches everything that is named. */
 export interface EventFilter {
   readonly kinds?: readonly WorkcellEvent['kind'][] | undefined;
   readonly sources?: readonly EventSource[] | undefined;
-  /** Milliseconds since the epoch; `from` is included, `until` is not. */
+  /** Milliseconds since the epoch; includes `from`, excludes `until`. */
   readonly from?: number | undefined;
   readonly until?: number | undefined;
   /** Somewhere in what the event carries, as written. */
@@ -52,17 +52,17 @@ export interface StoredRuntime {
   readonly runtimeId: string;
   readonly firstAt: number;
   readonly lastAt: number;
-  /** Ids of the oldest and the newest event that are kept. */
+  /** Ids of the oldest and the newest event in the store. */
   readonly firstId: number;
   readonly lastId: number;
 }
 
 export interface Retention {
-  /** Events that happened before this are removed, in milliseconds since the epoch. */
+  /** Removes events older than this, in milliseconds since the epoch. */
   readonly olderThan?: number | undefined;
   /** While the store is larger, the oldest events go. */
   readonly maxBytes?: number | undefined;
-  /** Ages are looked at only when nobody has done so for this time. */
+  /** Checks ages only when nobody has done so for this time. */
   readonly restMs?: number | undefined;
 }
 

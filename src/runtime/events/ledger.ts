@@ -2,11 +2,11 @@
 
 /** Numbered lines of which each follows from the one before. */
 export interface Ledger {
-  /** Adds one line; whoever else adds one waits until it is there. */
+  /** Adds one line; other writers wait until it is there. */
   append(make: (last: LedgerHead) => LedgerLine): void | Promise<void>;
   /** Lines after a number, in order. */
   read(after: number, limit: number): readonly LedgerLine[] | Promise<readonly LedgerLine[]>;
-  /** The last line that was added, kept apart from the lines. */
+  /** The last line, stored apart from the lines. */
   head(): LedgerHead | Promise<LedgerHead>;
 }
 

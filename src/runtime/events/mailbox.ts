@@ -1,4 +1,6 @@
-/** Messages between processes that share a store: questions that wait for an answer, actions that wait to be taken. */
+/**
+ * Messages between processes that share a store: questions that wait for an answer, actions that wait for a runtime.
+ */
 
 export interface MailboxMessage {
   /** Chosen by the sender, so that nobody else guesses it. */
@@ -7,7 +9,7 @@ export interface MailboxMessage {
   readonly kind: 'confirmation' | 'action';
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** From then on it counts for nothing and may be removed. */
+  /** From then on it counts for nothing and may go. */
   readonly expiresAt: number;
   /** JSON. */
   readonly body: string;
@@ -27,7 +29,7 @@ export interface Mailbox {
   remove(id: string): void | Promise<void>;
 }
 
-/** A message that has had its time is shown as such for a while. */
+/** An expired message stays visible as such for a while. */
 export const keptAfterMs = 86_400_000;
 
 /** A message in a table. Databases give whole numbers as numbers or as text. */

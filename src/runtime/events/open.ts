@@ -7,11 +7,11 @@ import { defaultStore, placeOf, shownPlace } from './store-place.js';
 export interface StoreOptions {
   /** `memory`, `sqlite:<file>` or `postgres://…`. Default: a file of this user. */
   readonly store?: string | undefined;
-  /** `process` (default): what is kept survives the end of this process; `machine`: also the loss of power. SQLite only. */
+  /** `process` (default): events survive the end of this process; `machine`: also a power loss. SQLite only. */
   readonly durability?: 'process' | 'machine' | undefined;
-  /** Events older than this are removed. Default: 30. */
+  /** Removes events older than this. Default: 30. */
   readonly retentionDays?: number | undefined;
-  /** While the store is larger, its oldest events are removed. Default: 1 GiB. */
+  /** While the store is larger, removes its oldest events. Default: 1 GiB. */
   readonly maxBytes?: number | undefined;
   /** Takes actions that other processes leave in the store: see `driveRuntime`. Default: false. */
   readonly drivable?: boolean | undefined;
@@ -19,10 +19,10 @@ export interface StoreOptions {
 
 const restMs = 3_600_000;
 
-/** A way to a store that is opened when it is first needed. */
+/** Access to a store that opens on first use. */
 export interface StoreAccess {
   readonly name: string;
-  /** Whoever acquires it releases it. */
+  /** Release it after use. */
   acquire(): Promise<SharedStore>;
 }
 

@@ -3,8 +3,8 @@ import { matches } from './event-filter.js';
 import type { ReadQuery } from './event-store.js';
 
 /**
- * Reads until enough events pass the filter. A store looks for a text in JSON, where names of fields stand too, so what
- * it finds is looked at once more.
+ * Reads until enough events pass the filter. A store searches for a text in JSON, which also has names of fields, so
+ * check its findings once more.
  */
 export async function collectPages(
   query: ReadQuery,

@@ -1,7 +1,7 @@
 import type { WorkcellEvent } from '../../protocol/index.js';
 import { bodyOf } from './event-filter.js';
 
-/** How much is held at once; beyond twice of one of these the oldest go. */
+/** How much to hold; beyond twice of one of these the oldest go. */
 export interface Bounds {
   readonly events: number;
   readonly characters: number;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { type EventSource, eventSchema, WorkcellError, type WorkcellEvent } from '../../protocol/index.js';
 import { bodyOf } from './event-filter.js';
 
-/** A text of this many characters is kept once, however many events carry it. */
+/** Store a text of this many characters once, however many events carry it. */
 const longText = 4096;
 
 export interface Row {
@@ -65,7 +65,7 @@ export function placesOf(row: Row): readonly Place[] {
   return row.texts === null ? [] : (JSON.parse(row.texts) as Place[]);
 }
 
-/** A copy without long texts, which are put aside with the way to where they were. */
+/** A copy without long texts, which go aside with the path to where they were. */
 function takeOut(value: unknown, path: readonly string[], long: LongText[], places: Place[]): unknown {
   if (typeof value === 'string' && value.length >= longText && path.length > 0) {
     const json = JSON.stringify(value);

@@ -76,6 +76,6 @@ async function compact(store: EventStore, retention: Retention): Promise<void> {
   try {
     while (await store.compact(retention)) await new Promise((resolve) => setImmediate(resolve));
   } catch {
-    // The store was closed or is busy: the next one that opens it goes on.
+    // The store is closed or busy: the next process that opens it continues.
   }
 }

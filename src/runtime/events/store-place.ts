@@ -24,7 +24,7 @@ export function shownPlace(place: string): string {
   return place.startsWith('postgres') ? shownUrl(place) : place;
 }
 
-/** The address without what must not be shown. */
+/** The address without its secrets. */
 export function shownUrl(url: string): string {
   try {
     const { protocol, username, host, pathname } = new URL(url);

@@ -8,7 +8,7 @@ import { Recent } from './recent.js';
 import type { SharedStore } from './shared-store.js';
 import type { Take } from './take-actions.js';
 
-/** What is held for readers that keep up; others read from the store. */
+/** What to hold for readers that keep up; others read from the store. */
 const held = { events: 256, characters: 2 * 1024 * 1024 };
 
 const pageEvents = 256;
@@ -20,9 +20,9 @@ type Unstamped<Event> = Event extends WorkcellEvent
 export interface StreamOptions {
   /** Default: memory. */
   readonly store?: StoreAccess | undefined;
-  /** The runtime had events before, and those to come follow them. Nothing may be appended until `open` has resolved. */
+  /** The runtime had events before, and new ones follow them. Append nothing until `open` has resolved. */
   readonly continues?: boolean | undefined;
-  /** What failed when events cannot be kept. Without it such a failure fails what waits for an event to be kept. */
+  /** Gets the failure when the store cannot keep events. Without it, such a failure fails what waits for an event. */
   readonly onLost?: ((error: unknown) => void) | undefined;
 }
 
@@ -49,7 +49,7 @@ export class EventStream implements AsyncIterable<WorkcellEvent> {
     if (store === undefined) this.#memory = new MemoryStore();
   }
 
-  /** Adds an event and gives its id. It is kept once `kept()`, called after it, has resolved. */
+  /** Adds an event and returns its id. The store has it once `kept()`, called after it, has resolved. */
   append(event: Unstamped<WorkcellEvent>, source: EventSource): number {
     this.#last++;
     const stamped = { ...event, id: this.#last, at: Date.now(), runtimeId: this.#runtimeId, source };
@@ -61,7 +61,7 @@ export class EventStream implements AsyncIterable<WorkcellEvent> {
     return this.#last;
   }
 
-  /** Where the events are kept. */
+  /** The name of the store. */
   get store(): string {
     return this.#access?.name ?? 'memory';
   }
@@ -72,7 +72,7 @@ export class EventStream implements AsyncIterable<WorkcellEvent> {
     return this.#opening;
   }
 
-  /** Waits until all that was added so far is kept; undefined when it is already. */
+  /** Waits until the store has all events so far; undefined when it has them already. */
   kept(): Promise<void> | undefined {
     if (this.#memory !== undefined) return undefined;
     const flushed =
@@ -137,7 +137,7 @@ export class EventStream implements AsyncIterable<WorkcellEvent> {
       try {
         await this.kept();
       } catch {
-        // Whoever waited for an event was told that it could not be kept.
+        // Callers that waited for an event learned that the store could not keep it.
       } finally {
         this.#shared?.release();
       }
@@ -157,7 +157,7 @@ export class EventStream implements AsyncIterable<WorkcellEvent> {
     }
   }
 
-  /** Goes on in memory alone, where that was agreed. */
+  /** Continues in memory alone, if the options allow it. */
   #lose(error: unknown): void {
     if (this.#memory !== undefined) return;
     this.#memory = new MemoryStore();

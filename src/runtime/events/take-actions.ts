@@ -4,7 +4,7 @@ import type { ActionInput, EventSource } from '../../protocol/index.js';
 import type { EventStore } from './event-store.js';
 import { changes } from './store-changes.js';
 
-/** What the reply says while an action is taken and before its event has an id. */
+/** The reply while an action is taken, before its event has an id. */
 export const takenReply = '{"taken":true}';
 
 /** Puts an action into the stream and gives the id of its event. */
@@ -26,9 +26,9 @@ export async function takeActions(
     for (const message of await store.mailbox.list('action', runtimeId)) {
       if (signal.aborted) return;
       if (message.reply !== undefined || message.expiresAt <= Date.now()) continue;
-      // Whoever replies first has it: this runtime takes it, or its author withdraws it.
+      // The first reply decides: this runtime takes it, or its author withdraws it.
       if (!(await store.mailbox.reply(message.id, takenReply))) continue;
-      // Its turn may come much later; those behind it are taken all the same.
+      // Its turn may come much later; take those behind it all the same.
       void takeOne(message.body, take)
         .then((reply) => store.mailbox.reply(message.id, JSON.stringify(reply), takenReply))
         .catch(() => {});

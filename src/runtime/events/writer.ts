@@ -6,7 +6,7 @@ import type { EventStore } from './event-store.js';
 const largestBatch = 1000;
 
 interface Waiter {
-  /** How many events must have been written. */
+  /** How many events must be in the store. */
   readonly count: number;
   resolve(): void;
   reject(error: unknown): void;
@@ -36,8 +36,8 @@ export class Writer {
   }
 
   /**
-   * Resolves when all that was added so far is kept; undefined when it is already. A failure keeps what is queued for the
-   * next attempt.
+   * Resolves when the store has all events so far; undefined when it has them already. After a failure the queue stays
+   * for the next attempt.
    */
   flushed(): Promise<void> | undefined {
     if (this.#written === this.#added) return undefined;
@@ -53,19 +53,19 @@ export class Writer {
     }
     return new Promise((resolve, reject) => {
       this.#waiters.push({ count: this.#added, resolve, reject });
-      // Somebody waits, so only what else comes at this very moment is waited for.
+      // Somebody waits, so wait only for what else comes at this very moment.
       queueMicrotask(() => {
         if (!this.#writing) void this.#write();
       });
     });
   }
 
-  /** True when the queue is kept, which a store that writes at once tells by returning. */
+  /** True when the store has the queue, which a store that writes at once shows by returning. */
   #writeNow(): boolean {
     try {
       void this.#store.append(this.#queue);
     } catch {
-      // The attempt that follows tells whoever waits.
+      // The next attempt reports the error to its callers.
       this.#failed = true;
       return false;
     }
@@ -112,7 +112,7 @@ export class Writer {
     return batch.filter(({ runtimeId, id }) => id > (last.get(runtimeId) ?? 0));
   }
 
-  /** Waiters stand in the order of their counts. */
+  /** Waiters are in the order of their counts. */
   #settle(): void {
     let done = 0;
     while ((this.#waiters[done]?.count ?? Number.POSITIVE_INFINITY) <= this.#written) done++;

@@ -46,7 +46,7 @@ export async function findBranches(call: Call, cwd: string, signal?: AbortSignal
   return branches;
 }
 
-/** Goes to a branch, or to the commit that another name stands for, with a detached head. */
+/** Checks out a branch, or the commit of another name, with a detached head. */
 export async function checkOut(
   call: Call,
   cwd: string,

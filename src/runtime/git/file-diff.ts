@@ -31,7 +31,7 @@ export async function findFileDiff(
   const directory = await nearestDirectory(call, posix.dirname(path));
   const git = await inspect(call, directory, signal);
   if (!(await isRepository(git))) return { modified: null, original: null };
-  // The name is told from the directory that git runs in.
+  // The path is relative to the directory that git runs in.
   const name = `./${posix.relative(directory, path)}`;
   if (commit !== undefined) {
     const after = await resolveTree(git, commit);

@@ -95,7 +95,7 @@ async function startOf(git: Git, base: string | undefined): Promise<string> {
   return resolveTree(git, base);
 }
 
-/** Names of directories that are repositories of their own: one level down, or where git itself came upon one. */
+/** Names of directories that are repositories themselves: one level down, or where git itself found one. */
 async function nestedRepositories(call: Call, path: string, own: readonly GitChange[]): Promise<string[]> {
   const { entries } = await call.execute({ action: 'list', path, depth: 2, limit: 100_000 });
   const prefix = path === '/' ? '/' : `${path}/`;
@@ -116,7 +116,7 @@ function beneath(name: string, change: GitChange): GitChange {
     : { ...change, path, from: `${name}/${change.from}` };
 }
 
-/** Git names an untracked directory instead of its files when that is a repository of its own. */
+/** Git names an untracked directory instead of its files when the directory is itself a repository. */
 function isDirectory({ path }: GitChange): boolean {
   return path.endsWith('/');
 }

@@ -93,8 +93,8 @@ export function gitIn(
 }
 
 /**
- * Git for looking at a repository that nobody vouches for: of its settings none that starts a program is heeded. The
- * names of filters are the repository's own, so they are asked for first.
+ * Git for looking at an untrusted repository: it obeys no setting that starts a program. The names of filters come from
+ * the repository, so ask for them first.
  */
 export async function inspect(
   call: Call,

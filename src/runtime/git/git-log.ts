@@ -23,7 +23,7 @@ export interface GitCommit {
 export interface LogOptions {
   /** Where to begin. Default: the last commit. */
   readonly ref?: string | undefined;
-  /** At most so many, newest first. Default: 50. */
+  /** At most this many, newest first. Default: 50. */
   readonly limit?: number | undefined;
   readonly skip?: number | undefined;
   /** Only commits that changed one of these. */

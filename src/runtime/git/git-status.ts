@@ -4,7 +4,7 @@ import { fieldsOf, inspect, output } from './git-command.js';
 
 /** The branch, its upstream, and each changed file. */
 export interface GitStatus {
-  /** The top directory of the repository; paths below are told from it. */
+  /** The top directory of the repository; paths below are relative to it. */
   readonly root: string;
   /** Null on a detached head. */
   readonly branch: string | null;

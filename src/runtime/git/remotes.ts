@@ -19,7 +19,7 @@ interface TransferOptions extends TokenOptions {
 export interface CloneOptions extends TransferOptions {
   /** A branch or tag. Default: what the server has checked out. */
   readonly branch?: string | undefined;
-  /** Only so many commits of the history. */
+  /** Only this many commits of the history. */
   readonly depth?: number | undefined;
   /** Default: the last part of the address, below the workspace. */
   readonly into?: string | undefined;

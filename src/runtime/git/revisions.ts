@@ -12,12 +12,12 @@ export async function isRepository(git: Git): Promise<boolean> {
   throw error;
 }
 
-/** The commit that a name stands for. */
+/** The commit that a name refers to. */
 export function resolveCommit(git: Git, ref: string): Promise<string> {
   return resolve(git, ref, 'commit');
 }
 
-/** The tree that a name stands for. */
+/** The tree that a name refers to. */
 export function resolveTree(git: Git, ref: string): Promise<string> {
   return resolve(git, ref, 'tree');
 }

@@ -140,7 +140,7 @@ export class RuntimeGit {
     return this.#do(words, (git, steps) => git.checkOut(steps, this.path, ref, options));
   }
 
-  /** Makes a branch with a name of its own, goes there and gives the name. */
+  /** Makes a branch with a new name, checks it out and returns the name. */
   async workBranch(options: Omit<CheckoutOptions, 'create'> = {}): Promise<string> {
     const name = (await verbs()).workBranchName();
     await this.checkout(name, { ...options, create: true });

@@ -10,11 +10,11 @@ const folders = ['.workcell', '.openhands'];
 
 const patienceMs = 600_000;
 
-/** Marks a hook as ours, so that it is written anew and never kept as somebody else's. */
+/** Marks a hook as ours, so that we replace it and never keep it as somebody else's. */
 const marker = '# Installed by workcell: runs the check that this repository brings with it.';
 
 export interface SetupResult {
-  /** The script that was sourced and what came of it; null when the repository has none. */
+  /** The script that ran and its result; null when the repository has none. */
   readonly script: { readonly path: string; readonly result: Observation<'run'> } | null;
   /** The check that runs before each commit; null when there is none, or when the repository has hooks elsewhere. */
   readonly preCommit: string | null;

@@ -1,4 +1,4 @@
-/** Reads the microagents of one source. A file that cannot be used is told, and hides no other. */
+/** Reads the microagents of one source. An unusable file becomes a problem and hides no other. */
 import type { Folder } from './folder.js';
 import { type Microagent, type MicroagentSource, parseMicroagent } from './microagent.js';
 

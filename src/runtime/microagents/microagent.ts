@@ -78,7 +78,7 @@ function split(text: string): { front?: string; body: string } {
 async function parseYaml(front: string): Promise<unknown> {
   const { parse } = await import('yaml');
   try {
-    // Aliases are refused: a few lines of them can stand for gigabytes.
+    // Refuse aliases: a few lines of them can expand to gigabytes.
     return parse(front, { maxAliasCount: 0, prettyErrors: true, logLevel: 'error' }) ?? {};
   } catch (error) {
     throw new Error(`The front matter is no YAML: ${error instanceof Error ? error.message : String(error)}`);

@@ -15,7 +15,7 @@ export class RuntimeMicroagents {
     this.#git = git;
   }
 
-  /** Reads all of them. Files that cannot be used are told in `problems` and hide no others. */
+  /** Reads all of them. Unusable files go to `problems` and hide no others. */
   async load(options: LoadMicroagentsOptions = {}): Promise<LoadedMicroagents> {
     const { loadMicroagents } = await import('./load-microagents.js');
     return loadMicroagents(this.#call, this.#git(), options);

@@ -1,4 +1,4 @@
-/** Microagents that an organisation keeps for all its repositories, in a repository of their own. */
+/** Microagents that an organisation keeps for all its repositories, in a separate repository. */
 import { randomBytes } from 'node:crypto';
 import { WorkcellError } from '../../protocol/index.js';
 import type { RuntimeGit } from '../git/runtime-git.js';

@@ -1,4 +1,4 @@
-/** Puts the parts of the trusted side together for a runtime. What is not asked for is not loaded. */
+/** Assembles the parts of the trusted side for a runtime. Loads only what the options need. */
 import {
   type Action,
   type ActionDefinition,
@@ -48,7 +48,7 @@ export interface TrustedParts {
   readonly release?: (() => void) | undefined;
 }
 
-/** What came of an action. */
+/** The outcome of an action. */
 export interface Effect {
   readonly action: JudgedAction;
   readonly decision?: Decision | undefined;

@@ -11,7 +11,7 @@ import {
 import type { FunctionTool } from './function-tool.js';
 import { present, presentResult, type ToolAnswer } from './present.js';
 
-/** Those that make no sense as a single call of a model, and those that registered tools stand for. */
+/** Actions that make no sense as a single call of a model, and those behind registered tools. */
 const hidden: ReadonlySet<string> = new Set(['watch', 'install_tools', 'call_tool', 'reset_tools']);
 
 /** What is needed of a runtime. */
@@ -153,7 +153,7 @@ function checkNames(table: ActionTable, names: readonly string[]): void {
   );
 }
 
-/** Arguments as models give them: an object, or JSON text of one; an empty text stands for none. */
+/** Arguments as models give them: an object, or its JSON text; an empty text means none. */
 export function parseArguments(
   name: string,
   given: string | Readonly<Record<string, unknown>>,

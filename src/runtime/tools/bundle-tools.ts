@@ -65,7 +65,7 @@ async function bundle(contents: string, resolveDir: string, shown: string): Prom
 
 const entryFile = 'tools-entry.js';
 
-/** Files of this package that bring much with them, as toolkits of its own and its examples import them. */
+/** Files of this package with many imports of their own, as our toolkits and examples import them. */
 const replaced = new Set(
   ['function-tool.js', '../../index.js', '../../protocol/index.js'].map((path) => join(here, path)),
 );

@@ -22,7 +22,7 @@ export function functionSource(name: string, execute: unknown): string {
   throw refuse(name, `its function uses ${list} from outside itself`);
 }
 
-/** A method stands for itself only inside an object. */
+/** A method is an expression only inside an object. */
 function asExpression(text: string): string | undefined {
   for (const source of [`(${text})`, `Object.values({ ${text} })[0]`]) {
     if (parse(source) !== undefined) return source;

@@ -26,7 +26,7 @@ export interface ToolRuntime {
 export interface ToolContext {
   /** Fires when the call was cancelled or took too long. */
   readonly signal: AbortSignal;
-  /** A line for whoever watches the call. */
+  /** A line for the observer of the call. */
   log(message: string): void;
   /** Tells how far the call is; any JSON. */
   progress(value: unknown): void;

@@ -1,4 +1,4 @@
-/** Tools as models are told of them. */
+/** Tools in the form that models take. */
 import type { JsonSchema } from '../../cell/plugins/tools/json-schema.js';
 import { acceptsNull, isSchema } from '../../cell/plugins/tools/optional.js';
 import type { FunctionTool } from './function-tool.js';

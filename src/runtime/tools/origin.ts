@@ -1,4 +1,4 @@
-/** Where a tool comes from, when it was loaded from somewhere: then it can be shipped without being told again. */
+/** Where a loaded tool comes from, so that the runtime can ship it without an entry point. */
 import type { ActionInput } from '../../protocol/index.js';
 import type { FunctionTool } from './function-tool.js';
 

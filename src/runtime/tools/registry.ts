@@ -110,7 +110,7 @@ function printer(redirect: AddOptions['redirectStdout']): Print | undefined {
   return redirect === true ? ({ stream, text }) => void process[stream].write(text) : undefined;
 }
 
-/** Nothing is told on the way when nobody listens. */
+/** Reports nothing on the way when nobody listens. */
 function listener(
   { log, progress }: Partial<ToolContext>,
   print: Print | undefined,

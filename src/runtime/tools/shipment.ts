@@ -41,7 +41,7 @@ export class Shipment {
   async #ship(install: Install): Promise<void> {
     const tools = this.#tools.map(({ name, parameters, timeoutMs, definition }) => ({
       name,
-      // What a schema made of the arguments need not fit it any more.
+      // A value that a schema transformed need not fit that schema again.
       ...(this.takesChecked && definition.parameters !== undefined && isStandard(definition.parameters)
         ? {}
         : { parameters: { ...parameters } }),

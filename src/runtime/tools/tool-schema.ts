@@ -109,7 +109,7 @@ function convert(schema: StandardSchema): JsonSchema {
   throw new Error(`"${vendor}" schemas do not tell their JSON Schema`);
 }
 
-/** Valibot keeps the conversion in a package of its own, which the caller has when its schemas are used for tools. */
+/** Valibot has the conversion in a separate package, which users of its schemas install. */
 function valibot(): { toJsonSchema(schema: unknown, options: { typeMode: 'input' }): JsonSchema } {
   try {
     return createRequire(import.meta.url)('@valibot/to-json-schema');

@@ -5,8 +5,8 @@ import type { OwnRuntime, OwnVerbs } from '../verb-call.js';
 
 export interface ToolVerbs {
   /**
-   * Registers tools that then run in the cell. They are shipped with their first call: from the entry point, a file or
-   * package with `#export` behind it if need be, or as source when their functions stand for themselves.
+   * Registers tools that then run in the cell. The first call ships them: from the entry point, a file or package with
+   * an optional `#export`, or as source when their functions use nothing from outside.
    */
   add(
     tools: FunctionTool | readonly FunctionTool[],
@@ -17,7 +17,7 @@ export interface ToolVerbs {
   getTools(): FunctionTool[];
   /** Calls a registered tool by name; the answer also has what it printed. */
   callTool(name: string, input?: unknown, context?: Partial<ToolContext>): Promise<Observation<'call_tool'>>;
-  /** Ends what tools keep in the cell, and what they started. They stay registered and begin anew. */
+  /** Ends what tools keep in the cell, and what they started. They stay registered and start fresh. */
   reset(): Promise<void>;
 }
 

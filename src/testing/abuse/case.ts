@@ -1,4 +1,4 @@
-/** What a case of abuse is: an attack on a cell, what must come of it, and the permitted neighbour that still works. */
+/** What a case of abuse is: an attack on a cell, its expected result, and the permitted neighbour that still works. */
 import type { CreateRuntimeOptions, Isolation, Runtime } from '../../index.js';
 import { findFact, isEnforced } from '../../protocol/index.js';
 
@@ -18,7 +18,7 @@ export interface AbuseCase {
   readonly needs?: readonly string[];
   /** Why a cell like this one does not claim to withstand the attack, by its own report; undefined if it does. */
   unclaimed?(isolation: Isolation): string | undefined;
-  /** Gives what came of the attack in a few words; throws a `Breach` when that is not what is expected. */
+  /** Returns the result of the attack in a few words; throws a `Breach` when it is not the expected one. */
   attack(runtime: Runtime, tools: Tools): Promise<string>;
   /** Throws when what is permitted does not work after the attack. */
   neighbour(runtime: Runtime, tools: Tools): Promise<void>;
@@ -30,7 +30,7 @@ export interface Tools {
   readonly canary: { readonly directory: string; readonly path: string; readonly text: string };
   /** Another cell of the same kind, closed at the end of the case. */
   cell(options?: Partial<CreateRuntimeOptions> & Record<string, unknown>): Promise<Runtime>;
-  /** Registers what is to be undone at the end of the case. */
+  /** Registers what to undo at the end of the case. */
   finally(undo: () => unknown): void;
 }
 
@@ -44,7 +44,7 @@ export function demand(condition: boolean, breach: string): asserts condition {
   if (!condition) throw new Breach(breach);
 }
 
-/** Why attacks on the kernel mean little to a cell that has one of its own, by its own report. */
+/** Why attacks on the kernel mean little to a cell with a separate kernel, by its own report. */
 export function ownKernel(isolation: Isolation): string | undefined {
   return isEnforced(isolation, 'kernel')
     ? 'gVisor’s own kernel answers, without our filter before it; that of the machine is not asked'

@@ -1,4 +1,4 @@
-/** Runs cases of abuse, each in a cell of its own, and judges what came of them. */
+/** Runs cases of abuse, each in its own cell, and judges their results. */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ export interface Verdict {
   readonly title: string;
   readonly expected: Expected;
   readonly result: Result;
-  /** What came of the attack. */
+  /** The result of the attack. */
   readonly detail: string;
   /** Why the outcome is not claimed. */
   readonly reason?: string;
@@ -75,7 +75,7 @@ async function permittedStill(abuse: AbuseCase, runtime: Runtime, tools: Tools):
   }
 }
 
-/** The cell is gone, and those who talk to it were told. */
+/** The cell is gone, and its clients learned it. */
 function isLoss(error: unknown): boolean {
   const { cause = error } = error as { cause?: unknown };
   return WorkcellError.isInstance(cause) && cause.code === 'runtime-disconnected';

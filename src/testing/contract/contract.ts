@@ -59,7 +59,7 @@ export interface ContractTest {
   readonly id: RequirementId;
   /** The behaviour as a sentence, with its id and its gap: what the test is called. */
   readonly title: string;
-  /** Starts cells of its own, and rejects when the behaviour does not hold. Takes less than a minute. */
+  /** Starts its own cells, and rejects when the behaviour does not hold. Takes less than a minute. */
   run(): Promise<void>;
 }
 

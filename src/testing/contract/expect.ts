@@ -5,7 +5,7 @@
 import { AssertionError } from 'node:assert';
 import { inspect, isDeepStrictEqual } from 'node:util';
 
-/** Stands for every value that fits. */
+/** Matches every value that fits. */
 class Matching {
   readonly #about: string;
   readonly fits: (value: unknown) => boolean;

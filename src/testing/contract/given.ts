@@ -1,4 +1,4 @@
-/** What a behaviour works with: a runtime of its own, and a few ways to look at it. */
+/** What a behaviour works with: its own runtime, and a few ways to look at it. */
 import { randomBytes } from 'node:crypto';
 import type { CreateRuntimeOptions, ErrorCode, Observation, Runtime } from '../../index.js';
 import { WorkcellError } from '../../index.js';

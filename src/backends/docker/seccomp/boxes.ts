@@ -1,6 +1,6 @@
 /**
  * What the policy says of one system call, as boxes that do not overlap. The library that makes filters for engines
- * compares each argument at most once in a rule and knows no order among rules, so both have to be settled beforehand.
+ * compares each argument at most once in a rule and knows no order among rules, so settle both here.
  */
 import type { ArgumentTest, Errno, Rule } from '../../../cell/launchers/seccomp/seccomp-policy.js';
 
@@ -21,7 +21,7 @@ type Space = ReadonlyMap<number, Pattern>;
 const WORD = 32n;
 const ALL_BITS = 0xffffffffn;
 
-/** As the first rule that holds says it; what none of them refuses is allowed. */
+/** The first rule that holds decides; allow what none of them refuses. */
 export function boxesOf(rules: readonly Rule[]): Box[] {
   const boxes: Box[] = [];
   let undecided: Space[] = [new Map()];

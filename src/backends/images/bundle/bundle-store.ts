@@ -1,4 +1,4 @@
-/** Directories in the user's cache, each made once: whole or not at all, whoever else makes the same one. */
+/** Directories in the user's cache. Each appears whole or not at all, even when several processes make the same one. */
 import { constants } from 'node:fs';
 import { access, chmod, lstat, mkdir, mkdtemp, readdir, rename, stat, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -8,7 +8,7 @@ import { cacheDirectory } from '../../../base/user-directories.js';
 import { isAbandoned, ownedPrefix } from '../../../cell/launchers/scratch.js';
 import { WorkcellError } from '../../../protocol/index.js';
 
-/** A cell that is kept alive may go on for long with what is mounted into it. */
+/** A kept cell may use what is mounted into it for a long time. */
 const unusedMs = 30 * 24 * 60 * 60 * 1000;
 
 /** Makes the directory unless it exists. `make` fills a draft, which takes the name when it is complete. */

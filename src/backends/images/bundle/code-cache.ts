@@ -36,7 +36,7 @@ export async function makeCodeCache(directory: string, node: readonly string[]):
     id: 'code-cache',
     socketPath: join(scratch, 's'),
     workspace: scratch,
-    // As whoever runs this: nothing is started but a shell that does nothing.
+    // The user does not matter: this starts nothing but a shell that does nothing.
     user: { uid: 0, gid: 0, home: scratch },
     env: {},
     keepAlive: true,

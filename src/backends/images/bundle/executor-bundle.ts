@@ -11,18 +11,21 @@ import { asFunction, makeCodeCache, starter } from './code-cache.js';
 import { keepNode } from './node.js';
 import { executorScript, wholePackages } from './script.js';
 
-/** Where the directory stands in a cell. */
+/** Where a cell has the directory. */
 export const bundleMount = '/opt/workcell';
 
 /** A directory with the executor and its Node, ready to mount into a container. */
 export interface ExecutorBundle {
-  /** On this machine; the same contents are always the same directory, which nobody changes any more. */
+  /** On this machine. The same contents are always in the same directory, and nobody changes it afterwards. */
   readonly directory: string;
   /** Of the contents. */
   readonly hash: string;
   /** Of Node and its libraries alone. */
   readonly nodeHash: string;
-  /** Words that start the program of a cell where the directory stands at `mount`; its arguments follow, as `executor --listen …`. */
+  /**
+   * Words that start the program of a cell when the directory is at `mount`; its arguments follow, as `executor
+   * --listen …`.
+   */
   command(mount?: string): string[];
 }
 
@@ -109,7 +112,7 @@ async function readContents(): Promise<Contents> {
   for (const [path, content] of files)
     hash.update(path).update(createHash('sha256').update(content).digest());
   const packages = new Map(wholePackages.flatMap(installed));
-  // A published version does not change, so its description stands for all of it.
+  // A published version does not change, so its package.json identifies all of it.
   for (const directory of packages.values()) hash.update(await readFile(join(directory, 'package.json')));
   return { files, packages, hash: hash.digest('hex') };
 }
@@ -122,7 +125,7 @@ function installed(name: string): [string, string][] {
   }
 }
 
-/** The loader is told where its libraries are: a variable would reach the commands of the cell too. */
+/** Pass the library path to the loader: a variable would reach the commands of the cell too. */
 function nodeCommand(mount: string, loader: string): string[] {
   return [`${mount}/lib/${loader}`, '--inhibit-cache', '--library-path', `${mount}/lib`, `${mount}/node`];
 }

@@ -12,7 +12,7 @@ import { readMessages } from './engine-messages.js';
 
 /** Lines of the output that an error quotes. */
 const quotedLines = 20;
-/** A longer one is told in pieces. */
+/** A longer line is reported in pieces. */
 const longestLine = 64 * 1024;
 
 const ownSource = /^(Step \d+\/\d+ : RUN ).{100,}$/s;
@@ -60,7 +60,7 @@ async function follow(stream: NodeJS.ReadableStream, job: BuildJob): Promise<str
   let id: string | undefined;
   let rest = '';
   const tell = (text: string) => {
-    // The engine repeats what it was told to run, and colours what comes from standard error.
+    // The engine repeats what it runs, and colours what comes from standard error.
     const line = stripVTControlCharacters(mask(text)).trimEnd().replace(ownSource, '$1…');
     if (line === '') return;
     quoted.push(line);

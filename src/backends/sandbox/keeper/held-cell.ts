@@ -1,4 +1,4 @@
-/** One cell in a keeper: a sandbox with its executor, served at a socket of its own. */
+/** One cell in a keeper: a sandbox with its executor, served at its own socket. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { loadPlugins } from '../../../cell/plugins/load-plugins.js';
@@ -17,7 +17,7 @@ export interface HeldCell {
   watch(socket: Socket): void;
   /** Ends it and leaves nothing behind. Succeeds when called twice. */
   stop(): Promise<void>;
-  /** Settles when it is over, whoever ended it. */
+  /** Settles when the cell has ended, for whatever reason. */
   readonly over: Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export async function holdCell(request: StartRequest): Promise<HeldCell> {
   let stopping: Promise<void> | undefined;
   let thaw: Promise<() => void> | undefined;
 
-  /** What is paused ends as it is: the kernel kills what is stopped, too. */
+  /** A paused cell ends as it is: the kernel kills stopped processes too. */
   function stop(): Promise<void> {
     stopping ??= (async () => {
       for (const step of undo) await step();
@@ -47,7 +47,7 @@ export async function holdCell(request: StartRequest): Promise<HeldCell> {
     return stopping;
   }
 
-  /** What a cell that ended by itself leaves is for who attaches, who is told, and removed then. */
+  /** If a cell ended by itself, the next process that attaches learns it and removes what is left. */
   async function lose(reason: string): Promise<void> {
     if (stopping !== undefined) return;
     stopping = (async () => {
@@ -117,7 +117,7 @@ export async function holdCell(request: StartRequest): Promise<HeldCell> {
   return { watch, stop, over };
 }
 
-/** Both sides are hashed, so that neither content nor length shows in the time it takes. */
+/** Hash both sides, so that the time shows neither content nor length. */
 function isSame(given: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));

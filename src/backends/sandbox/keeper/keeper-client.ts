@@ -13,10 +13,10 @@ import { isListening, type LineConnection, sendLine } from './lines.js';
 
 const program = () => programWords('backends/sandbox/keeper/keeper-main');
 
-/** In which a cell must have started, or been stopped. */
+/** A cell must start, or stop, within this time. */
 const answerMs = 30_000;
 
-/** A keeper that ends while it is asked is followed by another one. */
+/** A keeper that ends while we ask is followed by another one. */
 const tries = 5;
 
 /** A connection that lasts as long as the cell does. */

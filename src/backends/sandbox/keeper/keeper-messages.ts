@@ -1,4 +1,4 @@
-/** What a keeper is asked and what it says. Both sides check what they get. */
+/** The requests to a keeper and its answers. Both sides check what they get. */
 import { z } from 'zod';
 import { handshakeSchema } from '../../../cell/server/boot-protocol.js';
 import { pluginSpecSchema } from '../../../protocol/plugin-spec.js';

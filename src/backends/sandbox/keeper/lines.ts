@@ -5,12 +5,12 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { removeFile } from '../../../cell/launchers/scratch.js';
 import { connectToOwnSocket } from '../../../cell/launchers/unix-sockets.js';
 
-/** A request is the shape of one cell; whoever sends more, or takes long, is cut off. */
+/** A request describes one cell. Cut off a client that sends more or takes long. */
 const longestRequest = 4 * 1024 * 1024;
 const requestMs = 10_000;
 
 export interface LineServer {
-  /** Takes no more requests; those under way go on. */
+  /** Takes no more requests; those in progress continue. */
   close(): void;
 }
 
@@ -49,7 +49,7 @@ export function sayLine(socket: Socket, message: object): void {
 }
 
 export interface LineConnection {
-  /** The answers one by one; undefined when there are no more. */
+  /** The answers one by one; undefined at the end. */
   next(): Promise<string | undefined>;
   close(): void;
   /** Whether this process stays for it. */
@@ -108,7 +108,7 @@ function readLine(socket: Socket): Promise<unknown> {
       clearTimeout(timer);
       socket.off('data', onData);
       socket.off('close', onClose);
-      // From here on the input is only watched for its end.
+      // From here on watch the input only for its end.
       socket.resume();
       settled();
     };

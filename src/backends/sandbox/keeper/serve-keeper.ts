@@ -38,7 +38,7 @@ export async function serveKeeper(socketPath: string): Promise<void> {
         cells.delete(cell);
         restWhenEmpty();
       });
-      // Whoever gave up, or was killed, before the handshake has no use for it.
+      // The client gave up or died before the handshake, so nobody needs the cell.
       if (socket.destroyed) return await cell.stop();
       cell.watch(socket);
       if (!data.keepAlive) socket.once('close', () => void cell.stop());
@@ -55,7 +55,7 @@ export async function serveKeeper(socketPath: string): Promise<void> {
     timer = setTimeout(() => void end(0), graceMs);
   }
 
-  /** Cells that are kept alive end too when their keeper is told to end: nobody else could hold them. */
+  /** Kept cells end with their keeper too: no other process could hold them. */
   async function end(exitCode: number): Promise<void> {
     server.close();
     await Promise.allSettled([...cells].map((cell) => cell.stop()));
@@ -63,7 +63,7 @@ export async function serveKeeper(socketPath: string): Promise<void> {
   }
   process.on('SIGTERM', () => void end(0));
   process.on('SIGINT', () => void end(130));
-  // Whoever started it may have had a terminal; it has none.
+  // The process that started it may have had a terminal; it has none.
   process.on('SIGHUP', () => {});
   restWhenEmpty();
 }

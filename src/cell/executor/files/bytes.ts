@@ -45,7 +45,7 @@ export async function readLong(
   return Buffer.concat(pieces);
 }
 
-/** Like `readLong`, into memory of its own, which can be handed to another thread. */
+/** Like `readLong`, into separate memory that another thread can take. */
 export async function readOwned(
   fd: number,
   expected: number,
@@ -53,7 +53,7 @@ export async function readOwned(
   signal?: AbortSignal,
 ): Promise<Uint8Array<ArrayBuffer>> {
   if (expected <= directBytes) return new Uint8Array(readWhole(fd, expected, limit));
-  // What a file gains meanwhile is not read.
+  // Does not read what a file gains meanwhile.
   const whole = new Uint8Array(Math.min(expected, limit));
   let length = 0;
   while (length < whole.length) {
@@ -99,7 +99,7 @@ export async function writeLong(fd: number, data: Uint8Array): Promise<void> {
   }
 }
 
-/** Node passes over what is not base64; a caller who sends that made a mistake and is told. */
+/** Node skips what is not base64; tell a caller that sends it about the mistake. */
 export function decodeBase64(content: string): Buffer {
   if (/^[A-Za-z0-9+/\-_\s]*={0,2}\s*$/.test(content)) return Buffer.from(content, 'base64');
   throw new WorkcellError(

@@ -1,6 +1,6 @@
 /**
- * An open directory. Everything is reached from it by one name at a time and without following links, so no
- * rename or link that a process in the cell makes meanwhile can lead elsewhere.
+ * An open directory. Code reaches everything from it one name at a time without following links, so no rename or link
+ * that a process in the cell makes meanwhile can lead elsewhere.
  */
 import { closeSync, constants, fstatSync, openSync, type Stats, statfsSync } from 'node:fs';
 import { refusal } from './file-errors.js';
@@ -20,9 +20,9 @@ export interface Directory {
   readonly device: number;
   /** Opens a directory in this one. ENOTDIR for a symbolic link. */
   open(name: Name): Directory;
-  /** Opens a regular file in this directory; anything else is refused without being touched. */
+  /** Opens a regular file in this directory; refuses anything else without touching it. */
   openFile(name: Name, flags: number): OpenFile;
-  /** True when the directory has no name any more. */
+  /** True when the directory has no name left. */
   isRemoved(): boolean;
   close(): void;
 }
@@ -77,7 +77,7 @@ function descriptorDirectory(fd: number, parentDevice?: number): Directory {
       return descriptorDirectory(openSync(at(this, name), flags), device);
     },
     openFile(name, flags) {
-      // The reference is looked at first: to open a device can already have an effect.
+      // Look at the reference first: opening a device can already have an effect.
       const reference = openSync(at(this, name), pathOnly | constants.O_NOFOLLOW);
       try {
         const stats = fstatSync(reference);
@@ -96,8 +96,8 @@ function descriptorDirectory(fd: number, parentDevice?: number): Directory {
 }
 
 /**
- * File systems that are windows into the kernel. File verbs act with the rights of this process, and `self` in
- * them is this process, so they are left to commands, which have the rights of the cell.
+ * File systems that are windows into the kernel. File verbs act with the rights of this process, and `self` in them is
+ * this process, so leave them to commands, which have the rights of the cell.
  */
 const kernelFileSystems = new Set([
   0x9fa0, // proc

@@ -2,7 +2,7 @@
 import { type StructuredPatchHunk, structuredPatch } from 'diff';
 
 const contextLines = 4;
-/** Beyond this many differing lines, or this time, one block stands for all of them. */
+/** Beyond this many differing lines, or this time, the diff shows one block for all of them. */
 const maxEditLength = 2_000;
 const timeoutMs = 250;
 const maxDiffLines = 10_000;
@@ -52,7 +52,7 @@ function numbered(hunks: readonly StructuredPatchHunk[]): string {
   return capped(lines, maxSnippetLines).join('\n');
 }
 
-/** Keeps what is shown within bounds: so many lines, each so long. */
+/** Bounds what the diff shows: this many lines, each this long. */
 function capped(lines: readonly string[], limit: number): string[] {
   const shown = lines
     .slice(0, limit)

@@ -11,7 +11,7 @@ import { writeFile } from './write-file.js';
 
 const maxBytes = 64 * 1024 * 1024;
 
-/** Changes a text file, or takes the last change back. Reading and writing are not interrupted by other actions. */
+/** Changes a text file, or undoes the last change. No other action runs between the read and the write. */
 export function editFile(tree: Tree, history: EditHistory, action: Action<'edit'>): Observation<'edit'> {
   return explained('edit', action.path, () => {
     const steps = stepsOf(action);
@@ -32,7 +32,7 @@ interface TextFile {
   readonly encoding: TextEncoding;
 }
 
-/** What is asked for: exactly one of the forms of an edit. */
+/** The requested edit: exactly one of the forms. */
 function stepsOf(action: Action<'edit'>): readonly EditStep[] | 'undo' {
   const { oldText, insertLine, edits, undo: isUndo, newText, replaceAll } = action;
   const forms = [oldText, insertLine, edits, isUndo === true ? true : undefined].filter(

@@ -1,4 +1,4 @@
-/** Remembers what files were before they were edited, so that edits can be taken back. */
+/** Remembers the content of files before edits, so that edits can be undone. */
 import { createHash } from 'node:crypto';
 import { WorkcellError } from '../../../protocol/index.js';
 import { quote } from './file-errors.js';

@@ -1,4 +1,4 @@
-/** Applies edit steps to a text. Nothing but the text that a step names is changed. */
+/** Applies edit steps to a text. Changes nothing but the text that a step names. */
 import { type EditStep, WorkcellError } from '../../../protocol/index.js';
 import { ambiguous, noMatch } from './edit-errors.js';
 

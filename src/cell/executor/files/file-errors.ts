@@ -14,7 +14,7 @@ export function explained<T>(verb: string, path: string, operation: () => T): T 
   }
 }
 
-/** Gives the typed error for a failed system call; errors that are typed already pass through. */
+/** Returns the typed error for a failed system call; passes typed errors through. */
 export function fileError(error: unknown, verb: string, path: string): unknown {
   if (WorkcellError.isInstance(error)) return error;
   const errno = errnoOf(error);
@@ -23,7 +23,7 @@ export function fileError(error: unknown, verb: string, path: string): unknown {
   return problem(code, `Cannot ${verb} ${quote(path)}: ${what}. ${advice}`, path, { errno, cause: error });
 }
 
-/** Gives the typed error for whatever failed because no space is left; other errors pass through. */
+/** Returns the typed error for whatever failed for lack of space; passes other errors through. */
 export function spaceError(error: unknown, what: string): unknown {
   if (!isErrno(error, 'ENOSPC', 'EDQUOT')) return error;
   return new WorkcellError(
@@ -62,7 +62,7 @@ export function refusal(code: keyof typeof explanations): Error {
   return Object.assign(new Error(code), { code, errno: 0 });
 }
 
-/** A path for a message: its end is cut when it is very long, and control characters are shown as escapes. */
+/** A path for a message: cuts a very long one and shows control characters as escapes. */
 export function quote(path: string): string {
   return JSON.stringify(path.length > 500 ? `${path.slice(0, 500)}…` : path);
 }

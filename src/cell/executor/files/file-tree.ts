@@ -1,4 +1,4 @@
-/** The cell's files as seen from inside: every path is resolved beneath one open root directory. */
+/** The cell's files as seen from inside: resolves every path beneath one open root directory. */
 import { existsSync } from 'node:fs';
 import { WorkcellError } from '../../../protocol/index.js';
 import type { FileTree } from '../../launchers/launcher.js';

@@ -1,4 +1,4 @@
-/** Picks a range of lines out of a file of any size, holding no more of it than the range itself. */
+/** Picks a range of lines out of a file of any size and holds only that range in memory. */
 import { WorkcellError } from '../../../protocol/index.js';
 import { quote } from './file-errors.js';
 
@@ -56,7 +56,7 @@ export async function pickLines(
   }
 }
 
-/** Refuses a range that makes no sense for the file. The first line of an empty file may be asked for. */
+/** Refuses a range that makes no sense for the file. The first line of an empty file is fine. */
 export function checkRange(range: LineRange, totalLines: number, path: string): void {
   if (range.start <= Math.max(totalLines, 1)) return;
   throw new WorkcellError(

@@ -2,10 +2,10 @@ import { checkCancelled } from './file-errors.js';
 
 const turnMs = 8;
 
-/** How long a walk through directories may take: a cell can make them faster than they are gone through. */
+/** How long a walk through directories may take: a cell can make them faster than we walk them. */
 export const walkMs = 30_000;
 
-/** Keeps a long loop of short system calls from holding up the rest of the program, and lets it be cancelled. */
+/** Keeps a long loop of short system calls from blocking the rest of the program, and lets a caller cancel it. */
 export class Pace {
   readonly #signal: AbortSignal | undefined;
   readonly #endsAt: number;

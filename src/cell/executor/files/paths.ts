@@ -1,4 +1,4 @@
-/** Paths as text: how those seen from inside the cell relate to the directory that file verbs are kept in. */
+/** Paths as text: how paths inside the cell relate to the directory of the file verbs. */
 import { realpathSync } from 'node:fs';
 import { posix } from 'node:path';
 import { WorkcellError } from '../../../protocol/index.js';
@@ -32,7 +32,7 @@ export class PathSpace {
     return [...this.#workspaceNames, ...split(path)];
   }
 
-  /** The names for the target of a symbolic link that starts with `/`; `path` is what the caller asked for. */
+  /** The names for the target of a symbolic link that starts with `/`; `path` is the caller's path. */
   linkNames(target: string, path: string): string[] {
     return this.#beneathMount(target, path);
   }
@@ -87,7 +87,7 @@ export function compareNames(a: string, b: string): number {
   for (let index = 0; index < length; index++) {
     const left = a.charCodeAt(index);
     const right = b.charCodeAt(index);
-    // Surrogates stand for code points above all others of the basic plane.
+    // Surrogates encode code points above all others of the basic plane.
     if (left !== right)
       return isSurrogate(left) === isSurrogate(right) ? left - right : isSurrogate(left) ? 1 : -1;
   }

@@ -1,6 +1,6 @@
 /**
- * Open directories for systems without `/proc/self/fd`, such as macOS. A directory is its real path; after each
- * step the path is resolved again, so that a link swapped in meanwhile is noticed before anything is handed out.
+ * Open directories for systems without `/proc/self/fd`, such as macOS. A directory is its real path. Resolve the path
+ * again after each step, so that we notice a link swapped in meanwhile before we hand anything out.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, realpathSync } from 'node:fs';
 import { at, checkRegular, type Directory } from './directory.js';

@@ -1,13 +1,13 @@
 /**
- * What is in a directory. A cell may put any number of names there, so they are read and sorted in steps between which a
- * caller can pause, and no more than a limit.
+ * Reads a directory. A cell may put any number of names there, so this reads and sorts them in steps between which a
+ * caller can pause, up to a limit.
  */
 import { type Dir, opendirSync } from 'node:fs';
 import type { Directory, Entry } from './directory.js';
 import type { Pace } from './pace.js';
 import { compareNames } from './paths.js';
 
-/** So many names are kept; a directory with more is read in part. */
+/** Most names to keep; a larger directory is read in part. */
 export const mostNames = 100_000;
 
 /** Read, sorted or merged between two pauses: about a millisecond. */

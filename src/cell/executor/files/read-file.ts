@@ -62,7 +62,7 @@ async function readLines(
 ): Promise<Observation<'read'>> {
   const detected = readableEncoding(data);
   if (detected === undefined && action.encoding !== 'utf8') throw notText(opened.path);
-  // Only in UTF-16 is a line feed more than one byte; as UTF-8 its lines can be told apart like all others.
+  // Only UTF-16 has line feeds of more than one byte; in UTF-8 lines separate like in all others.
   const isWide = detected === 'utf16le' || detected === 'utf16be';
   const bytes = isWide ? Buffer.from(decodeText(data, detected)) : data;
   const { data: picked, totalLines } = await pickLines([bytes], range, action.maxBytes);

@@ -7,7 +7,7 @@ import { Pace } from './pace.js';
 import { listEntries } from './read-entries.js';
 import type { Place } from './resolve-beneath.js';
 
-/** How many levels are open at once; what lies deeper is brought up first. */
+/** How many levels are open at once; move deeper ones up first. */
 const openLevels = 64;
 const maxRounds = 10_000;
 
@@ -59,7 +59,7 @@ export async function removeTree(parent: Directory, name: Name, pace: Pace): Pro
   if (tryUnlink(parent, name)) return;
   const top = parent.open(name);
   try {
-    // Rounds repeat while deeper parts are brought up, or while a process in the cell adds new files.
+    // Rounds repeat while deeper parts move up, or while a process in the cell adds new files.
     for (let round = 0; round < maxRounds; round++) {
       await empty(top, top, 1, pace);
       if (tryRemoveDirectory(parent, name)) return;

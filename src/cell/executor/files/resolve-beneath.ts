@@ -40,7 +40,7 @@ export function walk(root: Directory, space: PathSpace, path: string, options: W
   };
   const place = (name: string, stats?: Stats): Place => {
     const names = name === '.' ? resolved : [...resolved, name];
-    // The root may be closed while the place is still in use, so the place has a directory of its own.
+    // The root may close while the place is still in use, so the place opens the directory again.
     const found = directory === root ? root.open('.') : directory;
     return {
       directory: found,
@@ -68,7 +68,7 @@ export function walk(root: Directory, space: PathSpace, path: string, options: W
       pending.push(...split(target).reverse());
     }
   };
-  /** Takes the way to here from the root again: an open directory is never left through its parent. */
+  /** Walk the way to here from the root again: never leave an open directory through its parent. */
   const restart = () => {
     pending.push(...resolved.reverse());
     resolved = [];
@@ -94,7 +94,7 @@ export function walk(root: Directory, space: PathSpace, path: string, options: W
       const name = pending.pop();
       if (name === undefined) {
         if (resolved.length === 0) return place('.');
-        // A link to `.` ended the walk in a directory; its name is found from the root.
+        // A link to `.` ended the walk in a directory; find its name from the root.
         restart();
       } else if (name === '..') {
         climb();

@@ -92,7 +92,7 @@ async function copyInPlace(
 
 type Spot = Pick<Place, 'directory' | 'name'>;
 
-/** Renames; a directory in the way, which a rename does not replace, is put aside first and removed after. */
+/** Renames. Puts a directory in the way, which a rename does not replace, aside first and removes it after. */
 async function put(source: Spot, target: Spot, pace: Pace): Promise<void> {
   const goal = at(target.directory, target.name);
   try {

@@ -1,4 +1,4 @@
-/** Takes bytes from outside into the cell: as one file, or as an archive that is unpacked. */
+/** Takes bytes from outside into the cell: as one file, or as an archive to unpack. */
 import type { Uploaded, UploadOptions } from '../../../protocol/index.js';
 import { type ArchiveLimits, defaultArchiveLimits } from './archive/archive-limits.js';
 import { checkCancelled, explained } from './file-errors.js';
@@ -21,7 +21,7 @@ export function upload(
   });
 }
 
-/** The file takes its place when the last byte has arrived; until then nothing can be seen of it. */
+/** The file takes its place when the last byte has arrived; until then nobody sees any of it. */
 async function uploadFile(
   tree: Tree,
   path: string,

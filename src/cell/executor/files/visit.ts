@@ -3,7 +3,7 @@ import type { Directory, Entry } from './directory.js';
 import { isErrno } from './file-errors.js';
 import { mostNames, readEntries } from './read-entries.js';
 
-/** Deeper levels are not entered: each one costs an open descriptor. */
+/** Do not enter deeper levels: each one costs an open descriptor. */
 export const maxDepth = 256;
 
 export interface Visit {
@@ -33,7 +33,7 @@ interface Level {
   next: number;
 }
 
-/** So many names are read of a directory even where those above it have taken all that is kept. */
+/** Read this many names of a directory even if the directories above it used up the limit. */
 const fewestNames = 1000;
 
 /**

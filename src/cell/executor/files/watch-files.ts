@@ -75,7 +75,7 @@ class ChangeQueue {
   push(change: FileChange): void {
     const last = this.#waiting.at(-1);
     if (last?.path === change.path && last.change === change.change) return;
-    // A receiver that stands still must not make this grow without end.
+    // A receiver that does not read must not make this grow without end.
     if (this.#waiting.length >= maxWaiting) return;
     this.#waiting.push(change);
     this.#running ??= this.#run();

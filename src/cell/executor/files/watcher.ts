@@ -18,13 +18,13 @@ export interface WatcherOptions {
   readonly recursive: boolean;
   /** `relativePath` is from the watched directory. */
   readonly onChange: (change: FileChange['change'], relativePath: string) => void;
-  /** After so many changes in one turn of this process the watch is set anew. The kernel keeps fewer by itself. */
+  /** After this many changes in one turn of this process the watch restarts. The kernel queues fewer by itself. */
   readonly mostInTurn?: number | undefined;
 }
 
 const maxDirectories = 16_384;
 const defaultMostInTurn = 20_000;
-/** So many may wait to be looked at. */
+/** Most directories that may wait for a look. */
 const mostWaiting = 100_000;
 /** How long changes are left alone after there were too many. */
 const restMs = 500;
@@ -48,7 +48,7 @@ interface Change {
   readonly name: string;
 }
 
-/** A directory that is to be watched and looked through. */
+/** A directory to watch and to look through. */
 interface Found {
   readonly path: string;
   /** Whether what is in it is news. */
@@ -61,7 +61,7 @@ export class Watcher {
   readonly #options: WatcherOptions;
   /** By relative path; empty for the watched directory itself. */
   #watched = new Map<string, Watched>();
-  /** What was known of each directory before the watch was set anew. */
+  /** What was known of each directory before the watch restarted. */
   #before = new Map<string, Map<string, Known>>();
   #found: Found[] = [];
   #changes: Change[] = [];
@@ -153,7 +153,7 @@ export class Watcher {
 
   /** Only notes the change: there may be another one behind it, and one behind that. */
   #note(change: Change): void {
-    // Names that only exist until a write is complete are not told about.
+    // Do not report names that exist only until a write is complete.
     if (isHiddenName(change.name) || this.#watched.get(change.path) !== change.watched) return;
     if (this.#inTurn === 0)
       setImmediate(() => {

@@ -81,13 +81,13 @@ function writeEnd(fd: number, data: Uint8Array): void {
     writeWhole(fd, data);
   } catch (error) {
     const grown = fstatSync(fd).size - size;
-    // More than was asked for is the work of others, which stays.
+    // More bytes than we wrote come from others and stay.
     if (grown > 0 && grown < data.length) ftruncateSync(fd, size);
     throw error;
   }
 }
 
-/** Finds where a file is to be written; parent directories are made. The caller disposes of the place. */
+/** Finds where to write a file and makes parent directories. The caller disposes of the place. */
 export function resolveTarget(tree: Tree, path: string): Place {
   if (path.endsWith('/')) throw refusal('EISDIR');
   return tree.resolve(path, { follow: true, create: true });

@@ -7,7 +7,7 @@ import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 const memoryBytes = 64 * 1024;
 const firstMemoryBytes = 1024;
 
-/** How much of the end is kept in memory when the disk takes no more. */
+/** How much of the end stays in memory when the disk is full. */
 const emergencyBytes = 4 * 1024 * 1024;
 
 export interface SpoolLimits {
@@ -44,7 +44,7 @@ export class Spool {
     return this.#total;
   }
 
-  /** What it holds in memory: little, unless the disk takes no more. */
+  /** Bytes in memory: few, unless the disk is full. */
   get heldBytes(): number {
     return this.#memory.length + (this.#emergency?.length ?? 0);
   }

@@ -14,7 +14,7 @@ export function wholeCharacters(bytes: Uint8Array): number {
   return length;
 }
 
-/** How many continuation bytes stand at the start, left over from a character that begins before. */
+/** How many continuation bytes are at the start, left over from a character that begins before. */
 export function partialStart(bytes: Uint8Array): number {
   let count = 0;
   while (count < Math.min(3, bytes.length) && ((bytes[count] as number) & 0b1100_0000) === 0b1000_0000)

@@ -5,7 +5,7 @@ import { wholeCharacters } from '../output/utf8.js';
 
 export type ProcessStream = 'stdout' | 'stderr';
 
-/** How far a listener has read. The slowest one decides how far the producer may go on. */
+/** How far a listener has read. The slowest one decides how far the producer may run. */
 export type Positions = Record<ProcessStream, number>;
 
 export interface Followed {

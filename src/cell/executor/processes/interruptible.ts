@@ -1,8 +1,8 @@
 import { WorkcellError } from '../../../protocol/index.js';
 
 /**
- * Does work that a caller may stop waiting for: by its signal, with `cancelled`, or after a time, with `timed-out`.
- * The work is told through the signal it gets, and is not waited for then.
+ * Does work that a caller may stop waiting for: by its signal, with `cancelled`, or after a time, with `timed-out`. The
+ * work hears of it through its signal, and nobody waits for it then.
  */
 export async function interruptible<T>(
   what: string,

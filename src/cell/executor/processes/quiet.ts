@@ -4,7 +4,7 @@ export interface Source {
   readonly receivedBytes: number;
   /** True when nothing more can arrive. */
   readonly closed: boolean;
-  /** Set while reading is held back; settles when it goes on. */
+  /** Set while reading is paused; settles when it continues. */
   readonly held: Promise<void> | undefined;
 }
 

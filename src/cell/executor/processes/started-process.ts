@@ -164,7 +164,7 @@ export class StartedProcess implements Followed, Source {
   }
 
   #isBehind(): boolean {
-    // There is nobody to hold back any more: what is left in the pipes is little, and other waiters want the result.
+    // No writer is left to slow down: the pipes hold little, and other waiters want the result.
     if (this.#exited) return false;
     const { stdout, stderr } = this.spools;
     for (const positions of this.#followers) {

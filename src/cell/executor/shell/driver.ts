@@ -56,7 +56,7 @@ export const driverVariables: Readonly<Record<string, string>> = {
 };
 
 /**
- * `set -a` and `set -x` are off between commands: nothing here is for programs to have or for people to see. Two `read`
+ * `set -a` and `set -x` are off between commands: programs must not get anything of this, nor people see it. Two `read`
  * calls of known length take a command, because bash reads everything else byte by byte.
  */
 function driverSource(): string {

@@ -33,7 +33,7 @@ export interface Shell {
 /** The terminal of every shell. */
 export const shellSize: ScreenSize = { columns: 200, rows: 50 };
 
-/** So many copies of a command that seemed lost are sent; more of them are no accident. */
+/** Send this many copies of a command that seems lost; more losses are no accident. */
 const mostCopies = 16;
 
 /** Starts a shell; settles when it waits for its first command, and fails when it ended before. */

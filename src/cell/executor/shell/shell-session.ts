@@ -30,9 +30,9 @@ const idlePieces = 256;
 const restoreTerminal = '\\command stty sane </dev/tty 2>/dev/null;';
 /** So much may have been typed ahead of a program that does not read. */
 const mostUntaken = 65_536;
-/** How much of what was printed while nobody listened is told to a listener at once. */
+/** How much earlier output a new listener gets at once. */
 const caughtUpBytes = 1024 * 1024;
-/** How long a command that was told to stop may take before it, and then the shell, is killed. */
+/** How long a command may take to stop before we kill it, and then the shell. */
 const graceMs = 100;
 
 export interface SessionParts {
@@ -337,7 +337,7 @@ export class Session {
     const running = this.#running;
     if (this.#closed) return;
     if (running === undefined || running.end !== undefined) {
-      // An interrupt came when nothing ran any more; the shell ended the line and reported once again.
+      // An interrupt came when nothing ran; the shell ended the line and reported once again.
       if (/^(\^C)?\r?\n$/.test(this.#idle.at(-1)?.toString('latin1') ?? '')) this.#idle.pop();
       return;
     }
@@ -391,7 +391,7 @@ export class Session {
     if (running.end !== undefined || running.endedBy !== undefined || shell === undefined) return;
     running.endedBy = reason;
     const frozen = this.#parts.launcher.frozen?.();
-    // What is stopped cannot react to an interrupt: it gets its time when the cell goes on.
+    // A stopped process cannot react to an interrupt: it gets its time when the cell resumes.
     if (frozen === undefined) this.#interrupt(running, shell.pid);
     else void frozen.then(() => this.#interrupt(running, shell.pid));
   }

@@ -2,7 +2,7 @@
 import type { Launcher } from '../../launchers/launcher.js';
 import { type Shell, type ShellEvents, shellSize, startShell } from './persistent-bash.js';
 
-/** Most cells are for running commands, so theirs starts while the caller is still being told that it may ask. */
+/** Most cells run commands, so start a shell while the caller still learns that the cell is ready. */
 export function spareShell(launcher: Launcher): SpareShell {
   return new SpareShell(launcher, { cwd: launcher.files.workspace, environment: launcher.environment });
 }
@@ -29,7 +29,7 @@ export class SpareShell {
           this.#events?.onExit(status);
         },
       },
-      // Whoever needs a shell starts one then, and learns why that fails.
+      // The command that needs a shell starts one, and reports why that fails.
     ).catch(() => undefined);
   }
 

@@ -40,8 +40,8 @@ export class Attempt {
   }
 
   /**
-   * Settles when a program whose output has ended is gone and nobody is left to report it; else never. Nothing tells
-   * of such an end, so it is looked for, ever more seldom, until the report comes or cannot come any more.
+   * Settles when a program whose output has ended is gone and no process is left to report it; else never. Nothing
+   * signals such an end, so this looks for it at growing intervals until the report comes or cannot come.
    */
   async confirmEnd(program: Identity): Promise<void> {
     for (let waitMs = reportMs; !this.#stopped; waitMs = Math.min(waitMs * 2, lookMs)) {

@@ -57,7 +57,7 @@ export interface Start {
   readonly channel?: string | undefined;
 }
 
-/** A program on three pipes, in a process group of its own. */
+/** A program on three pipes, in its own process group. */
 export function pipedRequest(start: Start, pipes: { stdin: string; stdout: string; stderr: string }): string {
   return request(start, 'set -m', [
     `exec 0<${quote(pipes.stdin)} 1>${quote(pipes.stdout)} 2>${quote(pipes.stderr)}`,
@@ -80,8 +80,8 @@ export function terminalRequest(start: Start): string {
 }
 
 /**
- * A program on a terminal that `script` makes and pumps. What is to be done on that terminal comes through a pipe, so
- * that neither a file nor the arguments or variables of a process tell of it.
+ * A program on a terminal that `script` makes and pumps. What to do on that terminal comes through a pipe, so that no
+ * file, argument or variable of a process reveals it.
  */
 export function scriptRequest(
   start: Start,
@@ -98,7 +98,7 @@ export function scriptRequest(
   return request(start, 'set +m', [
     `exec 0<${quote(pipes.stdin)} 1>${quote(pipes.stdout)}`,
     ...openChannel(start),
-    // By a process that is nobody's child: `script` would take its end for that of the program.
+    // Runs as an orphan: `script` would take the end of a child for that of the program.
     `exec 5< <(exec 3>&- 4<&-; printf %s ${quote(onTerminal)} &); wait $!`,
     `printf 'pump ${start.key} %d\\n' $BASHPID >&3`,
     `SHELL=${bashInside} exec ${scriptInside} -q -e -f -E always -c '. /dev/fd/5' /dev/null`,
@@ -181,7 +181,7 @@ function giveChannel({ channel }: Start): string {
   return channel === undefined ? 'exec 3>&-' : 'exec 3<&4 4<&-';
 }
 
-/** Only here do the variables count, by which a program could be loaded into whoever executes it. */
+/** Set the variables only here: they could load a program into any process that executes with them. */
 function become({ argv, env }: Start, through: readonly string[]): string[] {
   return [
     'unset OLDPWD SHLVL HOME SHELL',

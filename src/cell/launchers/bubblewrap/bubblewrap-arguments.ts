@@ -132,7 +132,7 @@ function ownTopEntries(): string[] {
   return topEntries;
 }
 
-/** What the cell has of its own, whatever a root file system brings. */
+/** What the cell brings itself, whatever a root file system has. */
 const own = new Set(['dev', 'home', 'proc', 'run', 'sys', 'tmp', 'workspace']);
 
 /** Its entries are mounted one by one, because nothing can be made in it to mount the cell's own directories on. */

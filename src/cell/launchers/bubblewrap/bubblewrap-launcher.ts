@@ -1,4 +1,4 @@
-/** Starts processes in namespaces of their own. The executor stays outside, in this process. */
+/** Starts processes in their own namespaces. The executor stays outside, in this process. */
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
@@ -33,7 +33,7 @@ export interface BubblewrapOptions {
   readonly hidden: readonly string[];
   readonly limits: Limits;
   readonly seccomp?: SeccompOptions | undefined;
-  /** Called when programs can be asked for already; they start as soon as the cell can. */
+  /** Called when the cell takes programs; they start as soon as it can. */
   onStarting?(early: Pick<Launcher, 'bash' | 'openPty'>): void;
 }
 
@@ -41,10 +41,10 @@ export interface BubblewrapLauncher extends Launcher, Referenced {
   /** The first process of the cell, as this side numbers it. */
   readonly hostPid: number;
   readonly enforcement: Enforcement;
-  /** Settles when the cell ends, whoever ended it, with how. */
+  /** Settles when the cell ends, for whatever reason, and says how. */
   readonly exited: Promise<string>;
   connect(place: number | string): Promise<Duplex>;
-  /** Stops every process of the cell; gives what lets them go on. */
+  /** Stops every process of the cell; returns the function that resumes them. */
   freeze(): Promise<() => void>;
 }
 
@@ -87,7 +87,7 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
     let closing: Promise<void> | undefined;
 
     async function end(): Promise<void> {
-      // Whoever waits for the end of a parked cell is not to be ended by the wait.
+      // Waiting for the end of a parked cell must not end the process that waits.
       cell.ref();
       processes.close();
       await cell.kill();

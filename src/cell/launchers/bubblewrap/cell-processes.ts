@@ -10,7 +10,7 @@ export const startVariable = 'WORKCELL_START';
 /** How many ended starts are remembered, to tell which of them a process left behind belongs to. */
 const rememberedStarts = 1024;
 
-/** From so many on, those that are gone are looked for. */
+/** From this many on, look for those that are gone. */
 const manyHelpers = 256;
 
 /** One process, and no later one with the same number. */
@@ -25,7 +25,9 @@ export class CellProcesses {
   readonly #starts = new Map<number, number>();
   readonly #running = new Set<number>();
   readonly #ended: number[] = [];
-  /** What reports on programs. Whoever kills one may get its number later on, and would be hidden by it. */
+  /**
+   * The helpers that report on programs. A program that kills one may get its pid later, and must not hide behind it.
+   */
   #helpers = new Map<number, Identity>();
   /** Those that were named before they could be looked at. */
   readonly #early: Identity[] = [];
@@ -129,7 +131,7 @@ export class CellProcesses {
     if (this.#running.has(top.pid)) return top.pid;
     const number = readMark(proc, entry.pid) ?? readMark(proc, top.pid);
     if (number !== undefined) return this.#starts.get(number);
-    // Without a mark it can still be told where only one thing runs that it could come from.
+    // Without a mark, its origin is still clear when only one thing runs that it could come from.
     const [only, another] = this.#running;
     return another === undefined ? only : undefined;
   }

@@ -14,8 +14,8 @@ export interface Control {
 }
 
 /**
- * All that hold a channel or the pipe of the reports. Without `script` a cell has one terminal only, which is told to
- * whoever asks for another.
+ * Every program that holds a channel or the pipe of the reports. Without `script` a cell has one terminal only; a
+ * request for another fails and says so.
  */
 const programs = ['bash', 'script', 'setsid'] as const;
 

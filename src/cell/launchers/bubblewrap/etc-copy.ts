@@ -14,7 +14,7 @@ interface Copy {
 
 const copies = new Map<string, Copy>();
 
-/** What stands in for `etc`; undefined until it is there, and anew when what it was copied from has changed. */
+/** The copy of `etc`; undefined until it exists, and again after its source has changed. */
 export function copyOf(etc: Etc): Etc | undefined {
   const stamp = etc.shared.map((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs).join();
   const known = copies.get(etc.path);

@@ -34,7 +34,7 @@ const mountedParts = ['ssl/certs', 'pki/tls/certs', 'pki/ca-trust', 'pki/java'];
 
 const assembled = new Map<string, Etc>();
 
-/** From this many cells on an owner is one of many, for whom it pays to copy what the first ones mount. */
+/** From this many cells on it pays to copy what the first ones mount. */
 const manyCells = 8;
 let cells = 0;
 

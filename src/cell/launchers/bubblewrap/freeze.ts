@@ -1,6 +1,6 @@
 /**
- * Stops every process of a cell, and lets them go on. A shell must not see that its command was stopped, which it would
- * take for Ctrl-Z: parents stop before their children, and go on after them.
+ * Stops and resumes every process of a cell. A shell must not see that its command stopped, which it would take for
+ * Ctrl-Z: parents stop before their children and resume after them.
  */
 import { readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -22,12 +22,12 @@ export class Freezer {
     this.#first = first;
   }
 
-  /** While they are stopped: settles when they go on. */
+  /** While they are stopped: settles when they resume. */
   frozen(): Promise<void> | undefined {
     return this.#frozen;
   }
 
-  /** Stops them; gives what lets them go on. */
+  /** Stops them; returns the function that resumes them. */
   async freeze(): Promise<() => void> {
     let onThaw = () => {};
     const frozen = new Promise<void>((resolve) => {
@@ -63,7 +63,7 @@ async function stopFamily(first: number): Promise<() => void> {
       if (seen.has(pid)) continue;
       seen.add(pid);
       found++;
-      // What was stopped before stays so when the others go on.
+      // A process that was stopped before stays so when the others resume.
       if (!isStopped(pid)) stopped.push(pid);
       send(pid, 'SIGSTOP');
       await settled(pid);

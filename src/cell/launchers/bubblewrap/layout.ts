@@ -8,8 +8,8 @@ export const workspaceInside = '/workspace';
 export const exchangeInside = '/run/workcell';
 
 /**
- * What Workcell's own processes inside need. Nobody inside can list it or watch it, and the names of pipes in it cannot
- * be guessed, so whoever is told one is the only one to open it.
+ * What Workcell's own processes inside need. No process inside can list or watch it, and the names of pipes in it
+ * cannot be guessed, so only the process that gets a name can open it.
  */
 export const controlDirectory = 'control';
 export const controlInside = `${exchangeInside}/${controlDirectory}`;
@@ -21,7 +21,7 @@ export const reportsFile = 'reports';
 /** There when the kernel took the limits of the namespaces. */
 export const boundedFile = 'bounded';
 
-/** Writable for all inside, and a mount of its own, so nothing else can be put in its place. */
+/** Writable for all inside, and a separate mount, so nothing can replace it. */
 export const socketsInside = '/tmp';
 /** This side's own Node, wherever it lies here. */
 export const nodeInside = '/run/workcell-node';

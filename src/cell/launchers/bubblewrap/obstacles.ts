@@ -1,4 +1,4 @@
-/** Finds bubblewrap, and says what stands in its way on this machine and which command removes it. */
+/** Finds bubblewrap, and says what is in its way on this machine and which command helps. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';

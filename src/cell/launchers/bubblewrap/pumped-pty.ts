@@ -7,7 +7,7 @@ export function pumpedPty(parts: {
   exited: Promise<ExitStatus>;
   input: Socket;
   output: Socket;
-  /** Settles when it is done, by a process of its own. */
+  /** A separate process does it; settles when it is done. */
   resize(columns: number, rows: number): Promise<void>;
   hangUp(): void;
 }): LaunchedPty {

@@ -66,8 +66,8 @@ export async function startCell(options: CellOptions): Promise<RunningCell> {
 }
 
 /**
- * While the kernel moves the first process, bubblewrap and the relay go on, and may have started what was asked for
- * early. That is Workcell's own code, which waits for commands; it is moved too before any are sent.
+ * While the kernel moves the first process, bubblewrap and the relay run, and may have started early programs. Those
+ * are Workcell's own code, which waits for commands; move them too before sending any.
  */
 async function enterAll(first: number, enter: CellOptions['enter']): Promise<void> {
   const entered = new Set<number>();
@@ -198,7 +198,7 @@ class Relay implements RunningCell {
     if (this.#pending.length > longestLine || this.#strays > strayLines + this.#count) void this.kill();
   }
 
-  /** A report may only be on what was asked for, and name each helper once. */
+  /** A report must match a request and name each helper once. */
   #isExpected(report: ReportLine): boolean {
     if (report.kind === 'ready') return !this.#ready;
     if (report.kind === 'job') return this.#programs.has(report.pid);
@@ -244,7 +244,7 @@ class Relay implements RunningCell {
         this.#forget(report.key);
         return;
       case 'end': {
-        // A pump passes on the status of its program, in which a signal looks like an exit of its own.
+        // A pump passes on the status of its program, in which a signal looks like an exit.
         const pumped = this.#pumps.delete(report.pid);
         this.#programs.delete(report.pid);
         const exited = this.#exitedByThemselves.delete(report.pid) && !pumped;

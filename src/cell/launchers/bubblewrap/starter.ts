@@ -209,6 +209,6 @@ interface Started {
   readonly terminal: string | undefined;
   readonly pump: Identity | undefined;
   readonly exited: Promise<ExitStatus>;
-  /** To be called when nothing holds the program's output any more. */
+  /** Call it when nothing holds the program's output open. */
   streamsEnded(): void;
 }

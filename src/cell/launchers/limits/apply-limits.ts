@@ -34,7 +34,7 @@ export interface Enforcement {
   readonly namespace: NamespaceLimits;
   /** Puts a process, and all that it starts from then on, under the limits. */
   enter(pid: number): Promise<void>;
-  /** What stands before the command that is to be bounded. */
+  /** Words to put before the command to bound it. */
   readonly prefix: readonly string[];
   /** Shell statements inside, before anything else. */
   readonly setup: string;

@@ -23,8 +23,8 @@ const helperPids = 16;
 const removeMs = 2000;
 
 /**
- * To move a process, the kernel waits some milliseconds for all processors to take note; the next ones then pass. To
- * ask for a process that cannot be has it wait now, beside the start of the one that is to be moved.
+ * Moving a process makes the kernel wait some milliseconds for all processors; later moves pass at once. Moving a
+ * nonexistent pid pays this RCU wait early, in parallel with the start.
  */
 const noProcess = '2147483647';
 
@@ -45,7 +45,7 @@ export interface ControlGroup {
 
 let places: ControlGroups | undefined | null = null;
 
-/** Undefined when no limit is asked for that a group could enforce, or none can be made here. */
+/** Undefined when the limits need no group, or none can be made here. */
 export function createControlGroup(limits: Limits): ControlGroup | undefined {
   if (places === null) {
     places = findControlGroups();
@@ -203,7 +203,7 @@ function sweep({ parents }: ControlGroups): void {
 function killMembers(path: string): void {
   try {
     const members = readFileSync(join(path, 'cgroup.procs'), 'latin1').split('\n').map(Number);
-    // Zero stands for one that this process cannot see, and would be this process's own group.
+    // Zero means a process that we cannot see; as a pid it would mean our own group.
     for (const pid of members.filter((member) => member > 0)) process.kill(pid, 'SIGKILL');
   } catch {
     // Gone in the meantime.

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 let next = 0;
 
-/** Names as many processors as asked for, others each time, of those that this process may use. */
+/** Picks this many of the processors that this process may use, different ones each time. */
 export function processorList(count: number): string {
   const allowed = parseList(
     /^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync('/proc/self/status', 'latin1'))?.[1] ?? '0',

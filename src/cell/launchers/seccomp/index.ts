@@ -99,7 +99,7 @@ function judge({ number, rules }: Case): Line[] {
   ];
 }
 
-/** Answers when every test holds, else goes on behind itself. */
+/** Answers when every test holds, else continues behind itself. */
 function judgeBy(rule: Rule, name: string): Line[] {
   const end = `${name}-end`;
   return [

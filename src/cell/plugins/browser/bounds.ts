@@ -18,7 +18,7 @@ export function within<Result>(
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
     });
-    // Who stopped waiting does not hear of a failure any more.
+    // A caller that stopped waiting does not hear of a failure.
     work.catch(() => {});
   });
 }

@@ -1,4 +1,4 @@
-/** What the browser leaves in the workspace, in a directory of its own that git does not see. */
+/** Files of the browser in the workspace, in a directory that git ignores. */
 import { posix } from 'node:path';
 import { WorkcellError } from '../../../protocol/index.js';
 import type { PluginCell } from '../plugin.js';

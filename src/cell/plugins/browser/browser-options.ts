@@ -13,7 +13,7 @@ export const optionsSchema = z.strictObject({
   allowFiles: z.boolean().default(false),
   /** Larger downloads are cancelled. */
   downloadBytes: z.int().positive().default(268_435_456),
-  /** Pages stand still when nothing was asked for so long. */
+  /** Pages pause after this long without an action. */
   parkAfterMs: z.int().min(0).max(2_147_483_647).default(30_000),
 });
 

@@ -52,7 +52,7 @@ export class Downloads {
     return downloads;
   }
 
-  /** Waits for those under way; one that takes longer is told of as such, and again when it has arrived. */
+  /** Waits for downloads in progress. One that takes longer is reported as such, and again when it has arrived. */
   async settle(ms: number, signal: AbortSignal | undefined): Promise<void> {
     if (this.#running.size === 0) return;
     const all = Promise.all([...this.#running.values()].map(({ settled }) => settled));

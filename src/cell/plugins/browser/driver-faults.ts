@@ -1,7 +1,7 @@
 /**
- * Failures of the driver that nobody can catch. It handles messages in promises of its own and holds the browser to be
- * honest, so a message that a browser never sends leaves a rejection that would end this process. Each message is
- * delivered in a turn of its own, so what fails behind it is its fault.
+ * Failures of the driver that nobody can catch. It handles messages in its own promises and trusts the browser, so a
+ * message that a browser never sends leaves a rejection that would end this process. Each message gets its own turn, so
+ * what fails in that turn is its fault.
  */
 
 type Blamed = (reason: string) => void;
@@ -9,7 +9,7 @@ type Blamed = (reason: string) => void;
 let blamed: Blamed | undefined;
 let users = 0;
 
-/** Who is told when the driver fails from now on. */
+/** Sets who hears of failures of the driver from now on. */
 export function blame(whom: Blamed): void {
   blamed = whom;
 }
@@ -33,7 +33,7 @@ function onRejection(reason: unknown): void {
   else if (process.listenerCount('unhandledRejection') === 1) throw reason;
 }
 
-/** Its failures come out of its own files, or have the log of what it did. */
+/** Its failures come from its own files, or have the log of what it did. */
 function isOfDriver(reason: unknown): reason is Error {
   if (!(reason instanceof Error)) return false;
   return /[\\/]playwright-core[\\/]/.test(reason.stack ?? '') || 'log' in reason;

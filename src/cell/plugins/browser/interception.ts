@@ -44,7 +44,7 @@ export async function interceptRequests(
   }
 
   control.on('Fetch.requestPaused', (paused: Paused) => {
-    // A request whose page is gone cannot be answered any more; one that cannot be judged is refused.
+    // Nobody can answer a request whose page is gone; refuse one that cannot be judged.
     answer(paused).catch(() =>
       control
         .send('Fetch.failRequest', { requestId: paused.requestId, errorReason: 'BlockedByClient' })

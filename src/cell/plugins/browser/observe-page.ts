@@ -45,7 +45,7 @@ async function describe(tab: Tab, { viewport }: Wanted): Promise<PageState> {
   const prefixes = tab.frameIds.assign(documents);
   const nodes = await Promise.all(
     documents.slice(0, mostFrames).map(async ({ frameId }, at) => {
-      // A frame that went meanwhile has no tree any more.
+      // A frame that went away meanwhile has no tree.
       const raw = await cdp
         .send('Accessibility.getFullAXTree', at === 0 ? {} : { frameId })
         .catch(() => ({ nodes: [] }));

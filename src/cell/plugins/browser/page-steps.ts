@@ -126,7 +126,7 @@ async function on<Result>(
   }
 }
 
-/** The wait that the caller asked for by name. */
+/** The wait that the step names. */
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);

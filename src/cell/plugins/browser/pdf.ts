@@ -1,4 +1,4 @@
-/** Chromium shows a PDF by a page of its own in a frame, which goes on loading when the page around it has loaded. */
+/** Chromium shows a PDF in a frame with its own page, which still loads when the page around it has loaded. */
 import type { Frame, Page, Response } from 'playwright-core';
 
 export function isPdf(response: Response): boolean {

@@ -44,7 +44,7 @@ export function openMessagePipe(input: Writable, output: Readable): MessagePipe 
       pieces = [];
       length = 0;
       from = end + 1;
-      // Each in a turn of its own: what one message sets going must be able to act before the next one arrives.
+      // Each in its own turn: what one message starts must be able to act before the next one arrives.
       setImmediate(deliver, bytes);
     }
     if (from === chunk.length || closed) return;

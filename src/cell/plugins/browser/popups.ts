@@ -1,4 +1,4 @@
-/** Pages that other pages open: the browser tells of them before they can be worked with. */
+/** Pages that other pages open: the browser reports them before anybody can work with them. */
 import type { CDPSession } from 'playwright-core';
 import { within } from './bounds.js';
 

@@ -41,7 +41,7 @@ export class Running {
   #popups: Popups | undefined;
   #active: Page | undefined;
   #dialogAnswer: { accept: boolean; text: string } | undefined;
-  /** Why it runs no more. */
+  /** Why it ended. */
   ended: string | undefined;
 
   readonly #pipe: SharedPipe;
@@ -64,7 +64,7 @@ export class Running {
       this.ended ??= 'The browser ended. The next action starts a new one.';
     });
     this.#context.on('page', (page) => {
-      // Whoever works with the page meets the failure.
+      // The next action on the page reports the failure.
       this.#take(page)?.catch(() => {});
     });
   }
@@ -150,7 +150,7 @@ export class Running {
     this.#active = page;
   }
 
-  /** The pages that there are, told by the browser and not by the pages. */
+  /** The open pages, as reported by the browser and not by the pages. */
   async pages(): Promise<{ url: string; title: string; active: boolean }[]> {
     const { targetInfos } = (await this.#control?.send('Target.getTargets')) ?? { targetInfos: [] };
     const titles = new Map(targetInfos.map(({ targetId, title }) => [targetId, title]));
@@ -189,7 +189,7 @@ export class Running {
     return this.#downloads?.settle(ms, signal) ?? Promise.resolve();
   }
 
-  /** Lets pages stand still, or go on. */
+  /** Pauses or resumes pages. */
   async hold(held: boolean): Promise<void> {
     await Promise.all(
       [...this.#tabs.values()].map(async (opening) => (await opening.catch(() => undefined))?.hold(held)),

@@ -44,7 +44,7 @@ export class SharedPipe implements MessagePipe {
     this.#pipe.close();
   }
 
-  /** Attaches one more client, with a browser session of its own. */
+  /** Attaches one more client, with its own browser session. */
   async attachClient(onMessage: (message: object) => void, onClose: () => void): Promise<PipeClient> {
     const own = new Set<string>();
     const { result } = await this.#ask({ method: 'Target.attachToBrowserTarget' });

@@ -17,11 +17,11 @@ export class Tab {
   readonly cdp: CDPSession;
   readonly targetId: string;
   readonly frameIds = new FrameIds();
-  /** The elements of the last look, by id. Those of a page that was left mean nothing any more. */
+  /** The elements of the last look, by id. Those of an earlier page mean nothing. */
   elements = new Map<string, number>();
   #broken: string | undefined;
   #give: (reason: Error) => void = () => {};
-  /** Rejects when the page is of no use any more. */
+  /** Rejects when the page is unusable. */
   readonly #gone: Promise<never>;
   #loading = false;
   /** The address of the last page that was a PDF. */
@@ -62,7 +62,7 @@ export class Tab {
     return new Tab(page, cdp, targetInfo.targetId);
   }
 
-  /** Why the page is of no use any more. */
+  /** Why the page is unusable. */
   get broken(): string | undefined {
     return this.#broken;
   }
@@ -86,7 +86,7 @@ export class Tab {
     );
   }
 
-  /** Holds the page's scripts at their next step, or lets them go on. Nothing of them is lost. */
+  /** Pauses the page's scripts at their next step, or resumes them. They lose nothing. */
   async hold(held: boolean): Promise<void> {
     if (this.broken !== undefined) return;
     if (!held) return void (await this.cdp.send('Debugger.disable').catch(() => {}));
@@ -98,7 +98,7 @@ export class Tab {
     return this.#loading;
   }
 
-  /** Waits until the page has loaded and what its scripts asked for is there; each within its time. */
+  /** Waits until the page has loaded and its scripts have what they requested; each within its time. */
   async settle(timeoutMs: number, signal: AbortSignal | undefined): Promise<void> {
     if (this.broken !== undefined || this.page.isClosed()) return;
     if (this.#scripted.size > 0) {
@@ -169,7 +169,7 @@ export class Tab {
     try {
       return request.frame() === this.page.mainFrame();
     } catch {
-      // The frame of a navigation that has no page yet cannot be asked for.
+      // A navigation without a page has no frame yet.
       return false;
     }
   }

@@ -11,7 +11,7 @@ export interface Surroundings {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** A kernel with what it was last told about its surroundings. */
+/** A kernel with what it last heard about its surroundings. */
 export interface ReadyKernel {
   readonly kernel: Kernel;
   /** The path of what runs the code, where the kernel tells it. */
@@ -131,7 +131,7 @@ export class Context {
   }
 }
 
-/** Whoever gives up before its turn began gives up at once, and not when the cells before are done. */
+/** A caller that gives up before its turn gives up at once, and not when earlier code cells are done. */
 async function untilGivenUp<Result>(
   turn: Promise<Result>,
   signal: AbortSignal,
@@ -155,7 +155,7 @@ function cancelled(): WorkcellError {
   return new WorkcellError('cancelled', 'The cell was cancelled before its code ran.');
 }
 
-/** Tells a kernel what changed around it since it was last told. */
+/** Updates a kernel on what changed around it since the last time. */
 async function bringUpToDate(
   ready: ReadyKernel,
   languageName: string,

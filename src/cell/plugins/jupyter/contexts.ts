@@ -121,7 +121,7 @@ export class Contexts {
     while (spares.length < this.#options.spare) {
       const spare = this.#start(spec);
       spares.push(spare);
-      // Whoever takes it meets the failure.
+      // Swallow the error here; the caller that takes the kernel sees it.
       spare.then(
         () => {
           if (spares.includes(spare)) this.#waiting.add(spare);

@@ -87,7 +87,7 @@ export class DisplayBackpressure {
     try {
       await this.#onProgress?.(progress);
     } catch {
-      // A listener that fails is its owner's concern; the cell goes on.
+      // A failing listener is its owner's concern; the code cell continues.
     }
     this.#waitingBytes -= bytes;
     if (!this.#paused || this.#waitingBytes > windowBytes / 2) return;

@@ -27,7 +27,7 @@ export interface KernelListener {
 /** A kernel that is not ready by then never will be. */
 const startMs = 120_000;
 
-/** A kernel whose connection broke has this long to be seen to have ended by itself. */
+/** A kernel whose connection broke has this long to end by itself. */
 const exitGraceMs = 2000;
 
 /** The longest message that is kept: more than a picture needs, and little enough to be read at once. */
@@ -121,8 +121,8 @@ export class Kernel {
   }
 
   /**
-   * Stops the whole kernel: what it publishes meanwhile would be dropped, not kept back. Another process of the cell may
-   * let it go on, so nothing more is read from it either.
+   * Stops the whole kernel: it would drop what it publishes meanwhile. Another process of the cell may resume it, so
+   * stop reading from it too.
    */
   pause(): void {
     this.#cell.signal([this.pid], 'SIGSTOP');

@@ -7,13 +7,13 @@ export interface OutputBudget {
   readonly mediaBytes: number;
 }
 
-/** So many outputs are kept at each end, however small they are. */
+/** Keep this many outputs at each end, however small they are. */
 const mostEntries = 500;
 
 /** A display has one of a few forms; nobody chooses between more. */
 const mostMediaTypes = 32;
 
-/** So many lines of a traceback are kept. */
+/** Keep this many lines of a traceback. */
 const mostLines = 1000;
 
 type Shown = Extract<CodeOutput, { type: 'result' | 'display' }>;
@@ -110,7 +110,7 @@ export class Outputs {
       traceback: clipLines(traceback, limit),
     };
     this.#truncated ||= output.message !== message || output.traceback.length !== traceback.length;
-    // What went wrong is worth more than what was printed before it, so it has a place of its own: once.
+    // An error is worth more than the output before it, so one gets its own budget.
     const bytes = this.#failed ? Buffer.byteLength(output.message + output.traceback.join('')) : 0;
     this.#failed = true;
     this.#add({ output, bytes });
@@ -208,7 +208,7 @@ export class Outputs {
     }
   }
 
-  /** A display that is not shown any more is not updated either. */
+  /** A display that is no longer shown gets no updates. */
   #forget(entry: Entry & { displayId?: string | undefined }): void {
     const { displayId } = entry;
     if (displayId !== undefined && this.#displays.get(displayId) === entry) this.#displays.delete(displayId);
@@ -243,7 +243,7 @@ export class Outputs {
 const encoder = new TextEncoder();
 const encoded = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** The bytes of a text, piece by piece in one place: whoever takes one makes a copy, and nothing is made for the rest. */
+/** The bytes of a text, piece by piece in one buffer: a caller that keeps a piece copies it. */
 function* encode(text: string): Generator<Buffer> {
   for (let at = 0; at < text.length; ) {
     const { read, written } = encoder.encodeInto(text.slice(at, at + encoded.length), encoded);

@@ -23,7 +23,7 @@ const more = 1;
 const long = 2;
 const command = 4;
 
-/** A message of so many frames is no message of a kernel. */
+/** A message with this many frames is not from a kernel. */
 const mostFrames = 1024;
 
 const greetingBytes = 64;
@@ -52,7 +52,7 @@ export class ZmtpConnection {
       this.#introduced = resolve;
       this.#refused = reject;
     });
-    // Whoever waits for it meets the failure; `onEnd` tells everybody else.
+    // The caller that waits for it sees the failure; `onEnd` tells all others.
     this.ready.catch(() => {});
     stream.on('data', (chunk: Buffer) => this.#receive(chunk));
     stream.on('error', (error) => this.#end(error));

@@ -9,15 +9,15 @@ import type { PluginCell } from '../plugin.js';
 
 /** Of one message; a list of tools is the largest that comes. */
 const longestMessage = usualBounds.bytes;
-/** Pieces of a message are joined when there are so many, however short they are. */
+/** Join the pieces of a message when there are this many, however short they are. */
 const mostPieces = 1024;
-/** What a server says that nobody asked for: so much in a second. */
+/** Most messages in a second that nobody requested. */
 const mostUnasked = 1000;
 /** Answers to its own questions that a server has not read. */
 const mostUnread = 1024 * 1024;
 const keptComplaint = 2000;
 const newline = 0x0a;
-/** How long a server may take to end by itself once nobody talks to it any more. */
+/** How long a server may take to end by itself after the last client left. */
 const exitGraceMs = 1000;
 
 export interface StdioServer {
@@ -115,7 +115,7 @@ export class CellStdioTransport implements Transport {
     else if (this.#pieces.length > mostPieces) this.#pieces = [Buffer.concat(this.#pieces)];
   }
 
-  /** Nothing of the server is read any more, so it ends when it writes on. */
+  /** Read no more from the server, so that it ends when it writes again. */
   #giveUp(reason: string): void {
     this.#complaint = reason;
     this.#pieces = [];
@@ -132,7 +132,7 @@ export class CellStdioTransport implements Transport {
       else this.onmessage?.(message);
     } catch (error) {
       if (error instanceof RangeError) this.#giveUp(`a message that is not taken. ${error.message}`);
-      // A line that is no message, such as a greeting printed by mistake, harms nothing.
+      // A line that is no message, such as a banner printed by mistake, does no harm.
       else this.onerror?.(error as Error);
     }
   }

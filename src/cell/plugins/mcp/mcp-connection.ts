@@ -35,7 +35,7 @@ export class Connection {
   readonly #cell: PluginCell;
   readonly #config: ServerConfig;
   #session: Promise<Session> | undefined;
-  /** What was shown to whoever decides about calls: name to digest. */
+  /** What the last list showed: name to digest. */
   #shown = new Map<string, string>();
   #tools: readonly McpTool[] = [];
   /** The server said that its tools changed, or may have while nobody looked. */
@@ -141,7 +141,7 @@ export class Connection {
     client.onclose = () => {
       session.lost = true;
     };
-    // A line that is no message is reported here; the session goes on.
+    // The client reports a line that is no message here; the session continues.
     client.onerror = () => {};
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
       this.#stale = true;

@@ -14,7 +14,7 @@ import { captureBytes, frameLimitBytes, startLimitMs, streamBytes, unreadBytes }
 
 export interface Link {
   send(message: unknown): void;
-  /** Settles with how the host ended, whoever ended it. */
+  /** Settles when the host ends, for whatever reason, and says how. */
   readonly lost: Promise<string>;
   /** Ends the host with all that it started; settles when it is gone. */
   close(reason: string): Promise<void>;

@@ -1,6 +1,6 @@
 /** Bounds of tools that more than one part must agree on. */
 
-/** How long a call may take that names no time of its own. */
+/** How long a call may take by default. */
 export const defaultTimeoutMs = 120_000;
 
 /** How long a tool host may take to start, and to take in a module. */
@@ -9,11 +9,11 @@ export const startLimitMs = 30_000;
 /** A host that does not even say that a call was given up is stuck, and everything in it with it. */
 export const graceMs = 1000;
 
-/** How much of what a call prints is kept of each stream, and how much is told while it is printed. */
+/** How much of what a call prints to keep of each stream, and how much to report while it prints. */
 export const captureBytes = 65_536;
 export const streamBytes = 1_048_576;
 
-/** A host has to keep to its own bounds; beyond these it is not believed any more. */
+/** A host must keep to its own bounds; beyond these we do not trust it. */
 export const frameLimitBytes = 16_777_216;
 export const deepestResult = 512;
 export const mostValues = 300_000;

@@ -104,7 +104,7 @@ export class Toolbox {
     return { tool, ...answer, durationMs: performance.now() - started };
   }
 
-  /** Ends the hosts with all that their tools started. The next call begins anew. */
+  /** Ends the hosts with all that their tools started. The next call starts new ones. */
   async reset(): Promise<void> {
     const hosts = [...this.#hosts.values()];
     this.#hosts.clear();

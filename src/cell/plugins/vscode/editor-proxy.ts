@@ -29,7 +29,7 @@ export class EditorProxy {
   readonly #sockets = new Set<Socket>();
   /** Browsers keep cookies by host and not by port, so several editors need a name each. */
   readonly #cookie = `vscode-${randomBytes(8).toString('hex')}`;
-  /** What stands for the token from the first page on. The editor never sees either. */
+  /** Replaces the token after the first page. The editor sees neither. */
   readonly #pass = randomBytes(32).toString('hex');
 
   private constructor(options: EditorProxyOptions) {
@@ -170,7 +170,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
-/** What is asked for, which need not be an address at all. */
+/** The request target, which need not be an address at all. */
 function partsOf(url: string): { path: string; query: URLSearchParams } {
   const [path = ''] = url.split('?', 1);
   return { path, query: new URLSearchParams(url.slice(path.length + 1)) };

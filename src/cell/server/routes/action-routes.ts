@@ -88,7 +88,7 @@ function wantsLines(request: FastifyRequest): boolean {
   return wantsFrames(request) || (request.headers.accept?.includes(linesType) ?? false);
 }
 
-/** Positions count the bytes of one form, so what was begun in frames cannot go on in lines. */
+/** Positions count the bytes of one form, so an answer that began in frames cannot continue in lines. */
 function checkForm(call: Call, request: FastifyRequest): void {
   if (!call.framed || wantsFrames(request) || !wantsLines(request)) return;
   throw new WorkcellError(

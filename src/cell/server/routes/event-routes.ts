@@ -7,7 +7,7 @@ import { watchPeer } from '../../../base/http/upgrades.js';
 import type { EventLog, LoggedEvent } from '../event-log.js';
 import type { ServerContext } from '../server-context.js';
 
-/** The id of an event; with the start of the server before it, it is not taken for one of another start. */
+/** The id of an event. The start of the server before it keeps it apart from ids of another start. */
 const cursorSchema = z
   .string()
   .regex(/^(?:\w{1,64}:)?\d{1,15}$/, 'must be the id of an event')
@@ -19,7 +19,7 @@ const query = z.object({ since: cursorSchema.optional() });
 
 type Cursor = z.output<typeof cursorSchema>;
 
-/** `restarted`: the cursor is not of this start of the server, so how many were missed is not known. */
+/** `restarted`: the cursor is from another start of the server, so nobody knows how many events were missed. */
 type Gap = { missed: number } | { restarted: true };
 
 /** Each event has its cursor as id, so that a browser that reconnects asks for what it missed. */
@@ -60,7 +60,7 @@ async function sendAll(socket: WebSocket, context: ServerContext, cursor: Cursor
   for await (const item of follow(context, cursor, gone.signal)) {
     if (item === undefined) continue;
     const text = 'json' in item ? item.json : JSON.stringify({ kind: 'gap', ...item });
-    // A slow reader is waited for, and finds a gap when it falls too far behind.
+    // Wait for a slow reader; it finds a gap when it falls too far behind.
     await new Promise<void>((resolve) => socket.send(text, () => resolve()));
   }
   socket.close(1001);

@@ -70,7 +70,7 @@ async function resolveRange(
     return { options: asked, range: { size: 0 } };
   const { sizeBytes: size = 0, version = '' } = await look();
   const condition = headers['if-range'];
-  // A part of what the file holds now is of no use to whoever has a part of what it held before.
+  // A part of the new content does not fit a part of the old one.
   if (condition !== undefined && condition !== tagOf(version)) return { options: asked, range: { size } };
   const range = parseRange(headers.range, size);
   if (range === 'whole') return { options: asked, range: { size } };
@@ -127,7 +127,7 @@ function fileHeaders(
   };
 }
 
-/** A failure in the middle can only be told by breaking the stream off. */
+/** After the first bytes, only a broken stream can report a failure. */
 async function send(content: AsyncIterable<Uint8Array>, response: ServerResponse): Promise<void> {
   const outgoing = new Outgoing(response);
   try {

@@ -9,10 +9,10 @@ import { type TerminalReply, type TerminalRequest, terminalRequestSchema } from 
 import type { ServerContext } from '../server-context.js';
 import { clientOf } from './action-routes.js';
 
-/** So much may be typed ahead of a program that does not read. */
+/** Most bytes to type ahead of a program that does not read. */
 const mostUntaken = 256 * 1024;
 
-/** The terminal lives as long as its socket: what runs on it is ended with the connection. */
+/** The terminal lives as long as its socket: what runs on it ends with the connection. */
 export function terminalRoutes(app: FastifyInstance, context: ServerContext): void {
   app.get('/v1/terminals', { websocket: true }, (socket, request) => {
     context.counters.terminals++;
@@ -98,7 +98,7 @@ class TerminalSession {
   async #serve(terminal: Terminal): Promise<void> {
     this.#terminal = terminal;
     this.#tell({ type: 'opened', id: terminal.id });
-    // The next piece is asked for when the last one is on its way, so a slow reader holds the program back.
+    // Take the next piece when the last one is sent, so that a slow reader slows the program down.
     for await (const chunk of terminal.output) await this.#send(chunk);
     this.#tell({ type: 'exit', ...(await terminal.exited) });
     this.#socket.close(1000);

@@ -1,4 +1,4 @@
-/** A `run` with `is_static`: a shell of its own, which is gone afterwards. */
+/** A `run` with `is_static`: a separate shell, which ends afterwards. */
 import { randomUUID } from 'node:crypto';
 import { posix } from 'node:path';
 import { quote } from '../../../base/shell-quote.js';

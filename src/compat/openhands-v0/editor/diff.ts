@@ -1,7 +1,7 @@
 /** A unified diff without context, in the form that Python's `difflib` writes. */
 import { structuredPatch } from 'diff';
 
-/** Beyond this many differing lines, or this time, one block stands for all of them. */
+/** Beyond this many differing lines, or this time, the diff shows one block for all of them. */
 const limits = { maxEditLength: 2000, timeout: 250 };
 
 interface Hunk {

@@ -1,4 +1,4 @@
-/** The bash events: what was asked for and what it printed, in order, kept within bounds. */
+/** The bash events: commands and their output, in order, within bounds. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { removeTree } from '../../../base/remove-tree.js';
@@ -21,7 +21,7 @@ export interface BashOutput {
   readonly timestamp: string;
   readonly command_id: string;
   readonly order: number;
-  /** Null while the command goes on. */
+  /** Null while the command runs. */
   readonly exit_code: number | null;
   readonly stdout: string | null;
   readonly stderr: string | null;

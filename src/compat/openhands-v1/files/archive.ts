@@ -35,7 +35,7 @@ const heavy = [
   '*.pyc',
 ];
 
-/** Left out also when nothing else is: the files of git that remember where and as whom it connected. */
+/** Always left out: the files of git that remember where and as whom it connected. */
 const credentials =
   /(^|\/)\.git\/((modules|worktrees)\/.+\/)?(config|config\.worktree|credentials|FETCH_HEAD|logs)(\/|$)/;
 

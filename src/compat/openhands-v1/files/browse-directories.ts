@@ -12,7 +12,7 @@ export interface Home {
   readonly locations: readonly Place[];
 }
 
-/** Where to begin looking. Only what file verbs can reach is offered, so the workspace stands in for the rest. */
+/** Where to begin. Only what file verbs can reach is offered, so the workspace replaces the rest. */
 export async function findHome(executor: Executor, workspace: string): Promise<Home> {
   const { variables } = await executor.execute<'get_env'>({ action: 'get_env', names: ['HOME'] });
   const home = variables.HOME ?? '/';

@@ -1,4 +1,4 @@
-/** The repository that an archive is of, and what is told about it. */
+/** The repository of an archive, and facts about it. */
 import type { Executor } from '../../../protocol/index.js';
 import { type Git, inspect, outputIfAny } from '../../../runtime/git/git-command.js';
 import { emptyTree, findHead, resolveCommit } from '../../../runtime/git/revisions.js';
@@ -17,7 +17,7 @@ export async function findRoot(executor: Executor, path: string): Promise<string
     const below: string[] = [];
     for (const place of level.slice(0, mostPlaces)) {
       const listing = executor.execute<'list'>({ action: 'list', path: place, depth: 1, limit: 100_000 });
-      // What cannot be looked into has nothing to offer, unless it is what was asked for.
+      // A directory that cannot be read offers nothing, unless it is the requested one.
       const { entries } = await (depth === 0 ? listing : listing.catch(() => ({ entries: [] })));
       if (entries.some(({ name }) => name === '.git')) found.push(place);
       else

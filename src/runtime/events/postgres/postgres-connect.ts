@@ -20,7 +20,7 @@ export async function connect(url: string): Promise<Pool> {
     application_name: 'workcell',
     allowExitOnIdle: true,
   });
-  // A connection that breaks while it is idle is replaced by the next query.
+  // The next query replaces a connection that breaks while it is idle.
   pool.on('error', () => {});
   try {
     await inTransaction(pool, (client) => migrate(client, url));
@@ -59,7 +59,7 @@ export function toUnavailable(url: string, error: unknown): WorkcellError {
   return new WorkcellError(
     'store-unavailable',
     `Workcell cannot use the event store ${shown}: ${reason}. Check that the server runs and takes this user.`,
-    // The driver's own error may carry the address with its password, so it is not passed on.
+    // Do not pass on the driver's own error: it may carry the address with its password.
     { details: { store: shown } },
   );
 }
@@ -84,6 +84,6 @@ async function migrate(client: PoolClient, url: string): Promise<void> {
 
 async function loadDriver(): Promise<typeof import('pg')> {
   requirePackages('Keeping events in PostgreSQL', ['pg']);
-  // A module of the older kind, whose members stand under `default`.
+  // A CommonJS module: its members are under `default`.
   return (await import('pg')).default as unknown as typeof import('pg');
 }

@@ -13,7 +13,7 @@ import { selectEvents } from './postgres-query.js';
 
 const columns = ['runtime', 'id', 'at', 'kind', 'source', 'cause', 'body', 'texts'] as const;
 
-/** Uses stand before the texts they use, and both are locked against removal by the same statement. */
+/** Uses come before the texts they use, and one statement locks both against removal. */
 const insert = `
   WITH notified AS (
     SELECT pg_notify('workcell_events', runtime) FROM (SELECT DISTINCT unnest($1::text[]) AS runtime) AS touched
@@ -90,7 +90,7 @@ class PostgresStore implements EventStore {
 
   async runtimes(): Promise<StoredRuntime[]> {
     const { rows } = await this.#guarded(() =>
-      // Steps from one runtime to the next, so that the events between are not read.
+      // Steps from one runtime to the next, without reading the events between.
       this.#pool.query<Record<keyof StoredRuntime, string>>(`
         WITH RECURSIVE found (runtime) AS (
           (SELECT runtime FROM workcell.events ORDER BY runtime LIMIT 1)

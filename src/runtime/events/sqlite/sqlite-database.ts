@@ -18,7 +18,7 @@ export async function openDatabase(
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     makeFile(file);
     database = new DatabaseSync(file, { timeout: busyMs });
-    // Space that is given back goes to the system; this must come before the first table.
+    // Returns free space to the system; this must come before the first table.
     database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL');
     database.exec(`PRAGMA synchronous = ${durability === 'machine' ? 'FULL' : 'NORMAL'}`);
     migrate(database, file);
@@ -31,8 +31,8 @@ export async function openDatabase(
 }
 
 /**
- * Made before SQLite would, because nobody else is to read it; its companions take its mode. One that is there is not
- * opened: closing it again would drop the locks that another connection of this process holds on it.
+ * Make the file before SQLite does, because nobody else may read it; its companions take its mode. Do not open an
+ * existing one: closing it again would drop the locks that another connection of this process holds on it.
  */
 function makeFile(file: string): void {
   try {
@@ -63,7 +63,7 @@ async function loadDriver(): Promise<typeof import('@photostructure/sqlite')> {
   }
 }
 
-/** Brings the schema to the newest version, in one transaction, whoever comes first. */
+/** Migrates the schema to the newest version in one transaction; the first process does it. */
 function migrate(database: DatabaseSyncInstance, file: string): void {
   if (versionOf(database) === migrations.length) return;
   database.exec('BEGIN IMMEDIATE');

@@ -1,6 +1,6 @@
 /**
- * The schema, as the steps that lead to it; `user_version` counts those done. A step that was published is never
- * changed: what comes later is a new step.
+ * The schema, as the steps that lead to it; `user_version` counts those done. Never change a published step: add a new
+ * one.
  */
 export const migrations: readonly string[] = [
   `

@@ -51,7 +51,7 @@ class SqliteStore implements EventStore {
   append(events: readonly WorkcellEvent[]): void {
     const rows = events.map(toRow);
     const [only] = rows;
-    // A statement alone is a transaction of its own, without the two that would begin and end one.
+    // A single statement is its own transaction, without the two that begin and end one.
     if (rows.length === 1 && only !== undefined && only.long.length === 0) {
       this.#guarded(() => this.#insert(only));
       this.#announce();
@@ -78,7 +78,7 @@ class SqliteStore implements EventStore {
   }
 
   runtimes(): StoredRuntime[] {
-    // Steps from one runtime to the next, so that the events between are not read.
+    // Steps from one runtime to the next, without reading the events between.
     const rows = this.#guarded(() =>
       this.#prepare(`
         WITH RECURSIVE found (runtime) AS (
@@ -114,7 +114,7 @@ class SqliteStore implements EventStore {
   close(): void {
     process.off('exit', this.#onExit);
     if (!this.#database.isOpen) return;
-    // The driver lets the file go when its statements are collected; this puts everything into the file now.
+    // The driver releases the file when its statements are collected; this puts everything into the file now.
     this.#statements.clear();
     this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     this.#database.close();
@@ -156,20 +156,20 @@ class SqliteStore implements EventStore {
   }
 
   /**
-   * Who watches the file is woken by the write, which others see only a moment later: this wakes them once they do. By
-   * its path, because closing a second descriptor of the file would drop the locks of the first.
+   * The write wakes those who watch the file, but they see its result only a moment later: this wakes them once they
+   * do. By its path, because closing a second descriptor of the file would drop the locks of the first.
    */
   #announce(): void {
     if (this.#announcing) return;
     this.#announcing = true;
-    // After whoever waits for the write has gone on, and once for all that comes until then.
+    // After the callers that wait for the write have continued, and once for all events until then.
     setImmediate(() => {
       this.#announcing = false;
       const now = Date.now() / 1000;
       try {
         utimesSync(this.#file, now, now);
       } catch {
-        // A file that was moved away has nobody who watches it.
+        // Nobody watches a file that was moved away.
       }
     });
   }

@@ -31,7 +31,7 @@ export interface AnalyzeContext {
   readonly cwd?: string | null | undefined;
   /** What is in the action, read once for all who judge it. */
   readonly unfolded?: (() => Unfolded) | undefined;
-  /** Aborted when nobody waits for the verdict any more. */
+  /** Aborted when nobody waits for the verdict. */
   readonly signal?: AbortSignal | undefined;
 }
 

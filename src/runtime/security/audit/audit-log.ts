@@ -19,7 +19,7 @@ import { headSchema, verifyAudit } from './verify.js';
 /** Where the audit record is, and when its file rotates. */
 export interface AuditLogOptions {
   readonly file: string;
-  /** A file that has grown to this is renamed to `<file>.1`, `.2`, …; the chain goes on. Default: 64 MiB. */
+  /** A file that has grown to this is renamed to `<file>.1`, `.2`, …; the chain continues. Default: 64 MiB. */
   readonly rotateBytes?: number | undefined;
   /** Waits for the disk after each record. Default: true. */
   readonly sync?: boolean | undefined;

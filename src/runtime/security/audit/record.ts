@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { canonical } from '../policy/ask-confirmation.js';
 
-/** What happened: who wanted what, what was decided, and what came of it. */
+/** What happened: who asked for what, the decision, and the outcome. */
 const auditEntrySchema = z.object({
   /** Who asked, such as the id of a runtime or an agent. */
   who: z.string(),

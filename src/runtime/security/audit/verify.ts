@@ -36,7 +36,7 @@ export function verifyAudit(file: string): AuditVerification {
   try {
     head = headSchema.parse(JSON.parse(readFileSync(`${file}.head`, 'utf8')));
   } catch {
-    // Told below, where it matters.
+    // Reported below, where it matters.
   }
   return chain.end(file, head);
 }

@@ -1,4 +1,4 @@
-/** What the judge is told, and how it must answer. */
+/** The instructions for the judge, and how it must answer. */
 import { randomBytes } from 'node:crypto';
 import type { JudgedAction } from '../analyzers/analyzer.js';
 

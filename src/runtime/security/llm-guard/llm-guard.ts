@@ -24,7 +24,7 @@ export type LlmGuardOptions = (
   readonly timeoutMs?: number | undefined;
   /** How many verdicts are kept by content; 0 keeps none. Default: 1000. */
   readonly cache?: number | undefined;
-  /** Told of each block that the owner lifts. */
+  /** Gets each block that the owner lifts. */
   readonly onWaiver?: ((waiver: Waiver) => void) | undefined;
 };
 

@@ -115,7 +115,7 @@ function matchesHost(patterns: readonly string[], subject: Subject, whole: boole
   return subject.complete && !subject.reachesElsewhere && hosts.length > 0 && hosts.every(fits);
 }
 
-/** `example.com` stands for all its ports, `example.com:8443` for one. */
+/** `example.com` means all its ports, `example.com:8443` one. */
 function fitsHost(pattern: string, { name, port }: Host): boolean {
   const [, label = pattern, wanted] = /^(.*?[^:]):(\d+)$/.exec(pattern) ?? [];
   if (wanted !== undefined && Number(wanted) !== port) return false;

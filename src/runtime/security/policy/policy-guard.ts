@@ -9,7 +9,7 @@ import type { DecisionRecord, Policy } from './types.js';
 interface GuardContext extends Pick<AnalyzeContext, 'definition' | 'cell' | 'cwd'> {
   readonly workspace: string;
   readonly signal?: AbortSignal | undefined;
-  /** How risky whoever asks finds the action. */
+  /** The risk that the caller states for the action. */
   readonly statedRisk?: 'low' | 'medium' | 'high' | undefined;
   readonly record: (decision: Omit<DecisionRecord, 'action'>) => void;
 }

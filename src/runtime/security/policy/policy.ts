@@ -102,7 +102,7 @@ function decide(
   return inMode({ outcome, by: 'risk' }, subject, options);
 }
 
-/** Where nobody is to be asked, a question is answered yes, but never for an action that nobody could judge. */
+/** Where nobody may be asked, answer a question yes, but never for an action that nobody could judge. */
 function inMode(decided: Decided, subject: Subject, { mode }: PolicyOptions): Decided {
   if (mode !== 'never' || decided.outcome !== 'confirm') return decided;
   return { ...decided, outcome: subject.risk === 'unknown' || subject.risk === 'high' ? 'deny' : 'allow' };

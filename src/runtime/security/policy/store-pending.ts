@@ -8,7 +8,7 @@ import type { JudgedAction } from '../analyzers/analyzer.js';
 import { digestOf } from './ask-confirmation.js';
 import { type PendingRequest, type PendingStore, pendingSchema } from './pending.js';
 
-/** A way to the store; whoever acquires it releases it. */
+/** Access to the store; release it after use. */
 export interface StoreSource {
   acquire(): Promise<{ readonly store: EventStore; release(): void }>;
 }
@@ -16,7 +16,7 @@ export interface StoreSource {
 export interface StorePendingOptions {
   readonly source: StoreSource;
   readonly runtimeId: string;
-  /** Goes on without the store where it cannot be used, because somebody is asked in another way, too. */
+  /** Continues without an unusable store, because somebody is asked in another way too. */
   readonly optional?: boolean | undefined;
   /** Takes secrets out of what is shown. */
   readonly mask?: ((action: JudgedAction) => JudgedAction) | undefined;
@@ -65,7 +65,7 @@ export function storePending({ source, runtimeId, mask, optional }: StorePending
 
 function nothing(): void {}
 
-/** The questions of all runtimes in a store, for whoever answers them. */
+/** The questions of all runtimes in a store, for the person who answers them. */
 export interface Confirmations extends AsyncDisposable {
   /** Those that still wait, the oldest first. */
   list(): Promise<PendingRequest[]>;

@@ -12,7 +12,7 @@ export type Outcome = 'allow' | 'confirm' | 'deny';
 export interface PolicyRule {
   readonly decision: Outcome;
   readonly reason?: string | undefined;
-  /** Names of actions, such as `run`; `*` stands for any text. */
+  /** Names of actions, such as `run`; `*` matches any text. */
   readonly action?: string | readonly string[] | undefined;
   /** A simple command with its words, such as `npm *`. A line of several commands is taken apart first. */
   readonly command?: string | RegExp | readonly (string | RegExp)[] | undefined;
@@ -92,7 +92,7 @@ export interface DecisionRecord {
 export interface JudgeContext extends AnalyzeContext {
   /** Judges in addition to those of the policy. */
   readonly analyzers?: readonly Analyzer[] | undefined;
-  /** Told when a person is asked, before the answer. */
+  /** Gets the record when a person is asked, before the answer. */
   readonly onPending?: ((record: DecisionRecord) => void) | undefined;
 }
 

@@ -1,17 +1,17 @@
 /** Hides secrets in a stream of pieces, however they were cut. */
 import type { Matcher, Span } from './secret-matcher.js';
 
-/** Beyond this much, a run of secrets that overlap is hidden as one and let go. */
+/** Beyond this much, mask a run of overlapping secrets as one and emit it. */
 const mostHeld = 65_536;
 
 export interface TextMasker {
-  /** What may be shown so far. `consumed` is how much of the input that stands for. */
+  /** What may be shown so far. `consumed` is how much of the input it covers. */
   write(text: string): { text: string; consumed: number };
   /** The rest. */
   end(): string;
 }
 
-/** `replace` gives what stands in the place of a secret. */
+/** `replace` returns what replaces a secret. */
 export function createMasker(matcher: Matcher, replace: (span: Span, found: string) => string): TextMasker {
   let kept = '';
   const show = (text: string, spans: readonly Span[]) => {

@@ -3,7 +3,7 @@ import { describeAction } from '../../../protocol/index.js';
 import { definitionOf, unfold } from '../analyzers/actions/unfold.js';
 import type { AnalyzeContext, JudgedAction } from '../analyzers/analyzer.js';
 
-/** Commands that may stand beside a chosen one, because they send nothing anywhere. */
+/** Commands that may run beside a chosen one, because they send nothing anywhere. */
 const neutral = new Set([
   'cd',
   ':',

@@ -84,7 +84,7 @@ export class Matcher {
     return 0;
   }
 
-  /** Parts of a secret that stand at the very start or end of a piece cut out of a longer text. */
+  /** Parts of a secret at the very start or end of a piece cut out of a longer text. */
   findAtEdges(text: string, shortest = 4): Span[] {
     const head = flatten(text.slice(0, this.reach));
     const before = Math.max(0, text.length - this.reach);

@@ -109,7 +109,7 @@ export async function createSecrets(
     },
     async credential(name, host) {
       const hosts = entries.get(name)?.hosts ?? [];
-      // A host without a port stands for all its ports.
+      // A host without a port means all its ports.
       const isNamed = hosts.includes(host) || hosts.includes(host.replace(/:\d+$/, ''));
       const secret = isNamed ? await load(name) : undefined;
       if (secret !== undefined) return secret.value;

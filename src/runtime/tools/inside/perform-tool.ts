@@ -1,4 +1,4 @@
-/** What a tool's function is told besides its arguments, as far as carrying it out is concerned. */
+/** What a tool's function gets besides its arguments. */
 export interface Reporting {
   progress(value: unknown): void;
 }

@@ -1,4 +1,4 @@
-/** An interpreter in a process of its own that keeps what code defined: Python or JavaScript. */
+/** A separate process that interprets Python or JavaScript and keeps what code defined. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';

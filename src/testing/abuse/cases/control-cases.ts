@@ -22,8 +22,8 @@ descriptors = [f'fd/{number}' for number in range(300)]
 `;
 
 /**
- * A program that finds what looks like a token in whatever it can read of the shell, and writes reports with it wherever
- * the shell writes; the last of them tells of success.
+ * A program that finds what looks like a token in whatever it can read of the shell, and writes reports with it
+ * wherever the shell writes; the last of them reports success.
  */
 const forger = `${openOthers}
 import re, sys

@@ -221,7 +221,7 @@ answer({path: outcome(lambda: os.close(os.open(path, os.O_CREAT | os.O_WRONLY)))
         .filter(
           (line) => line.startsWith('/') && !/^\/(dev(?!\/shm)|proc|workspace|run\/workcell)/.test(line),
         )
-        // Containers keep there what their shells are told by, and have one of their own.
+        // Containers keep the channels of their shells there, and have a separate one.
         .filter((line) => runtime.isolation.tier === 'namespace' || !line.startsWith('/dev/shm/'));
       demand(strange.length === 0, `descriptors lead to ${strange.join(', ')}`);
       return 'none leads out';

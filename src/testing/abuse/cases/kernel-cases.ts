@@ -10,7 +10,7 @@ export const kernelCases: readonly AbuseCase[] = [
     expected: 'blocked',
     needs: ['python3'],
     async attack(runtime) {
-      // Opened and closed again: whoever may open could write.
+      // Opened and closed again: a program that may open could write.
       const writable = await python<string[]>(
         runtime,
         `import stat

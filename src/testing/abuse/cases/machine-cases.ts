@@ -87,7 +87,7 @@ export const machineCases: readonly AbuseCase[] = [
     expected: 'blocked',
     needs: ['python3'],
     async attack(runtime) {
-      // Engines show a container its own group, for programs that look there for their limits; nothing may come of it.
+      // Engines show a container its own group, for programs that look there for their limits; it must have no effect.
       const { files, changed } = await python<{ files: number; changed: string[] }>(
         runtime,
         `files, changed = 0, []

@@ -3,7 +3,7 @@ import type { Runtime } from '../../../index.js';
 import { type AbuseCase, demand } from '../case.js';
 import { permitted, run, stillWorks } from '../inside.js';
 
-/** This process may be kept from everything else for so long; machines under load have pauses of their own. */
+/** This process may stall this long; machines under load have their own pauses. */
 const longestStallMs = 1000;
 
 /** Does something, and demands that this process went on with other things meanwhile. */

@@ -15,7 +15,7 @@ async function countInside(runtime: Runtime, word: string): Promise<number> {
   return Number(stdout);
 }
 
-/** The cell's own helpers are counted with the rest by the kernel, so a few more than asked for are allowed. */
+/** The kernel counts the cell's own helpers too, so allow a few more. */
 const mostProcesses = attackLimits.pids + 16;
 
 const unlimitedProcesses: AbuseCase['unclaimed'] = (isolation) =>

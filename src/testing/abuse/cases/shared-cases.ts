@@ -18,7 +18,7 @@ interface Resource {
   readonly id: string;
   readonly title: string;
   readonly code: 'inotify' | 'timers' | 'message-queues';
-  /** Python: a function that takes one, and raises when there is none to have. */
+  /** Python: a function that takes one, and raises when there is none left. */
   readonly take: string;
   /** What one of them counts as. */
   readonly size: number;
@@ -55,7 +55,7 @@ except OSError: pass`,
   };
 }
 
-/** Starts Python that leaves a number in `taken`, and gives that while the program goes on. */
+/** Starts Python that leaves a number in `taken`, and returns it while the program runs. */
 async function hold(runtime: Runtime, source: string): Promise<number> {
   const prelude = 'import ctypes, errno, os, sys, time\nlibc = ctypes.CDLL(None, use_errno=True)';
   const tell = 'sys.stdout.write(f"{taken}\\n"); sys.stdout.flush(); time.sleep(1000)';

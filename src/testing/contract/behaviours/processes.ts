@@ -65,7 +65,7 @@ export const processBehaviours: Behaviours = {
       signal: 'SIGSEGV',
       endedBy: 'killed',
     });
-    // The result stays, for whoever asks again.
+    // The result stays for later calls.
     expect(await runtime.processes.wait(failed.id)).toMatchObject({ exitCode: 9 });
   },
 

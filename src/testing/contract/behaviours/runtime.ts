@@ -317,7 +317,7 @@ function watchScreen(terminal: Terminal): { text: string; ended: Promise<void> }
   return screen;
 }
 
-/** What was recorded up to now; the stream itself would go on. */
+/** What is recorded so far; the stream itself would not end. */
 async function eventsSoFar(runtime: Runtime): Promise<WorkcellEvent[]> {
   await runtime.close();
   const events: WorkcellEvent[] = [];
@@ -325,7 +325,7 @@ async function eventsSoFar(runtime: Runtime): Promise<WorkcellEvent[]> {
   return events;
 }
 
-/** What was asked and what came of it; with guards there are decisions in between. */
+/** Actions and their outcomes; with guards there are decisions in between. */
 function isWork({ kind }: WorkcellEvent): boolean {
   return kind !== 'status' && kind !== 'decision';
 }

@@ -17,7 +17,7 @@ export const defaultArchiveLimits: ArchiveLimits = {
   ratioFromBytes: 64 * 1024 ** 2,
 };
 
-/** Counts what comes in and what comes out while an archive is unpacked. */
+/** Counts bytes in and out while an archive unpacks. */
 export class Budget {
   readonly #limits: ArchiveLimits;
   #packedBytes = 0;

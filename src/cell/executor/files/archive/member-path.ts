@@ -5,7 +5,7 @@ import { refused } from './archive-limits.js';
 const maxNameBytes = 255;
 const maxPathBytes = 4096;
 
-/** The parts of a member's name; none for the directory that is unpacked into. */
+/** The parts of a member's name; none for the target directory itself. */
 export function memberNames(member: string): string[] {
   const advice = 'Pack the files again with relative names.';
   if (member.startsWith('/')) throw refused('its name is absolute', advice, { member });
@@ -22,8 +22,8 @@ export function memberNames(member: string): string[] {
 }
 
 /**
- * Refuses a link that leads out of the directory that is unpacked into. After a name no `..` may follow: the name
- * may be a link itself, and then the way up starts elsewhere than it seems.
+ * Refuses a link that leads out of the target directory. No `..` may follow a name: the name may itself be a link, and
+ * then the way up starts elsewhere.
  */
 export function checkLinkTarget(names: readonly string[], target: string): void {
   const member = names.join('/');

@@ -19,7 +19,7 @@ export type Member =
       readonly content: () => AsyncGenerator<Uint8Array>;
     };
 
-/** Pipes, sockets and devices are left out. Names are relative to the path. */
+/** Skips pipes, sockets and devices. Names are relative to the path. */
 export async function* members(
   tree: Tree,
   path: string,
@@ -51,7 +51,7 @@ function tooMany(path: string): never {
   );
 }
 
-/** One member, or none. A file stays open until the next member is asked for. */
+/** One member, or none. A file stays open until the caller takes the next member. */
 function* memberAt(
   parent: Directory,
   entry: Name,
@@ -82,7 +82,7 @@ function look(
   return stats.isFile() ? parent.openFile(entry, constants.O_RDONLY) : undefined;
 }
 
-/** What was removed or replaced after its directory was read is left out. */
+/** Skips what was removed or replaced after its directory was read. */
 function ignoreVanished<T>(operation: () => T): T | undefined {
   try {
     return operation();
@@ -102,7 +102,7 @@ async function* readExactly(
     missing -= piece.length;
     yield piece;
   }
-  // A file that shrank is filled up with zeros, as tar programs do: its size is already in the archive.
+  // Fill a file that shrank with zeros, as tar programs do: its size is already in the archive.
   const pace = new Pace(signal);
   for (; missing > 0; missing -= 65_536) {
     await pace.step();

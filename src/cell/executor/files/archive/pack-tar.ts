@@ -2,7 +2,7 @@ import { type TarMember, writeTar } from '../../../../base/tar-writer.js';
 import { paced } from '../pace.js';
 import type { Member } from './members.js';
 
-/** The bytes of a tar archive, made as they are asked for. */
+/** The bytes of a tar archive, made on demand. */
 export function packTar(members: AsyncIterable<Member>): AsyncGenerator<Uint8Array> {
   return paced(writeTar(tarMembers(members)));
 }

@@ -8,7 +8,7 @@ const symbolicLinkMode = 0o120777;
 /** Above it the sizes of a member may need more than 32 bits, also when compressing makes it longer. */
 const largeBytes = 0xf000_0000;
 
-/** The bytes of a zip archive, made as they are asked for. */
+/** The bytes of a zip archive, made on demand. */
 export function packZip(members: AsyncIterable<Member>): AsyncGenerator<Uint8Array> {
   return paced(writeZip(asZipMembers(members)));
 }

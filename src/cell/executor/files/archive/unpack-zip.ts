@@ -13,7 +13,7 @@ const regular = 0o100000;
 const directory = 0o040000;
 const symbolicLink = 0o120000;
 
-/** Unpacks a zip archive. Its table of contents comes last, so it is kept whole on this side first. */
+/** Unpacks a zip archive. Its table of contents comes last, so keep it whole on this side first. */
 export async function unpackZip(
   chunks: AsyncIterable<Buffer>,
   unpacker: MemberReceiver,

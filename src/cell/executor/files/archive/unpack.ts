@@ -12,7 +12,7 @@ export interface UnpackOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Unpacks an archive below a directory, which is made. On an error, members that were complete stay. */
+/** Unpacks an archive below a directory, which it makes. On an error, complete members stay. */
 export async function unpack(
   tree: Tree,
   path: string,

@@ -1,4 +1,4 @@
-/** Puts archive members below a directory. No member is written through a link, and none is left half written. */
+/** Puts archive members below a directory. Writes no member through a link, and leaves none half written. */
 import { linkSync, lstatSync, mkdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
 import { at, type Directory } from '../directory.js';
 import { isErrno } from '../file-errors.js';

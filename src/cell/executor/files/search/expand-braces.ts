@@ -14,7 +14,7 @@ export function expandBraces(pattern: string): string[] {
   return alternatives;
 }
 
-/** Reads up to the end of the pattern, or of the group; gives what may stand there, and where it ends. */
+/** Reads up to the end of the pattern or of the group; returns what may stand there, and where it ends. */
 function expandFrom(
   pattern: string,
   start: number,

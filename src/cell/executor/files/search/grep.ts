@@ -35,8 +35,8 @@ const maxResultCharacters = 8 * 1024 * 1024;
 const maxMatchMs = 30_000;
 
 /**
- * Searches file contents. The work is done here and not by a search program: such a program opens files by path,
- * and with the rights of this process a directory swapped for a link would lead it out of the tree.
+ * Searches file contents. It does the work itself: a search program opens files by path, and with the rights of this
+ * process a directory swapped for a link would lead it out of the tree.
  */
 export function grep(tree: Tree, options: GrepOptions): Promise<Grepped> {
   return explained('search', options.path, async () => {
@@ -59,7 +59,7 @@ export function grep(tree: Tree, options: GrepOptions): Promise<Grepped> {
 }
 
 class Search {
-  /** True when nothing more is to be looked at. */
+  /** True when the search looks no further. */
   truncated = false;
   readonly #options: GrepOptions;
   readonly #pattern: CompiledPattern;
@@ -135,7 +135,7 @@ class Search {
   }
 }
 
-/** Undefined for a file that vanished or may not be read: a search goes on without it. */
+/** Undefined for a file that vanished or may not be read: the search continues without it. */
 async function readCandidate(
   { directory, name }: Candidate,
   signal: AbortSignal | undefined,

@@ -25,7 +25,7 @@ export interface Candidate {
   readonly path: string;
 }
 
-/** Undefined is given for what was passed over, so that a caller can pause and stop on the way. */
+/** Yields undefined for what it skips, so that a caller can pause and stop on the way. */
 export function* candidates(tree: Tree, options: SearchOptions): Generator<Candidate | undefined, void> {
   using place = tree.resolve(options.path, { follow: true });
   if (place.stats !== undefined && !place.stats.isDirectory()) {
@@ -83,7 +83,7 @@ function relativeGlob(glob: string, directory: string): string {
   return glob.startsWith(prefix) ? `./${glob.slice(prefix.length)}` : glob;
 }
 
-/** Rules of the directories above count, too, but not those of the directory itself: it is entered later. */
+/** Rules of the directories above count too, but not those of the directory itself: the walk enters it later. */
 function ignoresAbove(tree: Tree, names: readonly string[]): IgnoreStack {
   const ignores = new IgnoreStack();
   let directory = tree.root.open('.');

@@ -4,7 +4,7 @@ import { readSequence, type Sequence } from './sequences.js';
 
 const plain = /[^\x00-\x08\x0a-\x1f\x7f-\x9f]+/y;
 
-/** So many characters in all are moved or blanked one by one; sequences that want more have no effect. */
+/** Most characters to move or blank one by one; sequences that want more have no effect. */
 const mostTouched = 4_000_000;
 
 /** What is further than this from the end of a line stays as it is. */

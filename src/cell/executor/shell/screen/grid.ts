@@ -8,7 +8,7 @@ export interface Cursor {
 interface Line {
   /** One character each; the second place of a wide one is empty. A line may be shorter than the screen is wide. */
   readonly cells: string[];
-  /** Goes on with the text of the line above, because the screen is no wider. */
+  /** Continues the text of the line above, because the screen is no wider. */
   isContinuation: boolean;
 }
 
@@ -17,7 +17,7 @@ const joining = /^(?:\p{M}|[\u200b-\u200f\u2060])$/u;
 const wide =
   /^[\u1100-\u115f\u231a\u231b\u23e9-\u23ec\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1f9ff}\u{20000}-\u{3fffd}]$/u;
 
-/** A character takes so many marks; nobody reads more. */
+/** A character takes at most this many marks; nobody reads more. */
 const longestCell = 16;
 
 export class Grid {

@@ -12,7 +12,7 @@ const printable = /[^\x00-\x1f\x7f-\x9f]+/y;
 /** The line drawing characters, which some programs reach by a second set of characters, from ` to ~. */
 const drawing = '◆▒␉␌␍␊°±␤␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·';
 
-/** So many characters in all may come from a sequence that repeats the one before. */
+/** Most characters from sequences that repeat the one before. */
 const mostRepeated = 1_000_000;
 
 interface Given {
@@ -172,7 +172,7 @@ export class Screen implements Emulator {
   }
 }
 
-/** The column of a place that tabs go to, so many of them further on. */
+/** The column that this many tabs lead to. */
 function nextTab(column: number, count: number): number {
   return (Math.floor(column / 8) + count) * 8;
 }

@@ -17,7 +17,7 @@ const otherSequence =
 const longestParameters = 256;
 
 export interface Sequence {
-  /** Where the text goes on behind it. */
+  /** Where the text continues behind it. */
   readonly end: number;
   /** What a control sequence ends in, with its private mark before it; the whole of a short one, such as `\x1bM`. */
   readonly name: string;

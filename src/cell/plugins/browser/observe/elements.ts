@@ -44,7 +44,7 @@ export function usableElements(
 }
 
 interface Place {
-  /** What is to be added to the document's coordinates. */
+  /** Offset to add to the document's coordinates. */
   readonly x: number;
   readonly y: number;
   readonly seen: Box;

@@ -34,7 +34,7 @@ export class FrameIds {
   }
 }
 
-/** a, b, … z, aA, aB, …: one small letter, so that the letters of a frame inside a frame can be told apart. */
+/** a, b, … z, aA, aB, …: one small letter, so that the letters of nested frames stay distinct. */
 export function letters(count: number): string {
   let rest = Math.floor(count / 26);
   let tail = '';

@@ -77,7 +77,7 @@ function leave(out: Writer, document: PageDocument, node: number): void {
   if (!inlineDisplays.has(layout.display) && layout.display !== 'table-cell') out.block();
 }
 
-/** Puts words together as a page does: white space is one blank, blocks stand on lines of their own. */
+/** Joins words as a page does: white space is one blank, blocks are on separate lines. */
 class Writer {
   #pieces: string[] = [];
   #mark = '';

@@ -309,7 +309,7 @@ class Check {
     return fits;
   }
 
-  /** A property that has no schema of its own. */
+  /** A property without a schema. */
   #further(name: string, schema: Schema, value: unknown): boolean {
     return schema === false
       ? this.#fail('is not a known parameter', name)

@@ -139,7 +139,7 @@ interface Known {
 
 const known = new WeakMap<object, Map<string, unknown>>();
 
-/** What a reference within a schema names: `#`, or `#/` and the steps to it. It is looked up once, however often it is asked for. */
+/** What a reference within a schema names: `#`, or `#/` and the steps to it. Looked up once. */
 export function pointedAt(root: unknown, reference: string): unknown {
   if (typeof root !== 'object' || root === null) return undefined;
   const found = known.get(root) ?? new Map<string, unknown>();

@@ -4,7 +4,7 @@ export class Evaluated {
   readonly items = new Set<number>();
   #first = 0;
 
-  /** So many items from the first on. */
+  /** This many items from the first on. */
   addItems(first: number): void {
     this.#first = Math.max(this.#first, first);
   }

@@ -11,7 +11,7 @@ type Instruction =
   | { readonly do: 'take'; readonly test: CharacterTest }
   | { readonly do: 'edge'; readonly edge: Edge }
   | { readonly do: 'look'; readonly program: Program; readonly behind: boolean; readonly negative: boolean }
-  /** Goes on at several places; all others go on at the next one. */
+  /** Continues at several places; all others continue at the next one. */
   | { readonly do: 'go'; readonly to: number[] };
 
 type Program = readonly Instruction[];

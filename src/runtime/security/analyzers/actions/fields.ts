@@ -39,7 +39,7 @@ export function noteContent(
   const place = scope.place(path);
   const before = scope.written.get(place);
   write(path, scope, 'Writes', text, append);
-  // What stood there before may stand there still.
+  // What was in the file before may still be there.
   if (part === true && before !== undefined) scope.written.set(place, `${before}\n${text}`);
 }
 

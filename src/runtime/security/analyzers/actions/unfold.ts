@@ -1,4 +1,4 @@
-/** The one way from an action to the commands, code, addresses, paths and variables in it, whoever asks. */
+/** The one way from an action to the commands, code, addresses, paths and variables in it, for every caller. */
 
 import { quote } from '../../../../base/shell-quote.js';
 import { actions, type Carried, describeAction, verbs } from '../../../../protocol/index.js';
@@ -49,7 +49,7 @@ export function unfold(action: JudgedAction, context: AnalyzeContext = {}, rules
     const carried = describeAction(definition, action);
     const session = context.cwd === null ? undefined : carried.find(isShell)?.target;
     context.memory?.bring(scope, session);
-    // A command that goes on may have left the directory that its shell told of.
+    // A command that continues may have left the directory that its shell reported.
     unfolding.elsewhere = scope.cwd;
     if (typeof context.cwd === 'string') scope.cwd = scope.place(context.cwd);
     for (const group of groupsOf(carried)) unfolding.readGroup(group);
@@ -108,7 +108,7 @@ class Unfolding {
   readonly sources: string[] = [];
   readonly paths: string[] = [];
   readonly tools: string[] = [];
-  /** Shells that go on after the action. */
+  /** Shells that continue after the action. */
   readonly shells: { readonly session: string; readonly inner: Scope; readonly cwd: string }[] = [];
   readonly variables: (readonly [string, string])[] = [];
   complete = true;

@@ -1,4 +1,4 @@
-/** Reads the expressions of a program, of whatever language, and tells of every call with what is known of its words. */
+/** Reads the expressions of a program in any language and reports every call with what is known of its arguments. */
 
 import { wordSet } from '../lookup.js';
 import { unknownText } from '../paths/place.js';
@@ -161,7 +161,7 @@ class Reader {
           value = this.#call(chain, this.#bareArguments(), on);
           return value;
         }
-        // A chain of methods goes on in the next line.
+        // A chain of methods continues on the next line.
         if (token?.value === '\n' && this.#is('.', 1)) {
           this.#at++;
           continue;

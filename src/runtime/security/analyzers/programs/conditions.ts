@@ -6,7 +6,7 @@ import type { Condition, Pattern } from './rule.js';
 
 const longestLine = 16_384;
 
-/** What conditions ask about a command; each thing is worked out when first asked for. */
+/** What conditions ask about a command; each answer is computed on first use. */
 export class Facts {
   readonly invocation: Invocation;
   readonly scope: Scope;
@@ -108,7 +108,7 @@ export function compilePattern(pattern: Pattern): (text: string) => boolean {
   return (text) => expression.test(text);
 }
 
-/** The words of a phrase stand at the beginning. */
+/** The words of a phrase are at the beginning. */
 function compilePhrases(pattern: Pattern): (text: string) => boolean {
   if (pattern instanceof RegExp) return (text) => pattern.test(text);
   const phrases = typeof pattern === 'string' ? [pattern] : pattern;

@@ -17,7 +17,7 @@ export interface HarmlessUse {
 
 let made: z.ZodType<RuleFile> | undefined;
 
-/** Made when it is first asked for: most programs never read such a file. */
+/** Made on first use: most programs never read such a file. */
 export function ruleFileSchema(): z.ZodType<RuleFile> {
   made ??= makeSchema();
   return made;

@@ -53,7 +53,7 @@ export class RuleSet {
     }
   }
 
-  /** What an invocation really starts; nothing when it is a program of its own. */
+  /** What an invocation really starts; nothing when it is a program itself. */
   unwrap(invocation: Invocation, scope: Scope): { starts: Started; elevated: boolean } | undefined {
     const facts = new Facts(invocation, scope);
     for (const rule of this.#rulesFor(invocation.program)) {

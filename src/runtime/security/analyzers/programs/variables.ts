@@ -34,7 +34,7 @@ const startFiles =
   /^(?:BASH_ENV|ENV|PYTHONSTARTUP|PERL5OPT|PERL5LIB|PERL5DB|RUBYOPT|RUBYLIB|NODE_OPTIONS|NODE_PATH|PYTHONPATH|PYTHONHOME|PYTHONINSPECT|GIT_EXEC_PATH|GIT_TEMPLATE_DIR|LD_LIBRARY_PATH|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|LESSOPEN|LESSCLOSE|PHPRC|PHP_INI_SCAN_DIR|ZDOTDIR|INPUTRC|BUN_INSPECT_PRELOAD|DENO_DIR)$/;
 const sharedPlace =
   /^(?:\/tmp|\/dev\/shm|\/var\/tmp|\/dev\/fd|\/proc)|(?:-(?:r|-require|-import|-loader|-experimental-loader|javaagent:?|agentpath:?|M|I)[ =]*|\|\s*)\/(?:tmp|dev\/shm|dev\/fd|proc)/;
-/** Commands that other programs start: what stands in them is shell source. */
+/** Commands that other programs start: their values are shell source. */
 const commandVariables =
   /^(?:PROMPT_COMMAND|GIT_SSH_COMMAND|GIT_EDITOR|EDITOR|VISUAL|\w*PAGER|BROWSER|GIT_SSH|GIT_PROXY_COMMAND|GIT_EXTERNAL_DIFF|GIT_ASKPASS|SSH_ASKPASS|SUDO_ASKPASS|FCEDIT|LESSOPEN|LESSCLOSE|RSYNC_RSH|CVS_RSH|SVN_SSH|GIT_SEQUENCE_EDITOR|RUSTC_WRAPPER|RUSTC_WORKSPACE_WRAPPER|CARGO_BUILD_RUSTC_WRAPPER|npm_config_script_shell|npm_config_git|MAKESHELL|PIP_EDITOR|SYSTEMD_EDITOR|KUBE_EDITOR|PSQL_EDITOR|TEXEDIT|CMAKE_\w+_COMPILER_LAUNCHER)$/;
 /** Texts in which the shell itself carries out `$( )`. */

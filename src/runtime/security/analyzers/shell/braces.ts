@@ -1,4 +1,4 @@
-/** The words that `{a,b}` and `{1..3}` stand for. */
+/** The words that `{a,b}` and `{1..3}` expand to. */
 export function expandBraces(text: string, variable: (name: string) => string): string[] {
   const inner = text.slice(1, -1);
   const range = /^(-?\d+|[a-zA-Z])\.\.(-?\d+|[a-zA-Z])/.exec(inner);

@@ -1,4 +1,4 @@
-/** Programs that a name with wildcards or unknown parts may stand for. */
+/** Programs that a name with wildcards or unknown parts may mean. */
 import { globMatches, hasWildcard } from '../paths/glob.js';
 
 const hidden = [

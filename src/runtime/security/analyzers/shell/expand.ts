@@ -154,7 +154,7 @@ class Fields {
 
   #finish(): void {
     const words = this.#current ?? [];
-    // An alternative that is empty stands for no word.
+    // An empty alternative is no word.
     this.#done.push(...(words.length > 1 ? words.filter((word) => word !== '') : words));
     this.#current = undefined;
   }

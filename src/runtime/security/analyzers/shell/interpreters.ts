@@ -78,7 +78,7 @@ function runShell(invocation: Invocation, scope: Scope): Result {
   return runInput(invocation, scope);
 }
 
-/** A shell for whoever is at the keyboard, out of a program that is not there to give one. */
+/** An interactive shell out of a program that is not there to give one. */
 function judgeOpenShell({ program }: Invocation, scope: Scope): void {
   if (scope.elevated) scope.high('Opens a shell with the rights of root.');
   else if (scope.escaping !== undefined) scope.high(`Opens ${program} out of ${scope.escaping}.`);
@@ -97,7 +97,7 @@ export function runWritten(path: string, scope: Scope, language?: string): void 
   scope.written.set(where, text);
 }
 
-/** Code that stands in the words. Where it is made by another program, its source counts. */
+/** Code in the words. If another program makes it, its source counts. */
 function runText(
   text: string,
   invocation: Invocation,

@@ -25,7 +25,7 @@ export interface Redirected {
   readonly descriptor: number | undefined;
 }
 
-/** What stands at standard input: its text where that is constant, and the programs that produce it. */
+/** What is at standard input: its text where that is constant, and the programs that produce it. */
 export interface Input {
   readonly text?: string | undefined;
   readonly from: readonly Invocation[];

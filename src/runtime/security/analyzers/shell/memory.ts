@@ -1,4 +1,4 @@
-/** What earlier actions left in a cell: a script that is told in pieces means what it means as a whole. */
+/** What earlier actions left in a cell: a script in pieces means what it means as a whole. */
 import type { Function as FunctionNode } from 'unbash';
 import type { Scope } from './scope.js';
 
@@ -25,7 +25,7 @@ export class Memory {
   #renamed: ReadonlyMap<string, string> = new Map();
   #written: ReadonlyMap<string, string> = new Map();
 
-  /** `session`: the shell in which the scope goes on, where it is one that is kept. */
+  /** `session`: the shell in which the scope continues, if that shell stays. */
   bring(scope: Scope, session: string | undefined): void {
     for (const place of this.#downloaded) scope.downloaded.add(place);
     copy(this.#renamed, scope.renamed);

@@ -4,7 +4,7 @@ import { own } from '../lookup.js';
 import { unknownText } from '../paths/place.js';
 import type { Invocation } from './invocation.js';
 
-/** The output, a text with an unknown part in it, or nothing when it cannot be told. */
+/** The output, a text with an unknown part in it, or nothing when it is unknown. */
 export function outputOf({
   program,
   args,

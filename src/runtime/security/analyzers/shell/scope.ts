@@ -137,7 +137,7 @@ export class Scope {
     return [...this.cloned].some((directory) => where.startsWith(`${directory}/`));
   }
 
-  /** Reads shell source as a script of its own. */
+  /** Reads shell source as a separate script. */
   read(source: string, positional: readonly string[] = [], name?: string): Result {
     const inner = new Scope(this);
     if (name !== undefined) inner.set('0', name);

@@ -274,7 +274,7 @@ function startOfFind({ args }: Invocation, scope: Scope): Started | undefined {
   const named = at === -1 ? undefined : args[at + 1];
   const within = named !== undefined && /^(?:\.|id_|\*?\.env)/.test(named) ? `${unknownText}/${named}` : unknownText;
   const top = base.startsWith('-') ? '.' : base.replace(/\/+$/, '') || '/';
-  // What is found all over a home stands for all of it.
+  // What is found all over a home counts as all of it.
   const found = /^(?:~|\/home)$/.test(scope.place(top)) && within === unknownText ? `${top}/*` : `${top === '/' ? '' : top}/${within}`;
   const started: { argv: string[] }[] = [];
   for (const [index, arg] of args.entries()) {
