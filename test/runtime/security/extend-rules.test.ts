@@ -118,10 +118,8 @@ test('--rules on the command line: a command is told its risk, and a server is g
   expect(printed.mock.calls.flat().join('')).toBe('high\n  Prints data of our customers.\n');
   printed.mockRestore();
   const server = withTrustedOptions(new Command()).parse(['--rules', example], { from: 'user' });
-  const { policy: options } = await takeTrusted(server.opts<TrustedOptions>());
-  const { outcome } = await policy(options as object).judge({
-    action: 'run',
-    command: 'customer-db export x',
-  });
+  const { policy: options, guards } = await takeTrusted(server.opts<TrustedOptions>());
+  const judged = policy({ ...(options as object), analyzers: guards });
+  const { outcome } = await judged.judge({ action: 'run', command: 'customer-db export x' });
   expect(outcome).toBe('deny');
 });
