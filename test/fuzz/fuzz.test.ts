@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { describe as describeFailures, type FuzzOptions, fuzz } from './drive.js';
 import { type SurfaceName, surfaces } from './surfaces/index.js';
 
-const seconds = 4;
+const seconds = 3;
 
 /** Other runs have other seeds only where somebody asks for them: a change is judged by what it changed. */
 const seed = 1;
