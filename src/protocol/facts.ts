@@ -1,7 +1,10 @@
-/** The facts behind an isolation tier: each is a code, whether it is enforced, and values. Sentences are made here alone. */
+/**
+ * The facts behind an isolation tier: each is a code, whether it is enforced, and values. Only this file makes
+ * sentences of them.
+ */
 import * as z from 'zod';
 
-/** One limit: how much, of what unit of work, and who enforces it. `null`: no number of its own. */
+/** One limit: how much, per what, and who enforces it. `null`: no separate number. */
 const limit = {
   limit: z.number().nullable(),
   /** `cell`: for all of its processes together. `process`, `place`: for each of them. `user`: shared with others of the same user. */
@@ -18,7 +21,7 @@ const limit = {
     'watch',
     'nobody',
   ]),
-  /** The cell is gone as a whole when it reaches the limit. */
+  /** The whole cell ends when it reaches the limit. */
   endsCell: z.boolean().optional(),
 };
 
@@ -139,7 +142,7 @@ export type Fact = {
 /** The names of all isolation facts. */
 export const factCodes = Object.keys(definitions) as [FactCode, ...FactCode[]];
 
-/** Values of a code that is not known here, or that do not belong to it, are refused. */
+/** Refuses values of an unknown code, or that do not belong to the code. */
 export const factSchema = z.discriminatedUnion(
   'code',
   factCodes.map((code) =>

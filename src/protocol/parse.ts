@@ -3,7 +3,7 @@ import type { ActionTable } from './action.js';
 import { type Action, type ActionName, actions, type Observation } from './actions/index.js';
 import { WorkcellError } from './errors.js';
 
-/** Checks what a caller sent and fills in defaults; every problem is named with its path. */
+/** Checks what a caller sent and fills in defaults; names every problem with its path. */
 export function parseAction(value: unknown, known: ActionTable = actions): Action {
   const name = (value as { action?: unknown } | null | undefined)?.action;
   const definition = typeof name === 'string' && Object.hasOwn(known, name) ? known[name] : undefined;
@@ -42,7 +42,7 @@ function isShallow(value: unknown, levels: number): boolean {
   return true;
 }
 
-/** Checks what an executor answered. An executor may sit in a cell, so its answer is not trusted. */
+/** Checks what an executor answered. An executor may be in a cell, so do not trust its answer. */
 export function parseObservation<Name extends ActionName>(
   name: Name,
   value: unknown,

@@ -1,6 +1,6 @@
 /**
  * The way of every action: validate → record → judge → record → execute → mask → record → answer. An action runs once
- * it and the decision about it are kept, and is answered once its outcome is.
+ * the store has it and the decision about it; the caller gets the answer once the store has the outcome.
  */
 
 import {
@@ -40,13 +40,13 @@ type Guard = (action: JudgedAction, context: GuardContext) => Promise<void>;
 
 interface GuardContext {
   readonly workspace: string;
-  /** Which cell it is for: what is approved for one is not for another. */
+  /** The cell of the action: an approval for one cell does not count in another. */
   readonly cell: string;
   /** What the fields of the action are. */
   readonly definition: ActionDefinition | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly statedRisk?: ExecuteContext['statedRisk'];
-  /** Where the shell of the action's session is, as far as is known; null when a new one starts. */
+  /** Where the shell of the action's session is, if known; null when a new one starts. */
   readonly cwd?: string | null | undefined;
   readonly record: (decision: Decision) => void;
 }
@@ -57,7 +57,7 @@ export interface Mask {
   observation<Name extends ActionName>(observation: Observation<Name>): Promise<Observation<Name>>;
   error(error: ErrorBody): Promise<ErrorBody>;
   /**
-   * For the progress of one action; a piece that may be the beginning of a secret is held back until more is known.
+   * For the progress of one action. Holds back a piece that may be the beginning of a secret until more is known.
    * `from`: byte positions of streams before which nothing is shown.
    */
   open(from?: Readonly<Record<string, number>>): {
@@ -66,7 +66,9 @@ export interface Mask {
   };
   /** Bytes before or after a piece that can be part of a secret which the piece cuts. */
   readonly reach: number;
-  /** A part of some bytes, with what is hidden in the whole of them. `sameLength`: one mark for each hidden byte. */
+  /**
+   * A part of some bytes, masked with what is secret in the whole of them. `sameLength`: one mark for each masked byte.
+   */
   within(bytes: Buffer, start: number, end: number, sameLength: boolean): Promise<Buffer>;
   /** For one stream of bytes; as many come out as go in. */
   bytes(): { write(chunk: Uint8Array): Uint8Array; end(): Uint8Array };
@@ -92,13 +94,13 @@ export interface Trusted {
    * recorded and not judged.
    */
   readonly before?: ((action: string, take: TakeOwn) => Promise<void> | undefined) | undefined;
-  /** The value of a secret that may be sent to a host; throws `denied` for any other. */
+  /** The value of a secret that may go to a host; throws `denied` for any other. */
   readonly credential?: ((name: string, host: string) => Promise<string>) | undefined;
-  /** Told of each action once it has ended or was refused. */
+  /** Gets each action once it has ended or failed. */
   readonly audit?: ((effect: Effect) => void | Promise<void>) | undefined;
   /** Told of each action, and of what led to its end. */
   readonly logger?: Logger | undefined;
-  /** Lets go of what these parts hold open, once the runtime is closed. */
+  /** Releases what these parts hold open, after the runtime closed. */
   readonly release?: (() => void) | undefined;
 }
 
@@ -108,7 +110,7 @@ export interface Pipeline extends Trusted {
   readonly workspace: string;
   /** The id of the cell. */
   readonly cell: string;
-  /** Where the shells of the cell said that they are, by session; null for one that was closed. */
+  /** The directories that the shells of the cell reported, by session; null for a closed one. */
   readonly shells?: Map<string, string | null> | undefined;
 }
 
@@ -119,9 +121,9 @@ export interface Origin {
   readonly signal?: AbortSignal | undefined;
   /** How risky the caller finds the action. */
   readonly statedRisk?: ExecuteContext['statedRisk'];
-  /** Progress is marked in the stream although the caller asks for none. */
+  /** Marks progress in the stream although the caller asks for none. */
   readonly marked?: boolean | undefined;
-  /** Told the id of the event of the action, once it has one. */
+  /** Gets the id of the action's event, once it has one. */
   readonly onRecorded?: ((id: number) => void) | undefined;
 }
 
@@ -172,8 +174,8 @@ function stated({ signal, statedRisk }: ExecuteContext): Pick<Origin, 'signal' |
 }
 
 /**
- * Carries out what the owner of the runtime asks for. That is nothing of the agent's, so nobody judges it; it is recorded
- * like everything else, with `shown` in place of fields that are too long for a record.
+ * Runs what the owner of the runtime asks for. It is not the agent's, so nobody judges it. It is recorded like
+ * everything else, with `shown` in place of fields that are too long for a record.
  */
 export async function executeForOwner<Name extends ActionName>(
   pipeline: Pipeline,
@@ -190,7 +192,7 @@ export async function executeForOwner<Name extends ActionName>(
   });
 }
 
-/** An archive is judged by what it would write, where somebody judges: then it is kept on this side until that is known. */
+/** With guards, an archive is judged by what it would write, so keep it on this side until that is known. */
 export async function uploadFile(
   pipeline: Pipeline,
   path: string,
@@ -212,7 +214,7 @@ export async function uploadFile(
     return transfer(pipeline, asked, signal, send(content));
   const { keepArchive } = await import('./judged-archive.js');
   const kept = await keepArchive(content, format).catch((error: unknown) => ({ error }));
-  // What cannot be read fails here, and is recorded as what it is.
+  // An unreadable archive fails here and is recorded as what it is.
   if ('error' in kept)
     return transfer({ ...pipeline, guards: [] }, asked, signal, () => Promise.reject(kept.error));
   using archive = kept;
@@ -220,7 +222,7 @@ export async function uploadFile(
   return await transfer(pipeline, { ...asked, members, sha256 }, signal, send(archive.content));
 }
 
-/** Recorded as done when its bytes begin to come; what breaks off later meets whoever reads them. */
+/** Recorded as done when its bytes begin to come; the reader sees a later failure. */
 export function downloadFile(
   pipeline: Pipeline,
   path: string,
@@ -245,7 +247,7 @@ export function openTerminal(pipeline: Pipeline, options: TerminalOptions): Prom
   });
 }
 
-/** Gives the way to a port of the cell, for any number of connections. What goes through them is not masked. */
+/** Opens the way to a port of the cell, for any number of connections. Nothing masks what goes through them. */
 export function openPort(
   pipeline: Pipeline,
   port: number,
@@ -259,7 +261,7 @@ export function openPort(
   });
 }
 
-/** Judges and records what a verb was asked for; its own steps are then taken with a pipeline that judges no more. */
+/** Judges and records the request of a verb, then runs its steps with a pipeline that does not judge them again. */
 export function performVerb<Result>(
   pipeline: Pipeline,
   asked: JudgedAction & { readonly action: keyof typeof verbs },
@@ -271,7 +273,7 @@ export function performVerb<Result>(
   });
 }
 
-/** For what is a stream and no action of the wire: it is checked, judged and recorded like one. */
+/** For a stream that is no action of the wire: checks, judges and records it like one. */
 async function transfer<Result>(
   pipeline: Pipeline,
   action: JudgedAction & { readonly action: keyof typeof verbs },
@@ -289,7 +291,7 @@ async function transfer<Result>(
   });
 }
 
-/** Records an action, has it judged, and sees to it that whatever fails is recorded and leaves as one kind of error. */
+/** Records an action, judges it, and makes sure that every failure is recorded and leaves as one kind of error. */
 async function accompany<Result>(
   { events, guards = [], mask, audit, logger, workspace, cell, shells }: Pipeline,
   action: JudgedAction,
@@ -330,7 +332,7 @@ async function accompany<Result>(
     if (logger !== undefined) logAction(logger, cell, action.action, begun, { error: error.toJSON() });
     events.append({ kind: 'error', cause, error: error.toJSON() }, 'environment');
     await audit?.({ action: shown, decision, error: error.toJSON() });
-    // The failure is what the caller must hear of, also where it is that nothing can be kept.
+    // The caller must hear of the failure, even if the store cannot keep it.
     await events.kept()?.catch(() => {});
     throw error;
   }

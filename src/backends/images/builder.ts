@@ -1,4 +1,4 @@
-/** Builds runtime images: which of them is there already, which part is made anew, and what they are called. */
+/** Builds runtime images: which exist already, which part to rebuild, and their names. */
 import { packageVersion } from '../../base/package-version.js';
 import { environmentSchema } from '../../protocol/actions/common.js';
 import { describeIssues, WorkcellError } from '../../protocol/index.js';
@@ -27,7 +27,7 @@ export interface BuildOptions {
   readonly variables?: Readonly<Record<string, string>> | undefined;
   /** The network of those commands, as the engine names it. Default: as the engine has it. */
   readonly network?: string | undefined;
-  /** Builds anew what is there already. */
+  /** Builds even if the image exists. */
   readonly force?: boolean | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The program of a cell in one file. The package carries it; from source it is bundled when first asked for. */
+/** The program of a cell in one file. The package contains it; a source checkout bundles it on first use. */
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -43,7 +43,7 @@ async function bundleScript(entry: string): Promise<Uint8Array> {
     legalComments: 'none',
     logLevel: 'silent',
     charset: 'ascii',
-    // Found beside the script: a native module, and packages that read files of their own.
+    // Loaded from beside the script: a native module, and packages that read their own files.
     external: ['@lydell/*', ...wholePackages],
     define: { 'import.meta.url': 'scriptUrl', bundledVersion: JSON.stringify(packageVersion()) },
     banner: { js: "const scriptUrl = require('node:url').pathToFileURL(__filename).href;" },

@@ -1,4 +1,4 @@
-/** One cell: from its code to all that came of it. */
+/** One code cell: from its code to its outcome. */
 import * as z from 'zod';
 import type { ExecuteContext } from '../../../protocol/index.js';
 import type { Channel } from './connection-file.js';
@@ -40,7 +40,7 @@ const replySchema = z.object({
   payload: z.array(z.looseObject({ source: z.string() })).optional(),
 });
 
-/** Runs code in a kernel that runs nothing else. Settles when the kernel has told all about it, or is gone. */
+/** Runs code in a kernel that runs nothing else. Settles when the kernel has reported everything, or is gone. */
 export async function executeCell(
   kernel: Kernel,
   options: ExecutionOptions,
@@ -55,7 +55,7 @@ export async function executeCell(
   }
 }
 
-/** Runs code that belongs to nobody's cell; gives the text of an expression evaluated after it, where that worked. */
+/** Runs code outside of any code cell; returns the text of an expression evaluated after it, if that worked. */
 export async function executeSilently(
   kernel: Kernel,
   code: string,

@@ -83,7 +83,7 @@ interface Work {
   readonly slices: TimeSlices;
 }
 
-/** A cell chooses how much there is to look through, so the program goes on with other things meanwhile. */
+/** A cell chooses how much there is to search, so yield to other work meanwhile. */
 async function maskObserved(given: unknown, work: Work, level = 0): Promise<unknown> {
   const { matcher, slices } = work;
   if (slices.isOver) await slices.next();
@@ -195,7 +195,7 @@ function openProgress(
   };
 }
 
-/** What a reader gets who asked for a stream from a position on. A mark that begins before it stays whole. */
+/** What a reader gets from a position of a stream on. A mark that begins before it stays whole. */
 function cutBefore(
   from: number,
   { raw, text, sequence }: { raw: string; text: string; sequence: number },

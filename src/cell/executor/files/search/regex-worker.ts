@@ -1,4 +1,4 @@
-/** Matches text against regular expressions in a thread of its own, which ends if a pattern takes too long. */
+/** Matches text against regular expressions in a separate thread, which ends if a pattern takes too long. */
 import { Worker } from 'node:worker_threads';
 import { programText } from '../../../../base/program-text.js';
 import { WorkcellError } from '../../../../protocol/index.js';
@@ -36,7 +36,7 @@ interface Matched {
 
 type MatchReply = Matched | { readonly error: string };
 
-/** One thread is kept between searches: to start one takes longer than most searches. */
+/** Keep one thread between searches: starting one takes longer than most searches. */
 let idle: { worker: Worker; timer: NodeJS.Timeout } | undefined;
 
 export class Matcher {
@@ -119,7 +119,7 @@ function startWorker(): Worker {
     eval: true,
     resourceLimits: limits,
   });
-  // One that fails while nobody waits for it is not used again, and nobody needs to hear of it.
+  // Do not reuse a thread that fails while idle; nobody needs to hear of it.
   worker.on('error', () => forget(worker));
   worker.on('exit', () => forget(worker));
   return worker;

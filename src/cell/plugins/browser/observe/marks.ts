@@ -1,6 +1,6 @@
 /**
- * Draws ids onto a picture of a page. The browser itself does it, in a world of its own beside the page's scripts, which
- * share nothing with it.
+ * Draws ids onto a picture of a page. The browser itself does it, in a world that shares nothing with the page's
+ * scripts.
  */
 
 import { programText } from '../../../../base/program-text.js';
