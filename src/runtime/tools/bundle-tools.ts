@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'esbuild';
 import { bundleModule, bundleProblems, describeBundleFailure } from '../../base/bundle-module.js';
+import { inlinePrograms } from '../../base/inline-programs.js';
 import { WorkcellError } from '../../protocol/index.js';
 import type { Entrypoint } from './entrypoint.js';
 
@@ -75,7 +76,9 @@ const ownToolkit = /^workcell\/toolkits\/([\w-]+)$/;
 /** This package as tools see it in a cell. */
 const ownModules: Plugin = {
   name: 'workcell',
-  setup({ onResolve }) {
+  setup(build) {
+    const { onResolve } = build;
+    void inlinePrograms([join(here, 'toolkits')]).setup(build);
     onResolve({ filter: /^workcell(?:$|\/)/ }, ({ path }) => {
       const toolkit = ownToolkit.exec(path)?.[1];
       if (toolkit !== undefined) return { path: join(here, 'toolkits', `${toolkit}-toolkit${extension}`) };

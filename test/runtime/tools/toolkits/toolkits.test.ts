@@ -11,8 +11,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { bundleEntries } from '../../../../src/runtime/tools/bundle-tools.js';
 import type { FunctionTool } from '../../../../src/runtime/tools/function-tool.js';
+import type { openKit } from '../../../../src/runtime/tools/inside/open-kit.js';
 import { loadTools } from '../../../../src/runtime/tools/load-tools.js';
 import { codeToolkit } from '../../../../src/runtime/tools/toolkits/code-toolkit.js';
 import { filesToolkit } from '../../../../src/runtime/tools/toolkits/files-toolkit.js';
@@ -42,6 +45,19 @@ test.each(['code', 'files', 'git', 'math', 'search', 'terminal'])(
     expect((await loadTools(`workcell/toolkits/${name}`)).length).toBeGreaterThan(0);
   },
 );
+
+test('code runs from a bundle, which holds the programs of the interpreters', async () => {
+  const entry = { shown: 'code', module: 'workcell/toolkits/code' };
+  const file = join(folder(), 'kit.mjs');
+  writeFileSync(file, await bundleEntries([entry], process.cwd()));
+  const { open }: { open: () => ReturnType<typeof openKit> } = await import(pathToFileURL(file).href);
+  const run = (await open()).get('execute_code');
+  const context = { progress() {}, signal: new AbortController().signal };
+  for (const language of ['python', 'javascript']) {
+    const { json = '' } = (await run?.({ language, code: '6 * 7' }, context)) ?? {};
+    expect(JSON.parse(json)).toMatchObject({ value: '42', error: null });
+  }
+});
 
 test('math', async () => {
   const call = caller(mathToolkit());
