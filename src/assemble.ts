@@ -13,11 +13,11 @@ import {
   shortfall,
   WorkcellError,
 } from './protocol/index.js';
-import type { McpServers } from './protocol/mcp-servers.js';
+import type { McpServers } from './protocol/mcp-server-schema.js';
 import type { PluginSpec } from './protocol/plugin-spec.js';
+import { connectWhenUsed } from './runtime/connect-when-used.js';
 import { type StoreAccess, type StoreOptions, storeAccess } from './runtime/events/open.js';
 import type { EventStream } from './runtime/events/stream.js';
-import { connectWhenUsed } from './runtime/mcp-servers.js';
 import type { RunDefaults, Runtime } from './runtime/runtime.js';
 import { type Logger, logStatus } from './runtime/runtime-log.js';
 import type {
@@ -110,6 +110,8 @@ export async function readTrusted(
     names: security.guards ?? [],
     isOwn,
   });
+  const files = { key: 'security.rule_files', what: 'rule file', names: security.rule_files ?? [] };
+  codeDirectory(config, { ...files, isOwn: () => false });
   const entries = names.map(async (name) => {
     const { reach, commands, hosts, ...reference } = named[name] ?? {};
     return [name, { value: await readSecret(`secrets.${name}`, reference), reach, commands, hosts }] as const;

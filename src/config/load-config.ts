@@ -2,7 +2,7 @@
 import { lstatSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { z } from 'zod';
-import { type Config, configSchema } from '../protocol/config.js';
+import type { Config } from '../protocol/config.js';
 import { WorkcellError } from '../protocol/errors.js';
 import { changeMarked, choicesOf, toOptionNames, unwrap } from './config-schema.js';
 import { generalSettings } from './config-settings.js';
@@ -10,7 +10,7 @@ import { type Entry, fromEnvironment, fromOptions } from './entries.js';
 import { untrusted } from './file.js';
 import { type FileEntries, type NotHonoured, readFiles, refuseSecrets, refuseWidening } from './layers.js';
 import { didYouMean, nearest } from './nearest.js';
-import type { Table } from './plain-table.js';
+import { isTable, type Table } from './plain-table.js';
 import { describeProblems } from './problems.js';
 import { redact } from './redact.js';
 
@@ -51,11 +51,11 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const { cwd, overrides = {}, file, lenient = false } = options;
   const env = file === false ? {} : options.env;
   const { entries: written, ...read } =
-    file === false ? noFiles : await readFiles({ cwd, env, file, check, lenient });
+    file === false ? noFiles : await readFiles({ cwd, env, file, check: checkEntry, lenient });
   if (!lenient) refuseWidening(read.notHonoured);
   const given = [...(await fromEnvironment(env)), ...(await fromOptions(overrides))];
   for (const entry of given) {
-    check(entry);
+    checkEntry(entry);
     refuseSecrets(entry, `chmod 600 FILE`);
   }
   const effective = new Map(
@@ -64,7 +64,8 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   return { ...read, ...assemble(effective) };
 }
 
-function check({ setting, value, source }: Entry): void {
+/** Throws `invalid-config` for a value that its setting does not accept. */
+export function checkEntry({ setting, value, source }: Entry): void {
   const { key, schema } = setting;
   const named = toOptionNames(value, schema);
   const result = schema.safeParse(named);
@@ -145,39 +146,47 @@ function refuseLinks({ setting: { key }, source }: Entry, base: string, path: st
 }
 
 /** The same for every load; what is not set needs no check. */
-const defaults = new Map(
-  generalSettings.map(({ key, schema }) => {
+const defaults = generalSettings.reduce<{ values: Table; sources: Record<string, string>; shown: Table }>(
+  (all, { key, schema }) => {
     const value: unknown = schema.parse(undefined);
-    return [key, { value, shown: redact(key, value) }];
-  }),
+    put(all.values, key, value);
+    all.sources[key] = 'default';
+    all.shown[key] = redact(key, value);
+    return all;
+  },
+  { values: {}, sources: {}, shown: {} },
 );
 
 function assemble(
   effective: ReadonlyMap<string, Entry>,
 ): Pick<LoadedConfig, 'values' | 'backendOptions' | 'sources' | 'shown'> {
-  const general: Record<string, Table | unknown> = {};
+  const values = Object.fromEntries(
+    Object.entries(defaults.values).map(([name, value]) => [name, isTable(value) ? { ...value } : value]),
+  );
   const backendOptions: Record<string, Table> = {};
-  const sources: Record<string, string> = {};
-  const shown: Table = {};
-  for (const setting of generalSettings) {
-    const [section, name] = setting.key.split('.') as [string, string?];
-    const entry = effective.get(setting.key);
-    const value = entry?.value ?? defaults.get(setting.key)?.value;
-    sources[setting.key] = entry?.source ?? 'default';
-    shown[setting.key] =
-      entry === undefined ? defaults.get(setting.key)?.shown : redact(setting.key, entry.value);
-    if (name === undefined) general[section] = value;
-    else general[section] = { ...(general[section] as Table | undefined), [name]: value };
-  }
+  const sources = { ...defaults.sources };
+  const shown = { ...defaults.shown };
   for (const { setting, value, source } of effective.values()) {
     const { key, option, schema } = setting;
-    if (option === undefined) continue;
-    backendOptions[option.backend] = {
-      ...backendOptions[option.backend],
-      [option.name]: toOptionNames(value, schema),
-    };
+    if (option === undefined) put(values, key, schema.parse(value));
+    else
+      backendOptions[option.backend] = {
+        ...backendOptions[option.backend],
+        [option.name]: toOptionNames(value, schema),
+      };
     sources[key] = source;
     shown[key] = redact(key, value);
   }
-  return { values: configSchema.parse(general), backendOptions, sources, shown };
+  return { values: values as Config, backendOptions, sources, shown };
+}
+
+/** `sandbox.timeout` stands in the table `sandbox`. */
+function put(table: Table, key: string, value: unknown): void {
+  const [section, name] = key.split('.') as [string, string?];
+  if (name === undefined) {
+    table[section] = value;
+    return;
+  }
+  table[section] ??= {};
+  (table[section] as Table)[name] = value;
 }

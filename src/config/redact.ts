@@ -23,6 +23,11 @@ export function redact(key: string, value: unknown): unknown {
   return isTable(value) ? mapValues(value, (entry, inner) => redact(inner, entry)) : value;
 }
 
+/** True for what is called like a secret. */
+export function isSecretName(name: string): boolean {
+  return secretName.test(name);
+}
+
 /** A secret is shown by where it comes from. */
 function redactReference(value: unknown): unknown {
   if (!isTable(value)) return hidden;

@@ -141,6 +141,10 @@ export const securitySchema = z
       'Who judges the risk of actions: `rules`, `llm`, or packages and files that export an analyzer. With any other key of the policy and without guards: `rules`.',
       z.array(z.string().min(1)).describe('a list of rules, llm, packages or files').optional(),
     ),
+    rule_files: about(
+      'Files with rules of your own, which the guard `rules` then judges by, too.',
+      z.array(filePath()).describe('a list of files').optional(),
+    ),
     ...decisions,
     policy_file: about(
       'A TOML or JSON file with `rules`, `on_risk`, `mode` and `outside_workspace`. What stands here wins over it, and its rules come after those here.',

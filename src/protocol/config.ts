@@ -5,7 +5,7 @@ import { about, filePath, storeName } from './config-marks.js';
 import { secretsSchema, securitySchema } from './config-security.js';
 import { factCodes } from './facts.js';
 import { isolationTiers } from './isolation.js';
-import { mcpServersSchema } from './mcp-servers.js';
+import { mcpServersSchema } from './mcp-server-schema.js';
 import { pluginSpecSchema } from './plugin-spec.js';
 
 export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;

@@ -70,6 +70,7 @@ const samples: Record<string, string> = {
   'events.max_bytes': '1048576',
   'log.level': '"silent"',
   'security.guards': '["rules"]',
+  'security.rule_files': '["evil.toml"]',
   'security.rules': '[{ decision = "deny", command = "git push *" }]',
   'security.on_risk': '{ high = "allow" }',
   'security.mode': '"never"',

@@ -42,6 +42,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => model.listen(0, '127.0.0.1', resolve));
   mkdirSync(join(directory, 'kit'));
   file('token', `${secrets.FROM_FILE}\n`);
+  file('rules.toml', '[[rules]]\nprograms = "deployctl"\nhigh = "Changes what customers see."\n');
   file('policy.toml', '[[rules]]\ndecision = "deny"\ncommand = "touch from-file*"\n');
   file(
     'late.mjs',
@@ -58,6 +59,7 @@ beforeAll(async () => {
     `
 [security]
 guards = ["rules", "llm", "./late.mjs"]
+rule_files = ["rules.toml"]
 policy_file = "policy.toml"
 outside_workspace = "deny"
 rules = [{ decision = "deny", command = "git push *", reason = "Pushing is for people." }]
@@ -102,6 +104,7 @@ test.each([
   ['a rule of the policy file', 'touch from-file'],
   ['a rule in code', 'touch code'],
   ['the rules by name', 'rm -rf /'],
+  ['a rule file of your own', 'deployctl rollout'],
   ['the model', 'echo forbidden-word'],
   ['a guard from a file', 'true late'],
 ])('%s refuses', async (_who, command) => {

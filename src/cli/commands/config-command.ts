@@ -3,11 +3,53 @@ import { withConfigOption } from '../cell-options.js';
 import { plainText } from '../sanitize.js';
 import { dim, formatTable } from '../text-table.js';
 
-/** `workcell config`: what is in force, and why. */
+const notes = `
+"import" reads the configuration file of OpenHands and prints the settings that
+say the same. Standard error says of each key that has none why. Secrets are not
+copied: the settings refer to variables that you set.
+
+Examples:
+  $ workcell config                          what is in force, and why
+  $ workcell config import openhands.toml -o ~/.config/workcell/config.toml`;
+
+/** `workcell config`: what is in force, and why; and the settings that another program's file comes to. */
 export function configCommand(): Command {
-  return withConfigOption(new Command('config').description('Print your settings and where each came from'))
-    .option('--json', 'print one line of JSON')
-    .action(printConfig);
+  const show = (command: Command) =>
+    withConfigOption(command).option('--json', 'print one line of JSON').action(printConfig);
+  const config = show(new Command('config').description('Print your settings and where each came from'));
+  const inner = [
+    show(new Command('show').description('Print your settings and where each came from')),
+    new Command('import')
+      .description('Print the settings that a configuration file of OpenHands comes to')
+      .argument('<file>', 'the config.toml of OpenHands')
+      .option('-o, --output <file>', 'write them to a new file that only you can read')
+      .action(importConfig),
+  ];
+  for (const command of inner) {
+    command
+      .exitOverride()
+      .helpOption('-h, --help', 'print help')
+      .configureOutput({ outputError: () => {} });
+    config.addCommand(command);
+  }
+  return config.addHelpText('after', notes);
+}
+
+async function importConfig(file: string, { output }: { output?: string }): Promise<void> {
+  const { readFileSync, writeFileSync } = await import('node:fs');
+  const { stringify } = await import('smol-toml');
+  const { backendNames } = await import('../../backends/index.js');
+  const { defaultPlugins } = await import('../../cell/plugins/builtin.js');
+  const { parseConfigFile } = await import('../../config/file.js');
+  const { importOpenHands } = await import('../../config/import/openhands.js');
+  const text = readFileSync(file, 'utf8');
+  const content = parseConfigFile({ path: file, text, isPrivate: false });
+  const imported = await importOpenHands(content, { backends: backendNames, plugins: defaultPlugins });
+  const written = `${stringify(imported.settings).trim()}\n`;
+  if (output === undefined) process.stdout.write(written);
+  else writeFileSync(output, written, { flag: 'wx', mode: 0o600 });
+  for (const { key, reason } of imported.notes)
+    process.stderr.write(`workcell: ${plainText(`${key}: ${reason}`)}\n`);
 }
 
 async function printConfig(options: { config?: string | false; json?: true }): Promise<void> {

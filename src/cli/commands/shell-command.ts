@@ -9,8 +9,9 @@ interface ShellCommandOptions extends CellOptions {
 }
 
 const notes = `
-Connects your terminal as ssh does: programs in the cell may set its title or its
-clipboard. End the shell with "exit" or Ctrl-D; workcell exits with its code.
+Connects your terminal as ssh does: programs in the cell may set its title or
+its clipboard. End the shell with "exit" or Ctrl-D; workcell exits with its
+code.
 
 Examples:
   $ workcell shell

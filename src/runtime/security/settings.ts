@@ -53,16 +53,21 @@ async function guardsOf(
   given: readonly Analyzer[] | undefined,
   settings: TrustedSettings,
 ): Promise<readonly Analyzer[] | undefined> {
-  const { guards: names } = settings.security;
+  const { guards: named, rule_files: files } = settings.security;
+  // Rules of one's own are for the guard that judges by rules.
+  const names = files === undefined ? named : [...(named ?? []), 'rules'];
   if (names === undefined) return given;
   const known = given ?? [];
-  const missing = [...new Set(names)].filter((name) => !known.some((guard) => guard.name === name));
+  const isKnown = (name: string) => known.some((guard) => guard.name === name);
+  const missing = [...new Set(names)].filter(
+    (name) => !isKnown(name) || (name === 'rules' && files !== undefined),
+  );
   return [...known, ...(await Promise.all(missing.map((name) => openGuard(name, settings))))];
 }
 
 async function openGuard(name: string, settings: TrustedSettings): Promise<Analyzer> {
-  if (name === 'rules') return (await import('./analyzers/rules.js')).rules();
-  const { llm } = settings.security;
+  const { llm, rule_files: extend } = settings.security;
+  if (name === 'rules') return (await import('./analyzers/rules.js')).rules({ extend });
   if (name !== 'llm' || llm === undefined) return settings.loadGuard(name);
   const { llmGuard } = await import('./llm-guard/llm-guard.js');
   return llmGuard({

@@ -5,7 +5,7 @@ import {
   mcpServerNameSchema,
   type mcpServerSchema,
   mcpServersSchema,
-} from '../../../protocol/mcp-servers.js';
+} from '../../../protocol/mcp-server-schema.js';
 
 export type ServerConfig = z.output<typeof mcpServerSchema>;
 

@@ -1,6 +1,6 @@
 /** MCP servers that the owner of a runtime has named: connected when MCP is first used, because most work needs none. */
 import { WorkcellError } from '../protocol/index.js';
-import type { McpServers } from '../protocol/mcp-servers.js';
+import type { McpServers } from '../protocol/mcp-server-schema.js';
 import type { Trusted } from './pipeline.js';
 
 /** What the pipeline does before the actions that need the servers. One that cannot be used fails the action, and is tried again. */

@@ -1,0 +1,187 @@
+/** A configuration of OpenHands with every key that it has, and what becomes of each. */
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'smol-toml';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Imported, importOpenHands } from '../../../src/config/import/openhands.js';
+import {
+  agentKeys,
+  coreKeys,
+  kubernetesKeys,
+  sandboxKeys,
+  securityKeys,
+} from '../../../src/config/import/openhands-keys.js';
+import { loadConfig } from '../../../src/config/load-config.js';
+import { workcell } from '../../cli/workcell.js';
+
+const file = fileURLToPath(new URL('openhands.toml', import.meta.url));
+const full = parse(readFileSync(file, 'utf8'));
+const here = {
+  backends: ['cli', 'docker', 'local', 'remote', 'sandbox'],
+  plugins: ['browser', 'jupyter', 'mcp', 'tools', 'vscode'],
+};
+
+let imported: Imported;
+beforeAll(async () => {
+  imported = await importOpenHands(full, here);
+});
+const reasonOf = (key: string) => imported.notes.find((note) => note.key === key)?.reason;
+
+test('the sample has every key that is known, and no other', () => {
+  const sections = {
+    core: coreKeys,
+    sandbox: sandboxKeys,
+    kubernetes: kubernetesKeys,
+    security: securityKeys,
+  };
+  for (const [name, keys] of Object.entries(sections))
+    expect(Object.keys(full[name] as object).sort()).toEqual(Object.keys(keys).sort());
+  const agent = Object.keys(full.agent as object).filter((key) => key !== 'RepoExplorerAgent');
+  expect(agent.sort()).toEqual(Object.keys(agentKeys).sort());
+});
+
+test('what has a setting becomes it', () => {
+  expect(imported.settings).toEqual({
+    backend: 'docker',
+    workspace: '/srv/work',
+    plugins: ['mcp', 'tools', 'vscode'],
+    events: { store: 'sqlite:/var/lib/openhands/workcell.db' },
+    log: { level: 'debug' },
+    sandbox: {
+      timeout: 120,
+      runtime_startup_env_vars: {
+        CI: 'true',
+        GIT_AUTHOR_NAME: 'openhands',
+        GIT_COMMITTER_NAME: 'openhands',
+        GIT_AUTHOR_EMAIL: 'openhands@all-hands.dev',
+        GIT_COMMITTER_EMAIL: 'openhands@all-hands.dev',
+      },
+    },
+    security: { confirm: 'terminal', guards: ['rules'] },
+    secrets: {
+      NPM_TOKEN: { env: 'NPM_TOKEN', reach: 'env' },
+      FILES_API_KEY: { env: 'FILES_API_KEY', reach: 'env' },
+      MCP_SSE_1_API_KEY: { env: 'MCP_SSE_1_API_KEY', reach: 'env' },
+      MCP_HTTP_0_API_KEY: { env: 'MCP_HTTP_0_API_KEY', reach: 'env' },
+    },
+    mcp: {
+      servers: {
+        'sse-0': { type: 'sse', url: 'https://sse.example/sse' },
+        'sse-1': {
+          type: 'sse',
+          url: 'https://key.example/sse',
+          headers: { authorization: 'Bearer ${MCP_SSE_1_API_KEY}' },
+        },
+        'http-0': {
+          type: 'http',
+          url: 'https://http.example/mcp',
+          headers: { authorization: 'Bearer ${MCP_HTTP_0_API_KEY}' },
+        },
+        files: {
+          command: 'npx',
+          args: ['-y', '@modelcontextprotocol/server-filesystem', '/workspace'],
+          env: { LOG: '1', FILES_API_KEY: '${FILES_API_KEY}' },
+        },
+      },
+    },
+    backends: {
+      docker: {
+        image: 'ghcr.io/example/runtime:1',
+        platform: 'linux/amd64',
+        keep_alive: true,
+        gpu: ['0', '1'],
+        network: 'bridge',
+        networks: ['backend'],
+        volumes: ['/data:/data:ro', 'cache:/cache'],
+        limits: { memory_bytes: 4 * 1024 ** 3, cpus: 2, pids: 512 },
+        oci_runtime: 'runsc',
+      },
+    },
+  });
+});
+
+/** Keys whose value in the sample is taken over, or is what happens anyway. */
+const taken = new Set([
+  ...['runtime', 'enable_browser', 'run_as_openhands', 'workspace_base', 'workspace_mount_path', 'debug'].map(
+    (key) => `core.${key}`,
+  ),
+  ...['git_user_name', 'git_user_email', 'file_store', 'file_store_path'].map((key) => `core.${key}`),
+  ...[
+    'timeout',
+    'runtime_startup_env_vars',
+    'base_container_image',
+    'runtime_container_image',
+    'platform',
+  ].map((key) => `sandbox.${key}`),
+  ...['keep_runtime_alive', 'enable_gpu', 'cuda_visible_devices', 'use_host_network', 'volumes'].map(
+    (key) => `sandbox.${key}`,
+  ),
+  'sandbox.additional_networks',
+  'security.confirmation_mode',
+  ...Object.keys(agentKeys)
+    .filter((key) => !['enable_editor', 'enable_llm_editor', 'disabled_microagents'].includes(key))
+    .map((key) => `agent.${key}`),
+]);
+
+describe('every other key is told of, with a reason', () => {
+  const keys = Object.entries(full)
+    .filter(([section]) => section !== 'mcp')
+    .flatMap(([section, table]) => Object.keys(table as object).map((key) => `${section}.${key}`));
+
+  test.each(keys)('%s', (key) => {
+    expect(reasonOf(key) === undefined).toBe(taken.has(key));
+  });
+
+  test('in words that say what to do', () => {
+    expect(reasonOf('sandbox.docker_runtime_kwargs')).toBe('there is no option for shm_size');
+    expect(reasonOf('sandbox.runtime_extra_deps')).toContain('workcell images build --extra-deps');
+    expect(reasonOf('security.security_analyzer')).toContain('the rules judge in its place');
+    expect(reasonOf('mcp.shttp_servers.0.timeout')).toContain('each call has its own time limit');
+    expect(reasonOf('mcp.shttp_servers.0.api_key')).toContain('set the variable MCP_HTTP_0_API_KEY');
+  });
+});
+
+test('no secret is copied, neither into settings nor into notes', () => {
+  expect(readFileSync(file, 'utf8')).toContain('hunter2');
+  expect(JSON.stringify(imported)).not.toContain('hunter2');
+});
+
+test.each([
+  ['remote', undefined, 'there is no backend for the remote-runtime API'],
+  ['kubernetes', undefined, 'there is no backend "kubernetes" here'],
+  ['local', 'local', undefined],
+])('runtime = "%s" becomes backend %s', async (runtime, backend, reason) => {
+  const { settings, notes } = await importOpenHands({ core: { runtime } }, here);
+  expect(settings.backend).toBe(backend);
+  const found = notes.find(({ key }) => key === 'core.runtime')?.reason;
+  if (reason === undefined) expect(found).toBeUndefined();
+  else expect(found).toContain(reason);
+});
+
+test('confirmation without an analyzer asks about everything, and unknown keys are told of', async () => {
+  const { settings, notes } = await importOpenHands(
+    { security: { confirmation_mode: true }, sandbox: { tiemout: 3 }, nonsense: { a: 1 } },
+    here,
+  );
+  expect(settings.security).toEqual({ confirm: 'terminal', mode: 'always' });
+  expect(notes.map(({ key }) => key)).toEqual(['sandbox.tiemout', 'nonsense.a', 'sandbox']);
+});
+
+test('the command writes a file that is accepted, and says the rest on standard error', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'workcell-import-'));
+  try {
+    const output = join(directory, 'config.toml');
+    const { stdout, stderr, exitCode } = await workcell(['config', 'import', file, '--output', output]);
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 0 });
+    expect(stderr).toContain('workcell: sandbox.close_delay: nothing closes an idle cell by itself\n');
+    expect(`${stderr}${readFileSync(output, 'utf8')}`).not.toContain('hunter2');
+    expect(statSync(output).mode & 0o777).toBe(0o600);
+    const { values, backendOptions } = await loadConfig({ cwd: directory, env: {}, file: output });
+    expect(values).toMatchObject({ backend: 'docker', security: { guards: ['rules'] } });
+    expect(backendOptions.docker).toMatchObject({ image: 'ghcr.io/example/runtime:1', keepAlive: true });
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+});
