@@ -143,7 +143,7 @@ describe('the server of a local cell', () => {
     const starting = createRuntime({ backend: 'local', signal: stop.signal });
     setTimeout(() => stop.abort(), 30);
     await refusal(starting, 'cancelled');
-    expect(homes()).toEqual(before);
+    expect(homes().filter((name) => !before.includes(name))).toEqual([]);
   });
 
   test('commands keep the directory for temporary files that they would have without it', async () => {
