@@ -34,7 +34,10 @@ test('a file of this user is read, through links of this user too', () => {
   mkdirSync(join(place, 'a'));
   symlinkSync('../file', join(place, 'a', 'relative'));
   symlinkSync(join(place, 'a', 'relative'), join(place, 'absolute'));
-  expect(readTrusted(join(place, 'absolute'))).toEqual({ path: join(place, 'file'), text: 'text' });
+  const open = { path: join(place, 'file'), text: 'text', isPrivate: false };
+  expect(readTrusted(join(place, 'absolute'))).toEqual(open);
+  chmodSync(join(place, 'file'), 0o600);
+  expect(readTrusted(join(place, 'absolute'))).toEqual({ ...open, isPrivate: true });
   expect(() => readTrusted(join(place, 'absolute'), { follow: false })).toThrow(/is a symbolic link/);
 });
 
