@@ -30,7 +30,7 @@ describe('workcell tools', () => {
 
   test.each([
     [['call', 'nobody', '--entry', kit], 66, 'There is no tool "nobody"'],
-    [['call', 'add', '{"a":"x"}', '--entry', kit], 64, 'do not fit: a:'],
+    [['call', 'add', '{"a":"x"}', '--entry', kit], 64, 'are not valid: a:'],
     [['call', 'add', '[1]', '--entry', kit], 64, 'Give a JSON object'],
     [['call', 'fail', '{"what":"error"}', '--entry', kit], 70, 'Tool "fail" failed: broken'],
     [['list', '--entry', './nothing-here.ts'], 64, 'does not exist'],
