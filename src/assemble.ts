@@ -1,4 +1,5 @@
 /** What starting a cell and attaching to one have in common: settings, plugins, events, and the demands on isolation. */
+import type { Backend } from './backends/backend.js';
 import { builtinPlugins } from './cell/plugins/builtin.js';
 import { type LoadedPlugin, loadPlugins } from './cell/plugins/load-plugins.js';
 import type { Plugin } from './cell/plugins/plugin.js';
@@ -65,14 +66,17 @@ export type Report = (update: StatusUpdate) => void;
 /** The configuration, below the options that have a place in it. */
 export function readSettings(
   { config: file, minIsolation, events }: CommonOptions,
-  own: { backend?: string | undefined; workspace?: string | undefined } = {},
+  own: { backend?: string | Backend | undefined; workspace?: string | undefined } = {},
 ): Promise<LoadedConfig> {
+  const { backend, workspace } = own;
   return loadConfig({
     cwd: process.cwd(),
     env: process.env,
     file,
+    backend: typeof backend === 'object' ? backend : undefined,
     overrides: {
-      ...own,
+      backend: typeof backend === 'string' ? backend : undefined,
+      workspace,
       min_isolation: typeof minIsolation === 'object' ? minIsolation.tier : minIsolation,
       min_facts: typeof minIsolation === 'object' ? minIsolation.facts : undefined,
       'events.store': events?.store,

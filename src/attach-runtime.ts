@@ -18,7 +18,7 @@ import {
 } from './assemble.js';
 import type { CellRef } from './backends/backend.js';
 import type { LoadedPlugin } from './cell/plugins/load-plugins.js';
-import { type CellPlace, givenPlace, keeper, listCells, placeOf } from './cells.js';
+import { type CellPlace, givenPlace, type Keeper, keeper, listCells, placeOf } from './cells.js';
 import type { LoadedConfig } from './config/load-config.js';
 import { type Cell, type StatusUpdate, WorkcellError } from './protocol/index.js';
 import { EventStream } from './runtime/events/stream.js';
@@ -40,15 +40,16 @@ export async function attachRuntime(
   options: AttachRuntimeOptions = {},
 ): Promise<Runtime> {
   const { signal } = options;
-  const config = await readSettings(options);
+  const { id, place, ...found } = await refTo(cell, options);
+  const { backend } = found.keeper;
+  const { type } = backend;
+  const config = await readSettings(options, { backend });
   const early = safeLogger(options.logger, undefined);
   const onStatus = statusListener(options, early);
   logSettings(early, config);
-  const { backend: name, id, place } = await refTo(cell, options);
-  const backend = await keeper(name, 'attach to cells');
-  const given = { ...(await givenPlace([backend], options)), ...place };
+  const given = { ...givenPlace([found.keeper], options), ...place };
   const plugins = await readPlugins(options, config);
-  onStatus({ status: 'STARTING_RUNTIME', level: 'info', message: `Attaching to ${name} cell ${id}.` });
+  onStatus({ status: 'STARTING_RUNTIME', level: 'info', message: `Attaching to ${type} cell ${id}.` });
   const context = { id, onStatus, signal, plugins };
   const attached = await backend.attach(id, placeOf(backend, config, given), context);
   try {
@@ -106,11 +107,20 @@ async function open(
   }
 }
 
-async function refTo(cell: string | CellRef, options: AttachRuntimeOptions): Promise<CellRef> {
-  if (typeof cell !== 'string') return cell;
-  const { backend } = options;
-  return backend === undefined ? find(cell, options) : { backend, id: cell, place: {} };
+/** The cell with the backend that has it. One that was given as an object has to be given again. */
+async function refTo(
+  cell: string | CellRef,
+  options: AttachRuntimeOptions,
+): Promise<Omit<CellRef, 'backend'> & { keeper: Keeper }> {
+  const { backend: named } = options;
+  if (typeof cell === 'string' && named !== undefined)
+    return { id: cell, place: {}, keeper: await keeper(named, doing) };
+  const { id, place, backend } = typeof cell === 'string' ? await find(cell, options) : cell;
+  const isGiven = typeof named === 'object' && named.type === backend;
+  return { id, place, keeper: await keeper(isGiven ? named : backend, doing) };
 }
+
+const doing = 'attach to cells';
 
 async function find(id: string, options: AttachRuntimeOptions): Promise<CellRef> {
   const reasons: string[] = [];

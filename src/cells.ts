@@ -1,14 +1,21 @@
 /** Cells that were started with `keepAlive`, of all backends that can find theirs again. */
 import { readSettings, reasonOf } from './assemble.js';
 import type { Backend, CellInfo } from './backends/backend.js';
-import { type BackendName, type BackendPlace, backendNames, loadBackend } from './backends/index.js';
+import {
+  type BackendPlace,
+  type BackendSpec,
+  backendNames,
+  checkBackend,
+  loadBackend,
+} from './backends/index.js';
 import type { LoadedConfig } from './config/load-config.js';
+import { resolveBackend } from './config/outside-backends.js';
 import { WorkcellError } from './protocol/index.js';
 
 /** Where kept cells are looked for. What backends take for that is as configured where it is not given here. */
 export interface CellPlace extends BackendPlace {
-  /** Default: every backend that can find its cells again. */
-  backend?: BackendName | undefined;
+  /** Default: every backend of this package, and those that the configuration names, that can find their cells again. */
+  backend?: BackendSpec | undefined;
   /** The configuration file; `false` ignores all files and `WORKCELL_*`. Default: the user's own file and that of the project. */
   config?: string | false | undefined;
 }
@@ -16,22 +23,31 @@ export interface CellPlace extends BackendPlace {
 /** Which cells `listCells` looks for, and whom it tells about a backend that does not answer. */
 export interface ListCellsOptions extends CellPlace {
   /** Told of each backend that cannot be asked now. With a backend named, that is an error instead. */
-  onUnavailable?: ((backend: BackendName, reason: string) => void) | undefined;
+  onUnavailable?: ((backend: string, reason: string) => void) | undefined;
+}
+
+/** A backend that can find its cells again. */
+export interface Keeper {
+  /** What leads to it in a reference to a cell. */
+  readonly name: string;
+  readonly backend: Required<Backend>;
 }
 
 /** The cells that are kept alive, those that were started last first. */
 export async function listCells(options: ListCellsOptions = {}): Promise<CellInfo[]> {
-  const config = await readSettings(options);
   const { backend: named, onUnavailable } = options;
-  const asked = named === undefined ? await keepers() : [await keeper(named, 'list cells')];
-  const place = await givenPlace(asked, options);
+  const asked = named === undefined ? undefined : [await keeper(named, 'list cells')];
+  const config = await readSettings(options, { backend: asked?.[0]?.backend });
+  const keeps = asked ?? (await keepers(config));
+  const place = givenPlace(keeps, options, await keepers(config));
   const found = await Promise.all(
-    asked.map(async (backend) => {
+    keeps.map(async ({ name, backend }) => {
       try {
-        return await backend.list(placeOf(backend, config, place));
+        const cells = await backend.list(placeOf(backend, config, place));
+        return cells.map((cell) => ({ ...cell, backend: name }));
       } catch (error) {
         if (named !== undefined || !isUnavailable(error)) throw error;
-        onUnavailable?.(backend.type as BackendName, reasonOf(error));
+        onUnavailable?.(backend.type, reasonOf(error));
         return [];
       }
     }),
@@ -39,14 +55,23 @@ export async function listCells(options: ListCellsOptions = {}): Promise<CellInf
   return found.flat().sort((a, b) => (b.startedAt?.getTime() ?? 0) - (a.startedAt?.getTime() ?? 0));
 }
 
-/** The backend by that name, which must be one that can find its cells again. */
-export async function keeper(name: string, what: string): Promise<Required<Backend>> {
-  const backend = await loadBackend(name);
-  if (isKeeper(backend)) return backend;
+/** A backend that was named, or given as an object, and that must be one that can find its cells again. */
+export async function keeper(spec: BackendSpec | string, what: string): Promise<Keeper> {
+  if (typeof spec === 'object') {
+    const backend = checkBackend(spec, 'The option backend');
+    return { name: backend.type, backend: await checkKeeps(backend, what) };
+  }
+  const name = resolveBackend(spec, { source: 'option', from: process.cwd() });
+  return { name, backend: await checkKeeps(await loadBackend(name), what) };
+}
+
+/** Refuses a backend that cannot find its cells again. */
+export async function checkKeeps(backend: Backend, what: string): Promise<Required<Backend>> {
+  if (canKeep(backend)) return backend;
   throw new WorkcellError(
     'capability-unsupported',
-    `Backend "${name}" cannot ${what}. Those that can: ${(await keepers()).map(({ type }) => type).join(', ')}.`,
-    { details: { backend: name } },
+    `Backend "${backend.type}" cannot ${what}. Those that can: ${(await keepers()).map(({ name }) => name).join(', ')}.`,
+    { details: { backend: backend.type } },
   );
 }
 
@@ -60,31 +85,44 @@ export function placeOf(backend: Backend, config: LoadedConfig, given: GivenPlac
   );
 }
 
-/** Those of the options that say where cells are. What these backends do not know would lead to the wrong place. */
-export async function givenPlace(asked: readonly Backend[], options: object): Promise<GivenPlace> {
+/**
+ * Those of the options that say where cells are. What these backends do not know, and others do, would lead to the wrong
+ * place.
+ */
+export function givenPlace(
+  asked: readonly Keeper[],
+  options: object,
+  others: readonly Keeper[] = [],
+): GivenPlace {
   const known = placeNames(asked);
-  const all = placeNames(await keepers());
+  const all = placeNames([...asked, ...others]);
   const given = Object.entries(options).filter(([name, value]) => value !== undefined && all.includes(name));
   const foreign = given.find(([name]) => !known.includes(name))?.[0];
   if (foreign === undefined) return Object.fromEntries(given);
   throw new WorkcellError(
     'invalid-config',
-    `"${foreign}" does not say where cells of ${asked.map(({ type }) => type).join(', ')} are. Accepted: ${known.join(', ') || 'none'}.`,
+    `"${foreign}" does not say where cells of ${asked.map(({ backend }) => backend.type).join(', ')} are. Accepted: ${known.join(', ') || 'none'}.`,
     { details: { option: foreign } },
   );
 }
 
 /** Names of what these backends take to find their cells. */
-export function placeNames(asked: readonly Backend[]): string[] {
-  return [...new Set(asked.flatMap(({ place }) => Object.keys(place.shape)))];
+export function placeNames(asked: readonly Keeper[]): string[] {
+  return [...new Set(asked.flatMap(({ backend }) => Object.keys(backend.place.shape)))];
 }
 
-/** Every backend that can find its cells again. */
-export async function keepers(): Promise<Required<Backend>[]> {
-  return (await Promise.all(backendNames.map(loadBackend))).filter(isKeeper);
+/** Every backend of this package, and of those that a configuration names, that can find its cells again. */
+export async function keepers(
+  { outside }: Pick<LoadedConfig, 'outside'> = { outside: [] },
+): Promise<Keeper[]> {
+  const own = backendNames.map((name) => ({ name, load: () => loadBackend(name) }));
+  const all = await Promise.all(
+    [...own, ...outside].map(async ({ name, load }) => ({ name, backend: await load() })),
+  );
+  return all.flatMap(({ name, backend }) => (canKeep(backend) ? [{ name, backend }] : []));
 }
 
-function isKeeper(backend: Backend): backend is Required<Backend> {
+function canKeep(backend: Backend): backend is Required<Backend> {
   return backend.attach !== undefined && backend.list !== undefined;
 }
 

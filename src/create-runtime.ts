@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { z } from 'zod';
 import {
   type CommonOptions,
   checkIsolation,
@@ -20,8 +21,8 @@ import {
   takeActions,
 } from './assemble.js';
 import type { Backend } from './backends/backend.js';
-import { type BackendConfig, backendNames, loadBackend } from './backends/index.js';
-import { keeper } from './cells.js';
+import { type BackendConfig, backendNames, checkBackend, loadBackend } from './backends/index.js';
+import { checkKeeps } from './cells.js';
 import { chooseBackend } from './config/choose-backend.js';
 import type { LoadedConfig } from './config/load-config.js';
 import { type Demand, type StatusUpdate, WorkcellError } from './protocol/index.js';
@@ -42,13 +43,19 @@ interface Unplaced {
 }
 
 /** The same, for reading: every backend's options at once, which its own schema checks. */
-type GivenOptions = CommonOptions & { backend?: string; workspace?: string | undefined } & Record<
+type GivenOptions = CommonOptions & { backend?: string | object; workspace?: string | undefined } & Record<
     string,
     unknown
   >;
 
 /** Starts a cell and gives the runtime that works in it. Options win over the configuration. */
-export async function createRuntime(options: CreateRuntimeOptions = {}): Promise<Runtime> {
+export function createRuntime<Shape extends z.ZodRawShape, Place extends z.ZodRawShape>(
+  options: { backend: Backend<Shape, Place> } & z.input<z.ZodObject<Shape>> & CommonOptions,
+): Promise<Runtime>;
+export function createRuntime(options?: CreateRuntimeOptions): Promise<Runtime>;
+export async function createRuntime(
+  options: CreateRuntimeOptions | (CommonOptions & { backend: object }) = {},
+): Promise<Runtime> {
   const {
     backend: named,
     workspace,
@@ -67,13 +74,17 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
     events: eventOptions,
     ...own
   } = options as GivenOptions;
-  const config = await readSettings(options, { backend: named, workspace });
+  const brought = typeof named === 'object' ? checkBackend(named, 'The option backend') : named;
+  const config = await readSettings(options, { backend: brought, workspace });
   const demand = demandOf(config, own.network);
   const early = safeLogger(given, undefined);
   logSettings(early, config);
-  const name = config.values.backend ?? (await choose(demand, early));
-  const backend = await loadBackend(name);
-  if (own.keepAlive === true) await keeper(name, 'keep cells alive');
+  const backend =
+    typeof brought === 'object'
+      ? brought
+      : await loadBackend(config.values.backend ?? (await choose(demand, early)));
+  const { type } = backend;
+  if (own.keepAlive === true) await checkKeeps(backend, 'keep cells alive');
   const id = randomBytes(8).toString('hex');
   const report = (update: StatusUpdate) => {
     events.append({ kind: 'status', status: update }, 'environment');
@@ -93,7 +104,7 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
     trusted.release?.();
     throw error;
   });
-  report({ status: 'STARTING_RUNTIME', level: 'info', message: `Starting a ${name} cell.` });
+  report({ status: 'STARTING_RUNTIME', level: 'info', message: `Starting a ${type} cell.` });
   try {
     const cell = await backend.start(backendOptions(config, backend, own), {
       id,
@@ -108,7 +119,7 @@ export async function createRuntime(options: CreateRuntimeOptions = {}): Promise
     try {
       logCell(logger, cell, begun);
       checkIsolation(cell, demand);
-      report({ status: 'RUNTIME_STARTED', level: 'info', message: `Cell ${id} runs in backend ${name}.` });
+      report({ status: 'RUNTIME_STARTED', level: 'info', message: `Cell ${id} runs in backend ${type}.` });
       const defaults = runDefaults(config);
       const servers = readServers(options, config);
       const runtime = new Runtime({

@@ -10,9 +10,13 @@ import {
   WorkcellError,
 } from '../protocol/index.js';
 
+/** What a start, or an attachment to a cell, is told besides its options. */
 export interface StartContext {
+  /** Of the cell: letters and digits, unique. */
   readonly id: string;
+  /** Reports a step that takes long, such as a build. */
   readonly onStatus: (update: StatusUpdate) => void;
+  /** Gives up starting. */
   readonly signal?: AbortSignal | undefined;
   /** Settles when the record of the cell is open, for a backend that could keep it from being opened. */
   readonly recording?: (() => Promise<void>) | undefined;
@@ -54,17 +58,24 @@ export interface CellInfo extends CellRef {
   readonly heldBy?: number | undefined;
 }
 
+/** Starts cells, and where the place can, finds and lists them. `defineBackend` makes one. */
 export interface Backend<
   Shape extends z.ZodRawShape = z.ZodRawShape,
   Place extends z.ZodRawShape = z.ZodRawShape,
 > {
+  /** What it is called: in messages, in sections of a configuration, in the cells it starts. */
   readonly type: string;
+  /** What `createRuntime`, its section and the command line take. */
   readonly options: z.ZodObject<Shape, z.core.$strict>;
   /** Those of its options that say where its cells are. */
   readonly place: z.ZodObject<Place, z.core.$strict>;
+  /** Whether it can start cells here. */
   probe(): Promise<Probe>;
+  /** Starts a cell. What it began and could not finish, it ends. */
   start(options: unknown, context: StartContext): Promise<Cell>;
+  /** Works in a cell that was kept alive. */
   attach?(id: string, place: unknown, context: StartContext): Promise<Cell>;
+  /** The cells that are kept alive there. */
   list?(place: unknown): Promise<CellInfo[]>;
 }
 
@@ -76,20 +87,28 @@ type PlaceOf<Shape extends z.ZodRawShape, Name extends keyof Shape> = z.output<
 /** What a backend tells of a cell; where it is stands in the question. */
 export type FoundCell = Omit<CellInfo, 'backend' | 'place'>;
 
-/** Declares a backend. Options are strict and are checked here, once, for all of them. */
-export function defineBackend<
-  Shape extends z.ZodRawShape,
-  const Name extends keyof Shape & string = never,
->(definition: {
-  type: string;
-  options: Shape;
+/** A backend as it is written. Options reach it checked, with their defaults. */
+export interface BackendDefinition<Shape extends z.ZodRawShape, Name extends keyof Shape & string> {
+  /** In lower case, with hyphens. */
+  readonly type: string;
+  /** The schema of each option. `workspace`, `env` and `keepAlive` mean the same on every backend that has them. */
+  readonly options: Shape;
   /** Those of the options that say where its cells are. Default: none. */
-  place?: readonly Name[];
+  readonly place?: readonly Name[];
+  /** Whether it can start cells here, and what they would enforce. Nothing is left behind. */
   probe(): Promise<Probe>;
+  /** Starts a cell. What it began and could not finish, it ends. */
   start(options: z.output<z.ZodObject<Shape>>, context: StartContext): Promise<Cell>;
+  /** Works in a cell that was started with `keepAlive`, whose lease it takes. */
   attach?(id: string, place: PlaceOf<Shape, Name>, context: StartContext): Promise<Cell>;
+  /** The cells that can be attached to, those that are lost included. */
   list?(place: PlaceOf<Shape, Name>): Promise<FoundCell[]>;
-}): Backend<Shape, Pick<Shape, Name>> {
+}
+
+/** Declares a backend. Options are strict and are checked here, once, for all of them. */
+export function defineBackend<Shape extends z.ZodRawShape, const Name extends keyof Shape & string = never>(
+  definition: BackendDefinition<Shape, Name>,
+): Backend<Shape, Pick<Shape, Name>> {
   const { attach, list, ...given } = definition;
   const { type } = given;
   const schema = z.strictObject(definition.options);

@@ -1,8 +1,12 @@
-import type { z } from 'zod';
+/** Every backend: those of this package, loaded when first used, and those that others bring as packages or files. */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { isModulePath, locateModule } from '../base/resolve-import.js';
 import { WorkcellError } from '../protocol/index.js';
 import type { Backend } from './backend.js';
 
-/** Every backend, loaded when it is first used. */
+/** Those of this package. */
 export const backends = {
   cli: () => import('./cli.js'),
   docker: () => import('./docker.js'),
@@ -12,51 +16,139 @@ export const backends = {
   'ubuntu-docker': () => import('./ubuntu-docker.js'),
 };
 
-/** The name of a backend of this package. */
+/**
+ * Those that are tried when none is named, in this order. Backends that do not isolate are not here, nor are those of
+ * others: they are used only when asked for by name.
+ */
+export const defaultCandidates: readonly BackendName[] = ['sandbox', 'docker'];
+
+/** A backend of this package. */
 export type BackendName = keyof typeof backends;
 
-type OptionsOf<Name extends BackendName> =
-  Awaited<ReturnType<(typeof backends)[Name]>>['default'] extends Backend<infer Shape, infer _Place>
-    ? z.input<z.ZodObject<Shape>>
-    : never;
+export const backendNames = Object.keys(backends) as BackendName[];
 
-type PlaceOf<Name extends BackendName> =
-  Awaited<ReturnType<(typeof backends)[Name]>>['default'] extends Backend<infer _Shape, infer Place>
-    ? Place
-    : never;
+/** Backends of other packages, by the name of the package. A package declares its own here by merging this interface. */
+// biome-ignore lint/suspicious/noEmptyInterface: packages fill it
+export interface OutsideBackends {}
+
+/** A file that exports a backend. */
+export type BackendFile = `/${string}` | `./${string}` | `../${string}` | `file:${string}`;
+
+/** What a backend can be asked for by: a name, a package, a file, or the backend itself. */
+export type BackendSpec = BackendName | keyof OutsideBackends | BackendFile | AnyBackend;
+
+/** A backend with whatever options. */
+export type AnyBackend = Omit<Backend, 'options' | 'place'> & {
+  readonly options: z.ZodObject;
+  readonly place: z.ZodObject;
+};
+
+type Declared = { [Name in BackendName]: Awaited<ReturnType<(typeof backends)[Name]>>['default'] } & {
+  [Name in keyof OutsideBackends]: OutsideBackends[Name];
+};
+
+type OptionsOf<Name extends keyof Declared> =
+  Declared[Name] extends Backend<infer Shape, infer _Place> ? z.input<z.ZodObject<Shape>> : never;
+
+type PlaceOf<Name extends keyof Declared> =
+  Declared[Name] extends Backend<infer _Shape, infer Place> ? Place : never;
 
 type Merged<Union> = (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void
   ? All
   : never;
 
-type AllPlaces = Merged<{ [Name in BackendName]: PlaceOf<Name> }[BackendName]>;
+type AllPlaces = Merged<{ [Name in keyof Declared]: PlaceOf<Name> }[keyof Declared]>;
 
 /** Where cells are: what any of the backends takes for that. */
 export type BackendPlace = {
   [Name in keyof AllPlaces]?: AllPlaces[Name] extends z.ZodType ? z.input<AllPlaces[Name]> : never;
 };
 
-/** The name of a backend with the options it takes. */
-export type BackendConfig = { [Name in BackendName]: { backend: Name } & OptionsOf<Name> }[BackendName];
+/** A backend with the options it takes. What a file exports is not known here, so its own schema alone checks them. */
+export type BackendConfig =
+  | { [Name in keyof Declared]: { backend: Name } & OptionsOf<Name> }[keyof Declared]
+  | ({ backend: BackendFile } & Record<string, unknown>);
 
-export const backendNames = Object.keys(backends) as BackendName[];
+export function isBackendName(name: string): name is BackendName {
+  return Object.hasOwn(backends, name);
+}
+
+/**
+ * What a backend is loaded by: the name of one of this package, or the address of the module that a package or file is.
+ * Undefined when there is none of that name. Nothing is loaded.
+ */
+export function locateBackend(spec: string, from: string): string | undefined {
+  if (isBackendName(spec)) return spec;
+  try {
+    const address = locateModule(spec, from);
+    return address.startsWith('file:') && existsSync(fileURLToPath(address)) ? address : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 const loaded = new Map<string, Promise<Backend>>();
 
-/** Asked for once each: to look a module up again takes a good part of a start, most of all where a loader is in between. */
+/** By a name or an address. Asked for once each: to import a module again takes a good part of a start, most of all under a loader. */
 export async function loadBackend(name: string): Promise<Backend> {
-  if (!Object.hasOwn(backends, name)) {
-    throw new WorkcellError(
-      'backend-unknown',
-      `There is no backend "${name}". Known: ${backendNames.join(', ')}.`,
-      {
-        details: { backend: name },
-      },
-    );
-  }
-  const backend =
-    loaded.get(name) ??
-    backends[name as BackendName]().then((module) => module.default as unknown as Backend);
+  const backend = loaded.get(name) ?? (isBackendName(name) ? loadOwn(name) : loadModule(name));
   loaded.set(name, backend);
+  // What could not be loaded may be mended by the next time.
+  backend.catch(() => loaded.delete(name));
   return backend;
+}
+
+async function loadOwn(name: BackendName): Promise<Backend> {
+  return (await backends[name]()).default as unknown as Backend;
+}
+
+async function loadModule(address: string): Promise<Backend> {
+  if (!address.startsWith('file:')) throw unknownBackend(address);
+  let module: { default?: unknown };
+  try {
+    module = await import(address);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new WorkcellError('invalid-config', `The backend ${address} cannot be loaded: ${reason}.`, {
+      details: { backend: address },
+      cause,
+    });
+  }
+  return checkBackend(module.default, `The default export of ${address}`);
+}
+
+export function unknownBackend(spec: string): WorkcellError {
+  const advice = isModulePath(spec) ? 'There is no such file' : `Known: ${backendNames.join(', ')}`;
+  return new WorkcellError(
+    'backend-unknown',
+    `There is no backend "${spec}". ${advice}; others are packages or files that export one as default.`,
+    { details: { backend: spec } },
+  );
+}
+
+const isFunction = z.custom((value) => typeof value === 'function', 'must be a function');
+const isSchema = z.custom((value) => value instanceof Object && 'shape' in value, 'must be an object schema');
+
+const backendSchema = z.looseObject({
+  type: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]*$/, 'must be a name in lower case')
+    .refine((type) => !isBackendName(type), 'is that of a backend of this package'),
+  options: isSchema,
+  place: isSchema,
+  probe: isFunction,
+  start: isFunction,
+  attach: isFunction.optional(),
+  list: isFunction.optional(),
+});
+
+/** What others say is a backend. `what`: the subject of a sentence. */
+export function checkBackend(value: unknown, what: string): Backend {
+  const result = backendSchema.safeParse(value);
+  if (result.success) return value as Backend;
+  const problems = result.error.issues.map(({ path, message }) => [...path, message].join(': '));
+  throw new WorkcellError(
+    'invalid-config',
+    `${what} is not a backend that defineBackend made: ${problems.join('; ')}.`,
+  );
 }

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { removeFile } from '../cell/launchers/scratch.js';
 import { WorkcellError } from '../protocol/index.js';
 
+/** The right to work in a cell, which one process has at a time. */
 export interface Lease {
   /** Lets others have it. Succeeds when called twice. */
   release(): void;

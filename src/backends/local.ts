@@ -2,17 +2,17 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { z } from 'zod';
 import { pluginSpecs } from '../cell/plugins/load-plugins.js';
-import { actionsWith } from '../cell/plugins/plugin-host.js';
 import { environmentSchema } from '../protocol/actions/common.js';
-import type { ActionTable, Cell } from '../protocol/index.js';
-import { connectExecutor } from '../runtime/client/http-executor.js';
-import { defineBackend } from './backend.js';
+import type { Cell } from '../protocol/index.js';
+import { defineBackend, type StartContext } from './backend.js';
+import { newToken, reachExecutor } from './executor-program.js';
 import { type Lease, takeLease } from './lease.js';
 import { attachLocal, listLocal } from './local/attach-local.js';
-import { type Home, keepHome, makeLastingHome, newToken, removeHome } from './local/local-home.js';
+import { type Home, keepHome, makeLastingHome, removeHome } from './local/local-home.js';
 import { startLocalServer } from './local/local-server.js';
 import { markVariable, reap } from './local/reap.js';
 import { takeServer } from './local/warm.js';
+import { servedCell } from './served-cell.js';
 import type { ServerProcess } from './server-process.js';
 import { openWorkspace } from './workspace.js';
 
@@ -41,7 +41,8 @@ export default defineBackend({
     };
   },
 
-  async start({ workspace: given, env, warm, keepAlive, onLog }, { id, signal, plugins = [] }) {
+  async start({ workspace: given, env, warm, keepAlive, onLog }, context) {
+    const { id, signal, plugins = [] } = context;
     // Before anything is started, so that nothing has to be undone when it does not exist.
     const named = given === undefined ? undefined : openWorkspace(given).path;
     const token = newToken();
@@ -66,7 +67,7 @@ export default defineBackend({
         },
         signal,
       );
-      return await connect({ id, home, server, token, lease, signal, actions: actionsWith(plugins) });
+      return await connect({ home, server, token, lease, context });
     } catch (error) {
       lease?.release();
       await server.end();
@@ -98,54 +99,33 @@ function makeWorkspace(home: Home): string {
 }
 
 async function connect(parts: {
-  id: string;
   home: Home;
   server: ServerProcess;
   token: string;
   /** Of a cell that is kept alive. */
   lease: Lease | undefined;
-  signal: AbortSignal | undefined;
-  actions: ActionTable;
+  context: StartContext;
 }): Promise<Cell> {
-  const { id, home, server, token, lease, signal, actions } = parts;
+  const { home, server, token, lease, context } = parts;
+  const { id } = context;
   const gone = server.exited.then((how) => `The server of the cell ended: ${how}.${server.log.quote()}`);
-  const { executor, info } = await connectExecutor(
-    { socketPath: home.socketPath },
-    { token, gone, signal, actions },
-  );
-  let stopping: Promise<void> | undefined;
-  const clean = async () => {
-    await reap(id);
-    await removeHome(home);
-  };
-  return {
+  const reached = await reachExecutor({ socketPath: home.socketPath }, { token, gone }, context);
+  let isEnding = false;
+  return servedCell({
     id,
     backend: 'local',
-    executor,
-    isolation: info.isolation,
-    workspace: info.workspace,
+    reached,
+    lease,
     // What a killed server leaves is ended before anybody is told, and removed at stop.
     lost: gone.then(async (reason) => {
-      if (stopping === undefined) await reap(id);
+      if (!isEnding) await reap(id);
       return reason;
     }),
-    stop() {
-      stopping ??= (async () => {
-        try {
-          await executor.close();
-          await server.end();
-        } finally {
-          lease?.release();
-          await clean();
-        }
-      })();
-      return stopping;
+    async end() {
+      isEnding = true;
+      await server.end();
+      await reap(id);
+      await removeHome(home);
     },
-    ...(lease !== undefined && {
-      detach() {
-        stopping ??= executor.disconnect().then(() => lease.release());
-        return stopping;
-      },
-    }),
-  };
+  });
 }

@@ -10,6 +10,7 @@ import {
   WorkcellError,
 } from '../protocol/index.js';
 
+/** An executor with what pauses and resumes its cell. */
 export interface Pausable {
   readonly executor: Executor;
   pause(): Promise<void>;

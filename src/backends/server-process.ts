@@ -3,21 +3,19 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { inheritedEnvironment } from '../base/hidden-variables.js';
-import { awaitHandshake, firstLine, LogTail } from './await-handshake.js';
+import { fromInput } from '../cell/server/boot-protocol.js';
+import { awaitHandshake, firstLine, LogTail, type Ready } from './await-handshake.js';
 
 const startMs = 30_000;
 const endMs = 10_000;
-
-/** Where the program finds its settings. */
-const settingsDescriptor = 3;
 
 export interface ServerProcess {
   readonly pid: number;
   /** Settles when the process is gone, with how it ended. */
   readonly exited: Promise<string>;
   readonly log: LogTail;
-  /** Says what to serve; settles when it listens. */
-  begin(settings: object, signal?: AbortSignal): Promise<void>;
+  /** Says what to serve; settles when it listens, with what it says of itself. */
+  begin(settings: object, signal?: AbortSignal): Promise<Ready>;
   /** Asks it to end, and makes it end when it does not. */
   end(): Promise<void>;
 }
@@ -25,8 +23,8 @@ export interface ServerProcess {
 export interface ProgramOptions {
   /** What it is called in messages, as the subject of a sentence. */
   readonly who: string;
-  /** Words behind `node`, without the place of the settings. */
-  readonly program: readonly string[];
+  /** All words that lead to it, but the place of the settings. Its standard streams must lead to it, too. */
+  readonly argv: readonly string[];
   readonly directory: string;
   readonly env?: NodeJS.ProcessEnv | undefined;
   /** Where its log goes when it is to outlive this process. Without: it ends with this process. */
@@ -34,29 +32,24 @@ export interface ProgramOptions {
 }
 
 /** Starts a program that waits to be told what to serve. */
-export function startProgram({ who, program, directory, env, logFile }: ProgramOptions): ServerProcess {
+export function startProgram({ who, argv, directory, env, logFile }: ProgramOptions): ServerProcess {
   const log = logFile === undefined ? undefined : openSync(logFile, 'a', 0o600);
-  const child = spawn(process.execPath, [...program, String(settingsDescriptor)], {
+  const [program = '', ...words] = argv;
+  const child = spawn(program, [...words, fromInput], {
     cwd: directory,
     detached: log !== undefined,
     env: env ?? inheritedEnvironment(),
-    stdio: [log === undefined ? 'pipe' : 'ignore', 'pipe', log ?? 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', log ?? 'pipe'],
   });
   if (log !== undefined) closeSync(log);
-  return follow(child, who);
+  return follow(child, who, { lasts: log !== undefined });
 }
 
-function follow(child: ChildProcess, who: string): ServerProcess {
-  const [input, output, errors, settings] = child.stdio as [
-    Writable | null,
-    Readable,
-    Readable | null,
-    Writable,
-    null,
-  ];
+function follow(child: ChildProcess, who: string, { lasts }: { lasts: boolean }): ServerProcess {
+  const [input, output, errors] = child.stdio as [Writable, Readable, Readable | null, null, null];
   const log = new LogTail();
   // A broken pipe means that the process is gone, which its exit tells.
-  for (const stream of [input, output, errors, settings]) stream?.on('error', () => {});
+  for (const stream of [input, output, errors]) stream?.on('error', () => {});
   errors?.setEncoding('utf8').on('data', log.take);
   const failed = new Promise<string>((resolve) => child.once('error', (error) => resolve(error.message)));
   const ended = new Promise<string>((resolve) => {
@@ -71,21 +64,21 @@ function follow(child: ChildProcess, who: string): ServerProcess {
   });
   // An idle server must not keep the process that started it from ending.
   child.unref();
-  for (const stream of [input, output, errors, settings])
-    (stream as { unref?: () => void } | null)?.unref?.();
+  for (const stream of [input, output, errors]) (stream as { unref?: () => void } | null)?.unref?.();
 
   return {
     pid: child.pid ?? -1,
     exited,
     log,
     async begin(what, signal) {
-      settings.end(JSON.stringify(what));
-      await awaitHandshake({ who, said, ended: exited, limitMs: startMs, signal, log });
+      input.write(`${JSON.stringify(what)}\n`);
+      // What ends with this process ends with its input.
+      if (lasts) input.end();
+      return awaitHandshake({ who, said, ended: exited, limitMs: startMs, signal, log });
     },
     async end() {
-      if (input === null) child.kill('SIGTERM');
+      if (lasts) child.kill('SIGTERM');
       else input.end();
-      settings.destroy();
       const timer = setTimeout(() => child.kill('SIGKILL'), endMs);
       await exited;
       clearTimeout(timer);

@@ -8,6 +8,7 @@ import { type LoadedPlugin, pluginSpecs } from '../cell/plugins/load-plugins.js'
 import { WorkcellError } from '../protocol/index.js';
 import type { PluginSpec } from '../protocol/plugin-spec.js';
 
+/** Plugins in a form that a place without files of this machine can load. */
 export interface ShippedPlugins {
   /** What the executor loads. */
   readonly specs: readonly PluginSpec[];

@@ -5,6 +5,7 @@ import { discardTree } from '../base/remove-tree.js';
 import { makeScratch } from '../cell/launchers/scratch.js';
 import { WorkcellError } from '../protocol/index.js';
 
+/** A directory to work in. */
 export interface Workspace {
   readonly path: string;
   /** Made for this cell, and removed with it. */
@@ -21,6 +22,7 @@ export function handsGroupDown(path: string): boolean {
   return (statSync(path).mode & 0o2000) !== 0;
 }
 
+/** Checks a directory that was given, or makes a temporary one. */
 export function openWorkspace(given: string | undefined): Workspace {
   if (given === undefined) {
     const path = makeScratch('workspace');

@@ -1,10 +1,21 @@
 /** Finds the module that an `import` in another place would load. Node offers this for the importing file alone. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const conditions = new Set(['node', 'import', 'module-sync', 'default']);
+
+/** True of what names a file, rather than a package. */
+export function isModulePath(name: string): boolean {
+  return name.startsWith('file:') || /^\.{0,2}\//.test(name);
+}
+
+/** The address of a package or a file that a person named, so that it is the same module wherever it is loaded from. */
+export function locateModule(name: string, folder: string): string {
+  if (name.startsWith('file:')) return name;
+  return isModulePath(name) ? pathToFileURL(resolve(folder, name)).href : resolveImport(name, folder);
+}
 
 /** Gives the address of what a package name, with or without a path, stands for in a folder. */
 export function resolveImport(name: string, folder: string): string {

@@ -1,29 +1,37 @@
 /** The options of the backend that a command line names, such as `--url` with `--backend remote`. */
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import { backendNames, loadBackend } from '../backends/index.js';
+import type { Backend } from '../backends/backend.js';
+import { loadBackend } from '../backends/index.js';
 import { fromText, toSnakeCase, unwrap } from '../config/config-schema.js';
+import { resolveBackend } from '../config/outside-backends.js';
 
 /** Gives every command that starts a cell the options of the backend that is named, if one is. */
 export async function addBackendOptions(program: Command, words: readonly string[]): Promise<void> {
-  await addPlaceOptions(program, words);
-  const name = namedBackend(words);
-  if (name === undefined) return;
-  const shape = (await loadBackend(name)).options.shape as Record<string, z.ZodType>;
+  const backend = await typedBackend(namedBackend(words));
+  await addPlaceOptions(program, words, backend);
+  if (backend === undefined) return;
+  const shape = backend.options.shape as Record<string, z.ZodType>;
   for (const command of program.commands.filter(takesBackend)) {
     const taken = new Set(command.options.map((option) => option.attributeName()));
     for (const [key, schema] of Object.entries(shape)) {
-      if (!taken.has(key)) command.addOption(toOption(key, schema).helpGroup(`Options of backend ${name}:`));
+      if (!taken.has(key))
+        command.addOption(toOption(key, schema).helpGroup(`Options of backend ${backend.type}:`));
     }
   }
 }
 
 /** Commands that look for cells of all backends take what any of them takes to find its own. */
-async function addPlaceOptions(program: Command, words: readonly string[]): Promise<void> {
+async function addPlaceOptions(
+  program: Command,
+  words: readonly string[],
+  named: Backend | undefined,
+): Promise<void> {
   const looking = program.commands.find((command) => command.name() === 'cells');
   if (looking === undefined || words[0] !== looking.name()) return;
   const { keepers } = await import('../cells.js');
-  for (const { type, place } of await keepers()) {
+  const known = [...(await keepers()).map(({ backend }) => backend), ...(named === undefined ? [] : [named])];
+  for (const { type, place } of known) {
     for (const [key, schema] of Object.entries(place.shape as Record<string, z.ZodType>)) {
       for (const command of looking.commands) {
         const taken = command.options.some((option) => option.attributeName() === key);
@@ -38,8 +46,9 @@ export async function givenBackendOptions(
   backend: string | undefined,
   options: Readonly<Record<string, unknown>>,
 ): Promise<Record<string, unknown>> {
-  if (backend === undefined || !isBackend(backend)) return {};
-  const { shape } = (await loadBackend(backend)).options;
+  const found = await typedBackend(backend);
+  if (found === undefined) return {};
+  const { shape } = found.options;
   const reserved = ['workspace', 'env'];
   return Object.fromEntries(
     Object.entries(options).filter(([key]) => Object.hasOwn(shape, key) && !reserved.includes(key)),
@@ -49,16 +58,23 @@ export async function givenBackendOptions(
 function namedBackend(words: readonly string[]): string | undefined {
   const joined = words.find((word) => word.startsWith('--backend='));
   const index = words.findIndex((word) => word === '--backend' || word === '-b');
-  const name = joined?.slice('--backend='.length) ?? (index === -1 ? undefined : words[index + 1]);
-  return name !== undefined && isBackend(name) ? name : undefined;
+  return joined?.slice('--backend='.length) ?? (index === -1 ? undefined : words[index + 1]);
+}
+
+/** The one that was typed. Where there is none of that name, whoever starts it says so. */
+export async function typedBackend(spec: string | undefined): Promise<Backend | undefined> {
+  if (spec === undefined) return undefined;
+  let name: string;
+  try {
+    name = resolveBackend(spec, { source: 'option', from: process.cwd() });
+  } catch {
+    return undefined;
+  }
+  return loadBackend(name);
 }
 
 function takesBackend(command: Command): boolean {
   return command.options.some((option) => option.attributeName() === 'backend');
-}
-
-function isBackend(name: string): boolean {
-  return (backendNames as readonly string[]).includes(name);
 }
 
 function toOption(key: string, schema: z.ZodType): Option {

@@ -1,12 +1,6 @@
 /** Gives a command its runtime, in a fresh cell or in one that was kept, with its log and with progress on a terminal. */
 import type { CellPlace } from '../cells.js';
-import type {
-  AttachRuntimeOptions,
-  BackendName,
-  CreateRuntimeOptions,
-  Runtime,
-  StatusUpdate,
-} from '../index.js';
+import type { AttachRuntimeOptions, CreateRuntimeOptions, Runtime, StatusUpdate } from '../index.js';
 import type { Config } from '../protocol/config.js';
 import type { PolicyOptions } from '../runtime/security/index.js';
 import type { CellOptions } from './cell-options.js';
@@ -130,9 +124,11 @@ async function refuseShape(options: CellOptions): Promise<void> {
 /** What was typed of where the cell is. */
 export async function placeGiven(options: CellOptions): Promise<CellPlace> {
   const { keepers, placeNames } = await import('../cells.js');
-  const names = placeNames(await keepers());
+  const { typedBackend } = await import('./backend-options.js');
+  const named = Object.keys((await typedBackend(options.backend))?.place.shape ?? {});
+  const names = [...placeNames(await keepers()), ...named];
   const given = Object.entries(options).filter(([name]) => names.includes(name));
-  return { ...Object.fromEntries(given), backend: options.backend as BackendName | undefined };
+  return { ...Object.fromEntries(given), backend: options.backend as CellPlace['backend'] };
 }
 
 /** A cell that is kept is left as it is. */

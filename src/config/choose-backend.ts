@@ -1,10 +1,8 @@
 /** Which backend to use when none is named: the safest that can start here. */
 import type { Backend } from '../backends/backend.js';
+import { defaultCandidates } from '../backends/index.js';
 import { WorkcellError } from '../protocol/errors.js';
 import { type Demand, shortfall } from '../protocol/isolation.js';
-
-/** In order of preference. Backends that do not isolate are not here: they are used only when asked for by name. */
-const candidateNames = ['sandbox', 'docker'] as const;
 
 /** The first candidate that can start a cell with the demanded isolation; none throws `backend-unavailable`. */
 export async function chooseBackend(options: {
@@ -16,7 +14,7 @@ export async function chooseBackend(options: {
 }): Promise<string> {
   const { known, load, demand = {}, onPassed } = options;
   const reasons: string[] = [];
-  for (const name of candidateNames.filter((candidate) => known.includes(candidate))) {
+  for (const name of defaultCandidates.filter((candidate) => known.includes(candidate))) {
     const probe = await (await load(name)).probe();
     const { tier, facts = [] } = probe;
     // Facts that the probe cannot tell are looked at when the cell has started.
@@ -28,7 +26,7 @@ export async function chooseBackend(options: {
     reasons.push(`${name}: ${[reason, ...probe.advice].join(' ')}`);
   }
   throw new WorkcellError('backend-unavailable', explain(reasons, known), {
-    details: { candidates: candidateNames, reasons },
+    details: { candidates: defaultCandidates, reasons },
   });
 }
 
@@ -36,7 +34,7 @@ function explain(reasons: readonly string[], known: readonly string[]): string {
   const why =
     reasons.length > 0
       ? `No isolating backend can start here. ${reasons.join(' ')}`
-      : `No backend is named, and this installation has none that isolates (${candidateNames.join(', ')}).`;
+      : `No backend is named, and this installation has none that isolates (${defaultCandidates.join(', ')}).`;
   const unisolated = known.includes('cli')
     ? ' To run on this machine without isolation, ask for it by name: backend "cli".'
     : '';

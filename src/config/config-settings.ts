@@ -1,8 +1,8 @@
 /** Every setting there is, flat: those of the general schema, and one for each option of a backend. */
 import { z } from 'zod';
-import { backendNames, loadBackend } from '../backends/index.js';
+import type { Backend } from '../backends/backend.js';
+import { backendNames } from '../backends/index.js';
 import { configSchema } from '../protocol/config.js';
-import { about, marksOf } from '../protocol/config-marks.js';
 import { toSnakeCase, unwrap } from './config-schema.js';
 
 export interface Setting {
@@ -19,8 +19,6 @@ export interface Setting {
 export const generalSettings: readonly Setting[] = Object.entries(configSchema.shape).flatMap(
   ([name, schema]) => {
     const section = unwrap(schema);
-    if (name === 'backend')
-      return [setting(name, about(marksOf(schema).about ?? '', z.enum(backendNames).optional()))];
     if (!(section instanceof z.ZodObject)) return [setting(name, schema)];
     return Object.entries(section.shape).map(([key, inner]) => setting(`${name}.${key}`, inner as z.ZodType));
   },
@@ -42,8 +40,7 @@ export const sectionNames: readonly string[] = [
 ];
 
 /** The settings of one backend: its options, without those that have a general setting at the top level. */
-export async function backendSettings(backend: string): Promise<Setting[]> {
-  const { options } = await loadBackend(backend);
+export function backendSettings({ type: backend, options }: Backend): Setting[] {
   const shape = options.shape as Record<string, z.ZodType>;
   return Object.entries(shape)
     .filter(([name]) => !generalSettings.some(({ key }) => key === toSnakeCase(name)))
@@ -53,9 +50,10 @@ export async function backendSettings(backend: string): Promise<Setting[]> {
     }));
 }
 
-/** The prefix that the variables of a backend's own settings have. */
+/** The prefix that the variables of a backend's own settings have; without a name, those of all of them. */
 export function variablePrefix(backend: string): string {
-  return `${toVariable(`${backendsSection}.${backend}`)}_`;
+  const section = backend === '' ? backendsSection : `${backendsSection}.${backend}`;
+  return `${toVariable(section)}_`;
 }
 
 function setting(key: string, schema: z.ZodType): Setting {

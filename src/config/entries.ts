@@ -1,5 +1,6 @@
 /** What each source says, as settings with their values; a name that is no setting throws. */
-import { backendNames } from '../backends/index.js';
+import type { Backend } from '../backends/backend.js';
+import { backendNames, isBackendName, loadBackend } from '../backends/index.js';
 import { WorkcellError } from '../protocol/errors.js';
 import { fromText } from './config-schema.js';
 import {
@@ -12,6 +13,7 @@ import {
   variablePrefix,
 } from './config-settings.js';
 import { didYouMean, nearest } from './nearest.js';
+import type { OutsideBackends } from './outside-backends.js';
 import { isTable, type Table } from './plain-table.js';
 
 export interface Entry {
@@ -23,10 +25,11 @@ export interface Entry {
 /** Variables that begin with `WORKCELL_` and are no settings: the file to read, and the mark of a cell's processes. */
 const otherVariables = ['WORKCELL_CONFIG', 'WORKCELL_CELL'];
 
-export async function fromFile(file: string, content: Table): Promise<Entry[]> {
+/** `outside`: backends of others that may have a section here. */
+export async function fromFile(file: string, content: Table, outside: OutsideBackends): Promise<Entry[]> {
   const entries: Entry[] = [];
   for (const [key, value] of leaves(content, '', file)) {
-    const setting = await findByKey(sameAs[key] ?? key, file);
+    const setting = await findByKey(sameAs[key] ?? key, file, outside);
     if (entries.some((entry) => entry.setting.key === setting.key)) throw saidTwice(setting.key, file);
     entries.push({ setting, value, source: file });
   }
@@ -46,7 +49,9 @@ function saidTwice(key: string, file: string): WorkcellError {
 function leaves(table: Table, prefix: string, file: string): [string, unknown][] {
   return Object.entries(table).flatMap(([name, value]): [string, unknown][] => {
     const key = `${prefix}${name}`;
-    const isSection = sectionNames.some((section) => section === key || section.startsWith(`${key}.`));
+    const isSection =
+      sectionNames.some((section) => section === key || section.startsWith(`${key}.`)) ||
+      (prefix === `${backendsSection}.` && isTable(value));
     if (!isSection) return [[key, value]];
     if (isTable(value)) return leaves(value, `${key}.`, file);
     throw new WorkcellError(
@@ -59,32 +64,41 @@ function leaves(table: Table, prefix: string, file: string): [string, unknown][]
   });
 }
 
-export async function fromEnvironment(env: Readonly<Record<string, string | undefined>>): Promise<Entry[]> {
+export async function fromEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+  outside: OutsideBackends,
+): Promise<Entry[]> {
   const entries: Entry[] = [];
   for (const [variable, text] of Object.entries(env)) {
     if (!variable.startsWith('WORKCELL_') || otherVariables.includes(variable)) continue;
-    const setting = await findByVariable(variable);
+    const setting = await findByVariable(variable, outside);
     if (text === undefined || text === '') continue;
     entries.push({ setting, value: fromText(text, setting.schema), source: variable });
   }
   return entries;
 }
 
-export async function fromOptions(overrides: Readonly<Table>): Promise<Entry[]> {
+export async function fromOptions(overrides: Readonly<Table>, outside: OutsideBackends): Promise<Entry[]> {
   const given = Object.entries(overrides).filter(([, value]) => value !== undefined);
   return Promise.all(
-    given.map(async ([key, value]) => ({ setting: await findByKey(key, 'option'), value, source: 'option' })),
+    given.map(async ([key, value]) => ({
+      setting: await findByKey(key, 'option', outside),
+      value,
+      source: 'option',
+    })),
   );
 }
 
-async function findByKey(key: string, source: string): Promise<Setting> {
+async function findByKey(key: string, source: string, outside: OutsideBackends): Promise<Setting> {
   const general = generalSettings.find((setting) => setting.key === key);
   if (general !== undefined) return general;
   const section = key.slice(0, Math.max(0, key.lastIndexOf('.')));
-  const backend = section.startsWith(`${backendsSection}.`)
+  const type = section.startsWith(`${backendsSection}.`)
     ? section.slice(backendsSection.length + 1)
     : undefined;
-  const own = backend !== undefined && isBackend(backend) ? await backendSettings(backend) : [];
+  const backend = type === undefined ? undefined : await backendOf(type, outside);
+  if (type !== undefined && backend === undefined) throw await unknownSection(section, source, outside);
+  const own = backend === undefined ? [] : backendSettings(backend);
   const found = own.find((setting) => setting.key === key);
   if (found !== undefined) return found;
   const known = [...[...generalSettings, ...own].map((setting) => setting.key), ...Object.keys(sameAs)];
@@ -95,10 +109,13 @@ async function findByKey(key: string, source: string): Promise<Setting> {
   throw unknown(`The key ${key} (from ${source})`, key, source, accepted, known);
 }
 
-async function findByVariable(variable: string): Promise<Setting> {
+async function findByVariable(variable: string, outside: OutsideBackends): Promise<Setting> {
   const candidates = [...generalSettings];
-  for (const backend of backendNames) {
-    if (variable.startsWith(variablePrefix(backend))) candidates.push(...(await backendSettings(backend)));
+  if (variable.startsWith(variablePrefix(''))) {
+    const own = backendNames.filter((name) => variable.startsWith(variablePrefix(name)));
+    const others = own.length > 0 ? [] : await outside.load();
+    const named = [...(await Promise.all(own.map(loadBackend))), ...others];
+    candidates.push(...named.flatMap(backendSettings));
   }
   const found = candidates.find((setting) => setting.variable === variable);
   if (found !== undefined) return found;
@@ -106,8 +123,18 @@ async function findByVariable(variable: string): Promise<Setting> {
   throw unknown(`The environment variable ${variable}`, variable, variable, known, known);
 }
 
-function isBackend(name: string): boolean {
-  return (backendNames as readonly string[]).includes(name);
+async function backendOf(type: string, outside: OutsideBackends): Promise<Backend | undefined> {
+  return isBackendName(type) ? loadBackend(type) : outside.ofType(type);
+}
+
+async function unknownSection(
+  section: string,
+  source: string,
+  outside: OutsideBackends,
+): Promise<WorkcellError> {
+  const others = (await outside.load()).map(({ type }) => `${backendsSection}.${type}`);
+  const accepted = [...sectionNames.filter((name) => name.startsWith(`${backendsSection}.`)), ...others];
+  return unknown(`The section ${section} (from ${source})`, section, source, accepted, []);
 }
 
 function unknown(

@@ -1,5 +1,6 @@
 /** Which files speak, and whether each may widen what is allowed or only narrow it. */
 import { dirname, isAbsolute, resolve } from 'node:path';
+import { isBackendName } from '../backends/index.js';
 import { WorkcellError } from '../protocol/errors.js';
 import { changeMarked } from './config-schema.js';
 import { type Entry, fromFile } from './entries.js';
@@ -12,6 +13,8 @@ import {
   untrusted,
 } from './file.js';
 import { mayNarrow, narrow, narrowingKeys } from './narrowing.js';
+import { notCovered, type OutsideBackends } from './outside-backends.js';
+import type { Table } from './plain-table.js';
 import { type Trust, trustOf } from './trusted-files.js';
 
 /** Something that a file says and that does not count. */
@@ -39,18 +42,20 @@ interface Place {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly file: string | undefined;
   readonly check: (entry: Entry) => void;
+  /** Learns which backends the user's own file, or one that was named, brings. That of a project brings none. */
+  readonly outside: OutsideBackends;
   /** Notes a file that is refused, instead of throwing. */
   readonly lenient: boolean;
 }
 
 /** A file that is named stands alone. Otherwise the user's own comes first, and that of the project above it. */
 export async function readFiles(place: Place): Promise<FileEntries> {
-  const { cwd, env, file, check } = place;
+  const { cwd, env, file } = place;
   const named = file === undefined ? namedByVariable(env) : resolve(cwd, file);
   if (named !== undefined) {
     const found = readNamedFile(named);
     return {
-      entries: await entriesOf(found, check),
+      entries: await trustedEntries(found, place),
       files: [found.path],
       project: undefined,
       notHonoured: [],
@@ -58,12 +63,12 @@ export async function readFiles(place: Place): Promise<FileEntries> {
   }
   const notHonoured: NotHonoured[] = [];
   const own = readUserFile(env);
-  const entries = own === undefined ? [] : await entriesOf(own, check);
+  const entries = own === undefined ? [] : await trustedEntries(own, place);
   const project = findProject(place, notHonoured);
   if (project !== undefined) {
     const trust = trustOf(project.path, project.text, env);
-    const said = await entriesOf(project, check);
-    if (trust === 'trusted') entries.push(...said);
+    const said = await entriesOf(project, parseConfigFile(project), place);
+    if (trust === 'trusted') entries.push(...said.filter((entry) => isCovered(entry, place, notHonoured)));
     else entries.push(...narrowed(said, { project, trust, entries, notHonoured }));
   }
   const files = [own, project].flatMap((read) => (read === undefined ? [] : [read.path]));
@@ -81,8 +86,14 @@ function findProject({ cwd, env, lenient }: Place, notHonoured: NotHonoured[]): 
   }
 }
 
-async function entriesOf(file: ConfigFile, check: (entry: Entry) => void): Promise<Entry[]> {
-  const entries = await fromFile(file.path, parseConfigFile(file));
+async function trustedEntries(file: ConfigFile, place: Place): Promise<Entry[]> {
+  const content = parseConfigFile(file);
+  place.outside.note(content.backend, { source: file.path, from: dirname(file.path) });
+  return entriesOf(file, content, place);
+}
+
+async function entriesOf(file: ConfigFile, content: Table, { check, outside }: Place): Promise<Entry[]> {
+  const entries = await fromFile(file.path, content, outside);
   for (const entry of entries) {
     check(entry);
     if (!file.isPrivate) refuseSecrets(entry, `chmod 600 ${file.path}`);
@@ -135,6 +146,20 @@ function narrowed(
     notHonoured.push({ file: project.path, key, reason, ...(!narrows && { widens: true }) });
     return [];
   });
+}
+
+/** What is trusted is the file, not the code that it names. */
+function isCovered(
+  { setting, value, source }: Entry,
+  { lenient }: Place,
+  notHonoured: NotHonoured[],
+): boolean {
+  const { key } = setting;
+  if (key !== 'backend' || isBackendName(String(value))) return true;
+  if (!lenient) throw notCovered(String(value), source);
+  const reason = 'it names a backend whose code is not part of what was trusted';
+  notHonoured.push({ file: source, key, reason, widens: true });
+  return false;
 }
 
 /** Refuses a project that asks for more than it may. */

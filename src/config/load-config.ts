@@ -2,6 +2,7 @@
 import { lstatSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { z } from 'zod';
+import type { Backend } from '../backends/backend.js';
 import type { Config } from '../protocol/config.js';
 import { WorkcellError } from '../protocol/errors.js';
 import { changeMarked, choicesOf, toOptionNames, unwrap } from './config-schema.js';
@@ -10,6 +11,7 @@ import { type Entry, fromEnvironment, fromOptions } from './entries.js';
 import { untrusted } from './file.js';
 import { type FileEntries, type NotHonoured, readFiles, refuseSecrets, refuseWidening } from './layers.js';
 import { didYouMean, nearest } from './nearest.js';
+import { type NamedBackend, OutsideBackends, resolveBackend } from './outside-backends.js';
 import { isTable, type Table } from './plain-table.js';
 import { describeProblems } from './problems.js';
 import { redact } from './redact.js';
@@ -23,11 +25,15 @@ export interface LoadConfigOptions {
   readonly overrides?: Readonly<Table>;
   /** Reads a project that asks for more than it may without what does not count, instead of refusing it. */
   readonly lenient?: boolean;
+  /** A backend that code brings; its section and its variables count. */
+  readonly backend?: Backend | undefined;
 }
 
 export interface LoadedConfig {
   readonly values: Config;
-  /** The options that backends' own sections set, by backend and by the option's name in code. */
+  /** The backends of others that trusted sources name. */
+  readonly outside: readonly NamedBackend[];
+  /** The options that backends' own sections set, by the backend's type and by the option's name in code. */
   readonly backendOptions: Readonly<Record<string, Table>>;
   /** Where each value came from, by key: `default`, a path, a variable's name, or `option`. */
   readonly sources: Readonly<Record<string, string>>;
@@ -50,10 +56,14 @@ const noFiles: FileEntries = { entries: [], files: [], project: undefined, notHo
 export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
   const { cwd, overrides = {}, file, lenient = false } = options;
   const env = file === false ? {} : options.env;
+  const outside = new OutsideBackends();
+  if (options.backend !== undefined) outside.give(options.backend);
+  outside.note(env.WORKCELL_BACKEND, { source: 'WORKCELL_BACKEND', from: undefined });
+  outside.note(overrides.backend, { source: 'option', from: cwd });
   const { entries: written, ...read } =
-    file === false ? noFiles : await readFiles({ cwd, env, file, check: checkEntry, lenient });
+    file === false ? noFiles : await readFiles({ cwd, env, file, check: checkEntry, outside, lenient });
   if (!lenient) refuseWidening(read.notHonoured);
-  const given = [...(await fromEnvironment(env)), ...(await fromOptions(overrides))];
+  const given = [...(await fromEnvironment(env, outside)), ...(await fromOptions(overrides, outside))];
   for (const entry of given) {
     checkEntry(entry);
     refuseSecrets(entry, `chmod 600 FILE`);
@@ -61,7 +71,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const effective = new Map(
     [...written, ...given].map((entry) => [entry.setting.key, absolute(entry, cwd, read)]),
   );
-  return { ...read, ...assemble(effective) };
+  return { ...read, outside: outside.all, ...assemble(effective) };
 }
 
 /** Throws `invalid-config` for a value that its setting does not accept. */
@@ -76,8 +86,7 @@ export function checkEntry({ setting, value, source }: Entry): void {
   const advice = accepted === undefined ? '' : ` Accepted: ${accepted}.`;
   const meant = typeof value === 'string' ? didYouMean(nearest(value, choicesOf(schema))) : '';
   throw new WorkcellError(
-    // A name typed by a caller is a mistake in the call; one in a file or a variable is a mistake in the set-up.
-    key === 'backend' && source === 'option' ? 'backend-unknown' : 'invalid-config',
+    'invalid-config',
     `${key} = ${JSON.stringify(shown)} (from ${source}) is not accepted${reason}${meant}${advice}`,
     { details: { key, value: shown, source, accepted } },
   );
@@ -88,9 +97,13 @@ function acceptedBy(schema: z.ZodType): string | undefined {
   return choices.length > 0 ? choices.join(', ') : unwrap(schema).description;
 }
 
-/** A path means the same from wherever the program is started, so it starts where it is written. */
+/** A path or package means the same from wherever the program is started, so it starts where it is written. */
 function absolute(entry: Entry, cwd: string, { files, project }: Omit<FileEntries, 'entries'>): Entry {
   const { setting, value, source } = entry;
+  if (setting.key === 'backend') {
+    const from = files.includes(source) ? dirname(source) : source === 'option' ? cwd : undefined;
+    return { ...entry, value: resolveBackend(String(value), { source, from }) };
+  }
   const base = files.includes(source) ? dirname(source) : cwd;
   if (source === project && mounts.test(setting.key))
     for (const path of pathsIn(value)) refuseLinks(entry, base, path);

@@ -26,7 +26,10 @@ export type ToolEntry = z.infer<typeof toolEntrySchema>;
 
 /** Each description completes "Accepted: …". A backend's own section is checked by that backend's schema instead. */
 export const configSchema = z.strictObject({
-  backend: about('Where cells run. Default: the safest one that can start here.', z.string().optional()),
+  backend: about(
+    'Where cells run: a name, or a package or file that exports a backend, from where this is written. Default: the safest one that can start here.',
+    z.string().min(1).describe('the name of a backend, a package or a file').optional(),
+  ),
   workspace: about(
     'The directory to work in. Default: what the backend does without one.',
     filePath('the path of a directory').optional(),

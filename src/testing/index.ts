@@ -1,6 +1,7 @@
 /** What a backend is proven with: `workcell/testing`. It needs no test runner and works under any. */
 export {
   type ContractOptions,
+  type ContractRuntime,
   type ContractTest,
   contractTests,
   type Dimension,

@@ -3,7 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { checkout, filesBelow } from '../house/source.js';
 
-test.each(filesBelow('examples', '.ts'))('%s runs', (file) => {
+const programs = filesBelow('examples', '.ts').filter((file) => !file.endsWith('.d.ts'));
+
+test.each(programs)('%s runs', (file) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', file], {
     cwd: checkout,
     encoding: 'utf8',

@@ -1,6 +1,7 @@
 /** The public surface: every name that an entry point exports, and what loading it costs. */
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
+import * as backendKit from '../../src/backends/backend-kit.js';
 import * as images from '../../src/backends/images/index.js';
 import * as plugins from '../../src/cell/plugins/index.js';
 import * as root from '../../src/index.js';
@@ -169,6 +170,52 @@ const surface = {
       'WorkcellEvent',
     ],
   },
+  './backends': {
+    file: 'src/backends/backend-kit.ts',
+    module: backendKit as Record<string, unknown>,
+    values: [
+      'WorkcellError',
+      'defineBackend',
+      'executorCommand',
+      'leaseHolder',
+      'newToken',
+      'openTunnel',
+      'openWorkspace',
+      'pausable',
+      'reachExecutor',
+      'servedCell',
+      'shipPlugins',
+      'startExecutor',
+      'takeLease',
+    ],
+    types: [
+      'Backend',
+      'BackendDefinition',
+      'Cell',
+      'CellInfo',
+      'CellRef',
+      'Connect',
+      'ExecutorPlace',
+      'ExecutorSettings',
+      'ExecutorStart',
+      'Fact',
+      'FactCode',
+      'FoundCell',
+      'Isolation',
+      'IsolationTier',
+      'Lease',
+      'OutsideBackends',
+      'Pausable',
+      'Probe',
+      'ReachOptions',
+      'ServedCell',
+      'ShippedPlugins',
+      'StartContext',
+      'StartedExecutor',
+      'Tunnel',
+      'Workspace',
+    ],
+  },
   './images': {
     file: 'src/backends/images/index.ts',
     module: images as Record<string, unknown>,
@@ -210,7 +257,15 @@ const surface = {
     file: 'src/testing/index.ts',
     module: testing as Record<string, unknown>,
     values: ['contractTests', 'requirements'],
-    types: ['ContractOptions', 'ContractTest', 'Dimension', 'Requirement', 'RequirementId', 'Trait'],
+    types: [
+      'ContractOptions',
+      'ContractRuntime',
+      'ContractTest',
+      'Dimension',
+      'Requirement',
+      'RequirementId',
+      'Trait',
+    ],
   },
   './security': {
     file: 'src/runtime/security/index.ts',

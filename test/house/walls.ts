@@ -38,7 +38,7 @@ export const walls: Record<string, readonly string[]> = {
     'backends/images',
   ],
   config: ['base', 'protocol', 'backends'],
-  'assemble.ts': ['protocol', 'runtime', 'config', 'cell/plugins'],
+  'assemble.ts': ['protocol', 'backends', 'runtime', 'config', 'cell/plugins'],
   'cells.ts': ['protocol', 'backends', 'config', 'assemble.ts'],
   'attach-runtime.ts': [
     'backends',
@@ -61,7 +61,7 @@ export const walls: Record<string, readonly string[]> = {
     'cell/plugins',
   ],
   // Ways in.
-  testing: ['protocol', 'base', 'index.ts'],
+  testing: ['base', 'protocol', 'backends', 'index.ts'],
   compat: ['base', 'protocol', 'cell', 'runtime', 'index.ts'],
   adapters: ['base', 'protocol', 'runtime/tools', 'compat/mcp', 'index.ts'],
   cli: [

@@ -1,10 +1,9 @@
 /** Finds cells again that outlived the process that started them. */
-
-import { actionsWith } from '../../cell/plugins/plugin-host.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
-import { connectExecutor } from '../../runtime/client/http-executor.js';
 import type { FoundCell, StartContext } from '../backend.js';
+import { reachExecutor } from '../executor-program.js';
 import { leaseHolder, takeLease } from '../lease.js';
+import { servedCell } from '../served-cell.js';
 import {
   isRunning,
   keptSince,
@@ -19,11 +18,7 @@ import { reap } from './reap.js';
 /** How long a server may take to end in order. */
 const patienceMs = 5000;
 
-export async function attachLocal(
-  id: string,
-  _place: object,
-  { signal, plugins = [] }: StartContext,
-): Promise<Cell> {
+export async function attachLocal(id: string, _place: object, context: StartContext): Promise<Cell> {
   const state = readState(id);
   if (state === undefined) {
     throw new WorkcellError(
@@ -35,47 +30,26 @@ export async function attachLocal(
   const home = openLastingHome(id);
   const lease = await takeLease(id, home.path);
   const clean = async () => {
-    lease.release();
     await end(state);
     await reap(id);
     await removeHome(home);
   };
-  const { executor, info } = await connectExecutor(
-    { socketPath: home.socketPath },
-    { token: state.token, signal, actions: actionsWith(plugins) },
-  ).catch(async (error: unknown) => {
-    const silent = WorkcellError.isInstance(error) && error.code === 'runtime-disconnected';
-    const runs = isRunning(state);
-    if (silent && !runs) await clean();
-    else lease.release();
-    if (!silent || !runs) throw error;
-    // It may be stopped or overloaded; what is in the cell is not ours to throw away.
-    throw new WorkcellError(
-      'runtime-disconnected',
-      `The server of the local cell "${id}" runs as process ${state.pid} and does not answer. Workcell ended nothing: try again, or end that process.`,
-      { details: { id, pid: state.pid }, cause: error },
-    );
-  });
-  let stopping: Promise<void> | undefined;
-  return {
-    id,
-    backend: 'local',
-    executor,
-    isolation: info.isolation,
-    workspace: info.workspace,
-    lost: executor.lost,
-    stop() {
-      stopping ??= (async () => {
-        await executor.close();
-        await clean();
-      })();
-      return stopping;
+  const reached = await reachExecutor({ socketPath: home.socketPath }, { token: state.token }, context).catch(
+    async (error: unknown) => {
+      const silent = WorkcellError.isInstance(error) && error.code === 'runtime-disconnected';
+      const runs = isRunning(state);
+      if (silent && !runs) await clean();
+      lease.release();
+      if (!silent || !runs) throw error;
+      // It may be stopped or overloaded; what is in the cell is not ours to throw away.
+      throw new WorkcellError(
+        'runtime-disconnected',
+        `The server of the local cell "${id}" runs as process ${state.pid} and does not answer. Workcell ended nothing: try again, or end that process.`,
+        { details: { id, pid: state.pid }, cause: error },
+      );
     },
-    detach() {
-      stopping ??= executor.disconnect().then(() => lease.release());
-      return stopping;
-    },
-  };
+  );
+  return servedCell({ id, backend: 'local', reached, lease, end: clean });
 }
 
 export async function listLocal(): Promise<FoundCell[]> {

@@ -1,5 +1,4 @@
 /** The directory of one local cell: its socket, its temporary files, its log, and what is needed to find it again. */
-import { randomBytes } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -68,10 +67,6 @@ export function openLastingHome(id: string): Home {
 /** It may hold a workspace, and so whatever programs put there. */
 export function removeHome({ path }: Home): Promise<void> {
   return discardTree(path);
-}
-
-export function newToken(): string {
-  return randomBytes(32).toString('base64url');
 }
 
 /** What is known of a lasting cell; undefined when there is no such one. */

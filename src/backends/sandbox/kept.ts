@@ -6,6 +6,7 @@ import { actionsWith } from '../../cell/plugins/plugin-host.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
 import { connectExecutor } from '../../runtime/client/http-executor.js';
 import type { FoundCell, StartContext } from '../backend.js';
+import { newToken } from '../executor-program.js';
 import { type Lease, leaseHolder, takeLease } from '../lease.js';
 import { pausable } from '../pausable.js';
 import { openWorkspace } from '../workspace.js';
@@ -16,7 +17,6 @@ import {
   isPaused,
   listCellIds,
   makeCellHome,
-  newToken,
   readState,
   removeCellHome,
   startedAt,

@@ -1,9 +1,7 @@
 /** Finds plugins: those of this package by their names, others as packages or files. */
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
 import { importModule } from '../../base/import-module.js';
-import { resolveImport } from '../../base/resolve-import.js';
+import { locateModule } from '../../base/resolve-import.js';
 import { WorkcellError } from '../../protocol/index.js';
 import type { PluginSpec } from '../../protocol/plugin-spec.js';
 import { builtinPlugins, defaultPlugins } from './builtin.js';
@@ -58,7 +56,7 @@ async function loadPlugin(spec: PluginSpec | Plugin, from: string): Promise<Load
   let source: string;
   let module: { default?: unknown };
   try {
-    source = locate(name, from);
+    source = locateModule(name, from);
     module = await importModule(source);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -69,13 +67,6 @@ async function loadPlugin(spec: PluginSpec | Plugin, from: string): Promise<Load
     );
   }
   return { plugin: check(module.default, name), source, options };
-}
-
-/** The address of a module, so that it is the same one wherever it is loaded from. */
-function locate(name: string, from: string): string {
-  if (name.startsWith('file:')) return name;
-  if (/^\.{0,2}\//.test(name)) return pathToFileURL(resolve(from, name)).href;
-  return resolveImport(name, from);
 }
 
 const functionSchema = z.custom((value) => typeof value === 'function', 'must be a function');

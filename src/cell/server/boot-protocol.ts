@@ -1,15 +1,19 @@
 /**
  * The one boot protocol of every program that serves executors: settings in, handshake out. It reads its settings from a
- * file or an open descriptor, so that no secret stands in an argument or the environment, and says in one line on standard
- * output that it listens, or why it does not.
+ * file or from the first line of its standard input, so that no secret stands in an argument or the environment, and says in
+ * one line on standard output that it listens, or why it does not. So whatever can run a program somewhere can start it.
  */
-import { closeSync, readFileSync, writeSync } from 'node:fs';
+import { readFileSync, readSync, writeSync } from 'node:fs';
 import * as z from 'zod';
 import { errorSchema } from '../../protocol/error-body.js';
 import { keepHeapSmall } from './small-heap.js';
 import { startError } from './start-error.js';
 
+const standardInput = 0;
 const standardOutput = 1;
+
+/** In place of a file: the settings are the first line of standard input, which stays open. */
+export const fromInput = '-';
 
 /** What the kernel says of the program itself, before any command ran. */
 const kernelSchema = z.object({
@@ -29,7 +33,7 @@ export const handshakeSchema = z.union([
 export type Handshake = z.infer<typeof handshakeSchema>;
 export type KernelReport = z.infer<typeof kernelSchema>;
 
-/** `source`: the number of a descriptor, or the path of a file. Gives what `serve` could say, as the handshake. */
+/** `source`: the path of a file, or `-`. Gives what `serve` could say, as the handshake. */
 export async function boot<Settings>(
   source: string,
   schema: z.ZodType<Settings>,
@@ -48,12 +52,20 @@ export async function boot<Settings>(
 }
 
 function readSettings(source: string): string {
-  if (!/^\d+$/.test(source)) return readFileSync(source, 'utf8');
-  const descriptor = Number(source);
-  const text = readFileSync(descriptor, 'utf8');
-  // What stays open would be inherited by commands.
-  closeSync(descriptor);
-  return text;
+  return source === fromInput ? readLine() : readFileSync(source, 'utf8');
+}
+
+/** The first line of standard input; nothing when it ended before. The starter says nothing after it. */
+function readLine(): string {
+  const chunks: Buffer[] = [];
+  for (;;) {
+    const chunk = Buffer.alloc(65_536);
+    const length = readSync(standardInput, chunk);
+    if (length === 0) return '';
+    const end = chunk.subarray(0, length).indexOf('\n');
+    chunks.push(chunk.subarray(0, end === -1 ? length : end));
+    if (end !== -1) return Buffer.concat(chunks).toString('utf8');
+  }
 }
 
 /** Its one line; a stream for it would have to be loaded first. */

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import type { CellInfo, Runtime } from '../../index.js';
 import { type CellOptions, withConfigOption } from '../cell-options.js';
@@ -120,7 +121,8 @@ function row({ id, backend, status, startedAt, isolation, heldBy, labels, worksp
   const pairs = Object.entries(labels ?? {}).map((pair) => pair.join('='));
   return [
     id,
-    backend,
+    // One of others is told by its file, which is what --backend takes.
+    backend.startsWith('file:') ? fileURLToPath(backend) : backend,
     status,
     startedAt === undefined ? '-' : age(Date.now() - startedAt.getTime()),
     isolation ?? '-',

@@ -4,7 +4,9 @@ import { Command } from 'commander';
 import type { Probe } from '../../backends/backend.js';
 import { findHostProgram } from '../../base/find-program.js';
 import { isInstalled, optionalPackages } from '../../base/optional-package.js';
+import type { NamedBackend } from '../../config/outside-backends.js';
 import type { Verdict } from '../../testing/abuse/index.js';
+import { plainText } from '../sanitize.js';
 import { Progress } from '../start-progress.js';
 import { dim, formatTable, green } from '../text-table.js';
 
@@ -29,7 +31,7 @@ export function doctorCommand(): Command {
   return new Command('doctor')
     .description('Show which backends can start here')
     .option('--attack', 'attack cells of a backend and print a scorecard')
-    .option('-b, --backend <name>', 'backend to attack', 'sandbox')
+    .option('-b, --backend <name>', 'backend to attack, or a package or file to show, too', 'sandbox')
     .option('--image <reference>', 'image of the cells to attack, for docker')
     .option('--oci-runtime <name>', 'OCI runtime of the cells to attack, for docker')
     .option('--json', 'print one line of JSON')
@@ -47,7 +49,7 @@ interface DoctorOptions {
 
 async function doctor(options: DoctorOptions): Promise<void> {
   if (options.attack) return attack(options);
-  const [backends, found] = await Promise.all([probeBackends(), findPrograms()]);
+  const [backends, found] = await Promise.all([probeBackends(options.backend), findPrograms()]);
   const packages = Object.fromEntries(Object.keys(optionalPackages).map((name) => [name, isInstalled(name)]));
   const report = {
     node: process.version,
@@ -105,13 +107,33 @@ interface Report {
   backends: Record<string, Probe>;
 }
 
-async function probeBackends(): Promise<Report['backends']> {
+/** Those of this package, those that your configuration names, and the one that was typed. */
+async function probeBackends(typed: string): Promise<Report['backends']> {
   const { backendNames, loadBackend } = await import('../../backends/index.js');
-  const probes = backendNames.map(async (name) => [
-    name,
-    await probe(async () => (await loadBackend(name)).probe()),
-  ]);
+  const outside = await outsideBackends(typed);
+  const own = backendNames.map((name) => ({ name, load: () => loadBackend(name) }));
+  const probes = [...own, ...outside].map(async ({ name, load }) => {
+    let title = name;
+    const answer = await probe(async () => {
+      const backend = await load();
+      title = backend.type;
+      return backend.probe();
+    });
+    return [title, answer] as const;
+  });
   return Object.fromEntries(await Promise.all(probes));
+}
+
+/** A mistake in the configuration is no reason to say nothing of this machine. */
+async function outsideBackends(typed: string): Promise<readonly NamedBackend[]> {
+  const { loadConfig } = await import('../../config/load-config.js');
+  const sources = { cwd: process.cwd(), env: process.env, overrides: { backend: typed }, lenient: true };
+  try {
+    return (await loadConfig(sources)).outside;
+  } catch (error) {
+    process.stderr.write(`workcell: ${plainText(error instanceof Error ? error.message : String(error))}\n`);
+    return [];
+  }
 }
 
 /** A probe that breaks is a finding, and must not hide the others. */

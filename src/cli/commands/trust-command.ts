@@ -40,13 +40,14 @@ async function trustProject(
   if (options.list) return printTrusted(options.json === true);
   const { parseConfigFile } = await import('../../config/file.js');
   const { fromFile } = await import('../../config/entries.js');
+  const { loadConfig } = await import('../../config/load-config.js');
+  const { OutsideBackends } = await import('../../config/outside-backends.js');
   const { redact } = await import('../../config/redact.js');
   const { trust } = await import('../../config/trusted-files.js');
   const file = await projectFile(directory);
-  const said = (await fromFile(file.path, parseConfigFile(file))).map(({ setting: { key }, value }) => ({
-    key,
-    value: redact(key, value),
-  }));
+  const own = await loadConfig({ cwd: '/', env: process.env, lenient: true });
+  const entries = await fromFile(file.path, parseConfigFile(file), new OutsideBackends(own.outside));
+  const said = entries.map(({ setting: { key }, value }) => ({ key, value: redact(key, value) }));
   trust(file.path, file.text, process.env);
   if (options.json) {
     const settings = Object.fromEntries(said.map(({ key, value }) => [key, value]));

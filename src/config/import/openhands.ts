@@ -1,6 +1,7 @@
 /** Turns the keys of OpenHands' own configuration file into settings, and says of each that has none why. */
 import { fromFile } from '../entries.js';
 import { checkEntry } from '../load-config.js';
+import { OutsideBackends } from '../outside-backends.js';
 import { isTable, type Table } from '../plain-table.js';
 import { type Installation, type Mapping, Output } from './import-output.js';
 import { agentKeys, coreKeys, kubernetesKeys, sandboxKeys, securityKeys } from './openhands-keys.js';
@@ -51,7 +52,7 @@ export async function importOpenHands(content: Table, installation: Installation
 }
 
 async function checkSettings(settings: Table): Promise<void> {
-  for (const entry of await fromFile('the result', settings)) checkEntry(entry);
+  for (const entry of await fromFile('the result', settings, new OutsideBackends())) checkEntry(entry);
 }
 
 function importSection(name: string, table: Table, output: Output): void {

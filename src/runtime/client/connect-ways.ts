@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import { WorkcellError } from '../../protocol/index.js';
 
+/** Opens a new stream that leads to a server. */
 export type Connect = () => Promise<Duplex>;
 
 /** Where a server is: a URL, a Unix socket, or anything that gives a stream leading to it. */

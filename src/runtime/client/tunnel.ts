@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { tunnelWindowBytes } from '../../protocol/wire.js';
 import type { Connect } from './connect-ways.js';
 
+/** Many connections in one stream. */
 export interface Tunnel {
   readonly connect: Connect;
   /** Settles when the stream below has ended. */
@@ -11,6 +12,7 @@ export interface Tunnel {
   close(): void;
 }
 
+/** `stream`: the standard streams of the executor's program, run as `relay <socket>` in the place. */
 export function openTunnel(stream: Duplex): Tunnel {
   const session = connectSession('http://cell', {
     createConnection: () => stream,

@@ -1,4 +1,5 @@
 /** Every behaviour that a backend must have, as tests for any runner. */
+import type { AnyBackend } from '../../backends/index.js';
 import { type CreateRuntimeOptions, createRuntime, type Runtime, type WorkcellEvent } from '../../index.js';
 import { codeBehaviours } from './behaviours/code.js';
 import { editBehaviours } from './behaviours/edit.js';
@@ -54,6 +55,9 @@ export interface Dimension {
   check(events: readonly WorkcellEvent[]): void;
 }
 
+/** What `createRuntime` gets: options of a backend that is named, or that is given as an object. */
+export type ContractRuntime = CreateRuntimeOptions | ({ backend: AnyBackend } & Record<string, unknown>);
+
 /** One behaviour, on one backend. */
 export interface ContractTest {
   readonly id: RequirementId;
@@ -68,7 +72,7 @@ export interface ContractTest {
  * `options` are what `createRuntime` gets; no configuration is read unless they name one.
  */
 export function contractTests(
-  options: CreateRuntimeOptions | (() => CreateRuntimeOptions),
+  options: ContractRuntime | (() => ContractRuntime),
   { traits = [], gaps = {}, sometimes = {}, dimension }: ContractOptions = {},
 ): ContractTest[] {
   checkIds({ ...gaps, ...sometimes });
@@ -122,7 +126,7 @@ async function mayFail(id: RequirementId, reason: string, run: () => Promise<voi
 }
 
 async function show(
-  options: CreateRuntimeOptions,
+  options: ContractRuntime,
   behaviour: Behaviour,
   dimension: Dimension | undefined,
 ): Promise<void> {

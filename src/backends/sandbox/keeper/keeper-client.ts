@@ -134,7 +134,7 @@ async function ensureKeeper(path: string, signal: AbortSignal | undefined): Prom
 async function startKeeper(socketPath: string, signal: AbortSignal | undefined): Promise<void> {
   const keeper = startProgram({
     who: 'The keeper of sandbox cells',
-    program: program(),
+    argv: [process.execPath, ...program()],
     directory: '/',
     env: keeperEnvironment(),
     logFile: `${socketPath}.log`,

@@ -1,5 +1,4 @@
 /** The directory of one cell that a keeper holds: its sockets, its lease, and what is needed to find it again. */
-import { randomBytes } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -61,10 +60,6 @@ export function cellHome(id: string): CellHome {
 /** It may hold a workspace, and so whatever programs put there. */
 export function removeCellHome({ path }: CellHome): Promise<void> {
   return discardTree(path, { onlyOwn: true });
-}
-
-export function newToken(): string {
-  return randomBytes(32).toString('base64url');
 }
 
 /** From here on others can attach. */

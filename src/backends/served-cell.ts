@@ -1,0 +1,55 @@
+/** The cell of an executor that is reached over a stream: what all places that start one elsewhere have in common. */
+import type { Cell, Isolation } from '../protocol/index.js';
+import type { ServerInfo } from '../protocol/wire.js';
+import type { HttpExecutor } from '../runtime/client/http-executor.js';
+import type { Lease } from './lease.js';
+
+/** What a cell is made of whose executor is reached over a stream. */
+export interface ServedCell {
+  readonly id: string;
+  /** The type of the backend. */
+  readonly backend: string;
+  /** What `reachExecutor` gave. */
+  readonly reached: { readonly executor: HttpExecutor; readonly info: ServerInfo };
+  /** What the place enforces. Default: what the executor says of itself, which knows nothing of the place. */
+  readonly isolation?: Isolation | undefined;
+  /** Settles when the place dies by itself. Default: when the executor cannot be reached any more. */
+  readonly lost?: Promise<string> | undefined;
+  /** Of a cell that is kept alive: without one it cannot be detached from. */
+  readonly lease?: Lease | undefined;
+  /** Ends the place and leaves nothing behind; its commands have ended by then, or it does not answer. */
+  end(): Promise<void>;
+}
+
+/** Makes the cell. `stop` and `detach` do their work once, whichever comes first. */
+export function servedCell(served: ServedCell): Cell {
+  const { id, backend, reached, lease } = served;
+  const { executor, info } = reached;
+  let over: Promise<void> | undefined;
+  const stop = async () => {
+    try {
+      await executor.close();
+      await served.end();
+    } finally {
+      lease?.release();
+    }
+  };
+  return {
+    id,
+    backend,
+    executor,
+    isolation: served.isolation ?? info.isolation,
+    workspace: info.workspace,
+    lost: served.lost ?? executor.lost,
+    stop() {
+      over ??= stop();
+      return over;
+    },
+    ...(lease !== undefined && {
+      detach() {
+        over ??= executor.disconnect().then(() => lease.release());
+        return over;
+      },
+    }),
+  };
+}

@@ -1,0 +1,109 @@
+/**
+ * Backends that are not of this package, as far as trusted sources name them. They are code that runs on this side, so it is
+ * settled who names them, and none is loaded before something needs it.
+ */
+import type { Backend } from '../backends/backend.js';
+import {
+  backendNames,
+  isBackendName,
+  loadBackend,
+  locateBackend,
+  unknownBackend,
+} from '../backends/index.js';
+import { isModulePath } from '../base/resolve-import.js';
+import { configDirectory } from '../base/user-directories.js';
+import { WorkcellError } from '../protocol/errors.js';
+import { untrusted } from './file.js';
+import { didYouMean, nearest } from './nearest.js';
+
+/** A backend that may have settings of its own. */
+export interface NamedBackend {
+  /** What `loadBackend` takes, or the type of one that was given as an object. */
+  readonly name: string;
+  load(): Promise<Backend>;
+}
+
+/** Where a name was written. */
+export interface NameSource {
+  /** A path, a variable's name, or `option`. */
+  readonly source: string;
+  /** What a relative path starts from, and a package is looked for from. Undefined for a variable. */
+  readonly from: string | undefined;
+}
+
+/** Those that were named so far. */
+export class OutsideBackends {
+  readonly #named: Map<string, NamedBackend>;
+
+  constructor(known: readonly NamedBackend[] = []) {
+    this.#named = new Map(known.map((named) => [named.name, named]));
+  }
+
+  /** One that is at hand. */
+  give(backend: Backend): void {
+    if (isBackendName(backend.type)) return;
+    this.#named.set(backend.type, { name: backend.type, load: async () => backend });
+  }
+
+  /** Adds what a source names. What may not be named there is refused when the value itself is read. */
+  note(spec: unknown, source: NameSource): void {
+    const name = typeof spec === 'string' ? attempt(() => resolveBackend(spec, source)) : undefined;
+    if (name === undefined || isBackendName(name)) return;
+    this.#named.set(name, { name, load: () => loadBackend(name) });
+  }
+
+  get all(): readonly NamedBackend[] {
+    return [...this.#named.values()];
+  }
+
+  async ofType(type: string): Promise<Backend | undefined> {
+    return (await this.load()).find((backend) => backend.type === type);
+  }
+
+  load(): Promise<Backend[]> {
+    return Promise.all(this.all.map((named) => named.load()));
+  }
+}
+
+/** The value of `backend` as `loadBackend` takes it; a name that leads nowhere throws. */
+export function resolveBackend(spec: string, { source, from }: NameSource): string {
+  if (isBackendName(spec)) return spec;
+  if (from === undefined && isModulePath(spec) && !/^(\/|file:)/.test(spec)) throw relative(spec, source);
+  const meant = isModulePath(spec) ? undefined : nearest(spec, backendNames);
+  // A package of nearly the same name could have been put there for those who mistype.
+  const mistyped = meant !== undefined && Math.abs(meant.length - spec.length) <= 1;
+  const found = mistyped ? undefined : locateBackend(spec, from ?? configDirectory());
+  if (found !== undefined) return found;
+  const { message } = unknownBackend(spec);
+  const about = `backend = ${JSON.stringify(spec)} (from ${source}) is not accepted.`;
+  // A name typed by a caller is a mistake in the call; one in a file or a variable is a mistake in the set-up.
+  throw new WorkcellError(
+    source === 'option' ? 'backend-unknown' : 'invalid-config',
+    `${about}${didYouMean(meant)} ${message}`,
+    { details: { key: 'backend', value: spec, source } },
+  );
+}
+
+function attempt<Result>(work: () => Result): Result | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
+
+/** To trust a file says nothing of other files that it names, and whoever works in the project can change those. */
+export function notCovered(spec: string, file: string): WorkcellError {
+  return untrusted(
+    file,
+    `${file} names the backend "${spec}", whose code is not part of what was trusted. A file that is found by searching may name backends of this package only: ${backendNames.join(', ')}. Name it in your own configuration, in code, or use --config ${file}.`,
+  );
+}
+
+function relative(spec: string, source: string): WorkcellError {
+  return new WorkcellError(
+    'invalid-config',
+    `${source} names the backend "${spec}": a variable holds in every directory, so give an absolute path, or a package that is installed in ${configDirectory()}.`,
+    { details: { backend: spec, source } },
+  );
+}
