@@ -1,35 +1,56 @@
 /** Further protocols on the address of a server: `--also`. */
 import { type Command, Option } from 'commander';
+import { collect } from '../base/command-line.js';
 import type { Mount } from '../base/http/http-app.js';
 import type { Runtime } from '../index.js';
 
-const protocols = ['mcp', 'openhands-v0'] as const;
+const protocols = ['native', 'mcp', 'openhands-v0', 'openhands-v1', 'camel'] as const;
+
+type Protocol = (typeof protocols)[number];
 
 export interface AlsoOptions {
-  also: (typeof protocols)[number][];
+  also: Protocol[];
+  entry: string[];
 }
 
-export function withAlso(command: Command): Command {
-  return command.addOption(
-    new Option('--also <protocols...>', 'also serve these: MCP at /mcp, OpenHands V0 below /openhands-v0')
-      .choices(protocols)
-      .default([]),
-  );
+/** `own`: what the command serves itself. */
+export function withAlso(command: Command, own: Protocol): Command {
+  const others = protocols.filter((protocol) => protocol !== own);
+  return command
+    .addOption(
+      new Option('--also <protocols...>', 'also serve these: MCP at /mcp, others below /<name>')
+        .choices(others)
+        .default([]),
+    )
+    .option('--entry <module>', 'module with more tools, for MCP and CAMEL; may be repeated', collect, []);
+}
+
+/** Registers the tools of entry points, for servers that offer tools. */
+export async function addTools(runtime: Runtime, entries: readonly string[]): Promise<void> {
+  if (entries.length === 0) return;
+  const { loadTools } = await import('../index.js');
+  for (const entry of entries) runtime.add(await loadTools(entry), entry);
 }
 
 /** They work on the same runtime and want the same token. */
 export function mountsOf(
-  { also }: AlsoOptions,
+  options: AlsoOptions,
   runtime: Runtime,
   token: string | undefined,
 ): Promise<Mount[]> {
-  return Promise.all([...new Set(also)].map((protocol) => mounts[protocol](runtime, token)));
+  const asked = [...new Set(options.also)];
+  return Promise.all(asked.map((protocol) => mounts[protocol](runtime, token, options)));
 }
 
 const mounts: Record<
-  (typeof protocols)[number],
-  (runtime: Runtime, token: string | undefined) => Promise<Mount>
+  Protocol,
+  (runtime: Runtime, token: string | undefined, options: AlsoOptions) => Promise<Mount>
 > = {
+  async native(runtime, token) {
+    const { mountExecutor } = await import('../cell/server/serve-executor.js');
+    const { id, workspace, isolation } = runtime;
+    return mountExecutor('/native', runtime, { token, id, workspace, isolation });
+  },
   async mcp(runtime, token) {
     const { mcpOverHttp } = await import('../compat/mcp/http.js');
     const { createMcpServer } = await import('../compat/mcp/mcp-server.js');
@@ -39,5 +60,17 @@ const mounts: Record<
     const { openHandsV0 } = await import('../compat/openhands-v0/openhands-v0-app.js');
     const routes = openHandsV0(runtime, { token, workingDirectory: runtime.workspace });
     return { prefix: '/openhands-v0', routes };
+  },
+  async 'openhands-v1'(runtime, token) {
+    const { openHandsV1 } = await import('../compat/openhands-v1/facade.js');
+    const { id, workspace, vscode } = runtime;
+    const sessionApiKeys = token === undefined ? [] : [token];
+    const routes = openHandsV1({ sessionApiKeys, vscode });
+    const parts = { executor: () => runtime, id, workspace };
+    return { prefix: '/openhands-v1', sockets: true, routes: (scope) => routes(scope, parts) };
+  },
+  async camel(runtime, token, { entry: toolkits }) {
+    const { camelTools } = await import('../compat/camel/camel-app.js');
+    return { prefix: '/camel', routes: camelTools(runtime, { token, toolkits, tools: runtime.getTools() }) };
   },
 };

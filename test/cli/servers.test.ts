@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createRuntime } from '../../src/index.js';
 import { start } from './workcell.js';
 
 const kit = fileURLToPath(new URL('../../src/testing/contract/tools/kit.ts', import.meta.url));
@@ -24,15 +25,24 @@ const commands: Record<string, () => string[]> = {
   mcp: () => ['mcp'],
   'openhands-server': () => ['openhands-server', '--working-dir', join(folder, 'w'), '--no-enable-browser'],
   'openhands-agent-server': () => ['openhands-agent-server'],
-  'camel-server': () => ['camel-server', '--entry', kit],
+  'camel-server': () => ['camel-server'],
+};
+
+/** What each serves itself; all others are served beside it. */
+const protocols: Record<string, string> = {
+  executor: 'native',
+  mcp: 'mcp',
+  'openhands-server': 'openhands-v0',
+  'openhands-agent-server': 'openhands-v1',
+  'camel-server': 'camel',
 };
 
 test.each(Object.keys(commands))(
   '%s',
   async (name) => {
-    const isV0 = name === 'openhands-server';
-    const also = name === 'mcp' ? ['openhands-v0'] : isV0 ? ['mcp'] : ['mcp', 'openhands-v0'];
-    const words = [...(commands[name]?.() ?? []), ...common, '--also', ...also];
+    const own = protocols[name];
+    const also = Object.values(protocols).filter((protocol) => protocol !== own);
+    const words = [...(commands[name]?.() ?? []), ...common, '--entry', kit, '--also', ...also];
     const server = start(words, { env: { API_TOKEN: secret } });
     try {
       await server.printed('listening on http://127.0.0.1:');
@@ -43,7 +53,8 @@ test.each(Object.keys(commands))(
         const init = { method: 'POST', headers: { ...given, ...headers }, body: JSON.stringify(body) };
         return fetch(`${url}${path}`, init);
       };
-      const v0 = isV0 ? '' : '/openhands-v0';
+      const prefix = (protocol: string) => (protocol === own ? '' : `/${protocol}`);
+      const v0 = prefix('openhands-v0');
       const run = async (command: string) => {
         const answer = await post(`${v0}/execute_action`, { action: { action: 'run', args: { command } } });
         return ((await answer.json()) as { content: string }).content;
@@ -57,7 +68,21 @@ test.each(Object.keys(commands))(
         params: { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 't', version: '1' } },
       };
       expect((await post('/mcp', initialize)).status).toBe(200);
-      for (const path of ['/mcp', `${v0}/list_files`])
+      const hidden = /^\[hidden:API_TOKEN\]\n/;
+      const command = 'echo "$API_TOKEN"';
+      const remote = { backend: 'remote', url: `${url}${prefix('native')}`, token, config: false } as const;
+      await using native = await createRuntime(remote);
+      expect((await native.run(command)).output).toMatch(hidden);
+      const terminal = await native.terminals.open({ argv: ['true'] });
+      expect(await terminal.exited).toMatchObject({ exitCode: 0 });
+      const v1 = `${prefix('openhands-v1')}/api/bash/execute_bash_command`;
+      const bash = await post(v1, { command }, { 'x-session-api-key': token });
+      expect(((await bash.json()) as { stdout: string }).stdout).toMatch(hidden);
+      const basic = { authorization: `Basic ${Buffer.from(`any:${token}`).toString('base64')}` };
+      const added = await post(`${prefix('camel')}/add`, { args: [1, 2], kwargs: {} }, basic);
+      expect(await added.json()).toEqual({ output: '3' });
+      const camel = `${prefix('camel')}/add`;
+      for (const path of ['/mcp', `${v0}/list_files`, `${prefix('native')}/v1/actions`, v1, camel])
         expect([401, 403]).toContain((await post(path, {}, { authorization: 'Bearer wrong' })).status);
     } finally {
       server.child.kill('SIGTERM');

@@ -1,4 +1,5 @@
 /** The HTTP application that every server begins with: limits, whom it answers, bodies, failures. It has no route. */
+import websocket from '@fastify/websocket';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { WorkcellError } from '../../protocol/index.js';
 import { type Access, checkOneHost } from './access.js';
@@ -6,6 +7,7 @@ import { errorBody, refuse, sendError } from './http-errors.js';
 import { defaultHttpLimits, type HttpLimits, type Log } from './http-options.js';
 import { acceptJson } from './json-body.js';
 import { Rate } from './rate.js';
+import { checkUpgrades } from './upgrades.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -30,11 +32,20 @@ export interface HttpAppOptions {
 export interface Mount {
   /** Before all paths; only one mount of an application may have none and answer for unknown paths. */
   readonly prefix: string;
+  /** Some of its routes are WebSockets. */
+  readonly sockets?: boolean | undefined;
   readonly routes: (scope: FastifyInstance, place: { readonly isMain: boolean }) => void;
 }
 
+const longestFrame = 1024 * 1024;
+
 /** The first answers for the paths that nobody knows. */
-export function mount(app: FastifyInstance, [main, ...others]: readonly Mount[]): void {
+export function mount(app: FastifyInstance, mounts: readonly Mount[]): void {
+  const [main, ...others] = mounts;
+  if (mounts.some(({ sockets }) => sockets)) {
+    app.register(websocket, { options: { maxPayload: longestFrame } });
+    app.after(() => checkUpgrades(app));
+  }
   const add = ({ prefix, routes }: Mount, isMain: boolean) =>
     void app.register(async (scope) => routes(scope, { isMain }), { prefix });
   if (main !== undefined) add(main, true);

@@ -1,10 +1,8 @@
 /** The native routes of a server, and those that are added to them, without a port. */
-import websocket from '@fastify/websocket';
 import type { FastifyInstance } from 'fastify';
 import type { Access } from '../../base/http/access.js';
-import { createHttpApp, mount, protect } from '../../base/http/http-app.js';
+import { createHttpApp, type Mount, mount, protect } from '../../base/http/http-app.js';
 import { sendError } from '../../base/http/http-errors.js';
-import { checkUpgrades } from '../../base/http/upgrades.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { instanceHeader } from '../../protocol/wire.js';
 import type { ServeOptions } from './executor-server-options.js';
@@ -16,28 +14,47 @@ import { statusRoutes } from './routes/status-routes.js';
 import { terminalRoutes } from './routes/terminal-routes.js';
 import type { ServerContext } from './server-context.js';
 
-const longestFrame = 1024 * 1024;
-
 export async function createApp(
   context: ServerContext,
   access: Access,
   { extend, also = [] }: Pick<ServeOptions, 'extend' | 'also'> = {},
 ): Promise<FastifyInstance> {
-  const { limits, log, counters, info } = context;
+  const { limits, log, info } = context;
   const app = createHttpApp({ access, limits, log, headers: { [instanceHeader]: info.instance } });
-  app.addHook('onResponse', (_request, reply, done) => {
-    counters.requests++;
-    if (reply.statusCode >= 500) counters.failures++;
-    done();
-  });
-  await app.register(websocket, { options: { maxPayload: longestFrame } });
-  checkUpgrades(app);
-  mount(app, [{ prefix: '', routes: (scope) => nativeRoutes(scope, context, access) }, ...also]);
+  countAnswers(app, context);
+  mount(app, [
+    { prefix: '', sockets: true, routes: (scope) => nativeRoutes(scope, context, access) },
+    ...also,
+  ]);
   if (extend !== undefined) {
     const { id, workspace } = info;
     await app.register(async (scope) => extend(scope, { executor: () => context.executor(), id, workspace }));
   }
   return app;
+}
+
+/** The native routes beside those of another protocol that the application belongs to. */
+export function nativeMount(prefix: string, context: ServerContext, access: Access): Mount {
+  return {
+    prefix,
+    sockets: true,
+    routes(scope) {
+      countAnswers(scope, context);
+      scope.addHook('onRequest', (_request, reply, done) => {
+        void reply.header(instanceHeader, context.info.instance);
+        done();
+      });
+      nativeRoutes(scope, context, access);
+    },
+  };
+}
+
+function countAnswers(scope: FastifyInstance, { counters }: ServerContext): void {
+  scope.addHook('onResponse', (_request, reply, done) => {
+    counters.requests++;
+    if (reply.statusCode >= 500) counters.failures++;
+    done();
+  });
 }
 
 function nativeRoutes(scope: FastifyInstance, context: ServerContext, access: Access): void {

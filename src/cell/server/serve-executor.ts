@@ -2,13 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { createAccess } from '../../base/http/access.js';
+import type { Mount } from '../../base/http/http-app.js';
 import { checkExposure, listen, withBoundHost } from '../../base/http/listen.js';
 import { packageVersion } from '../../base/package-version.js';
 import { type Executor, protocolVersion } from '../../protocol/index.js';
 import { Calls } from './calls.js';
 import { Clients } from './clients.js';
 import { EventLog } from './event-log.js';
-import { createApp } from './executor-app.js';
+import { createApp, nativeMount } from './executor-app.js';
 import { defaultLimits, type ListenAddress, type ServeOptions } from './executor-server-options.js';
 import type { ServerContext } from './server-context.js';
 
@@ -53,9 +54,29 @@ export async function serveExecutor(
   };
 }
 
+/** The same routes on the address of another server, below a prefix. They end with it and leave the executor as it is. */
+export function mountExecutor(
+  prefix: string,
+  executor: Executor,
+  options: Pick<ServeOptions, 'token' | 'id' | 'workspace' | 'isolation' | 'log'>,
+): Mount {
+  const { context } = createContext(executor, options);
+  const native = nativeMount(prefix, context, createAccess({ token: options.token }));
+  return {
+    ...native,
+    routes(scope, place) {
+      native.routes(scope, place);
+      scope.addHook('preClose', async () => {
+        context.events.close();
+        context.calls.close();
+      });
+    },
+  };
+}
+
 function createContext(
   source: Executor | (() => Executor),
-  options: ServeOptions,
+  options: Omit<ServeOptions, 'listen'>,
 ): { context: ServerContext; begin(): void } {
   const limits = { ...defaultLimits, ...options.limits };
   const log = options.log ?? (() => {});

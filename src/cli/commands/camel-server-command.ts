@@ -1,12 +1,10 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { collect } from '../../base/command-line.js';
 import { toolsFrom } from '../../runtime/tools/tools-from.js';
 import { type AlsoOptions, mountsOf, withAlso } from '../also.js';
 import { exposureOf, type ServerOptions, takeToken, withServerOptions } from '../server-options.js';
 import { takeTrusted } from '../trusted-options.js';
 
 interface CamelServerOptions extends ServerOptions, AlsoOptions {
-  entry: string[];
   port?: number;
   allowAnonymous?: true;
 }
@@ -30,10 +28,10 @@ Examples:
 export function camelServerCommand(): Command {
   return withAlso(
     withServerOptions(new Command('camel-server').description('Serve tools in a cell to clients of CAMEL')),
+    'camel',
   )
     .argument('[port]', 'port to listen on, 0 takes any; or the server file that CAMEL names')
     .argument('[entrypoints...]', 'entry points, as CAMEL gives them')
-    .option('--entry <entrypoint>', 'module with tools; may be repeated', collect, [])
     .option('--allow-anonymous', 'accept requests without a token')
     .addHelpText('after', notes)
     .action(serve);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type ExecutorOptions, executorCommand as plainCommand } from '../../cell/server/executor-command.js';
-import { type AlsoOptions, mountsOf, withAlso } from '../also.js';
+import { type AlsoOptions, addTools, mountsOf, withAlso } from '../also.js';
 import { type CellOptions, withCellOptions } from '../cell-options.js';
 import { exposureOf } from '../server-options.js';
 import { type TrustedOptions, takeTrusted, withTrustedOptions } from '../trusted-options.js';
@@ -17,7 +17,7 @@ serves a runtime, which judges, records and masks.
 
 /** `workcell executor`: this machine, or a cell, behind the native API. */
 export function executorCommand(): Command {
-  return withAlso(withTrustedOptions(withCellOptions(plainCommand(), { workspace: false })))
+  return withAlso(withTrustedOptions(withCellOptions(plainCommand(), { workspace: false })), 'native')
     .addHelpText('after', notes)
     .action(serve);
 }
@@ -42,6 +42,7 @@ async function serveCell(options: Options): Promise<void> {
   const trusted = await takeTrusted(options);
   const given = { ...trusted, plugins: options.plugin, place: () => ({ backend: 'cli' }) };
   await serveRuntime(options, given, async (runtime, log) => {
+    await addTools(runtime, options.entry);
     const server = await serveExecutor(runtime, {
       ...exposureOf(options, options.listen),
       token,

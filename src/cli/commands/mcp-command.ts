@@ -1,9 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { collect } from '../../base/command-line.js';
 import type { ListenAddress } from '../../base/http/http-options.js';
 import { parseListen } from '../../base/http/listen-option.js';
 import type { Runtime } from '../../index.js';
-import { type AlsoOptions, mountsOf, withAlso } from '../also.js';
+import { type AlsoOptions, addTools, mountsOf, withAlso } from '../also.js';
 import { watchInterrupts } from '../interrupts.js';
 import { exposureOf, type ServerOptions, takeToken, withServerOptions } from '../server-options.js';
 import { takeTrusted } from '../trusted-options.js';
@@ -13,7 +12,6 @@ type Trusted = Awaited<ReturnType<typeof takeTrusted>>;
 interface McpCommandOptions extends ServerOptions, AlsoOptions {
   http?: ListenAddress;
   readOnly?: true;
-  entry: string[];
   outputBytes: number;
 }
 
@@ -28,9 +26,8 @@ Examples:
 
 /** `workcell mcp`: the runtime and its tools as an MCP server. */
 export function mcpCommand(): Command {
-  return withAlso(withServerOptions(new Command('mcp').description('Serve a cell as an MCP server')))
+  return withAlso(withServerOptions(new Command('mcp').description('Serve a cell as an MCP server')), 'mcp')
     .option('--http <address>', 'the same as --listen', parseListen)
-    .option('--entry <module>', 'module with more tools to offer; may be repeated', collect, [])
     .option('--read-only', 'offer only what changes nothing')
     .option('--output-bytes <number>', 'bytes of text that one answer carries', parseBytes, 32_768)
     .addHelpText('after', notes)
@@ -41,12 +38,6 @@ async function serve(options: McpCommandOptions): Promise<void> {
   const listen = options.listen ?? options.http;
   const trusted = await takeTrusted(options);
   return listen === undefined ? serveStdio(options, trusted) : serveHttp({ ...options, listen }, trusted);
-}
-
-async function addTools(runtime: Runtime, entries: readonly string[]): Promise<void> {
-  if (entries.length === 0) return;
-  const { loadTools } = await import('../../index.js');
-  for (const entry of entries) runtime.add(await loadTools(entry), entry);
 }
 
 async function serveStdio(options: McpCommandOptions, trusted: Trusted): Promise<void> {

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { type AlsoOptions, mountsOf, withAlso } from '../also.js';
+import { type AlsoOptions, addTools, mountsOf, withAlso } from '../also.js';
 import { exposureOf, parsePort, type ServerOptions, withServerOptions } from '../server-options.js';
 import { takeTrusted } from '../trusted-options.js';
 
@@ -32,6 +32,7 @@ export function openHandsAgentServerCommand(): Command {
     withServerOptions(
       new Command('openhands-agent-server').description('Serve a cell to clients of OpenHands V1'),
     ),
+    'openhands-v1',
   )
     .option('--host <address>', 'address to listen on, with --port', '127.0.0.1')
     .option('--port <number>', 'port to listen on; 0 takes any', parsePort, 8000)
@@ -57,6 +58,7 @@ async function serve(options: AgentServerOptions): Promise<void> {
   const keys = takeSessionKeys(process.env, options.sessionApiKeyFile ?? options.tokenFile);
   const trusted = await takeTrusted(options);
   await serveRuntime(options, trusted, async (runtime, log) => {
+    await addTools(runtime, options.entry);
     const exposure = exposureOf(options, { host: options.host, port: options.port });
     const server = await serveOpenHandsV1(runtime, {
       ...exposure,

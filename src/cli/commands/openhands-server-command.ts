@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Runtime } from '../../index.js';
-import { type AlsoOptions, mountsOf, withAlso } from '../also.js';
+import { type AlsoOptions, addTools, mountsOf, withAlso } from '../also.js';
 import type { Log } from '../cli-log.js';
 import {
   exposureOf,
@@ -48,7 +48,7 @@ Examples:
 /** `workcell openhands-server`: a cell, or this machine, for clients of OpenHands V0. */
 export function openHandsServerCommand(): Command {
   const command = new Command('openhands-server').description('Serve a cell to clients of OpenHands V0');
-  return withAlso(withServerOptions(command, { workspace: false }))
+  return withAlso(withServerOptions(command, { workspace: false }), 'openhands-v0')
     .argument('[port]', 'port to listen on; 0 takes any. --listen says more', parsePort)
     .requiredOption('--working-dir <directory>', 'where the shell starts; made if it is missing')
     .addOption(
@@ -98,9 +98,12 @@ async function serve(
     vscodePort: options.plugins.includes('vscode') ? vscodePort(process.env.VSCODE_PORT) : undefined,
   });
   const workspace = makeWorkingDirectory(options.workingDir);
-  const given = { ...trusted, plugins, place: () => thisMachine(workspace, user) };
+  // Its clients know no tools; those of the protocols beside it do.
+  const tools = options.entry.length > 0 ? ['tools'] : [];
+  const given = { ...trusted, plugins: [...plugins, ...tools], place: () => thisMachine(workspace, user) };
   await serveRuntime({ ...options, workspace }, given, async (runtime, log) => {
     warn(options, runtime, log);
+    await addTools(runtime, options.entry);
     const server = await serveOpenHands(
       runtime,
       {

@@ -33,7 +33,8 @@ export interface ToolCaller {
   ): Promise<{ result: unknown; stdout: string }>;
 }
 
-function camelTools(runtime: ToolCaller, options: CamelOptions): Mount['routes'] {
+/** To be given to the application of a server as a scope of its own. */
+export function camelTools(runtime: ToolCaller, options: CamelOptions): Mount['routes'] {
   const { toolkits, tools } = options;
   const access = createAccess({ token: options.token });
   return (scope) => {
@@ -42,7 +43,8 @@ function camelTools(runtime: ToolCaller, options: CamelOptions): Mount['routes']
     );
     scope.setErrorHandler((error, _request, reply) => answerFailure(reply, error));
     scope.setNotFoundHandler((request, reply) => {
-      const known = request.url === '/health' || tools.some(({ name }) => request.url === `/${name}`);
+      const path = request.url.slice(scope.prefix.length);
+      const known = path === '/health' || tools.some(({ name }) => path === `/${name}`);
       return known
         ? reply.code(405).send({ detail: 'Method Not Allowed' })
         : reply.code(404).send({ detail: 'Not Found' });

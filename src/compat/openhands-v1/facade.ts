@@ -78,7 +78,7 @@ function addChecks(app: FastifyInstance, { keys, activity }: FacadeContext, log:
     const { url, config } = request.routeOptions;
     if (config.keyless !== true && !keys.acceptsHeaders(request.headers))
       throw new Refusal(401, 'Unauthorized');
-    if (/^\/api\/(bash|file|git)\//.test(url ?? '')) activity.touch();
+    if (/\/api\/(bash|file|git)\//.test(url ?? '')) activity.touch();
     // Clients name a type also when they send nothing, and nothing is not JSON.
     if (isEmpty(request.headers)) delete request.headers['content-type'];
   });

@@ -11,7 +11,7 @@ import type { FacadeContext } from './facade-context.js';
 import { createSessionKeys } from './session-key-check.js';
 
 const cookieName = 'oh_workspace_session_key';
-const cookieRules = 'Path=/api/conversations; HttpOnly; SameSite=None; Secure; Partitioned';
+const cookieRules = 'HttpOnly; SameSite=None; Secure; Partitioned';
 
 /** A page of the workspace may run its scripts, as somebody else: it must not act for the person who looks at it. */
 const confinement = {
@@ -34,8 +34,10 @@ export function workspaceFiles(app: FastifyInstance, { executor, workspace, keys
   const ticket = randomBytes(24).toString('base64url');
   const tickets = createSessionKeys([ticket]);
 
-  app.post('/api/auth/workspace-session', (_request, reply) => setCookie(reply, ticket, 400 * 24 * 3600));
-  app.delete('/api/auth/workspace-session', (_request, reply) => setCookie(reply, '', 0));
+  app.post('/api/auth/workspace-session', (_request, reply) =>
+    setCookie(app, reply, ticket, 400 * 24 * 3600),
+  );
+  app.delete('/api/auth/workspace-session', (_request, reply) => setCookie(app, reply, '', 0));
 
   for (const url of ['/api/conversations/:id/workspace', '/api/conversations/:id/workspace/*'])
     app.get(url, { config: { keyless: true } }, async ({ params, headers }, reply) => {
@@ -60,10 +62,11 @@ function placeIn(workspace: string, path: string): string {
   return place.length > 1 && place.endsWith('/') ? place.slice(0, -1) : place;
 }
 
-function setCookie(reply: FastifyReply, value: string, seconds: number): void {
+function setCookie({ prefix }: FastifyInstance, reply: FastifyReply, value: string, seconds: number): void {
+  const path = `Path=${prefix}/api/conversations`;
   void reply
     .code(204)
-    .header('set-cookie', `${cookieName}=${value}; Max-Age=${seconds}; ${cookieRules}`)
+    .header('set-cookie', `${cookieName}=${value}; Max-Age=${seconds}; ${path}; ${cookieRules}`)
     .send();
 }
 

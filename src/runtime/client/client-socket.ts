@@ -17,7 +17,7 @@ export async function openSocket(
   options: { maxPayload?: number } = {},
 ): Promise<{ socket: WebSocket; failed: Promise<never> }> {
   const stream = await link.retrying(() => link.connect());
-  const socket = new WebSocket(`${link.origin.replace(/^http/, 'ws')}${path}`, {
+  const socket = new WebSocket(`${link.address.replace(/^http/, 'ws')}${path}`, {
     createConnection: () => stream as Socket,
     headers: link.headers(),
     perMessageDeflate: false,

@@ -15,18 +15,21 @@ export type Place =
 
 const connectMs = 10_000;
 
-/** How to connect to a place, and the origin that requests to it name. */
-export function waysTo(place: Place): { connect: Connect; origin: string; isLocal: boolean } {
-  if ('connect' in place) return { connect: place.connect, origin: 'http://localhost', isLocal: false };
+/** How to connect to a place, the origin that requests to it name, and the path before all of theirs. */
+export function waysTo(place: Place): { connect: Connect; origin: string; base: string; isLocal: boolean } {
+  if ('connect' in place)
+    return { connect: place.connect, origin: 'http://localhost', base: '', isLocal: false };
   if ('socketPath' in place) {
     const { socketPath } = place;
     return {
       connect: () => opened(connectPlain(socketPath), 'connect'),
       origin: 'http://localhost',
+      base: '',
       isLocal: true,
     };
   }
   const url = parseUrl(place.url);
+  const base = url.pathname.replace(/\/+$/, '');
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (url.protocol === 'https:') {
     const options = { host, port: Number(url.port || 443), ca: place.ca, ALPNProtocols: ['http/1.1'] };
@@ -34,23 +37,25 @@ export function waysTo(place: Place): { connect: Connect; origin: string; isLoca
       connect: () =>
         opened(connectTls({ ...options, ...(isIP(host) === 0 && { servername: host }) }), 'secureConnect'),
       origin: url.origin,
+      base,
       isLocal: false,
     };
   }
   return {
     connect: () => opened(connectPlain({ host, port: Number(url.port || 80), noDelay: true }), 'connect'),
     origin: url.origin,
+    base,
     isLocal: false,
   };
 }
 
 function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:') && url.pathname === '/')
+  if (url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:') && url.search === '')
     return url;
   throw new WorkcellError(
     'invalid-config',
-    `"${text}" is not the address of a server. Give one such as http://127.0.0.1:8700, without a path.`,
+    `"${text}" is not the address of a server. Give one such as http://127.0.0.1:8700, or with the path that it is served below.`,
     { details: { url: text } },
   );
 }

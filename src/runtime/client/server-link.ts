@@ -72,12 +72,14 @@ export interface LinkAnswer {
 
 export class Link {
   readonly where: string;
-  readonly origin: string;
+  /** What the addresses of its routes begin with. */
+  readonly address: string;
   readonly connect: Connect;
   /** Resolves with the reason when the server is out of reach for good. */
   readonly lost: Promise<string>;
 
   readonly #pool: Pool;
+  readonly #base: string;
   readonly #token: string | undefined;
   readonly #client: string | undefined;
   readonly #isLocal: boolean;
@@ -89,9 +91,10 @@ export class Link {
   #closed = false;
 
   constructor(place: Place, options: LinkOptions) {
-    const { connect, origin, isLocal } = waysTo(place);
-    this.where = 'socketPath' in place ? place.socketPath : origin;
-    this.origin = origin;
+    const { connect, origin, base, isLocal } = waysTo(place);
+    this.address = `${origin}${base}`;
+    this.where = 'socketPath' in place ? place.socketPath : this.address;
+    this.#base = base;
     this.connect = connect;
     this.#isLocal = isLocal;
     this.#token = options.token;
@@ -168,7 +171,7 @@ export class Link {
       body: content,
     } = await this.#pool.request({
       method,
-      path,
+      path: `${this.#base}${path}`,
       headers: { ...this.headers(), ...headers },
       body: body ?? null,
       signal: signal === undefined ? this.#gone.signal : AbortSignal.any([signal, this.#gone.signal]),
