@@ -20,7 +20,9 @@ test('an image without Python that none can be installed into says both', async 
   // Its package source holds none.
   for (const _ of ['first', 'again']) {
     const error = await refusal(createRuntime({ ...cell, image: images.bare }), 'build-failed');
-    expect(error.message).toMatch(/^The image "debian:bookworm" has no Python, and none could be installed/);
+    expect(error.message).toMatch(
+      /^The image "debian:bookworm" has no Python, and Workcell could not install one/,
+    );
     expect(error.message).toContain('Unable to locate package python3');
     expect(error.message).toContain('buildNetwork');
   }

@@ -17,7 +17,7 @@ export function ubuntuVerbs(cell: CreateRuntimeOptions & { backend: 'ubuntu-dock
 
     test('that is not new enough, or not where it was said to be, is refused', async () => {
       const error = await refusal(createRuntime({ ...cell, pythonVersion: '>=4' }), 'image-unsuitable');
-      expect(error.message).toMatch(/Python 3\.\d+\.\d+, and >=4 is demanded/);
+      expect(error.message).toMatch(/Python 3\.\d+\.\d+, and you demand >=4/);
       await refusal(createRuntime({ ...cell, pythonPath: '/nowhere/python' }), 'image-unsuitable');
       await refusal(createRuntime({ ...cell, pythonVersion: 'newest' }), 'invalid-config');
     });

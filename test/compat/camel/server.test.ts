@@ -83,7 +83,7 @@ describe('the tool server', () => {
 
   test.each([
     ['fail', { args: ['error'], kwargs: {} }, 'Tool "fail" failed: broken'],
-    ['add', { args: ['x'], kwargs: {} }, 'do not fit: a'],
+    ['add', { args: ['x'], kwargs: {} }, 'are not valid: a'],
     ['add', { args: [1, 2, 3], kwargs: {} }, 'takes 2 positional arguments'],
     ['add', { args: [1], kwargs: { a: 1 } }, 'by position and by name'],
     ['add', { kwargs: {} }, '"args" must be a list'],
