@@ -1,4 +1,4 @@
-/** The settings of `workcell.toml`. Variables, messages, `workcell config` and docs/settings.md derive from this schema. */
+/** The settings of `workcell.toml`. Variables, messages, `workcell config` and docs/reference/settings.md derive from this schema. */
 import * as z from 'zod';
 import { environmentSchema } from './actions/common.js';
 import { about, filePath, storeName } from './config-marks.js';

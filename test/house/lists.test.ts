@@ -6,7 +6,9 @@ import { pages } from '../../scripts/docs.js';
 import { backends } from '../../src/backends/index.js';
 import { handlers } from '../../src/cell/executor/handlers/index.js';
 import { createProgram } from '../../src/cli/program.js';
-import { actionNames, actions, errorCodes, eventSchema } from '../../src/protocol/index.js';
+import { actionNames, actions, errorCodes, eventSchema, type FieldKind } from '../../src/protocol/index.js';
+import { fileActivities } from '../../src/runtime/security/audit/export.js';
+import { changers, lookers } from '../../src/testing/abuse/file-verbs.js';
 import { checkout, filesBelow, markdownPages, readText } from './source.js';
 
 test('every action has a handler and every handler an action', () => {
@@ -19,6 +21,23 @@ test('every action is listed under its own name', () => {
     expect(input.shape.action.value).toBe(key);
     expect(output.shape.observation.value).toBe(key);
   }
+});
+
+describe('every action that names a file', () => {
+  const isPath = (kind: FieldKind) =>
+    /^path(?!-cwd)/.test(typeof kind === 'string' ? kind : 'kind' in kind ? kind.kind : '');
+  const named = Object.values(actions)
+    .filter(({ kinds }) => Object.values<FieldKind>(kinds).some(isPath))
+    .map(({ name }) => name);
+
+  test('is an activity on files in the exported audit', () => {
+    expect(named.filter((name) => !(name in fileActivities))).toEqual([]);
+  });
+
+  test('is among the verbs that are tried on paths outside of a cell', () => {
+    const tried = Object.keys({ ...lookers, ...changers }).map((verb) => verb.replace('makeDir', 'make_dir'));
+    expect(named.filter((name) => !tried.includes(name))).toEqual([]);
+  });
 });
 
 test('every error code has its line in docs/reference/errors.md', () => {

@@ -1,4 +1,4 @@
-/** TimeSlices what goes wrong between client and server into errors that say what to do. */
+/** Turns what goes wrong between client and server into errors that say what to do. */
 import { parseJson } from '../../base/json.js';
 import { type ErrorBody, errorSchema, WorkcellError } from '../../protocol/index.js';
 

@@ -1,4 +1,4 @@
-/** TimeSlices observations and results into what a model reads: the text as it is, pictures and facts beside it. */
+/** Turns observations and results into what a model reads: the text as it is, pictures and facts beside it. */
 import type { Observation } from '../../protocol/index.js';
 
 type Facts = Record<string, unknown>;

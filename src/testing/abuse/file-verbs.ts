@@ -37,6 +37,12 @@ export const lookers: Readonly<Record<string, (runtime: Runtime, path: string) =
   list: (runtime, path) => runtime.files.list(path),
   grep: (runtime, path) => runtime.files.grep('.', { path, hidden: true }),
   glob: (runtime, path) => runtime.files.glob('**', { path, hidden: true }),
+  watch: async (runtime, path) => {
+    const stop = new AbortController();
+    await runtime.files.watch(path, { signal: stop.signal });
+    stop.abort();
+    return `watched ${path}`;
+  },
   copy: async (runtime, path) => {
     await runtime.files.copy(path, 'copied', { overwrite: true });
     return runtime.read('copied');

@@ -79,7 +79,7 @@ function toOcsf(record: AuditRecord): Record<string, unknown> {
 }
 
 /** 1 Create, 2 Read, 3 Update, 4 Delete, 5 Rename. */
-const fileActivities: Readonly<Record<string, number | undefined>> = {
+export const fileActivities: Readonly<Record<string, number | undefined>> = {
   write: 1,
   make_dir: 1,
   upload: 1,
@@ -90,6 +90,7 @@ const fileActivities: Readonly<Record<string, number | undefined>> = {
   glob: 2,
   grep: 2,
   download: 2,
+  watch: 2,
   edit: 3,
   remove: 4,
   move: 5,

@@ -1,4 +1,4 @@
-/** TimeSlices a word of the grammar into the words a program gets, as far as they are constant. */
+/** Turns a word of the grammar into the words a program gets, as far as they are constant. */
 import type { DoubleQuotedChild, ParsedScript, Word, WordPart } from 'unbash';
 import { unknownText } from '../paths/place.js';
 import { expandBraces } from './braces.js';
