@@ -1,6 +1,7 @@
 /** Checks values against JSON Schemas. Both sides do: the caller before it asks, the executor before it calls. */
 import { WorkcellError } from '../../../protocol/index.js';
 import { withoutNulls } from './optional.js';
+import { stepsOf } from './schema/canonical.js';
 import { findIssues } from './schema/check.js';
 import { SchemaDocument } from './schema/document.js';
 import { TooMuchWork, Work } from './schema/work.js';
@@ -52,7 +53,8 @@ export function compile(schema: JsonSchema, what: string, strict: boolean): (val
       const work = new Work(mostSteps);
       const value = withoutNulls(given, schema, work);
       const unknown = strict ? unknownProperties(value, schema, work) : [];
-      const issues = distinct([...unknown, ...findIssues(document, value, work)]);
+      const found = findIssues(document, value, work);
+      const issues = distinct([...unknown.slice(0, mostIssues), ...found], work);
       return issues.length === 0 ? { value } : { issues };
     });
 }
@@ -84,7 +86,9 @@ export function describe(issues: readonly Issue[]): string {
 }
 
 /** The schema itself may say the same about a property. */
-function distinct(issues: readonly Issue[]): Issue[] {
+function distinct(issues: readonly Issue[], work: Work): Issue[] {
+  for (const { path, message } of issues)
+    for (const text of [...path, message]) work.spend(stepsOf(String(text)));
   const seen = new Map(issues.map((issue) => [JSON.stringify(issue), issue]));
   return [...seen.values()].slice(0, mostIssues);
 }

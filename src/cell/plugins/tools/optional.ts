@@ -45,9 +45,12 @@ function copy(value: unknown, schema: unknown, place: Place): unknown {
 }
 
 function isOptional(name: string, required: unknown, work: Work): boolean {
-  if (!Array.isArray(required)) return true;
-  work.spend(required.length >> 2);
-  return !required.includes(name);
+  return !Array.isArray(required) || !includes(required, name, work);
+}
+
+function includes(list: readonly unknown[], wanted: unknown, work: Work): boolean {
+  work.spend(list.length >> 2);
+  return list.includes(wanted);
 }
 
 export function acceptsNull(schema: JsonSchema, root: unknown, work = ownWork): boolean {
@@ -67,8 +70,9 @@ function takesNull(schema: JsonSchema, looking: Looking): boolean {
   looking.seen.add(target);
   const { type, enum: values, const: only, anyOf, oneOf } = target;
   if (only !== undefined) return only === null;
-  if (Array.isArray(values)) return values.includes(null);
-  if (type !== undefined) return Array.isArray(type) ? type.includes('null') : type === 'null';
+  if (Array.isArray(values)) return includes(values, null, looking.work);
+  if (Array.isArray(type)) return includes(type, 'null', looking.work);
+  if (type !== undefined) return type === 'null';
   const choices = anyOf ?? oneOf;
   return !Array.isArray(choices) || choices.some((choice) => isSchema(choice) && takesNull(choice, looking));
 }

@@ -3,15 +3,16 @@
  * takes as long as the writer of the schema likes.
  */
 import type { Issue, JsonSchema } from '../json-schema.js';
-import { canonical } from './canonical.js';
+import { canonical, stepsOf } from './canonical.js';
 import type { Schema, SchemaDocument, Summary } from './document.js';
 import { Evaluated } from './evaluated.js';
-import { numberKeywords, textKeywords, typeOf } from './scalars.js';
+import { type Message, numberKeywords, textKeywords, typeOf } from './scalars.js';
 import { TooMuchWork, type Work } from './work.js';
 
 /** Schemas that are looked at within each other, each by a call within the one before. */
 const deepest = 1000;
 const mostIssues = 100;
+const longestList = 500;
 
 /** What is wrong with a value. Sets the defaults of the schema in it, so it has to be a copy. */
 export function findIssues(document: SchemaDocument, value: unknown, work: Work): Issue[] {
@@ -59,7 +60,7 @@ class Check {
       if (summary.limitsObjects && !this.#object(schema, value as Value, own)) fits = false;
     }
     this.#depth--;
-    if (fits && own !== undefined) evaluated?.add(own);
+    if (fits && own !== undefined) evaluated?.take(own, this.#work);
     return fits;
   }
 
@@ -79,7 +80,9 @@ class Check {
     let fits = true;
     for (const keyword of references) {
       const reference = schema[keyword] as string | undefined;
-      if (reference !== undefined && !this.visit(this.#document.target(reference), value, own)) fits = false;
+      if (reference === undefined) continue;
+      this.#work.spend(stepsOf(reference));
+      if (!this.visit(this.#document.target(reference), value, own)) fits = false;
     }
     for (const part of schemasOf(schema.allOf)) if (!this.visit(part, value, own)) fits = false;
     if (schema.anyOf !== undefined && !this.#choice(schemasOf(schema.anyOf), value, own))
@@ -144,9 +147,8 @@ class Check {
 
   #setDefaults({ defaults }: Summary, value: Value): void {
     for (const { name, json } of defaults) {
-      this.#work.spend();
-      if (Array.isArray(value) || isPresent(value, name)) continue;
-      this.#work.spend(4 + (json.length >> 2));
+      if (Array.isArray(value) || this.#has(value, name)) continue;
+      this.#work.spend(5 + (json.length >> 2));
       setOwn(value, name, JSON.parse(json));
       this.#defaults.push({ at: value, name });
     }
@@ -155,43 +157,55 @@ class Check {
   #generic({ type, nullable, enum: values, const: only }: JsonSchema, value: unknown): boolean {
     let fits = true;
     if (type !== undefined && !(nullable === true && value === null)) {
-      const isOne = (wanted: string) => typeOf(value, wanted);
-      if (Array.isArray(type) ? !type.some(isOne) : !isOne(type as string))
-        fits = this.#fail(`must be ${type}`);
+      const types = (Array.isArray(type) ? type : [type]) as string[];
+      this.#work.spend(types.length >> 3);
+      if (!types.some((wanted) => typeOf(value, wanted)))
+        fits = this.#fail(() => `must be ${[...new Set(types)]}`);
     }
     if (only !== undefined && !this.#isOneOf([only], value)) fits = this.#fail('must be equal to constant');
     if (values !== undefined && !this.#isOneOf(values as unknown[], value))
-      fits = this.#fail(`must be equal to one of the allowed values: ${shown(values as unknown[])}`);
+      fits = this.#fail(
+        () => `must be equal to one of the allowed values: ${this.#shown(values as unknown[])}`,
+      );
     return fits;
   }
 
   #isOneOf(values: readonly unknown[], value: unknown): boolean {
+    if (typeof value === 'string') return values.some((other) => this.#isText(other, value));
     this.#work.spend(values.length >> 3);
     if (typeof value !== 'object' || value === null) return values.includes(value);
     const text = canonical(value, this.#work);
     return values.some((other) => canonical(other, this.#work) === text);
   }
 
+  /** Only texts of the same length are compared. */
+  #isText(other: unknown, text: string): boolean {
+    const isAsLong = typeof other === 'string' && other.length === text.length;
+    this.#work.spend(1 / 8 + (isAsLong ? stepsOf(text) : 0));
+    return isAsLong && other === text;
+  }
+
   #text(schema: JsonSchema, value: string): boolean {
-    this.#work.spend(value.length >> 5);
+    this.#work.spend(stepsOf(value));
     const fits = this.#all(textKeywords(schema, value));
     const { pattern } = schema as { pattern?: string };
     if (pattern === undefined || this.#document.pattern(pattern)(value, this.#work)) return fits;
-    return this.#fail(`must match pattern "${pattern}"`);
+    return this.#fail(() => `must match pattern "${pattern}"`);
   }
 
   #list(schema: JsonSchema, value: readonly unknown[], own: Evaluated | undefined): boolean {
     const { maxItems, minItems, uniqueItems } = schema as Record<string, number | undefined>;
     let fits = true;
     if (maxItems !== undefined && value.length > maxItems)
-      fits = this.#fail(`must NOT have more than ${maxItems} items`);
+      fits = this.#fail(() => `must NOT have more than ${maxItems} items`);
     if (minItems !== undefined && value.length < minItems)
-      fits = this.#fail(`must NOT have fewer than ${minItems} items`);
+      fits = this.#fail(() => `must NOT have fewer than ${minItems} items`);
     if (uniqueItems && !this.#areDistinct(value)) fits = false;
     if (!this.#items(schema, value, own)) fits = false;
     if (!this.#contains(schema, value, own)) fits = false;
     const rest = schema.unevaluatedItems as Schema | undefined;
     if (rest === undefined) return fits;
+    this.#work.spend(value.length / 4);
     for (const [index, entry] of value.entries()) {
       if (own?.hasItem(index)) continue;
       if (!this.#inside(index, rest, entry)) fits = false;
@@ -227,8 +241,8 @@ class Check {
       own?.items.add(index);
     }
     if (found >= least && found <= most) return true;
-    const bound = Number.isFinite(most) ? `and no more than ${most} ` : '';
-    return this.#fail(`must contain at least ${least} ${bound}valid item(s)`);
+    const bound = () => (Number.isFinite(most) ? `and no more than ${most} ` : '');
+    return this.#fail(() => `must contain at least ${least} ${bound()}valid item(s)`);
   }
 
   #areDistinct(value: readonly unknown[]): boolean {
@@ -237,7 +251,9 @@ class Check {
       const text = canonical(entry, this.#work);
       const earlier = seen.get(text);
       if (earlier !== undefined)
-        return this.#fail(`must NOT have duplicate items (items ## ${earlier} and ${index} are identical)`);
+        return this.#fail(
+          () => `must NOT have duplicate items (items ## ${earlier} and ${index} are identical)`,
+        );
       seen.set(text, index);
     }
     return true;
@@ -247,16 +263,16 @@ class Check {
     let fits = this.#properties(schema, value, own);
     if (!this.#presence(schema, value)) fits = false;
     for (const [name, dependent] of this.#entries(schema.dependentSchemas, schema.dependencies)) {
-      if (Array.isArray(dependent) || !isPresent(value, name)) continue;
+      if (Array.isArray(dependent) || !this.#has(value, name)) continue;
       if (!this.visit(dependent as Schema, value, own)) fits = false;
     }
     const rest = schema.unevaluatedProperties as Schema | undefined;
     if (rest === undefined) return fits;
-    for (const name of Object.keys(value))
-      if (!own?.names.has(name)) {
-        own?.names.add(name);
-        if (!this.#further(name, rest, value[name])) fits = false;
-      }
+    for (const name of this.#names(value)) {
+      if (own?.names.has(name)) continue;
+      own?.names.add(name);
+      if (!this.#further(name, rest, value[name])) fits = false;
+    }
     return fits;
   }
 
@@ -264,8 +280,7 @@ class Check {
     const { properties = {}, patternProperties, additionalProperties, propertyNames } = schema;
     const patterns = this.#entries(patternProperties);
     let fits = true;
-    for (const name of Object.keys(value)) {
-      this.#work.spend();
+    for (const name of this.#names(value)) {
       if (propertyNames !== undefined && !this.#tries(propertyNames as Schema, name, undefined))
         fits = this.#fail('property name must be valid', name);
       let isKnown = false;
@@ -292,20 +307,19 @@ class Check {
     const { maxProperties, minProperties } = schema as Record<string, number | undefined>;
     let fits = true;
     const required = (schema.required ?? []) as string[];
-    this.#work.spend(required.length >> 2);
-    for (const name of required) if (!isPresent(value, name)) fits = this.#fail('is missing', name);
+    for (const name of required) if (!this.#has(value, name)) fits = this.#fail('is missing', name);
     for (const [name, others] of this.#entries(schema.dependentRequired, schema.dependencies)) {
-      if (!Array.isArray(others) || !isPresent(value, name)) continue;
+      if (!Array.isArray(others) || !this.#has(value, name)) continue;
       for (const other of others)
-        if (!isPresent(value, other))
-          fits = this.#fail(`must have property ${other} when property ${name} is present`);
+        if (!this.#has(value, other))
+          fits = this.#fail(() => `must have property ${other} when property ${name} is present`);
     }
     if (maxProperties === undefined && minProperties === undefined) return fits;
-    const count = Object.keys(value).length;
+    const count = this.#names(value).length;
     if (maxProperties !== undefined && count > maxProperties)
-      fits = this.#fail(`must NOT have more than ${maxProperties} properties`);
+      fits = this.#fail(() => `must NOT have more than ${maxProperties} properties`);
     if (minProperties !== undefined && count < minProperties)
-      fits = this.#fail(`must NOT have fewer than ${minProperties} properties`);
+      fits = this.#fail(() => `must NOT have fewer than ${minProperties} properties`);
     return fits;
   }
 
@@ -323,20 +337,46 @@ class Check {
     return fits;
   }
 
+  #has(value: Value, name: string): boolean {
+    this.#work.spend(1 / 4 + stepsOf(name));
+    return Object.hasOwn(value, name) && value[name] !== undefined;
+  }
+
+  #names(value: Value): string[] {
+    const names = Object.keys(value);
+    this.#work.spend(names.length);
+    return names;
+  }
+
   #entries(...given: unknown[]): [string, unknown][] {
     const entries = given.flatMap((one) => (one === undefined ? [] : Object.entries(one as object)));
     this.#work.spend(entries.length);
     return entries;
   }
 
-  #all(messages: readonly string[]): boolean {
+  #all(messages: readonly Message[]): boolean {
     for (const message of messages) this.#fail(message);
     return messages.length === 0;
   }
 
-  #fail(message: string, ...steps: string[]): false {
-    if (this.issues.length < mostIssues) this.issues.push({ path: [...this.#path, ...steps], message });
+  /** Says nothing more once enough is said. A choice takes back what was said, so each message costs what it takes to make. */
+  #fail(message: Message, ...steps: string[]): false {
+    if (this.issues.length >= mostIssues) return false;
+    const text = typeof message === 'string' ? message : message();
+    this.#work.spend(1 + stepsOf(text) + (this.#path.length >> 3));
+    this.issues.push({ path: [...this.#path, ...steps], message: text });
     return false;
+  }
+
+  /** Values, as far as there is room for them. */
+  #shown(values: readonly unknown[]): string {
+    let text = '';
+    for (const value of values) {
+      if (text.length > longestList) break;
+      const next = typeof value === 'string' ? value : canonical(value, this.#work);
+      text += text === '' ? next : `, ${next}`;
+    }
+    return text.length > longestList ? `${text.slice(0, longestList)}…` : text;
   }
 }
 
@@ -344,17 +384,6 @@ function schemasOf(given: unknown): readonly Schema[] {
   return (given ?? []) as readonly Schema[];
 }
 
-function isPresent(value: Value, name: string): boolean {
-  return Object.hasOwn(value, name) && value[name] !== undefined;
-}
-
 function setOwn(value: Value, name: string, given: unknown): void {
   Object.defineProperty(value, name, { value: given, enumerable: true, writable: true, configurable: true });
-}
-
-const longestList = 500;
-
-function shown(values: readonly unknown[]): string {
-  const text = values.slice(0, 100).join(', ');
-  return text.length > longestList ? `${text.slice(0, longestList)}…` : text;
 }

@@ -1,7 +1,9 @@
+import type { Work } from './work.js';
+
 /** What the keywords of a schema have looked at, for those that speak of the rest: `unevaluatedProperties`, `unevaluatedItems`. */
 export class Evaluated {
-  readonly names = new Set<string>();
-  readonly items = new Set<number>();
+  names = new Set<string>();
+  items = new Set<number>();
   #first = 0;
 
   /** This many items from the first on. */
@@ -13,9 +15,18 @@ export class Evaluated {
     return index < this.#first || this.items.has(index);
   }
 
-  add(other: Evaluated): void {
+  /** Takes over what another one has, which is not used any more. */
+  take(other: Evaluated, work: Work): void {
     this.addItems(other.#first);
-    for (const name of other.names) this.names.add(name);
-    for (const index of other.items) this.items.add(index);
+    this.names = union(this.names, other.names, work);
+    this.items = union(this.items, other.items, work);
   }
+}
+
+/** Adds the smaller set to the larger one, so that schemas which refer to each other in a row copy nothing. */
+function union<T>(one: Set<T>, other: Set<T>, work: Work): Set<T> {
+  const [small, large] = one.size < other.size ? [one, other] : [other, one];
+  work.spend(small.size);
+  for (const entry of small) large.add(entry);
+  return large;
 }

@@ -22,19 +22,29 @@ type Test = CharacterTest;
 const longest = 4096;
 const deepest = 100;
 
+/** How many instructions there may be. Counted repetitions are written out, so they count as often as they say. */
+export interface Room {
+  left: number;
+}
+
+/** The engine makes a program for each property of characters, which takes as long as many instructions. */
+const perProperty = 100;
+
 /** Throws a `SyntaxError` that says what cannot be read, and where. */
-export function parsePattern(source: string): Pattern {
+export function parsePattern(source: string, room: Room): Pattern {
   if (source.length > longest) throw new SyntaxError(`it has more than ${longest} characters`);
-  return new Parser(source).whole();
+  return new Parser(source, room).whole();
 }
 
 class Parser {
   readonly #text: readonly string[];
+  readonly #room: Room;
   #at = 0;
   #depth = 0;
 
-  constructor(source: string) {
+  constructor(source: string, room: Room) {
     this.#text = [...source];
+    this.#room = room;
   }
 
   whole(): Pattern {
@@ -181,6 +191,8 @@ class Parser {
     const [whole, name] = /^\{([\w=]{1,60})\}/.exec(this.#ahead(64)) ?? [];
     if (whole === undefined) throw this.#problem('has a "\\p" without the name of a property');
     this.#at += whole.length;
+    this.#room.left -= perProperty;
+    if (this.#room.left < 0) throw this.#problem('names too many properties of characters');
     const property = propertyOf(name as string, negative);
     if (property === undefined) throw this.#problem(`names the property "${name}", which is not known`);
     return property;

@@ -3,7 +3,14 @@
  * tries all ways, nor be given what a cell wrote: a pattern of some 50 KB ends the process while it is made ready. Here all ways are followed
  * at the same time, so the steps are at most the length of the text times that of the pattern.
  */
-import { type CharacterTest, type Edge, isWord, type Pattern, parsePattern } from './pattern-parser.js';
+import {
+  type CharacterTest,
+  type Edge,
+  isWord,
+  type Pattern,
+  parsePattern,
+  type Room,
+} from './pattern-parser.js';
 import type { Work } from './work.js';
 
 type Instruction =
@@ -16,34 +23,29 @@ type Instruction =
 
 type Program = readonly Instruction[];
 
-/** How many instructions there may be. Counted repetitions are written out, so they count as often as they say. */
-export interface Room {
-  left: number;
-}
-
-/** To follow one way for one character takes less than a step. */
+/** To follow one way for one character takes less than a step, and so does to begin a search. */
 const perState = 1 / 16;
+const perSearch = 1 / 2;
 
 export type TextTest = (text: string, work: Work) => boolean;
 
 /** Throws a `SyntaxError` for what is no pattern, is too long, or has to remember what it found. */
 export function compilePattern(source: string, room: Room): TextTest {
-  const program = write(parsePattern(source), room);
+  const program = write(parsePattern(source, room), room);
   return (text, work) => {
-    work.spend(text.length * perState);
+    work.spend(perSearch + text.length * perState);
     return search({ points: codePointsOf(text), work }, program, { from: 0, anywhere: true });
   };
 }
 
-function codePointsOf(text: string): Uint32Array {
-  const points = new Uint32Array(text.length);
-  let length = 0;
+function codePointsOf(text: string): number[] {
+  const points: number[] = [];
   for (let at = 0; at < text.length; at++) {
     const point = text.codePointAt(at) as number;
     if (point > 0xffff) at++;
-    points[length++] = point;
+    points.push(point);
   }
-  return points.subarray(0, length);
+  return points;
 }
 
 function write(pattern: Pattern, room: Room): Program {
@@ -119,7 +121,7 @@ function appendRepeat(
 }
 
 interface Subject {
-  readonly points: Uint32Array;
+  readonly points: readonly number[];
   readonly work: Work;
 }
 
@@ -132,7 +134,7 @@ interface Range {
 
 function search(subject: Subject, program: Program, { from, anywhere, until }: Range): boolean {
   const { points, work } = subject;
-  work.spend(program.length * perState);
+  work.spend(perSearch + program.length * perState);
   /** The position at which an instruction was reached last, and one. */
   const reached = new Uint32Array(program.length);
   const waiting: number[] = [];
@@ -146,9 +148,9 @@ function search(subject: Subject, program: Program, { from, anywhere, until }: R
     if (anywhere || position === from) waiting.push(0);
     work.spend(perState);
     for (let index = waiting.pop(); index !== undefined; index = waiting.pop()) {
+      work.spend(perState);
       if (reached[index] === position + 1) continue;
       reached[index] = position + 1;
-      work.spend(perState);
       const instruction = program[index] as Instruction;
       if (instruction.do === 'take') takers.push(index);
       else if (instruction.do === 'go') for (const to of instruction.to) waiting.push(to);
