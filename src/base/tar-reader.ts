@@ -35,6 +35,8 @@ export class TarError extends Error {
 const block = 512;
 /** Names and other records before a member: more than any file system has. */
 const longestRecords = 1024 * 1024;
+/** No path that a system takes is longer. */
+const longestName = 4096;
 /** Records of one kind after the other, without a member. */
 const mostRecords = 64;
 
@@ -71,6 +73,8 @@ export async function* readTar(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
         const member = { ...found, ...known({ ...general, ...next }) };
         next = {};
         count = 0;
+        if (member.name.length > longestName || member.linkname.length > longestName)
+          throw new TarError(`a name in it has more than ${longestName} characters`);
         const content = new Content(source, hasContent(member.flag) ? member.size : 0);
         yield entryOf(member, content);
         await content.pass();
@@ -149,16 +153,20 @@ async function records(source: Source, size: number): Promise<Buffer> {
 
 type Records = Readonly<Record<string, string>>;
 
+/** Others are passed over, so that what is kept does not grow with what is sent. */
+const readKeys = new Set(['path', 'linkpath', 'size', 'mtime']);
+
 /** `<length> key=value\n`, over and over. */
 function parseRecords(bytes: Buffer): Records {
-  const found: Record<string, string> = Object.create(null);
+  const found: Record<string, string> = {};
   for (let at = 0; at < bytes.length; ) {
     const space = bytes.indexOf(0x20, at);
     const length = Number(bytes.toString('latin1', at, space === -1 ? at : space));
     const equals = bytes.indexOf(0x3d, space);
     if (!Number.isInteger(length) || equals === -1 || at + length > bytes.length || equals >= at + length)
       throw new TarError('a record in it is damaged');
-    found[bytes.toString('utf8', space + 1, equals)] = bytes.toString('utf8', equals + 1, at + length - 1);
+    const key = bytes.toString('utf8', space + 1, equals);
+    if (readKeys.has(key)) found[key] = bytes.toString('utf8', equals + 1, at + length - 1);
     at += length;
   }
   return found;

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { close, createReadStream } from 'node:fs';
 import { Budget, defaultArchiveLimits } from '../cell/executor/files/archive/archive-limits.js';
+import { MemberNames } from '../cell/executor/files/archive/member-names.js';
 import { unpackTar } from '../cell/executor/files/archive/unpack-tar.js';
 import { openSpool, unpackZip } from '../cell/executor/files/archive/unpack-zip.js';
 import type { MemberReceiver } from '../cell/executor/files/archive/unpacker.js';
@@ -47,15 +48,26 @@ async function membersOf(
   budget: Budget,
 ): Promise<string[]> {
   const members: string[] = [];
+  const names = new MemberNames();
   const note = (member: string) => {
     budget.entry();
     members.push(member);
   };
   const lister: MemberReceiver = {
-    directory: note,
-    symbolicLink: note,
-    hardLink: note,
+    directory(member) {
+      names.directory(member);
+      note(member);
+    },
+    symbolicLink(member, target) {
+      names.symbolicLink(member, target);
+      note(member);
+    },
+    hardLink(member, target) {
+      names.hardLink(member, target);
+      note(member);
+    },
     async file(member, _mode, content) {
+      names.file(member);
       note(member);
       for await (const _ of content);
     },

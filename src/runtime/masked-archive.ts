@@ -30,7 +30,7 @@ async function* maskedMembers(content: AsyncIterable<Uint8Array>, mask: Mask): A
   try {
     for await (const { name, type, size, mode, mtime, linkname, content: bytes } of readTar(content)) {
       const stats = { mode, mtime, size } as Stats;
-      const shown = mask.value(name.replace(/\/+$/, ''));
+      const shown = mask.value(withoutSlashes(name));
       if (type === 'directory') yield { type, name: shown, stats };
       else if (type === 'symlink') yield { type: 'link', name: shown, stats, target: mask.value(linkname) };
       else if (type === 'file') yield { type, name: shown, stats, content: () => maskBytes(bytes, mask) };
@@ -42,4 +42,11 @@ async function* maskedMembers(content: AsyncIterable<Uint8Array>, mask: Mask): A
       `The cell sent an archive that cannot be read: ${error.message}.`,
     );
   }
+}
+
+/** A pattern would look at every run of slashes from each of its ends. */
+function withoutSlashes(name: string): string {
+  let end = name.length;
+  while (end > 0 && name[end - 1] === '/') end--;
+  return name.slice(0, end);
 }

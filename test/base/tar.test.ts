@@ -121,6 +121,32 @@ test('whatever stands in an archive is read or refused', () =>
     { numRuns: 200 },
   ));
 
+test('records cost what they say about a member, and names are bounded', async () => {
+  const pax = (flag: string, records: Buffer) => {
+    const bytes = Buffer.alloc(512 + Math.ceil(records.length / 512) * 512);
+    bytes.write('PaxHeader', 0);
+    bytes.write(`${records.length.toString(8).padStart(11, '0')}`, 124);
+    bytes.fill(' ', 148, 156);
+    bytes.write(flag, 156);
+    const sum = bytes.subarray(0, 512).reduce((total, byte) => total + byte, 0);
+    bytes.write(`${sum.toString(8).padStart(6, '0')}\u0000 `, 148);
+    records.copy(bytes, 512);
+    return bytes;
+  };
+  const unknown = Buffer.from(
+    Array.from({ length: 40_000 }, (_, n) => `16 k${String(n).padStart(6, '0')}=abcd\n`).join(''),
+  );
+  const archive = Buffer.concat([
+    pax('g', unknown),
+    await buffer(writeTar(Array.from({ length: 2000 }, (_, n) => file(`f${n}`, '')))),
+  ]);
+  expect(await contents(archive, 65_536)).toHaveLength(2000);
+  const endless = pax('L', Buffer.from('a/'.repeat(3000)));
+  await expect(contents(Buffer.concat([endless, await buffer(writeTar([file('x', '')]))]))).rejects.toThrow(
+    'more than 4096',
+  );
+});
+
 test('a file that shrinks while it is packed is an error, and one that grows is cut', async () => {
   await expect(buffer(writeTar([{ ...file('a', 'abc'), size: 4 }]))).rejects.toThrow('a has 3 bytes');
   const grown = await buffer(writeTar([{ ...file('a', 'abcd'), size: 2 }, file('b', 'next')]));

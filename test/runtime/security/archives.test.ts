@@ -44,7 +44,7 @@ test('a rule about a path holds for the members of an archive, and the record ha
   const policy = { rules: [{ decision: 'deny', path: '**/secret/**' }] };
   await guarded(async (runtime) => {
     await expect(
-      runtime.files.upload(tarOf(['a', 'x/../secret/y']), '.', { format: 'tar' }),
+      runtime.files.upload(tarOf(['a', 'x/secret/y']), '.', { format: 'tar' }),
     ).rejects.toMatchObject({ code: 'denied', details: { by: 'rule' } });
     const found = [];
     for await (const event of runtime.events.since(0, { kinds: ['action', 'error'] })) {
@@ -52,8 +52,18 @@ test('a rule about a path holds for the members of an archive, and the record ha
       found.push(event.kind === 'action' && event.action);
     }
     const sha256 = expect.stringMatching(/^[0-9a-f]{64}$/);
-    expect(found).toMatchObject([{ action: 'upload', members: ['a', 'x/../secret/y'], sha256 }]);
+    expect(found).toMatchObject([{ action: 'upload', members: ['a', 'x/secret/y'], sha256 }]);
   }, policy);
+});
+
+test('names that unpacking refuses are refused before anything is written', async () => {
+  await guarded(async (runtime) => {
+    for (const name of ['../out', '/etc/out', 'n'.repeat(300)])
+      await expect(
+        runtime.files.upload(tarOf(['early', name]), '.', { format: 'tar' }),
+      ).rejects.toMatchObject({ code: 'archive-refused' });
+    expect(await runtime.files.list('.')).toEqual([]);
+  });
 });
 
 test('an archive that cannot be read writes nothing', async () => {

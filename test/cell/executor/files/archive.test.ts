@@ -237,6 +237,14 @@ describe('unpacking', () => {
     'a name that is too long': [{ name: 'n'.repeat(300), content: 'x' }],
   };
 
+  it('links only to files that the archive brought', async () => {
+    const { root, tree } = makeScratch();
+    writeFileSync(join(root, 'there'), 'of before');
+    const archive = await tarOf([{ name: 'second', type: 'link', linkname: 'there' }]);
+    expect(await codeOf(upload(tree, '.', chunksOf(archive), { format: 'tar' }))).toBe('archive-refused');
+    expect(readdirSync(root)).not.toContain('second');
+  });
+
   it.each(Object.entries(refusedTars))('refuses %s', async (_what, members) => {
     const { root, outside, tree } = makeScratch();
     const archive = await tarOf([{ name: 'good', content: 'good' }, ...members]);

@@ -4,7 +4,7 @@ import { at, type Directory } from '../directory.js';
 import { isErrno } from '../file-errors.js';
 import { hiddenName, NewFile } from '../new-file.js';
 import { type Budget, refused } from './archive-limits.js';
-import { checkLinkTarget, memberNames } from './member-path.js';
+import { MemberNames, noFile } from './member-names.js';
 
 const permissionBits = 0o777;
 
@@ -14,6 +14,7 @@ export type MemberReceiver = Pick<Unpacker, 'directory' | 'file' | 'symbolicLink
 export class Unpacker {
   readonly #root: Directory;
   readonly #budget: Budget;
+  readonly #names = new MemberNames();
   files = 0;
   sizeBytes = 0;
 
@@ -23,7 +24,8 @@ export class Unpacker {
   }
 
   directory(member: string, mode: number | undefined): void {
-    const names = this.#begin(member);
+    this.#budget.entry();
+    const names = this.#names.directory(member);
     const name = names.at(-1);
     if (name === undefined) return;
     this.#inParent(names, (parent) => {
@@ -34,8 +36,9 @@ export class Unpacker {
   }
 
   async file(member: string, mode: number | undefined, content: AsyncIterable<Uint8Array>): Promise<void> {
-    const names = this.#begin(member);
-    const name = nameOf(names, member);
+    this.#budget.entry();
+    const names = this.#names.file(member);
+    const name = names.at(-1) as string;
     const parent = this.#openParent(names);
     try {
       using file = new NewFile(parent);
@@ -51,9 +54,9 @@ export class Unpacker {
   }
 
   symbolicLink(member: string, target: string): void {
-    const names = this.#begin(member);
-    const name = nameOf(names, member);
-    checkLinkTarget(names, target);
+    this.#budget.entry();
+    const names = this.#names.symbolicLink(member, target);
+    const name = names.at(-1) as string;
     this.#inParent(names, (parent) => {
       putInPlace(parent, name, (hidden) => symlinkSync(target, at(parent, hidden)));
     });
@@ -62,31 +65,18 @@ export class Unpacker {
 
   /** A second name for a member that was unpacked before. */
   hardLink(member: string, target: string): void {
-    const names = this.#begin(member);
-    const name = nameOf(names, member);
-    const targetNames = memberNames(target);
-    const targetName = nameOf(targetNames, target);
+    this.#budget.entry();
+    const { names, target: targetNames } = this.#names.hardLink(member, target);
+    const name = names.at(-1) as string;
+    const targetName = targetNames.at(-1) as string;
     this.#inParent(targetNames, (source) => {
       const stats = lstatSync(at(source, targetName), { throwIfNoEntry: false });
-      if (!stats?.isFile()) {
-        throw refused(
-          `it is a link to ${JSON.stringify(target)}, which is no file of the archive`,
-          'Pack it again.',
-          {
-            member,
-          },
-        );
-      }
+      if (!stats?.isFile()) throw noFile(member, target);
       this.#inParent(names, (parent) => {
         putInPlace(parent, name, (hidden) => linkSync(at(source, targetName), at(parent, hidden)));
       });
     });
     this.files++;
-  }
-
-  #begin(member: string): string[] {
-    this.#budget.entry();
-    return memberNames(member);
   }
 
   #inParent(names: readonly string[], work: (parent: Directory) => void): void {
@@ -111,12 +101,6 @@ export class Unpacker {
     }
     return directory;
   }
-}
-
-function nameOf(names: readonly string[], member: string): string {
-  const name = names.at(-1);
-  if (name !== undefined) return name;
-  throw refused('it has no name', 'Pack the files again with relative names.', { member });
 }
 
 function makeDirectory(parent: Directory, name: string, mode: number): void {
