@@ -151,7 +151,8 @@ function* removeEntry(parent: Directory, name: Buffer, onlyOwn: boolean): Work<v
 
 /** True when something was removed or brought up, so that another round may find less. */
 function* empty(directory: Directory, top: Directory, depth: number): Work<boolean> {
-  const list = (yield calls.opendir(directory.base)) as Dir;
+  const list = yield* openList(directory);
+  if (list === undefined) return false;
   let progress = false;
   try {
     for (;;) {
@@ -166,6 +167,15 @@ function* empty(directory: Directory, top: Directory, depth: number): Work<boole
     }
   } finally {
     yield calls.closedir(list);
+  }
+}
+
+/** Undefined for one that this user may not read. It may be empty all the same. */
+function* openList({ base }: Directory): Work<Dir | undefined> {
+  try {
+    return (yield calls.opendir(base)) as Dir;
+  } catch {
+    return undefined;
   }
 }
 

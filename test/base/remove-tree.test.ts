@@ -65,6 +65,15 @@ describe.each([
     expect(readdirSync(join(place, 'other'))).toEqual(['file']);
   });
 
+  test('a directory that may not be read goes when it is empty, and does not keep the rest', async () => {
+    mkdirSync(join(path, 'other'), { recursive: true });
+    writeFileSync(join(path, 'other', 'file'), '');
+    mkdirSync(join(path, 'closed', 'full'), { recursive: true });
+    chmodSync(join(path, 'closed', 'full'), 0);
+    await remove(path);
+    expect(readdirSync(place)).toEqual([]);
+  });
+
   test('what is not there is no error', async () => {
     await remove(path);
     await remove(join(path, 'below'));

@@ -4,8 +4,7 @@ import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, writeFileSync 
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { enterOwn, runtimeDirectory, temporaryDirectory } from '../../base/own-directory.js';
-import { discardTree } from '../../base/remove-tree.js';
-import { makeScratch } from '../../cell/launchers/scratch.js';
+import { discardNamed, makeScratch } from '../../cell/launchers/scratch.js';
 import type { CellSettings } from '../../cell/server/serve-cell.js';
 import { isolationSchema } from '../../protocol/index.js';
 import { openWorkspace } from '../workspace.js';
@@ -73,7 +72,7 @@ function homeAt(path: string): Home {
 
 /** It may hold a workspace, and so whatever programs put there. */
 export function removeHome({ path }: Home): Promise<void> {
-  return discardTree(path, { onlyOwn: true });
+  return discardNamed(path);
 }
 
 /** For the executor. Others do not get as far as this, on either side. */

@@ -13,7 +13,7 @@ import { z } from 'zod';
 import { enterOwn, type OwnDirectory, runtimeDirectory } from '../../base/own-directory.js';
 import { discardTree } from '../../base/remove-tree.js';
 import { canSignal, readProcess } from '../../cell/launchers/process-table.js';
-import { isAbandoned, makeScratch, ownedPrefix } from '../../cell/launchers/scratch.js';
+import { discardNamed, isAbandoned, makeScratch, ownedPrefix } from '../../cell/launchers/scratch.js';
 
 const stateSchema = z.object({
   id: z.string(),
@@ -66,7 +66,7 @@ export function openLastingHome(id: string): Home {
 
 /** It may hold a workspace, and so whatever programs put there. */
 export function removeHome({ path }: Home): Promise<void> {
-  return discardTree(path);
+  return discardNamed(path);
 }
 
 /** What is known of a lasting cell; undefined when there is no such one. */
@@ -107,7 +107,8 @@ async function sweep(directory: OwnDirectory): Promise<void> {
     const state = readState(name, directory);
     const place = join(directory.base, name);
     const over = state !== undefined && !isRunning(state) && !existsSync(homeAt(place).socketPath);
-    if (over || isAbandoned(name)) await discardTree(place, { onlyOwn: true });
+    if (over) await discardNamed(place);
+    else if (isAbandoned(name)) await discardTree(place, { onlyOwn: true });
   }
 }
 

@@ -9,10 +9,11 @@ import {
   mkdtempSync,
   readdirSync,
   readlinkSync,
+  renameSync,
   statfsSync,
   unlinkSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import {
   type OwnDirectory,
   openOwnDirectory,
@@ -102,6 +103,21 @@ export function removeFile(path: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
+}
+
+/**
+ * Removes a directory that others find by its name. The name goes first, so nobody finds it half removed; should this
+ * process be killed meanwhile, the next one removes what is left.
+ */
+export async function discardNamed(path: string): Promise<void> {
+  const unnamed = join(dirname(path), `${ownedPrefix()}${basename(path)}`);
+  try {
+    renameSync(path, unnamed);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  await discardTree(unnamed, { onlyOwn: true });
 }
 
 /** Removes what dead owners left. Nobody waits for it; after a failure the next one tries again. */

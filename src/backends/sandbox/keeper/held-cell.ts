@@ -39,10 +39,14 @@ export async function holdCell(request: StartRequest): Promise<HeldCell> {
   /** A paused cell ends as it is: the kernel kills stopped processes too. */
   function stop(): Promise<void> {
     stopping ??= (async () => {
-      for (const step of undo) await step();
-      await removeCellHome(home);
-      for (const socket of watchers) socket.end();
-      onOver();
+      try {
+        for (const step of undo) await step();
+        await removeCellHome(home);
+      } finally {
+        // The keeper counts on it, whatever went wrong.
+        for (const socket of watchers) socket.end();
+        onOver();
+      }
     })();
     return stopping;
   }

@@ -17,7 +17,7 @@ import {
   runtimeDirectory,
 } from '../../../base/own-directory.js';
 import { discardTree } from '../../../base/remove-tree.js';
-import { isAbandoned, ownedPrefix, removeFile } from '../../../cell/launchers/scratch.js';
+import { discardNamed, isAbandoned, ownedPrefix, removeFile } from '../../../cell/launchers/scratch.js';
 import { isolationSchema } from '../../../protocol/index.js';
 import { type Lease, takeLease } from '../../lease.js';
 
@@ -59,7 +59,7 @@ export function cellHome(id: string): CellHome {
 
 /** It may hold a workspace, and so whatever programs put there. */
 export function removeCellHome({ path }: CellHome): Promise<void> {
-  return discardTree(path, { onlyOwn: true });
+  return discardNamed(path);
 }
 
 /** From here on others can attach. */
