@@ -18,7 +18,7 @@ import {
 } from './assemble.js';
 import type { CellRef } from './backends/backend.js';
 import type { LoadedPlugin } from './cell/plugins/load-plugins.js';
-import { type CellPlace, givenPlace, type Keeper, keeper, listCells, placeOf } from './cells.js';
+import { type CellPlace, givenPlace, type Keeper, keeper, keepers, listCells, placeOf } from './cells.js';
 import type { LoadedConfig } from './config/load-config.js';
 import { type Cell, type StatusUpdate, WorkcellError } from './protocol/index.js';
 import { EventStream } from './runtime/events/stream.js';
@@ -47,7 +47,9 @@ export async function attachRuntime(
   const early = safeLogger(options.logger, undefined);
   const onStatus = statusListener(options, early);
   logSettings(early, config);
-  const given = { ...givenPlace([found.keeper], options), ...place };
+  // Who names no backend has the cell looked for in several places, and says where for each.
+  const others = options.backend === undefined ? [] : await keepers(config);
+  const given = { ...givenPlace([found.keeper], options, others), ...place };
   const plugins = await readPlugins(options, config);
   onStatus({ status: 'STARTING_RUNTIME', level: 'info', message: `Attaching to ${type} cell ${id}.` });
   const context = { id, onStatus, signal, plugins };

@@ -66,7 +66,7 @@ describe('a server that cannot be used', () => {
   });
 
   test('the address is none', async () => {
-    for (const url of ['nonsense', 'ftp://localhost', 'http://localhost/path'])
+    for (const url of ['nonsense', 'ftp://localhost', 'http://localhost/?query'])
       await refusal(open(url), 'invalid-config');
   });
 
