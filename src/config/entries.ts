@@ -29,7 +29,7 @@ const otherVariables = ['WORKCELL_CONFIG', 'WORKCELL_CELL'];
 export async function fromFile(file: string, content: Table, outside: OutsideBackends): Promise<Entry[]> {
   const entries: Entry[] = [];
   for (const [key, value] of leaves(content, '', file)) {
-    const setting = await findByKey(sameAs[key] ?? key, file, outside);
+    const setting = await findByKey(Object.hasOwn(sameAs, key) ? (sameAs[key] ?? key) : key, file, outside);
     if (entries.some((entry) => entry.setting.key === setting.key)) throw saidTwice(setting.key, file);
     entries.push({ setting, value, source: file });
   }
