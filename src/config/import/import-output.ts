@@ -12,12 +12,14 @@ export interface Installation {
 }
 
 export class Output {
-  readonly settings: Table = {};
+  readonly settings: Table = emptyTable();
   readonly notes: { key: string; reason: string }[] = [];
   /** The backend that the cells are on; undefined where this installation has none of that kind. */
   readonly backend: string | undefined;
   /** The plugins that cells have without being asked. */
   readonly plugins: readonly string[];
+  /** Variables of this machine that programs ask for which the imported file chose. */
+  readonly #asked = new Set<string>();
 
   constructor({ backends, plugins }: Installation, runtime: string) {
     // Its remote runtime is a service of another protocol than the backend of that name.
@@ -25,24 +27,25 @@ export class Output {
     this.plugins = plugins;
   }
 
-  /** `key` with the section first, such as `sandbox.timeout`. */
-  set(key: string, value: unknown): void {
+  /** `key` with the section first, such as `sandbox.timeout`. What the file calls something comes after it, as `name`. */
+  set(key: string, value: unknown, name?: string): void {
     if (value === undefined || value === null) return;
-    const names = key.split('.');
-    const last = names.pop() ?? key;
+    const steps = name === undefined ? key.split('.') : [...key.split('.'), name];
+    const last = steps.pop() ?? key;
     let table = this.settings;
-    for (const name of names) {
-      const inner = isTable(table[name]) ? table[name] : {};
-      table[name] = inner;
+    for (const step of steps) {
+      const known = own(table, step);
+      const inner = isTable(known) ? known : emptyTable();
+      table[step] = inner;
       table = inner;
     }
-    const before = table[last];
+    const before = own(table, last);
     table[last] = isTable(before) && isTable(value) ? { ...before, ...value } : value;
   }
 
   has(key: string): boolean {
     let value: unknown = this.settings;
-    for (const name of key.split('.')) value = isTable(value) ? value[name] : undefined;
+    for (const step of key.split('.')) value = isTable(value) ? own(value, step) : undefined;
     return value !== undefined;
   }
 
@@ -52,7 +55,8 @@ export class Output {
 
   /** A secret does not move to another file: it is referred to, and the user puts it where the reference leads. */
   refer(name: string, key: string): string {
-    this.set(`secrets.${name}`, { env: name, reach: 'env' });
+    const isAsked = this.#asked.has(name);
+    this.set('secrets', isAsked ? { env: name } : { env: name, reach: 'env' }, name);
     this.note(
       key,
       `it is a secret, which is not copied: set the variable ${name} to it, or change [secrets.${name}]`,
@@ -60,12 +64,41 @@ export class Output {
     return `\${${name}}`;
   }
 
-  /** Variables of a program, with those that are called like secrets referred to. */
+  /** Variables that commands get, with those that are called like secrets referred to. */
   variables(given: Table, key: string): Record<string, string> {
+    return this.#variables(given, (name) => this.refer(name, `${key}.${name}`));
+  }
+
+  /** The same for a program that the imported file chose: it gets no secret of this machine before somebody agrees. */
+  variablesOfProgram(given: Table, key: string): Record<string, string> {
+    return this.#variables(given, (name) => {
+      this.#asked.add(name);
+      const secrets = own(this.settings, 'secrets');
+      const known = isTable(secrets) ? own(secrets, name) : undefined;
+      if (isTable(known)) delete known.reach;
+      else this.set('secrets', { env: name }, name);
+      this.note(
+        `${key}.${name}`,
+        `it is a secret, which is not copied, and the imported file chose the program that asks for it: set the variable ${name} to it, and add reach = "env" to [secrets.${name}] if the program may have it`,
+      );
+      return `\${${name}}`;
+    });
+  }
+
+  #variables(given: Table, refer: (name: string) => string): Record<string, string> {
     const entries = Object.entries(given).map(([name, value]) => {
       const text = String(value);
-      return [name, isSecretName(name) && text !== '' ? this.refer(name, `${key}.${name}`) : text];
+      return [name, isSecretName(name) && text !== '' ? refer(name) : text];
     });
     return Object.fromEntries(entries);
   }
+}
+
+/** Names come from a file of somebody else, and `__proto__` is one of them. */
+function emptyTable(): Table {
+  return Object.create(null) as Table;
+}
+
+function own(table: Table, name: string): unknown {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
 }

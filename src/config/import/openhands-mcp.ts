@@ -22,11 +22,12 @@ export function importMcp(table: Table, output: Output): void {
 
 function importProgram(server: Table, at: string, index: number, output: Output): void {
   const { name, command, args = [], env = {}, ...rest } = server;
-  output.set(`mcp.servers.${nameOf(name, `stdio-${index}`)}`, {
+  const program = {
     command: String(command),
     args: typeof args === 'string' ? args.split(/\s+/).filter(Boolean) : args,
-    ...(isTable(env) && Object.keys(env).length > 0 && { env: output.variables(env, `${at}.env`) }),
-  });
+    ...(isTable(env) && Object.keys(env).length > 0 && { env: output.variablesOfProgram(env, `${at}.env`) }),
+  };
+  output.set('mcp.servers', program, nameOf(name, `stdio-${index}`));
   noteRest(rest, at, output);
 }
 
@@ -40,16 +41,17 @@ function importAddress(
   const name = nameOf(undefined, `${type}-${index}`);
   const secret = `MCP_${name.toUpperCase().replace(/\W/g, '_')}_API_KEY`;
   const hasKey = typeof key === 'string' && key !== '';
-  output.set(`mcp.servers.${name}`, {
+  const address = {
     type,
     url: String(url),
     ...(hasKey && { headers: { authorization: `Bearer ${output.refer(secret, `${at}.api_key`)}` } }),
-  });
+  };
+  output.set('mcp.servers', address, name);
   if (timeout !== undefined) output.note(`${at}.timeout`, 'each call has its own time limit (timeoutMs)');
   noteRest(rest, at, output);
 }
 
-/** Names of servers have no dots here, where a dot begins another table. */
+/** Names of servers have no dots here. */
 function nameOf(given: unknown, otherwise: string): string {
   const name = typeof given === 'string' ? given.replace(/[^\w-]/g, '-').slice(0, 64) : '';
   return name === '' ? otherwise : name;

@@ -60,7 +60,8 @@ function importSection(name: string, table: Table, output: Output): void {
   for (const [key, value] of Object.entries(table)) {
     const full = `${name}.${key}`;
     if (known === undefined) {
-      output.note(full, elsewhere[name] ?? 'OpenHands has no such section');
+      const reason = Object.hasOwn(elsewhere, name) ? elsewhere[name] : undefined;
+      output.note(full, reason ?? 'OpenHands has no such section');
     } else if (!Object.hasOwn(known, key)) {
       // An agent or a model of its own has a table of its own within the section.
       output.note(full, isTable(value) ? 'it holds for one agent of OpenHands' : 'OpenHands has no such key');

@@ -62,7 +62,7 @@ test('what has a setting becomes it', () => {
     security: { confirm: 'terminal', guards: ['rules'] },
     secrets: {
       NPM_TOKEN: { env: 'NPM_TOKEN', reach: 'env' },
-      FILES_API_KEY: { env: 'FILES_API_KEY', reach: 'env' },
+      FILES_API_KEY: { env: 'FILES_API_KEY' },
       MCP_SSE_1_API_KEY: { env: 'MCP_SSE_1_API_KEY', reach: 'env' },
       MCP_HTTP_0_API_KEY: { env: 'MCP_HTTP_0_API_KEY', reach: 'env' },
     },
@@ -147,6 +147,39 @@ test('no secret is copied, neither into settings nor into notes', () => {
   expect(readFileSync(file, 'utf8')).toContain('hunter2');
   expect(JSON.stringify(imported)).not.toContain('hunter2');
 });
+
+test('names of the file reach no prototype', async () => {
+  const variables = parse(
+    '[sandbox.runtime_startup_env_vars]\n"__proto__.api_key" = "x"\n"constructor.prototype.token" = "x"\n[toString]\na = 1\n',
+  );
+  // The names are none that a variable can have.
+  await expect(importOpenHands(variables, here)).rejects.toMatchObject({ code: 'invalid-config' });
+  expect(({} as Record<string, unknown>).api_key).toBeUndefined();
+  expect(({} as Record<string, unknown>).token).toBeUndefined();
+  const { notes } = await importOpenHands(parse('[toString]\na = 1\n[__proto__]\nb = 1\n'), here);
+  expect(notes.map(({ key, reason }) => [key, reason]).slice(0, 2)).toEqual([
+    ['toString.a', 'OpenHands has no such section'],
+    ['__proto__.b', 'OpenHands has no such section'],
+  ]);
+});
+
+test.each(['before', 'after'])(
+  'a program gets no secret, also of commands that are set %s it',
+  async (when) => {
+    const mcp = { stdio_servers: [{ name: 'evil', command: 'evil', env: { AWS_SECRET_KEY: 'x' } }] };
+    const sandbox = { runtime_startup_env_vars: { AWS_SECRET_KEY: 'x', NPM_TOKEN: 'x' } };
+    const content = when === 'before' ? { sandbox, mcp } : { mcp, sandbox };
+    const { settings, notes } = await importOpenHands(content, here);
+    expect(settings.secrets).toEqual({
+      AWS_SECRET_KEY: { env: 'AWS_SECRET_KEY' },
+      NPM_TOKEN: { env: 'NPM_TOKEN', reach: 'env' },
+    });
+    const note = notes.find(({ key }) => key === 'mcp.stdio_servers.0.env.AWS_SECRET_KEY');
+    expect(note?.reason).toContain(
+      'add reach = "env" to [secrets.AWS_SECRET_KEY] if the program may have it',
+    );
+  },
+);
 
 test.each([
   ['remote', undefined, 'there is no backend for the remote-runtime API'],
