@@ -4,7 +4,7 @@ import { builtinPlugins } from './cell/plugins/builtin.js';
 import { type LoadedPlugin, loadPlugins } from './cell/plugins/load-plugins.js';
 import type { Plugin } from './cell/plugins/plugin.js';
 import { type LoadedConfig, loadConfig } from './config/load-config.js';
-import { codeDirectory } from './config/named-code.js';
+import { checkCommand, codeDirectory } from './config/named-code.js';
 import type { ToolEntry } from './protocol/config.js';
 import {
   type Cell,
@@ -116,11 +116,14 @@ export async function readTrusted(
   });
   const files = { key: 'security.rule_files', what: 'rule file', names: security.rule_files ?? [] };
   codeDirectory(config, { ...files, isOwn: () => false });
+  const key = security.llm?.api_key;
+  checkCommand(config, { key: 'security.llm', place: 'security.llm.api_key', command: key?.command });
+  for (const name of names)
+    checkCommand(config, { key: 'secrets', place: `secrets.${name}`, command: named[name]?.command });
   const entries = names.map(async (name) => {
     const { reach, commands, hosts, ...reference } = named[name] ?? {};
     return [name, { value: await readSecret(`secrets.${name}`, reference), reach, commands, hosts }] as const;
   });
-  const key = security.llm?.api_key;
   return withSettings(given, {
     security: withPolicyFile(config),
     secrets: Object.fromEntries(await Promise.all(entries)),
@@ -136,7 +139,7 @@ export async function readTools({ tools }: CommonOptions, config: LoadedConfig):
   if (given.length === 0) return [];
   const { toolsFrom } = await import('./runtime/tools/tools-from.js');
   const names = entries.map((entry) => (typeof entry === 'string' ? entry : entry.entry));
-  const isOwn = (name: string) => name.startsWith('workcell/');
+  const isOwn = (name: string) => /^workcell\/toolkits\/[\w-]+(?:#[\w$]+)?$/.test(name);
   const from =
     tools === undefined
       ? codeDirectory(config, { key: 'tools.entries', what: 'tool', names, isOwn })

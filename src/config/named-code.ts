@@ -2,7 +2,9 @@
  * Where code comes from that the configuration names: plugins, guards, tools, and files that decide as code does. It runs
  * on this side, so it is settled who names it.
  */
-import { dirname } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { dirname, relative as pathBetween, resolve } from 'node:path';
+import { findHostProgram } from '../base/find-program.js';
 import { configDirectory } from '../base/user-directories.js';
 import { WorkcellError } from '../protocol/errors.js';
 import { untrusted } from './file.js';
@@ -33,6 +35,44 @@ export function codeDirectory(config: LoadedConfig, { key, what, names, isOwn }:
     return configDirectory();
   }
   return process.cwd();
+}
+
+/**
+ * Refuses a command that a project's file names and that reaches a file of the project. `key`: the setting; `place`: the key
+ * within it. It starts in `/`, which is where relative names are taken from.
+ */
+export function checkCommand(
+  { sources, project }: LoadedConfig,
+  { key, place, command }: { key: string; place: string; command: readonly string[] | undefined },
+): void {
+  if (command === undefined || project === undefined || sources[key] !== project) return;
+  const directory = dirname(project);
+  const [name = '', ...args] = command;
+  const program = name.includes('/') ? name : (findHostProgram(name) ?? name);
+  const word = [program, ...args].find((text) => isOfProject(text, directory));
+  if (word === undefined) return;
+  throw untrusted(
+    project,
+    `${project} names ${JSON.stringify(word)} in ${place}.command, a file of the project whose content is not part of what was trusted. Use a program outside of the project, name the command in your own configuration, or use --config ${project}.`,
+  );
+}
+
+function isOfProject(text: string, directory: string): boolean {
+  if (directory === '/') return false;
+  const path = resolve('/', text);
+  return text.includes(`${directory}/`) || [path, realPath(path)].some((one) => isBelow(one, directory));
+}
+
+function isBelow(path: string, directory: string): boolean {
+  return !/^\.\.(?:\/|$)/.test(pathBetween(directory, path));
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 /** To trust a file says nothing of other files that it names, and whoever works in the project can change those. */

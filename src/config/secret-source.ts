@@ -1,8 +1,9 @@
 /** Reads a secret from where the configuration says that it is. What is not there stops the start. */
 import { execFile } from 'node:child_process';
+import { basename } from 'node:path';
 import { findHostProgram } from '../base/find-program.js';
 import { hideVariable } from '../base/hidden-variables.js';
-import { readTrusted } from '../base/trusted-path.js';
+import { reachTrusted, readTrusted } from '../base/trusted-path.js';
 import type { SecretReference } from '../protocol/config-security.js';
 import { WorkcellError } from '../protocol/errors.js';
 
@@ -39,12 +40,8 @@ function fromFile(key: string, path: string | undefined): string | undefined {
   }
 }
 
-function fromCommand(key: string, [name = '', ...args]: readonly string[]): Promise<string> {
-  const program = name.startsWith('/') ? name : findHostProgram(name);
-  if (program === undefined || (name.includes('/') && !name.startsWith('/'))) {
-    const advice = 'Give a program that is installed on this machine, or its absolute path.';
-    return Promise.reject(missing(key, `comes from ${JSON.stringify(name)}, which is not found. ${advice}`));
-  }
+async function fromCommand(key: string, [name = '', ...args]: readonly string[]): Promise<string> {
+  const program = programOf(key, name);
   return new Promise((resolve, reject) => {
     const limits = { cwd: '/', timeout: commandMs, maxBuffer: longestSecret, windowsHide: true };
     const child = execFile(program, args, limits, (error, printed) => {
@@ -55,6 +52,27 @@ function fromCommand(key: string, [name = '', ...args]: readonly string[]): Prom
     });
     child.stdin?.end();
   });
+}
+
+/** Where a program is that nobody else can exchange for another. */
+function programOf(key: string, name: string): string {
+  const isPath = name.startsWith('/');
+  const found = findHostProgram(basename(name));
+  if (found !== undefined && (isPath ? name === found : !name.includes('/'))) return found;
+  if (!isPath) {
+    const advice = 'Give a program that is installed on this machine, or its absolute path.';
+    throw missing(key, `comes from ${JSON.stringify(name)}, which is not found. ${advice}`);
+  }
+  try {
+    reachTrusted(name)[Symbol.dispose]();
+    return name;
+  } catch (cause) {
+    throw missing(
+      key,
+      `comes from the command ${name}, which is not started: ${(cause as Error).message}.`,
+      cause,
+    );
+  }
 }
 
 function withoutNewline(text: string): string {
