@@ -82,7 +82,9 @@ describe('a base like Fedora', () => {
     );
     expect(output).toBe('/usr/bin/python3\n0\n');
     const demand = createRuntime({ ...python, systemPackages: ['tally'], pythonVersion: '>=4' });
-    expect((await refusal(demand, 'image-unsuitable')).message).toMatch(/has Python 3\.\d+\.\d+, and you demand >=4/);
+    expect((await refusal(demand, 'image-unsuitable')).message).toMatch(
+      /has Python 3\.\d+\.\d+, and you demand >=4/,
+    );
   });
 
   test('has Python packages in an environment of their own', async () => {
