@@ -267,3 +267,16 @@ describe('pending confirmations', () => {
     expect((await policy({ pending: store, confirmTimeoutMs: 20 }).judge(run('sudo ls'))).by).toBe('timeout');
   });
 });
+
+test.each([
+  ['*curl*|*sh*', `echo '${'curl |'.repeat(2000)}'`],
+  [`${'*a'.repeat(30)}*b`, `echo ${'a'.repeat(100_000)}`],
+])('a rule with many stars decides about text made for it: %s', async (command, text) => {
+  expect(await outcome({ rules: [{ decision: 'deny', command }] }, text)).not.toBe('deny');
+});
+
+test('a rule with a pattern that is too long makes no policy', () => {
+  expect(() => policy({ rules: [{ decision: 'deny', command: `*${'a'.repeat(2000)}` }] })).toThrow(
+    expect.objectContaining({ code: 'invalid-pattern' }),
+  );
+});

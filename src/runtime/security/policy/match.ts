@@ -1,5 +1,6 @@
 /** Whether a rule matches an action. Both are compared as they are understood, not as they are spelled. */
 import { posix } from 'node:path';
+import { compileGlob, type GlobMatcher } from '../../../base/glob.js';
 import { type Host, hostsIn, hostsOf, normalHost } from '../analyzers/actions/hosts.js';
 import type { Unfolded } from '../analyzers/actions/unfold.js';
 import type { AnalyzeContext, JudgedAction, Risk } from '../analyzers/analyzer.js';
@@ -76,74 +77,82 @@ function optionValue(word: string): string {
   return /^--?[\w-]+=(.+)$/.exec(word)?.[1] ?? word;
 }
 
-export function matches(rule: PolicyRule, subject: Subject): boolean {
-  const { action, command, path, host, tool, risk } = rule;
+const upToMedium: readonly Risk[] = ['low', 'medium'];
+
+/** Whether a rule matches, with its patterns compiled. Throws `invalid-pattern` for one that is too long. */
+export function compileRule(rule: PolicyRule): (subject: Subject) => boolean {
   const whole = rule.decision === 'allow';
-  if (
-    risk === undefined
-      ? whole && subject.risk !== 'low' && subject.risk !== 'medium'
-      : !list(risk).includes(subject.risk)
-  )
-    return false;
-  if (action !== undefined && !holds([subject.action.action], globs(action, false), whole)) return false;
-  if (tool !== undefined && !holds(subject.tools, globs(tool, false), whole)) return false;
-  if (command !== undefined && !matchesCommand(list(command), subject, whole)) return false;
-  if (path !== undefined && !matchesPath(globs(path, true), subject, whole)) return false;
-  return host === undefined || matchesHost(list(host), subject, whole);
+  const risks = rule.risk === undefined ? (whole ? upToMedium : undefined) : list(rule.risk);
+  const tests: ((subject: Subject) => boolean)[] = [];
+  if (risks !== undefined) tests.push(({ risk }) => risks.includes(risk));
+  if (rule.action !== undefined) {
+    const fits = anyOf(list(rule.action).map(textGlob));
+    tests.push(({ action }) => fits(action.action));
+  }
+  if (rule.tool !== undefined) {
+    const fits = anyOf(list(rule.tool).map(textGlob));
+    tests.push(({ tools }) => holds(tools, fits, whole));
+  }
+  if (rule.command !== undefined) {
+    const fits = anyOf(list(rule.command).map(commandPattern));
+    tests.push((subject) => matchesCommand(fits, subject, whole));
+  }
+  if (rule.path !== undefined) {
+    const fits = anyOf(list(rule.path).map((glob) => compileGlob(posix.normalize(glob), 'path')));
+    tests.push((subject) => matchesPath(fits, subject, whole));
+  }
+  if (rule.host !== undefined) {
+    const patterns = list(rule.host).map(hostPattern);
+    const fits = (host: Host) => patterns.some((pattern) => pattern(host));
+    tests.push((subject) => matchesHost(fits, subject, whole));
+  }
+  return (subject) => tests.every((test) => test(subject));
 }
 
-function matchesCommand(patterns: readonly (string | RegExp)[], subject: Subject, whole: boolean): boolean {
-  const expressions = patterns.map((pattern) =>
-    typeof pattern === 'string' ? toRegExp(pattern, false) : pattern,
-  );
-  if (whole) return subject.complete && holds(subject.commands.map(writtenForm), expressions, true);
+function matchesCommand(fits: GlobMatcher, subject: Subject, whole: boolean): boolean {
+  if (whole) return subject.complete && holds(subject.commands.map(writtenForm), fits, true);
   const sources = subject.sources.map((source) => source.trim());
-  return holds([...subject.commands.flatMap(allForms), ...sources], expressions, false);
+  return holds([...subject.commands.flatMap(allForms), ...sources], fits, false);
 }
 
 /** What is allowed by its path is a verb of files: a command may do more than its words name. */
-function matchesPath(expressions: readonly RegExp[], subject: Subject, whole: boolean): boolean {
-  if (whole)
-    return subject.complete && subject.commands.length === 0 && holds(subject.paths, expressions, true);
-  return holds([...subject.paths, ...subject.pathsInWords], expressions, false);
+function matchesPath(fits: GlobMatcher, subject: Subject, whole: boolean): boolean {
+  if (whole) return subject.complete && subject.commands.length === 0 && holds(subject.paths, fits, true);
+  return holds([...subject.paths, ...subject.pathsInWords], fits, false);
 }
 
-function matchesHost(patterns: readonly string[], subject: Subject, whole: boolean): boolean {
+function matchesHost(fits: (host: Host) => boolean, subject: Subject, whole: boolean): boolean {
   const { hosts } = subject;
-  const fits = (host: Host) => patterns.some((pattern) => fitsHost(pattern, host));
   if (!whole) return hosts.some(fits);
   return subject.complete && !subject.reachesElsewhere && hosts.length > 0 && hosts.every(fits);
 }
 
 /** `example.com` means all its ports, `example.com:8443` one. */
-function fitsHost(pattern: string, { name, port }: Host): boolean {
+function hostPattern(pattern: string): (host: Host) => boolean {
   const [, label = pattern, wanted] = /^(.*?[^:]):(\d+)$/.exec(pattern) ?? [];
-  if (wanted !== undefined && Number(wanted) !== port) return false;
   const plain = label.includes('*') || label.includes('?') ? label.toLowerCase() : normalHost(label);
-  return toRegExp(plain.replace(/\.$/, ''), false).test(name);
+  const fits = textGlob(plain.replace(/\.$/, ''));
+  return ({ name, port }) => (wanted === undefined || Number(wanted) === port) && fits(name);
 }
 
-function holds(texts: readonly string[], expressions: readonly RegExp[], whole: boolean): boolean {
-  const fits = (text: string) =>
-    expressions.some((expression) =>
-      new RegExp(expression.source, expression.flags.replace(/[gy]/g, '')).test(text),
-    );
+function commandPattern(pattern: string | RegExp): GlobMatcher {
+  if (typeof pattern === 'string') return textGlob(pattern);
+  // Without the flags that make an expression remember where it was.
+  const expression = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ''));
+  return (text) => expression.test(text);
+}
+
+/** Two stars take a slash behind them along, as in paths, so that one pattern is `rm` in whatever directory. */
+function textGlob(glob: string): GlobMatcher {
+  return compileGlob(glob.replace(/\*\*\/?/g, '*'), 'text');
+}
+
+function anyOf(patterns: readonly GlobMatcher[]): GlobMatcher {
+  return (text) => patterns.some((fits) => fits(text));
+}
+
+function holds(texts: readonly string[], fits: GlobMatcher, whole: boolean): boolean {
   return whole ? texts.length > 0 && texts.every(fits) : texts.some(fits);
-}
-
-function globs(given: string | readonly string[], isPath: boolean): RegExp[] {
-  return list(given).map((glob) => toRegExp(isPath ? posix.normalize(glob) : glob, isPath));
-}
-
-/** `*` and `?` as in file names; in paths they stop at a slash and `**` does not. */
-function toRegExp(glob: string, isPath: boolean): RegExp {
-  const source = glob.replace(/\*\*\/?|[*?]|[.+^${}()|[\]\\]/g, (part) => {
-    if (part.startsWith('**')) return '.*';
-    if (part === '*') return isPath ? '[^/]*' : '.*';
-    if (part === '?') return isPath ? '[^/]' : '.';
-    return `\\${part}`;
-  });
-  return new RegExp(`^${source}$`, 's');
 }
 
 function list<Value>(value: Value | readonly Value[]): readonly Value[] {

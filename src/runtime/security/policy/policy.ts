@@ -7,16 +7,17 @@ import type { Analyzer, JudgedAction, Verdict } from '../analyzers/analyzer.js';
 import { mergeVerdicts } from '../analyzers/ensemble.js';
 import { rules } from '../analyzers/rules.js';
 import { askPerson, canonical } from './ask-confirmation.js';
-import { matches, Subject } from './match.js';
-import type { DecisionRecord, JudgeContext, Outcome, Policy, PolicyOptions } from './types.js';
+import { compileRule, Subject } from './match.js';
+import type { DecisionRecord, JudgeContext, Outcome, Policy, PolicyOptions, PolicyRule } from './types.js';
 
 const defaultRisk = { low: 'allow', medium: 'confirm', high: 'deny', unknown: 'confirm' } as const;
 
-/** Makes a policy. Throws `invalid-config` for rules that cannot hold. */
+/** Makes a policy. Throws `invalid-config` for rules that cannot hold, `invalid-pattern` for patterns that are too long. */
 export function policy(options: PolicyOptions = {}): Policy {
   checkOptions(options);
   const analyzers = options.analyzers ?? [rules()];
   const version = options.version ?? digest(options);
+  const compiled = (options.rules ?? []).map((rule) => ({ rule, matches: compileRule(rule) }));
   return {
     version,
     async judge(action, context = {}) {
@@ -35,6 +36,7 @@ export function policy(options: PolicyOptions = {}): Policy {
       const { outcome, by, reason } = decide(
         new Subject(action, risk, unfolded, context),
         options,
+        compiled,
         refused === true,
         context,
       );
@@ -80,6 +82,7 @@ interface Decided {
 function decide(
   subject: Subject,
   options: PolicyOptions,
+  compiled: readonly { rule: PolicyRule; matches: (subject: Subject) => boolean }[],
   refused: boolean,
   { workspace }: JudgeContext,
 ): Decided {
@@ -87,7 +90,7 @@ function decide(
   const outside = options.outsideWorkspace === undefined ? undefined : pathOutside(subject, workspace);
   if (outside !== undefined && options.outsideWorkspace === 'deny')
     return { outcome: 'deny', by: 'boundary', reason: `The path is outside the workspace: ${outside}` };
-  const rule = options.rules?.find((candidate) => matches(candidate, subject));
+  const rule = compiled.find(({ matches }) => matches(subject))?.rule;
   // Only a rule that denies goes before the question at the boundary.
   if (outside !== undefined && rule?.decision !== 'deny')
     return inMode(

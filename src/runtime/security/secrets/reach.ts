@@ -1,4 +1,5 @@
 /** Which commands get a secret. */
+import { compileGlob, type GlobMatcher } from '../../../base/glob.js';
 import { describeAction } from '../../../protocol/index.js';
 import { definitionOf, unfold } from '../analyzers/actions/unfold.js';
 import type { AnalyzeContext, JudgedAction } from '../analyzers/analyzer.js';
@@ -35,22 +36,22 @@ export function mayReceive(
   if (commands === undefined) return mentions(name, action, context);
   const found = unfold(action, context);
   if (!found.complete || found.commands.some(({ path }) => path.includes('\0'))) return false;
-  const expressions = commands.map(
-    (glob) =>
-      new RegExp(
-        `^${glob
-          .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-          .replaceAll('*', '.*')
-          .replaceAll('?', '.')}$`,
-        's',
-      ),
-  );
+  const patterns = commands.map(compile);
   const texts = found.commands.map(({ program, path, args }) => ({
     program,
     text: [path, ...args].join(' '),
   }));
-  const chosen = texts.filter(({ text }) => expressions.some((expression) => expression.test(text)));
+  const chosen = texts.filter(({ text }) => patterns.some((fits) => fits(text)));
   return chosen.length > 0 && texts.every((entry) => chosen.includes(entry) || neutral.has(entry.program));
+}
+
+/** Throws `invalid-pattern` for a pattern that is too long. */
+export function checkPatterns(commands: readonly string[] = []): void {
+  commands.forEach(compile);
+}
+
+function compile(glob: string): GlobMatcher {
+  return compileGlob(glob, 'text');
 }
 
 function mentions(name: string, action: JudgedAction, context: AnalyzeContext): boolean {

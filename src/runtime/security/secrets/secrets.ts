@@ -2,7 +2,7 @@
 import { WorkcellError } from '../../../protocol/index.js';
 import { definitionOf } from '../analyzers/actions/unfold.js';
 import type { AnalyzeContext, JudgedAction } from '../analyzers/analyzer.js';
-import { mayReceive } from './reach.js';
+import { checkPatterns, mayReceive } from './reach.js';
 import { fillReferences, holdsReferences } from './references.js';
 import { createMask, type SecretMask } from './secret-mask.js';
 import { Matcher } from './secret-matcher.js';
@@ -82,6 +82,7 @@ export async function createSecrets(
         onWarning(`Secret ${JSON.stringify(name)} has a name that no variable can have, so it is not used.`);
         continue;
       }
+      checkPatterns(entry.commands);
       entries.set(name, entry);
       current.delete(name);
       if (entry.value === undefined) await load(name);

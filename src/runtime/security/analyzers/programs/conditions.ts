@@ -1,4 +1,5 @@
 /** Turns the conditions of a rule into functions, and gives these the facts of one command. */
+import { compileGlob } from '../../../../base/glob.js';
 import type { Invocation } from '../shell/invocation.js';
 import type { Scope } from '../shell/scope.js';
 import { has, operands, optionValue } from './arguments.js';
@@ -12,6 +13,8 @@ export class Facts {
   readonly scope: Scope;
   /** Options that take the next word. */
   values: ReadonlySet<string> = new Set();
+  /** The user calls this use harmless, so that nothing is asked about it. */
+  harmless = false;
   #line: string | undefined;
   #operands: readonly string[] | undefined;
 
@@ -104,28 +107,30 @@ export function compilePattern(pattern: Pattern): (text: string) => boolean {
     const set = new Set(words);
     return (text) => set.has(text);
   }
-  const expression = new RegExp(`^(?:${words.map(globSource).join('|')})$`, 's');
-  return (text) => expression.test(text);
+  return anyOf(words);
 }
 
 /** The words of a phrase are at the beginning. */
 function compilePhrases(pattern: Pattern): (text: string) => boolean {
   if (pattern instanceof RegExp) return (text) => pattern.test(text);
-  const phrases = typeof pattern === 'string' ? [pattern] : pattern;
-  const expression = new RegExp(`^(?:${phrases.map(globSource).join('|')})(?: |$)`, 's');
-  return (text) => expression.test(text);
+  const fits = anyOf(phrasesOf(pattern).map((phrase) => `${phrase} *`));
+  return (text) => fits(`${text} `);
 }
 
 /** The words stand somewhere in it, side by side. */
 function compileContained(pattern: Pattern): (text: string) => boolean {
   if (pattern instanceof RegExp) return (text) => pattern.test(text);
-  const phrases = typeof pattern === 'string' ? [pattern] : pattern;
-  const expression = new RegExp(`(?:^| )(?:${phrases.map(globSource).join('|')})(?: |$)`, 's');
-  return (text) => expression.test(text);
+  const fits = anyOf(phrasesOf(pattern).map((phrase) => `* ${phrase} *`));
+  return (text) => fits(` ${text} `);
 }
 
-function globSource(word: string): string {
-  return word.replace(/[.+?^${}()|[\]\\/]/g, '\\$&').replaceAll('*', '.*');
+function phrasesOf(pattern: string | readonly string[]): readonly string[] {
+  return typeof pattern === 'string' ? [pattern] : pattern;
+}
+
+function anyOf(globs: readonly string[]): (text: string) => boolean {
+  const patterns = globs.map((glob) => compileGlob(glob, 'words'));
+  return (text) => patterns.some((fits) => fits(text));
 }
 
 /** Letters also count in a group such as `-rf`; `-delete` counts alone. */
