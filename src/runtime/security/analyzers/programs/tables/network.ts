@@ -4,7 +4,8 @@ import { show } from '../../paths/changes.js';
 import { judgeRead } from '../../paths/sensitive.js';
 import type { Invocation } from '../../shell/invocation.js';
 import type { Scope } from '../../shell/scope.js';
-import { has, optionValue } from '../arguments.js';
+import { filesFetched } from '../fetched-files.js';
+import { write } from '../file-effects.js';
 import type { Rule } from '../rule.js';
 
 const connects = 'Connects a program to the network.';
@@ -13,7 +14,7 @@ const wayIn = 'Opens a way into this machine from the network.';
 const fromShell = 'Opens a network connection from the shell.';
 
 export const network: readonly Rule[] = [
-  { programs: 'curl wget aria2c http https xh fetch lynx axel', judge: judgeFetch },
+  { programs: 'curl wget wget2 aria2c http https xh fetch lynx axel', judge: judgeFetch },
   {
     programs: 'curl wget aria2c http https xh fetch lynx axel',
     value: { '-X --request': /^delete$/i },
@@ -42,6 +43,7 @@ export const network: readonly Rule[] = [
   },
   {
     programs: 'socat',
+    runsCode: true,
     cases: [
       { arg: /^(?:exec|system|shell):/i, high: connects },
       { arg: /(?:tcp|udp|openssl)\d?-(?:l|listen)/i, medium: listens },
@@ -121,34 +123,23 @@ function mailsValuable({ args }: Invocation, scope: Scope): boolean {
 }
 
 function judgeFetch({ program, args }: Invocation, scope: Scope): void {
-  noteDownloads(program, args, scope);
+  judgeFetched(program, args, scope);
   for (const arg of args) {
     const found = /^[a-z]+:\/\/|^\d+\.\d+\.\d+\.\d+|^\[|^localhost|^metadata/.test(arg) ? judgeAddress(arg) : undefined;
     if (found !== undefined && found.risk === 'high') scope.high(found.reason);
   }
 }
 
-/** Where a fetched file will lie, so that running it later is noticed. */
-function noteDownloads(program: string, args: readonly string[], scope: Scope): void {
-  const wget = program === 'wget';
-  const output = wget ? (optionValue(args, '-O', '--output-document') ?? glued(args, 'O')) : (optionValue(args, '-o', '--output') ?? glued(args, 'o'));
-  if (output !== undefined && output !== '-') {
-    const place = scope.place(output);
+/** Judges the files that are written, and remembers what was fetched, so that running it later is noticed. */
+function judgeFetched(program: string, args: readonly string[], scope: Scope): void {
+  const { documents, beside } = filesFetched(program, args);
+  for (const path of documents) {
+    const place = scope.place(path);
     scope.downloaded.add(place);
     if (/^\/(?:etc|bin|sbin|usr\/(?!local|share\/keyrings)|lib|boot)/.test(place) && !/^\/etc\/(?:apt|yum\.repos\.d)/.test(place))
-      scope.high(`Fetches a file into a place of the system: ${show(output)}`);
-    return;
+      scope.high(`Fetches a file into a place of the system: ${show(path)}`);
+    else if (!/^\/usr\/share\/keyrings\//.test(place)) write(path, scope, 'Writes');
+    else scope.medium(`Adds a key that packages may be signed with: ${show(path)}`);
   }
-  if (output === '-' || (program === 'curl' && !has(args, 'O', 'remote-name'))) return;
-  const directory = wget ? optionValue(args, '-P', '--directory-prefix') : optionValue(args, '--output-dir', '--output-dir');
-  for (const arg of args) {
-    const name = /^(?:https?|ftp):\/\/[^?#]+\/([^/?#]+)/.exec(arg)?.[1] ?? /^[\w.-]+\.[a-z]{2,}\/(?:.*\/)?([^/?#]+)$/.exec(arg)?.[1];
-    if (name !== undefined) scope.downloaded.add(scope.place(directory === undefined ? name : `${directory}/${name}`));
-  }
-}
-
-/** The value after a group of short options that ends with this one: `-sSLo file`. */
-function glued(args: readonly string[], letter: string): string | undefined {
-  const index = args.findIndex((arg) => new RegExp(`^-[a-zA-Z]*${letter}$`).test(arg));
-  return index === -1 ? undefined : args[index + 1];
+  for (const path of beside) write(path, scope, 'Writes');
 }
