@@ -22,7 +22,7 @@ export function loadRules(file: string): RuleExtension {
   const parsed = ruleFileSchema().safeParse(parseToml(path, text));
   if (!parsed.success) throw invalid(path, parsed.error.issues.map(describe).join('; '));
   for (const [index, { program }] of parsed.data.harmless.entries())
-    if (builtinRules.startsOthers(program) || runsCode(program))
+    if (builtinRules.runsOthers(program) || runsCode(program))
       throw invalid(
         path,
         `harmless[${index}].program: "${program}" runs other programs, so it is never harmless by its name. Use a rule of the policy that allows the command`,

@@ -16,11 +16,9 @@ export function judgeInvocation(invocation: Invocation, scope: Scope): void {
     scope.high(`Runs a program that was fetched from the network: ${show(path)}`);
   judgeCloned(invocation, scope);
   const { rules } = scope;
-  if (!rules.isHarmless(invocation)) {
-    const asksHelp = /^--(?:help|version)$/.test(args.at(-1) ?? '') && !rules.startsOthers(program);
-    if (!asksHelp) rules.apply(invocation, scope);
-    judgeAnyProgram(invocation, scope, rules.knows(program));
-  }
+  const asksHelp = /^--(?:help|version)$/.test(args.at(-1) ?? '') && !rules.startsOthers(program);
+  if (!asksHelp) rules.apply(invocation, scope);
+  judgeAnyProgram(invocation, scope, rules.knows(program));
   judgeReads(invocation, scope);
   judgeUpload(invocation, scope);
 }

@@ -8,7 +8,7 @@ export interface RuleFile {
   readonly harmless: readonly HarmlessUse[];
 }
 
-/** A use of a program that the rules about programs leave alone. */
+/** A use of a program about which no rule asks a question. What a rule calls high, and what happens to files, stays. */
 export interface HarmlessUse {
   readonly program: string;
   /** The first words of the command; without them every use of the program. */
@@ -25,9 +25,10 @@ export function ruleFileSchema(): z.ZodType<RuleFile> {
 
 function makeSchema(): z.ZodType<RuleFile> {
   const text = z.string().min(1);
-  const texts = z.union([text, z.array(text).min(1)]);
+  const word = text.max(1000, 'has more than 1000 characters: give a list of shorter ones');
+  const texts = z.union([word, z.array(word).min(1)]);
   const regex = z.strictObject({ regex: text, flags: z.enum(['i']).optional() }).transform(toExpression);
-  const pattern = z.union([text, z.array(text).min(1), regex]);
+  const pattern = z.union([word, z.array(word).min(1), regex]);
   const conditionKeys = {
     program: pattern.optional(),
     verb: pattern.optional(),

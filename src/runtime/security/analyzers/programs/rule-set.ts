@@ -8,6 +8,7 @@ import type { HarmlessUse } from './rule-file.js';
 import { startOf } from './started.js';
 
 interface Compiled {
+  readonly runsCode: boolean;
   readonly values: ReadonlySet<string>;
   readonly apply: (facts: Facts) => void;
   readonly start: ((facts: Facts) => { starts: Started; elevated: boolean } | undefined) | undefined;
@@ -43,10 +44,16 @@ export class RuleSet {
     return this.#rulesFor(program).some(({ start }) => start !== undefined);
   }
 
+  /** True for a program that runs commands or code which it is given, in a way that is known or not. */
+  runsOthers(program: string): boolean {
+    return this.startsOthers(program) || this.#rulesFor(program).some(({ runsCode }) => runsCode);
+  }
+
   apply(invocation: Invocation, scope: Scope): void {
     const rules = this.#rulesFor(invocation.program);
     if (rules.length === 0) return;
     const facts = new Facts(invocation, scope);
+    facts.harmless = this.#isHarmless(invocation);
     for (const rule of rules) {
       facts.values = rule.values;
       rule.apply(facts);
@@ -64,7 +71,7 @@ export class RuleSet {
     return undefined;
   }
 
-  isHarmless({ program, args }: Invocation): boolean {
+  #isHarmless({ program, args }: Invocation): boolean {
     return this.#harmless.some(
       (entry) =>
         entry.program === program &&
@@ -96,6 +103,7 @@ export class RuleSet {
     }));
     const { start, starts } = rule;
     const compiled: Compiled = {
+      runsCode: rule.runsCode ?? false,
       values: new Set(rule.values?.split(' ')),
       apply: (facts) => {
         if (!fits(facts)) return;
@@ -123,7 +131,10 @@ function compileOutcome({ high, medium, highWhen, writes, removes, judge }: Case
     const { invocation, scope } = facts;
     const name = (reason: string) => reason.replace('{program}', invocation.program);
     if (high !== undefined) scope.high(name(high));
-    if (medium !== undefined) scope.findings.add(worse?.(facts) ? 'high' : 'medium', name(medium));
+    if (medium !== undefined) {
+      if (worse?.(facts)) scope.high(name(medium));
+      else if (!facts.harmless) scope.medium(name(medium));
+    }
     if (writes !== undefined) for (const path of pickFrom(facts, writes)) write(path, scope, 'Writes');
     if (removes !== undefined) for (const path of pickFrom(facts, removes)) remove(path, true, scope);
     judge?.(invocation, scope);

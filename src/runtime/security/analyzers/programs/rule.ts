@@ -61,6 +61,8 @@ export interface Rule extends Case {
   readonly values?: string | undefined;
   /** Of these the first that fits counts. */
   readonly cases?: readonly Case[] | undefined;
+  /** The program runs code or commands out of its words or input, so no use of it is harmless by its name. */
+  readonly runsCode?: true | undefined;
   /** Where the program stands that this one starts. */
   readonly starts?: Starting | undefined;
   /** Tells what is started. Only for the tables of this package. */

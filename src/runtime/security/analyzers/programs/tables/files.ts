@@ -49,7 +49,7 @@ export const files: readonly Rule[] = [
   { programs: 'touch', option: '-t -d -a --date --time', place: /^\/(?:bin|sbin|usr|lib|etc|var\/log|tmp\/\.)/, high: 'Hides when a file was changed.' },
   { programs: 'touch', value: { '-r --reference': systemFile }, high: 'Hides when a file was made behind the time of a file of the system.' },
   { programs: 'touch mkdir mkfifo mknod', judge: judgeMade },
-  { programs: 'sed gsed', judge: judgeSedScript },
+  { programs: 'sed gsed', runsCode: true, judge: judgeSedScript },
   {
     programs: 'sed gsed',
     arg: /^-[a-zA-Z]*i|^--in-place/,

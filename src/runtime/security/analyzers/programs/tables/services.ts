@@ -15,13 +15,19 @@ const sharedPlace = /^(?:\/tmp|\/dev\/shm|\/var\/tmp)\//;
 export const services: readonly Rule[] = [
   {
     programs: 'crontab',
+    runsCode: true,
     cases: [
       { option: '-r', high: 'Removes all scheduled commands of a user.' },
       { option: '-l', low: true },
       { high: scheduled, judge: readSchedule },
     ],
   },
-  { programs: 'at batch', unless: { test: ({ args, input }) => has(args, 'lcd') || (args.length === 0 && input.from.length === 0) }, high: scheduled },
+  {
+    programs: 'at batch',
+    runsCode: true,
+    unless: { test: ({ args, input }) => has(args, 'lcd') || (args.length === 0 && input.from.length === 0) },
+    high: scheduled,
+  },
   {
     programs: 'systemctl',
     cases: [
@@ -54,7 +60,7 @@ export const services: readonly Rule[] = [
       { verb: 'terminate-* kill-*', high: 'Ends all that a user runs.' },
     ],
   },
-  { programs: 'incrontab fcrontab', high: scheduled },
+  { programs: 'incrontab fcrontab', runsCode: true, high: scheduled },
   { programs: 'update-rc.d chkconfig rc-update', medium: 'Makes a service start by itself.' },
   { programs: 'launchctl', verb: 'load bootstrap submit enable kickstart', high: 'Makes a service start by itself.' },
   { programs: 'systemd-run', arg: '--on-* --timer-*', high: scheduled },

@@ -4,6 +4,7 @@ import type { Rule } from '../rule.js';
 const shells = 'powershell powershell.exe pwsh pwsh.exe';
 
 export const windows: readonly Rule[] = [
+  { programs: `${shells} cmd cmd.exe mshta rundll32 regsvr32`, runsCode: true },
   { programs: shells, line: /(?:^|\s)-e(?:nc|ncodedcommand|c)?\s+[A-Za-z0-9+/=]{12,}/i, high: 'Runs code that is hidden in an encoding.' },
   {
     programs: shells,
