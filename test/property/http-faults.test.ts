@@ -195,7 +195,7 @@ describe('a server that goes away', () => {
     await using _second = await serve({ listen: { host: '127.0.0.1', port: first.port } });
     await expect(executor.execute({ action: 'list_sessions' })).rejects.toMatchObject({
       code: 'runtime-disconnected',
-      message: expect.stringContaining('anew'),
+      message: expect.stringContaining('restarted'),
     });
     await executor.disconnect();
   });
