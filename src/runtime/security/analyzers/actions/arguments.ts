@@ -78,7 +78,8 @@ function judgePath(path: string, carrier: Carrier): void {
 /** Text under a name that says nothing may be a command, code, an address or a path. */
 function judgeText(text: string, carrier: Carrier): void {
   judgeTyped(text, carrier.scope);
-  if (/[a-z][a-z0-9+.-]*:[\\/]{2}/i.test(text)) judgeAddressField(text, carrier);
+  // Only the last character of the scheme: a pattern for all of it would look at a long word from each of its letters.
+  if (/[a-z0-9+.-]:[\\/]{2}/i.test(text)) judgeAddressField(text, carrier);
   if (/^[~/.][^\s]*$/.test(text)) judgePath(text, carrier);
 }
 

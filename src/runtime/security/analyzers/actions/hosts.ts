@@ -33,7 +33,7 @@ export function hostsOf(address: string): Host[] {
 
 /** The hosts in one word of a command line, wherever in it they stand. */
 export function hostsIn(word: string): Host[] {
-  const found = [...word.matchAll(/[a-z][a-z0-9+.-]*:[\\/]{2,}[^\s'"<>]+/gi)].flatMap(([url]) =>
+  const found = [...word.matchAll(/[a-z][a-z0-9+.-]{0,31}:[\\/]{2,}[^\s'"<>]+/gi)].flatMap(([url]) =>
     hostsOf(url),
   );
   const value = /^-{0,2}[\w-]+=(.+)$/.exec(word)?.[1] ?? word;
