@@ -70,7 +70,7 @@ class Source {
 }
 
 /** What is neither typed nor from the operating system comes from the library that reads the archive. */
-function explain(error: unknown): unknown {
+export function explain(error: unknown): unknown {
   if (WorkcellError.isInstance(error) || errnoOf(error)?.startsWith('E')) return error;
   const why = error instanceof Error ? error.message : String(error);
   return refused(`it cannot be read (${why})`, 'Check that it is complete and of the named format.', {
