@@ -61,7 +61,7 @@ export function fromRow(row: Row, textOf: (digest: string) => string | undefined
   });
 }
 
-export function placesOf(row: Row): readonly Place[] {
+export function placesOf(row: Pick<Row, 'texts'>): readonly Place[] {
   return row.texts === null ? [] : (JSON.parse(row.texts) as Place[]);
 }
 

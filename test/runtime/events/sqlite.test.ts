@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, expect, test } from 'vitest';
 import type { WorkcellEvent } from '../../../src/protocol/index.js';
+import { migrations } from '../../../src/runtime/events/sqlite/sqlite-schema.js';
 import { openSqlite } from '../../../src/runtime/events/sqlite/sqlite-store.js';
 import { describeStore } from './store-contract.js';
 
@@ -51,6 +52,34 @@ test('space that compaction frees goes back to the system', async () => {
   expect(statSync(file('shrink.db')).size).toBeLessThan(500_000);
 });
 
+test('an append reads nothing of a large event that is kept beside it', async () => {
+  const store = await openSqlite(file('large.db'), 'process');
+  // Many short texts, none of which is long enough to be kept apart.
+  const large = Array.from({ length: 30_000 }, (_, index) => `${index}`.padEnd(500, 'x'));
+  const event = (runtimeId: string, id: number): WorkcellEvent => ({ ...action(id, 'a'), runtimeId });
+  await store.append([
+    { ...event('b', 1), action: { action: 'tool', arguments: large } } as unknown as WorkcellEvent,
+  ]);
+  const before = bytesRead();
+  for (let id = 1; id <= 10; id++) for (const runtime of ['a', 'c']) await store.append([event(runtime, id)]);
+  expect(bytesRead() - before).toBeLessThan(5_000_000);
+  await store.close();
+});
+
+test('events of an older schema are kept', async () => {
+  const database = new DatabaseSync(file('older.db'));
+  for (const step of migrations.slice(0, 2)) database.exec(step);
+  database.exec(`
+    PRAGMA user_version = 2;
+    INSERT INTO events VALUES ('r', 1, 1, 'action', 'agent', NULL, '{"action":"run","command":"a"}', NULL);
+    INSERT INTO notes VALUES ('n', 'r', 'confirmation', 1, ${Date.now() + 60_000}, '{}', NULL)`);
+  database.close();
+  const store = await openSqlite(file('older.db'), 'process');
+  expect(await store.read('r', { after: 0, limit: 10 })).toEqual([action(1, 'a')]);
+  expect(await store.mailbox?.list('confirmation')).toMatchObject([{ id: 'n', runtimeId: 'r' }]);
+  await store.close();
+});
+
 test('ages are looked at once in a while', async () => {
   const store = await openSqlite(file('rest.db'), 'process');
   await store.append([action(1, 'a')]);
@@ -81,3 +110,8 @@ test('a file that is no database, or cannot be made, is told with its name', asy
     code: 'store-unavailable',
   });
 });
+
+/** What this process has read from files so far. */
+function bytesRead(): number {
+  return Number(/^rchar: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
+}

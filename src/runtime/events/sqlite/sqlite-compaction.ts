@@ -11,6 +11,9 @@ const stepEvents = 200;
 const stepEventsBySize = 20;
 const stepPages = 64;
 
+/** What removing an event needs of it: its body may be long. */
+type StoredKey = Pick<Row, 'runtime' | 'id' | 'at' | 'texts'>;
+
 export class Compaction {
   readonly #database: DatabaseSync;
   readonly #prepare: (sql: string) => StatementSync;
@@ -50,10 +53,9 @@ export class Compaction {
 
   /** Removes the first events of a runtime up to a time, as many as a step takes, and the texts only they used. */
   #remove(runtime: string, olderThan: number, limit: number): number {
-    const rows = this.#prepare('SELECT * FROM events WHERE runtime = ? ORDER BY id LIMIT ?').all(
-      runtime,
-      limit,
-    ) as unknown as Row[];
+    const rows = this.#prepare(
+      'SELECT runtime, id, at, texts FROM events WHERE runtime = ? ORDER BY id LIMIT ?',
+    ).all(runtime, limit) as unknown as StoredKey[];
     const young = rows.findIndex((row) => row.at >= olderThan);
     const gone = young === -1 ? rows : rows.slice(0, young);
     const last = gone.at(-1);
@@ -63,7 +65,7 @@ export class Compaction {
     return gone.length;
   }
 
-  #forget(digest: string, { runtime, id }: Row): void {
+  #forget(digest: string, { runtime, id }: StoredKey): void {
     this.#prepare('DELETE FROM text_uses WHERE digest = ? AND runtime = ? AND id = ?').run(
       digest,
       runtime,

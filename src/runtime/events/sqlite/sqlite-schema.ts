@@ -49,4 +49,35 @@ export const migrations: readonly string[] = [
 
   CREATE TABLE ledger_head (sequence INTEGER NOT NULL, hash TEXT NOT NULL);
   `,
+  // A table without row ids keeps whole rows in the tree that a search walks, and SQLite reads a long row to its end to
+  // compare its key: one large event makes every append slow. With row ids the tree of keys holds keys alone.
+  `
+  CREATE TABLE events_with_row_ids (
+    runtime TEXT NOT NULL,
+    id INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    source TEXT NOT NULL,
+    cause INTEGER,
+    body TEXT NOT NULL,
+    texts TEXT,
+    PRIMARY KEY (runtime, id)
+  );
+  INSERT INTO events_with_row_ids SELECT * FROM events;
+  DROP TABLE events;
+  ALTER TABLE events_with_row_ids RENAME TO events;
+
+  CREATE TABLE notes_with_row_ids (
+    id TEXT PRIMARY KEY,
+    runtime TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    expires INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    reply TEXT
+  );
+  INSERT INTO notes_with_row_ids SELECT * FROM notes;
+  DROP TABLE notes;
+  ALTER TABLE notes_with_row_ids RENAME TO notes;
+  `,
 ];
