@@ -12,7 +12,7 @@ export const run = defineAction('run', {
   startsProcess: true,
   get input() {
     return {
-      /** Shell source. Empty: what the running command printed since. With `input`: text or a key such as `C-c`. */
+      /** Shell source. Empty: what the running command printed since, at once unless a limit says how long to wait. With `input`: text or a key such as `C-c`. */
       command: z.string().refine((command) => !command.includes('\0'), 'must not contain a NUL character'),
       session: sessionSchema.default(defaultSession),
       /** Working directory of this one command; the session returns to its own afterwards. */

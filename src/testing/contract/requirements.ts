@@ -62,7 +62,8 @@ const table = {
   'input.alternate-screen': 'a full-screen program is shown as its screen and leaves no trace',
   'input.raw-terminal': 'a program that leaves the terminal in raw mode does not brick the session',
   'input.unread': 'input that a program does not read yet delays nothing else, and reaches it whole',
-  'input.later-output': 'an empty command fetches what the running command printed since',
+  'input.later-output':
+    'an empty command fetches what the running command printed since, at once unless a limit says how long to wait',
   'input.busy': 'a new command is refused with session-busy while another runs, and that one is left alone',
   'input.nothing-runs': 'input while nothing runs is refused with session-not-running',
 

@@ -196,10 +196,18 @@ export class Session {
       );
     }
     if (action.input && running.end === undefined) this.#type(toKeystrokes(action.command));
-    if (running.waiter === undefined) return this.#wait(running, action, context);
-    // Somebody else is waiting for the command and gets what it answers.
-    if (action.input) return this.#describe(running, action, { text: '', truncated: false }, true);
-    throw this.#busy();
+    if (running.waiter !== undefined) return this.#peek(running, action);
+    if (!action.input && !hasLimit(action)) return this.#observe(running, action, running.end === undefined);
+    return this.#wait(running, action, context);
+  }
+
+  /** Somebody else waits for the command and gets what it prints, so nothing counts as shown. */
+  async #peek(running: Running, action: Action<'run'>): Promise<Observation<'run'>> {
+    const { spool, output, shown } = running;
+    const printed = action.input
+      ? { text: '', truncated: false }
+      : await this.#visible(spool, shown, action, output.id, true);
+    return this.#describe(running, action, printed, true);
   }
 
   #type(keystrokes: string): void {
@@ -276,11 +284,7 @@ export class Session {
     if (!handedBack && this.#running === running) this.#running = undefined;
     const shown = running.shown;
     running.shown = spool.totalBytes;
-    const screen = handedBack ? await currentScreen(spool, size) : undefined;
-    const { text, truncated } =
-      screen === undefined
-        ? await excerpt(spool, shown, action.maxOutputBytes, size, output.id)
-        : { text: screen, truncated: false };
+    const { text, truncated } = await this.#visible(spool, shown, action, output.id, handedBack);
     // The shell ends the line when it is interrupted; the command did not print that.
     const visible =
       end !== undefined && running.endedBy !== undefined ? text.replace(/(^|\n)\n$/, '$1') : text;
@@ -290,6 +294,19 @@ export class Session {
       ...this.#describe(running, action, { text: visible, truncated }, handedBack),
       ...(notice !== undefined && { notice }),
     };
+  }
+
+  /** The output from that position on, or the screen that a full-screen program shows now. */
+  async #visible(
+    spool: Spool,
+    from: number,
+    { maxOutputBytes }: Action<'run'>,
+    outputId: string,
+    isAlive: boolean,
+  ): Promise<Excerpt> {
+    const screen = isAlive ? await currentScreen(spool, size) : undefined;
+    if (screen !== undefined) return { text: screen, truncated: false };
+    return excerpt(spool, from, maxOutputBytes, size, outputId);
   }
 
   #describe(
@@ -441,10 +458,15 @@ export class Session {
   #busy(): WorkcellError {
     return new WorkcellError(
       'session-busy',
-      `Session "${this.name}" still runs ${JSON.stringify(this.#running?.command ?? 'a command')}. Send an empty command to see what it printed, input: true to talk to it, "C-c" as input to stop it, or use another session.`,
+      `Session "${this.name}" still runs ${JSON.stringify(this.#running?.command ?? 'a command')}. Send an empty command to see what it printed so far (with handBackMs: wait that long for its end), input: true to talk to it, "C-c" as input to stop it, or use another session.`,
       { details: { session: this.name, command: this.#running?.command } },
     );
   }
+}
+
+/** Whether the caller says how long to wait. */
+function hasLimit({ timeoutMs, noChangeTimeoutMs, handBackMs }: Action<'run'>): boolean {
+  return timeoutMs !== undefined || noChangeTimeoutMs !== undefined || handBackMs !== undefined;
 }
 
 function closedMeanwhile(cause?: unknown): WorkcellError {

@@ -100,7 +100,10 @@ export class BashSession {
         command,
         maxOutputBytes: hidden ? maxOutputBytes.hidden : maxOutputBytes.shown,
         ...(request.is_input && { input: true }),
-        ...(handBackMs !== undefined && { handBackMs }),
+        // Here an empty command waits for the end, too.
+        ...((handBackMs !== undefined || blocking) && {
+          handBackMs: handBackMs ?? milliseconds(Number.POSITIVE_INFINITY),
+        }),
         ...(!blocking && { noChangeTimeoutMs: milliseconds(noChangeSeconds) }),
       },
       request.statedRisk,

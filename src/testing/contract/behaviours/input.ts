@@ -127,6 +127,8 @@ export const inputBehaviours: Behaviours = {
     await sh(runtime, 'mkfifo gate');
     const first = await begin(runtime, 'echo early; read -r word < gate; echo "late $word"', /early/);
     expect(first).toBe('early\n');
+    // Without a limit it answers at once: the command cannot end before the gate opens.
+    expect(await runtime.run('')).toMatchObject({ output: '', exitCode: null, endedBy: 'no-change' });
     await sh(runtime, 'echo go > gate', { session: 'other' });
     const later = await runtime.run('', { timeoutMs: 20_000 });
     expect(later).toMatchObject({ command: '', output: 'late go\n', exitCode: 0, endedBy: 'exit' });
@@ -136,6 +138,7 @@ export const inputBehaviours: Behaviours = {
     await begin(runtime, 'echo first; read -r word; echo "word $word"', /first/);
     const error = await refusal(runtime.run('echo second'), 'session-busy');
     expect(error.retryable).toBe(true);
+    expect(error.message).toContain('empty command');
     expect(await say(runtime, 'kept', /word kept/)).toMatchObject({ exitCode: 0, endedBy: 'exit' });
   },
 

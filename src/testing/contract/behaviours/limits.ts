@@ -20,7 +20,8 @@ export const limitBehaviours: Behaviours = {
     const { sessions } = await runtime.execute({ action: 'list_sessions' });
     expect(sessions.find(({ session }) => session === 'default')?.running).toContain('alive');
     await sh(runtime, 'echo word > gate', { session: 'other' });
-    expect(await runtime.run('')).toMatchObject({ output: 'got word\n', exitCode: 0, endedBy: 'exit' });
+    const rest = await runtime.run('', { timeoutMs: 20_000 });
+    expect(rest).toMatchObject({ output: 'got word\n', exitCode: 0, endedBy: 'exit' });
     // Steady output keeps the soft timeout away.
     const chatty = 'for n in 1 2 3 4 5 6; do echo $n; sleep 0.1; done';
     expect(await runtime.run(chatty, { noChangeTimeoutMs: 500 })).toMatchObject({

@@ -30,3 +30,26 @@ test('handBackMs has no say once the command is being ended', async () => {
   });
   expect(ended.endedBy).toBe('timeout');
 });
+
+test('an empty command shows what is there at once, also while somebody else waits', async () => {
+  await using runtime = await createRuntime({ config: false, backend: 'cli' });
+  const gate = 'mkfifo gate; echo before; read -r word < gate; echo "got $word"';
+  const { promise: seen, resolve } = deferred();
+  const onOutput = ({ text }: { text: string }) => (text.includes('before') ? resolve() : undefined);
+  const waiting = runtime.run(gate, { onOutput });
+  await seen;
+  // Nothing opens the gate until both have answered.
+  expect(await runtime.run('')).toMatchObject({ output: 'before\n', exitCode: null, endedBy: 'no-change' });
+  expect(await runtime.run('', { handBackMs: 60_000 })).toMatchObject({ output: 'before\n', exitCode: null });
+  await runtime.run('echo word > gate', { session: 'other' });
+  expect(await waiting).toMatchObject({ output: 'before\ngot word\n', exitCode: 0, endedBy: 'exit' });
+  await expect(runtime.run('')).rejects.toMatchObject({ code: 'session-not-running' });
+});
+
+function deferred() {
+  let resolve = () => {};
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
