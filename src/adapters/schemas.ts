@@ -64,3 +64,55 @@ export function callTool(
     signal,
   );
 }
+
+/** A block of Anthropic's `tool_result`, with the pictures in it. */
+export interface AnthropicToolResult {
+  type: 'tool_result';
+  tool_use_id: string;
+  is_error: boolean;
+  content: (
+    | { type: 'text'; text: string }
+    | { type: 'image'; source: { type: 'base64'; media_type: PictureType; data: string } }
+  )[];
+}
+
+type PictureType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+
+/** The answer to a call as Anthropic's messages take it, in a message of the user. `id` is that of the call. */
+export function anthropicToolResult(
+  id: string,
+  { text, pictures, isError }: ToolCallResult,
+): AnthropicToolResult {
+  return {
+    type: 'tool_result',
+    tool_use_id: id,
+    is_error: isError,
+    content: [
+      // An empty text is an error there.
+      ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+      ...pictures.map(({ mediaType, data }) => ({
+        type: 'image' as const,
+        source: { type: 'base64' as const, media_type: mediaType as PictureType, data },
+      })),
+    ],
+  };
+}
+
+/** A message of OpenAI's chat completions. */
+export type OpenaiToolMessage =
+  | { role: 'tool'; tool_call_id: string; content: string }
+  | { role: 'user'; content: { type: 'image_url'; image_url: { url: string } }[] };
+
+/**
+ * The answer to a call as OpenAI's chat completions take it. A message of a tool carries text only there, so the pictures
+ * follow in one of the user: send it behind the answers to all calls of the same turn.
+ */
+export function openaiToolMessages(id: string, { text, pictures }: ToolCallResult): OpenaiToolMessage[] {
+  const answered: OpenaiToolMessage = { role: 'tool', tool_call_id: id, content: text };
+  if (pictures.length === 0) return [answered];
+  const content = pictures.map(({ mediaType, data }) => ({
+    type: 'image_url' as const,
+    image_url: { url: `data:${mediaType};base64,${data}` },
+  }));
+  return [answered, { role: 'user', content }];
+}

@@ -54,7 +54,7 @@ const mounts: Record<
   async mcp(runtime, token) {
     const { mcpOverHttp } = await import('../compat/mcp/http.js');
     const { createMcpServer } = await import('../compat/mcp/mcp-server.js');
-    return { prefix: '', routes: mcpOverHttp(() => createMcpServer(runtime, {}), { token }) };
+    return { prefix: '', routes: mcpOverHttp((session) => createMcpServer(runtime, { session }), { token }) };
   },
   async 'openhands-v0'(runtime, token) {
     const { openHandsV0 } = await import('../compat/openhands-v0/openhands-v0-app.js');

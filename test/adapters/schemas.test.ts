@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { anthropicTools, callTool, openaiTools } from '../../src/adapters/schemas.js';
+import {
+  anthropicToolResult,
+  anthropicTools,
+  callTool,
+  openaiToolMessages,
+  openaiTools,
+} from '../../src/adapters/schemas.js';
 import type { Runtime } from '../../src/index.js';
 import { offered, runtimeWithTool } from './runtime.js';
 
@@ -18,11 +24,26 @@ test('registered tools come first, then the actions that were asked for', () => 
   expect(run?.input_schema.properties).not.toHaveProperty('action');
 });
 
-test('without a choice every action is offered, save those that are no single call', () => {
-  const names = openaiTools(runtime).map((tool) => tool.function.name);
-  expect(names).toEqual(expect.arrayContaining(['double', 'run', 'edit', 'grep', 'start_process']));
-  expect(names).not.toContain('watch');
-  expect(names).not.toContain('call_tool');
+test("without a choice about ten are offered, and all but the owner's with true", () => {
+  const named = (options?: { actions: true }) =>
+    openaiTools(runtime, options).map((tool) => tool.function.name);
+  const usual = ['run', 'read_output', 'read', 'write', 'edit', 'list', 'glob', 'grep'];
+  const ofPlugins = ['run_code', 'browse', 'browse_interactive'];
+  expect(named().sort()).toEqual(['double', ...usual, ...ofPlugins].sort());
+  expect(named({ actions: true })).toEqual(expect.arrayContaining([...named(), 'start_process', 'stat']));
+  for (const name of ['watch', 'call_tool', 'open_cdp']) expect(named({ actions: true })).not.toContain(name);
+});
+
+test('a command without a limit comes back alive after the soft limit, and an empty one answers at once', async () => {
+  const soft = { handBackMs: 50, session: 'soft' };
+  const call = (args: object) => callTool(runtime, { name: 'run', arguments: { ...args } }, soft);
+  const first = await call({ command: 'mkfifo gate; read -r word < gate; echo "got $word"' });
+  expect(first.text).toMatch(/^\[still running; in /);
+  expect((await call({ command: '' })).text).toMatch(/^\[still running; in /);
+  await callTool(runtime, { name: 'run', arguments: { command: 'echo word > gate' } });
+  expect((await call({ command: '', timeoutMs: 20_000 })).text).toMatch(/^got word\n\[exit code 0; /);
+  const { sessions } = await runtime.execute({ action: 'list_sessions' });
+  expect(sessions.map(({ session }) => session)).toContain('soft');
 });
 
 test('only what changes nothing, when asked', () => {
@@ -57,7 +78,12 @@ test('calls are carried out in the cell, arguments as text or as an object', asy
 });
 
 test.each([
-  ['a tool that is not offered', { name: 'edit', arguments: '{}' }, /^tool-not-found: .*"edit"/],
+  [
+    'a tool that is not offered',
+    { name: 'edit', arguments: '{}' },
+    /^tool-not-found: .*"edit".* not offered/,
+  ],
+  ['a tool that does not exist', { name: 'fly', arguments: '{}' }, /^tool-not-found: .*"fly" here\.$/],
   ['text that is no JSON', { name: 'run', arguments: '{' }, /^invalid-arguments: .*"run"/],
   ['JSON that is no object', { name: 'run', arguments: '[1]' }, /^invalid-arguments: /],
   ['arguments that do not fit', { name: 'run', arguments: '{"colour":1}' }, /^invalid-action: .*command/],
@@ -78,7 +104,16 @@ test('a cancelled call is no answer', async () => {
 test('a picture comes beside the text', async () => {
   const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
   await runtime.write('dot.png', png);
-  const { text, pictures } = await callTool(runtime, { name: 'read', arguments: { path: 'dot.png' } });
-  expect(text).toBe('[image/png, 16 bytes]');
-  expect(pictures).toEqual([{ mediaType: 'image/png', data: png.toString('base64') }]);
+  const result = await callTool(runtime, { name: 'read', arguments: { path: 'dot.png' } });
+  const data = png.toString('base64');
+  expect(result.text).toBe('[image/png, 16 bytes]');
+  expect(result.pictures).toEqual([{ mediaType: 'image/png', data }]);
+  expect(anthropicToolResult('a', result).content).toEqual([
+    { type: 'text', text: '[image/png, 16 bytes]' },
+    { type: 'image', source: { type: 'base64', media_type: 'image/png', data } },
+  ]);
+  expect(openaiToolMessages('a', result)).toEqual([
+    { role: 'tool', tool_call_id: 'a', content: '[image/png, 16 bytes]' },
+    { role: 'user', content: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } }] },
+  ]);
 });

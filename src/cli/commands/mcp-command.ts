@@ -1,4 +1,5 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { parseSeconds } from '../../base/command-line.js';
 import type { ListenAddress } from '../../base/http/http-options.js';
 import { parseListen } from '../../base/http/listen-option.js';
 import type { Runtime } from '../../index.js';
@@ -13,14 +14,19 @@ interface McpCommandOptions extends ServerOptions, AlsoOptions {
   http?: ListenAddress;
   readOnly?: true;
   outputBytes: number;
+  tools?: readonly string[] | true;
+  handBack: number;
+  structured?: true;
 }
 
 const notes = `
 Speaks MCP on standard input and output, or with --listen as streamable HTTP at
-/mcp. There every request needs the token that you give, or that it prints.
+/mcp. There every request needs the token that you give, or that it prints, and
+every client has a shell of its own in the one cell.
 
 Examples:
   $ workcell mcp --workspace .
+  $ workcell mcp --tools run,read,edit,start_process,wait_process
   $ workcell mcp --listen 127.0.0.1:8710 --token-file t --backend sandbox
   $ claude mcp add cell -- npx workcell mcp --workspace .`;
 
@@ -29,7 +35,14 @@ export function mcpCommand(): Command {
   return withAlso(withServerOptions(new Command('mcp').description('Serve a cell as an MCP server')), 'mcp')
     .option('--http <address>', 'the same as --listen', parseListen)
     .option('--read-only', 'offer only what changes nothing')
+    .option('--tools <names>', 'the actions to offer, by commas, or "all" (default: about ten)', parseTools)
     .option('--output-bytes <number>', 'bytes of text that one answer carries', parseBytes, 32_768)
+    .addOption(
+      new Option('--hand-back <seconds>', 'hand a command back, still running, after this time')
+        .argParser(parseSeconds)
+        .default(45_000, '45'),
+    )
+    .option('--structured', 'send the fields of an answer, too, which some clients show instead of the text')
     .addHelpText('after', notes)
     .action(serve);
 }
@@ -84,11 +97,19 @@ async function serveHttp(
 
 async function serverMaker(runtime: Runtime, options: McpCommandOptions) {
   const { createMcpServer } = await import('../../compat/mcp/mcp-server.js');
-  return () =>
-    createMcpServer(runtime, {
-      budgetBytes: options.outputBytes,
-      readOnly: options.readOnly === true,
-    });
+  const { listTools } = await import('../../compat/mcp/mcp-tools.js');
+  const { outputBytes: budgetBytes, readOnly, tools: actions, handBack: handBackMs, structured } = options;
+  const offered = { budgetBytes, readOnly, actions, handBackMs, structured };
+  // A name that does not exist ends the start, not the first request.
+  listTools(runtime, offered);
+  return (session?: string) => createMcpServer(runtime, { ...offered, session });
+}
+
+function parseTools(text: string): readonly string[] | true {
+  const names = text.split(',').map((name) => name.trim());
+  if (names.includes(''))
+    throw new InvalidArgumentError('Give names of actions, separated by commas, or "all".');
+  return text.trim() === 'all' ? true : names;
 }
 
 function parseBytes(text: string): number {

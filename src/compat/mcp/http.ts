@@ -15,8 +15,11 @@ const mostSessions = 64;
 
 const methods = ['GET', 'POST', 'DELETE'];
 
+/** Makes the server of one client; `session` names its shell, so that clients do not type into each other's. */
+type CreateServer = (session: string) => McpServer;
+
 export async function serveMcpOverHttp(
-  create: () => McpServer,
+  create: CreateServer,
   options: Exposure,
   also: readonly Mount[] = [],
 ): Promise<HttpListener> {
@@ -28,7 +31,7 @@ export async function serveMcpOverHttp(
 
 /** Register it as a scope in the application of a server. */
 export function mcpOverHttp(
-  create: () => McpServer,
+  create: CreateServer,
   { token }: { readonly token?: string | undefined },
 ): Mount['routes'] {
   const access = createAccess({ token });
@@ -54,10 +57,10 @@ export function mcpOverHttp(
 }
 
 class Sessions {
-  readonly #create: () => McpServer;
+  readonly #create: CreateServer;
   readonly #known = new Map<string, StreamableHTTPServerTransport>();
 
-  constructor(create: () => McpServer) {
+  constructor(create: CreateServer) {
     this.#create = create;
   }
 
@@ -86,7 +89,7 @@ class Sessions {
     transport.onclose = () => {
       if (transport.sessionId !== undefined) this.#known.delete(transport.sessionId);
     };
-    await this.#create().connect(transport as Parameters<McpServer['connect']>[0]);
+    await this.#create(`client-${randomUUID()}`).connect(transport as Parameters<McpServer['connect']>[0]);
     return transport;
   }
 

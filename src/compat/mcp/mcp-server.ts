@@ -12,9 +12,8 @@ import {
 import { packageVersion } from '../../base/package-version.js';
 import type { Runtime } from '../../index.js';
 import { type Progress, WorkcellError } from '../../protocol/index.js';
-import type { AgentToolOptions } from '../../runtime/tools/agent-tools.js';
 import { fileTemplate, listResources, readResource } from './mcp-resources.js';
-import { callTool, listTools } from './mcp-tools.js';
+import { callTool, listTools, type McpOptions } from './mcp-tools.js';
 
 const messageCharacters = 4096;
 
@@ -23,15 +22,18 @@ type Notify = (notification: {
   params: { progressToken: string | number; progress: number; message: string };
 }) => Promise<void>;
 
-export function createMcpServer(runtime: Runtime, options: AgentToolOptions): McpServer {
+export function createMcpServer(runtime: Runtime, options: McpOptions): McpServer {
   const mcp = new McpServer(
     { name: 'workcell', version: packageVersion() },
     { capabilities: { tools: {}, resources: {} }, instructions: instructions(runtime) },
   );
   // The offer changes with what is registered, so compute it on each request.
   const { server } = mcp;
+  const languages = new Set<unknown>();
+  server.onclose = () => void leave(runtime, options.session, languages);
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listTools(runtime, options) }));
   server.setRequestHandler(CallToolRequestSchema, ({ params }, { signal, sendNotification, _meta }) => {
+    if (params.name === 'run_code') languages.add(params.arguments?.language);
     const token = _meta?.progressToken;
     const onProgress = token === undefined ? undefined : forward(token, sendNotification);
     return asked(() =>
@@ -50,6 +52,24 @@ export function createMcpServer(runtime: Runtime, options: AgentToolOptions): Mc
 
 function instructions({ backend, isolation, workspace }: Runtime): string {
   return `Everything runs in one cell (backend ${backend}, isolation ${isolation.tier}). The workspace is ${workspace}; relative paths start there. Shell sessions of "run" keep their state.`;
+}
+
+/** A client with a session of its own leaves neither its shell nor its kernels behind. */
+async function leave(
+  runtime: Runtime,
+  session: string | undefined,
+  languages: Iterable<unknown>,
+): Promise<void> {
+  if (session === undefined) return;
+  const kernels = [...languages].map((language = 'python') => ({
+    action: 'control_context',
+    operation: 'close',
+    context: session,
+    language,
+  }));
+  const endings = [{ action: 'close_session', session }, ...kernels];
+  // There may be no such shell or kernel, and the cell may be closing as well.
+  await Promise.allSettled(endings.map((action) => runtime.execute(action as never)));
 }
 
 /** Output as it is produced. The number counts characters; the message has the newest of them. */

@@ -15,7 +15,15 @@ export interface ToolCall {
   readonly onProgress?: ((progress: Progress) => Promise<void>) | undefined;
 }
 
-export function listTools(runtime: Runtime, options: AgentToolOptions): Tool[] {
+export interface McpOptions extends AgentToolOptions {
+  /**
+   * Sends the fields of an answer as `structuredContent`, too. Some clients then show the model these instead of the text
+   * and the pictures, so this is for programs.
+   */
+  readonly structured?: boolean | undefined;
+}
+
+export function listTools(runtime: Runtime, options: McpOptions): Tool[] {
   return agentTools(runtime, options).map(describe);
 }
 
@@ -24,7 +32,7 @@ export async function callTool(
   runtime: Runtime,
   name: string,
   args: Record<string, unknown>,
-  options: AgentToolOptions,
+  options: McpOptions,
   call: ToolCall,
 ): Promise<CallToolResult> {
   const tool = agentTool(runtime, name, options);
@@ -34,7 +42,7 @@ export async function callTool(
       { type: 'text', text },
       ...pictures.map(({ mediaType, data }) => ({ type: 'image' as const, mimeType: mediaType, data })),
     ],
-    ...(facts !== undefined && { structuredContent: facts }),
+    ...(options.structured && facts !== undefined && { structuredContent: facts }),
     ...(isError && { isError }),
   };
 }

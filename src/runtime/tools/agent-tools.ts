@@ -14,6 +14,21 @@ import { present, presentResult, type ToolAnswer } from './present.js';
 /** Actions that make no sense as a single call of a model, and those behind registered tools. */
 const hidden: ReadonlySet<string> = new Set(['watch', 'install_tools', 'call_tool', 'reset_tools']);
 
+/**
+ * Actions that models get by name only: what a command does as well, and what looks after sessions. The rest is about ten,
+ * and few tools make a better agent than many. An action of somebody's plugin is offered.
+ */
+const byName: ReadonlySet<string> = new Set([
+  ...['list_sessions', 'close_session', 'get_env', 'set_env', 'unset_env', 'stats'],
+  ...['stat', 'make_dir', 'remove', 'move', 'copy'],
+  ...['start_process', 'write_process', 'list_processes', 'get_process', 'signal_process', 'wait_process'],
+  ...['run_ipython', 'list_contexts', 'control_context'],
+  ...['connect_mcp', 'disconnect_mcp', 'list_mcp_tools', 'call_tool_mcp', 'vscode_status'],
+]);
+
+/** Models wait for a command so long by default, well below the minute after which MCP clients give up. */
+const patienceMs = 45_000;
+
 /** What is needed of a runtime. */
 export interface ToolSource {
   readonly actions: ActionTable;
@@ -22,12 +37,22 @@ export interface ToolSource {
 }
 
 export interface AgentToolOptions {
-  /** Which actions are offered beside the registered tools: all but those for the owner, none, or those named. Default: all. */
+  /**
+   * Which actions are offered beside the registered tools: those named, none (`false`), or all but those for the owner
+   * (`true`). Default: about ten that suffice for most work.
+   */
   readonly actions?: boolean | readonly string[] | undefined;
   /** Offers only what changes nothing in the cell. */
   readonly readOnly?: boolean | undefined;
   /** Bytes of text that one answer carries. Default: 32 KiB. */
   readonly budgetBytes?: number | undefined;
+  /**
+   * After how long a command that set no limit itself is handed back, still running. The model then asks for the rest with
+   * an empty command. Default: 45 seconds; `false` waits until it ends.
+   */
+  readonly handBackMs?: number | false | undefined;
+  /** The shell session and the context of code cells for calls that name none. Default: `default`. */
+  readonly session?: string | undefined;
 }
 
 export interface AgentTool {
@@ -42,18 +67,20 @@ export interface AgentTool {
 
 /** A registered tool takes the place of an action with the same name. */
 export function agentTools(runtime: ToolSource, options: AgentToolOptions = {}): AgentTool[] {
-  const { actions = true, readOnly = false, budgetBytes = 32_768 } = options;
+  const { actions, readOnly = false, budgetBytes = 32_768 } = options;
   if (Array.isArray(actions)) checkNames(runtime.actions, actions);
   const registered = runtime.getTools();
   const taken = new Set(registered.map(({ name }) => name));
-  const isWanted = ({ name, forOwner }: ActionDefinition) =>
-    typeof actions === 'boolean' ? actions && !forOwner : actions.includes(name);
+  const isWanted = ({ name, forOwner }: ActionDefinition) => {
+    if (typeof actions === 'object') return actions.includes(name);
+    return actions === undefined ? !forOwner && !byName.has(name) : actions && !forOwner;
+  };
   const offered = Object.values(runtime.actions).filter(
     (action) => isWanted(action) && !hidden.has(action.name) && !taken.has(action.name),
   );
   return [
     ...registered.map((tool) => fromTool(tool, budgetBytes)),
-    ...offered.map((definition) => fromAction(runtime, definition, budgetBytes)),
+    ...offered.map((definition) => fromAction(runtime, definition, options)),
   ].filter((tool) => tool.readOnly || !readOnly);
 }
 
@@ -62,7 +89,9 @@ export function agentTool(runtime: ToolSource, name: string, options: AgentToolO
   const tools = agentTools(runtime, options);
   const tool = tools.find((candidate) => candidate.name === name);
   if (tool !== undefined) return tool;
-  throw new WorkcellError('tool-not-found', `There is no tool ${JSON.stringify(name)} here.`, {
+  const isAction = Object.hasOwn(runtime.actions, name) && !hidden.has(name);
+  const advice = isAction ? ' It is an action that is not offered; whoever made these tools can add it.' : '';
+  throw new WorkcellError('tool-not-found', `There is no tool ${JSON.stringify(name)} here.${advice}`, {
     details: { tool: name },
   });
 }
@@ -97,8 +126,9 @@ function fromTool(tool: FunctionTool, budgetBytes: number): AgentTool {
   };
 }
 
-function fromAction(runtime: ToolSource, definition: ActionDefinition, budgetBytes: number): AgentTool {
+function fromAction(runtime: ToolSource, definition: ActionDefinition, options: AgentToolOptions): AgentTool {
   const { name, summary, readOnly, input } = definition;
+  const { budgetBytes = 32_768 } = options;
   return {
     name,
     description: summary,
@@ -106,7 +136,7 @@ function fromAction(runtime: ToolSource, definition: ActionDefinition, budgetByt
     readOnly,
     idempotent: readOnly,
     async call(args, context = {}) {
-      const action = { ...withBudget(definition, args, budgetBytes), action: name };
+      const action = { ...withDefaults(definition, args, { ...options, budgetBytes }), action: name };
       return present(await runtime.execute(action as never, context), budgetBytes);
     },
   };
@@ -116,15 +146,33 @@ function fromAction(runtime: ToolSource, definition: ActionDefinition, budgetByt
  * A parameter that is null takes its default. Where an action can limit its own output, it keeps the rest for later;
  * what is cut here would be gone.
  */
-function withBudget(
-  { input }: ActionDefinition,
+function withDefaults(
+  { input: { shape } }: ActionDefinition,
   given: Record<string, unknown>,
-  budgetBytes: number,
+  { budgetBytes = 32_768, handBackMs = patienceMs, session }: AgentToolOptions,
 ): Record<string, unknown> {
   const args = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
-  if (!('maxOutputBytes' in input.shape)) return args;
-  const asked = typeof args.maxOutputBytes === 'number' ? args.maxOutputBytes : budgetBytes;
-  return { ...args, maxOutputBytes: Math.min(asked, budgetBytes) };
+  if ('maxOutputBytes' in shape) {
+    // The line that tells how a command ended needs room, too.
+    const most = Math.max(256, budgetBytes - 1024);
+    args.maxOutputBytes =
+      typeof args.maxOutputBytes === 'number' ? Math.min(args.maxOutputBytes, most) : most;
+  }
+  if (handBackMs !== false && 'handBackMs' in shape && !setsLimit(args)) args.handBackMs = handBackMs;
+  for (const key of ['session', 'context']) if (session !== undefined && key in shape) args[key] ??= session;
+  return args;
+}
+
+/** Whether a call of `run` says itself how long to wait. An empty command only looks, and answers at once. */
+function setsLimit({
+  command,
+  input,
+  timeoutMs,
+  noChangeTimeoutMs,
+  handBackMs,
+}: Record<string, unknown>): boolean {
+  const onlyLooks = input !== true && typeof command === 'string' && command.trim() === '';
+  return onlyLooks || [timeoutMs, noChangeTimeoutMs, handBackMs].some((limit) => limit !== undefined);
 }
 
 function parametersOf(input: ActionDefinition['input']): JsonSchema {
