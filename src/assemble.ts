@@ -31,6 +31,7 @@ import type {
 } from './runtime/security/index.js';
 import type { RuntimePolicy } from './runtime/security/trusted.js';
 import type { FunctionTool } from './runtime/tools/function-tool.js';
+import type { ToldInside } from './runtime/tools/tools-from.js';
 
 export interface CommonOptions {
   /** The configuration file; `false` ignores all files and `WORKCELL_*`. Default: the user's own file and that of the project. */
@@ -133,7 +134,10 @@ export async function readTrusted(
 }
 
 /** The tools that are registered at the start. What names them is read before anything is started. */
-export async function readTools({ tools }: CommonOptions, config: LoadedConfig): Promise<FunctionTool[]> {
+export async function readTools(
+  { tools }: CommonOptions,
+  config: LoadedConfig,
+): Promise<(FunctionTool | ToldInside)[]> {
   const { entries } = config.values.tools;
   const given: readonly (FunctionTool | ToolEntry)[] = tools ?? entries;
   if (given.length === 0) return [];
@@ -149,6 +153,15 @@ export async function readTools({ tools }: CommonOptions, config: LoadedConfig):
     return 'entry' in entry ? toolsFrom(entry.entry, entry.arguments, from) : [entry];
   });
   return (await Promise.all(lists)).flat();
+}
+
+/** Registers them; the cell tells of those that only it knows. */
+export async function addTools(
+  runtime: Runtime,
+  tools: readonly (FunctionTool | ToldInside)[],
+): Promise<void> {
+  const found = tools.map((entry) => ('module' in entry ? runtime.findTools(entry) : [entry]));
+  runtime.add((await Promise.all(found)).flat());
 }
 
 /** What the owner has connected for whoever uses it. */
@@ -227,7 +240,7 @@ export function logTrusted(
   logger: Logger | undefined,
   cell: string,
   { policy, guards, secrets, audit }: Pick<CommonOptions, 'policy' | 'guards' | 'secrets' | 'audit'>,
-  { plugins, tools }: { plugins: readonly LoadedPlugin[]; tools: readonly FunctionTool[] },
+  { plugins, tools }: { plugins: readonly LoadedPlugin[]; tools: readonly (FunctionTool | ToldInside)[] },
 ): void {
   if (logger === undefined) return;
   const fields = {
@@ -237,7 +250,7 @@ export function logTrusted(
     secrets: secrets === undefined || typeof secrets.prepare === 'function' ? [] : Object.keys(secrets),
     audit: audit !== undefined,
     plugins: plugins.map(({ plugin }) => plugin.name),
-    tools: tools.map(({ name }) => name),
+    tools: tools.map((entry) => ('module' in entry ? entry.shown : entry.name)),
   };
   logger.debug(fields, 'The trusted side is ready');
 }

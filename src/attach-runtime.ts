@@ -1,4 +1,5 @@
 import {
+  addTools,
   type CommonOptions,
   checkIsolation,
   demandOf,
@@ -99,7 +100,7 @@ async function open(
       ...trusted,
       ...readServers(options, config),
     });
-    if (tools.length > 0) runtime.add(tools);
+    if (tools.length > 0) await addTools(runtime, tools);
     if (options.events?.drivable) takeActions(runtime, events, report);
     return runtime;
   } catch (error) {

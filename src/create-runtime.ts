@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
 import {
+  addTools,
   type CommonOptions,
   checkIsolation,
   demandOf,
@@ -132,7 +133,7 @@ export async function createRuntime(
         ...trusted,
         ...servers,
       });
-      if (tools.length > 0) runtime.add(tools);
+      if (tools.length > 0) await addTools(runtime, tools);
       if (eventOptions?.drivable) takeActions(runtime, events, report);
       return runtime;
     } catch (error) {

@@ -27,9 +27,7 @@ export function withAlso(command: Command, own: Protocol): Command {
 
 /** Registers the tools of entry points, for servers that offer tools. */
 export async function addTools(runtime: Runtime, entries: readonly string[]): Promise<void> {
-  if (entries.length === 0) return;
-  const { loadTools } = await import('../index.js');
-  for (const entry of entries) runtime.add(await loadTools(entry), entry);
+  for (const entry of entries) runtime.add(await runtime.findTools(entry));
 }
 
 /** They work on the same runtime and want the same token. */

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { packageVersion } from '../base/package-version.js';
 import { actionCommand } from './commands/action-command.js';
 import { auditCommand } from './commands/audit-command.js';
+import { camelRunCommand } from './commands/camel-run-command.js';
 import { camelServerCommand } from './commands/camel-server-command.js';
 import { cellsCommand } from './commands/cells-command.js';
 import { codeCommand } from './commands/code-command.js';
@@ -67,6 +68,7 @@ export function createProgram(): Command {
     openHandsAgentServerCommand(),
     openHandsServerCommand(),
     camelServerCommand(),
+    camelRunCommand(),
   ])
     program.addCommand(command);
   for (const command of [program, ...program.commands]) {

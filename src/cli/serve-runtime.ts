@@ -15,6 +15,8 @@ interface Serving {
   readonly secret?: string | undefined;
   /** Follows the address. */
   readonly path?: string | undefined;
+  /** What is still to come; the server ends when it fails. */
+  readonly ready?: Promise<unknown> | undefined;
 }
 
 /** `given`: what the command says about the runtime. `serve` begins to serve it. */
@@ -32,11 +34,13 @@ export async function serveRuntime(
     ...given,
   });
   try {
-    const { server, secret, path = '' } = await serve(runtime, log);
+    const { server, secret, path = '', ready } = await serve(runtime, log);
     try {
       if (secret !== undefined) process.stdout.write(`${secret}\n`);
       process.stdout.write(`listening on ${showAddress(server.address)}${path}\n`);
-      await aborted(interrupts.signal);
+      const ended = aborted(interrupts.signal);
+      await Promise.race([ended, ready]);
+      await ended;
     } finally {
       await server.close();
     }

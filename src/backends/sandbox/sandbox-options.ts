@@ -29,6 +29,8 @@ export const sandboxOptions = {
   /** Paths of this machine that the cell sees at the same place. */
   readOnly: z.array(absolutePath).default([]),
   readWrite: z.array(absolutePath).default([]),
+  /** A Python of this machine, such as that of a virtual environment: the cell sees it read-only and finds it first. */
+  python: absolutePath.optional(),
   env: environmentSchema.default({}),
   /** The cell lives on when this process ends; attach to it by its id. Closing still ends it. */
   keepAlive: z.boolean().default(false),

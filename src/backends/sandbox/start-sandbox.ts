@@ -13,6 +13,7 @@ import { explain, findBubblewrap, findObstacle } from '../../cell/launchers/bubb
 import type { CellExecutor } from '../../cell/plugins/plugin-cell.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
 import { handsGroupDown, openWorkspace } from '../workspace.js';
+import { pythonEnvironment } from './python-environment.js';
 import { type SandboxOptions, withDefaults } from './sandbox-options.js';
 
 export type SandboxCell = Omit<Cell, 'id' | 'executor'> & {
@@ -24,10 +25,14 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxCell
   const { env, rootfs } = options;
   const network = options.network === 'none' ? 'none' : 'host';
   const limits = withDefaults(options.limits);
-  const readOnly = options.readOnly.map(existing);
+  const python =
+    options.python === undefined
+      ? undefined
+      : pythonEnvironment(options.python, env.PATH ?? cellEnvironment.PATH ?? '');
+  const readOnly = [...options.readOnly, ...(python?.directories ?? [])].map(existing);
   const readWrite = options.readWrite.map(existing);
   const workspace = openWorkspace(options.workspace);
-  const environment = { ...cellEnvironment, ...env };
+  const environment = { ...cellEnvironment, ...env, ...python?.variables };
   const setgidFiles = handsGroupDown(workspace.path);
   let launcher: BubblewrapLauncher | undefined;
   let spare: SpareShell | undefined;

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { toolsFrom } from '../../runtime/tools/tools-from.js';
+import type { FunctionTool, Runtime } from '../../index.js';
+import { isToldInside, toolsFrom } from '../../runtime/tools/tools-from.js';
 import { type AlsoOptions, mountsOf, withAlso } from '../also.js';
 import { exposureOf, type ServerOptions, takeToken, withServerOptions } from '../server-options.js';
 import { takeTrusted } from '../trusted-options.js';
@@ -11,8 +12,9 @@ interface CamelServerOptions extends ServerOptions, AlsoOptions {
 
 const notes = `
 Serves tools, which run in a cell, to CAMEL's RemoteHttpRuntime. An entry point
-is a file or a package with "#export" behind it; JSON directly behind it is the
-arguments of its toolkit. The token is the password of HTTP Basic, so clients
+is a file or a package with "#export" behind it, or a dotted name of Python such
+as camel.toolkits.MathToolkit, which the cell's Python imports; JSON directly
+behind it is the arguments of its toolkit. The token is the password of HTTP Basic, so clients
 take host="any:<token>@localhost". Set it as CAMEL_SERVER_TOKEN, or the server
 prints a new one. It listens on 127.0.0.1 unless you pass --listen.
 
@@ -40,32 +42,35 @@ export function camelServerCommand(): Command {
 async function serve(first: string | undefined, more: string[], options: CamelServerOptions): Promise<void> {
   const port = portOf(first ?? '8000');
   const { serveCamel } = await import('../../compat/camel/camel-app.js');
-  const { splitEntrypoint } = await import('../../compat/camel/entrypoints.js');
   const { serveRuntime } = await import('../serve-runtime.js');
   const { allowAnonymous } = options;
   const { token, isNew } = await takeToken(options, { variable: 'CAMEL_SERVER_TOKEN', allowAnonymous });
   const trusted = await takeTrusted(options);
   const toolkits = [...new Set([...options.entry, ...more])];
-  const lists = await Promise.all(
-    toolkits.map((text) => {
-      const { entrypoint, arguments: made } = splitEntrypoint(text);
-      return toolsFrom(entrypoint, made);
-    }),
-  );
-  const tools = lists.flat();
+  const found = await Promise.all(toolkits.map((text) => toolsFrom(text)));
   // Those of the configuration are served where the command line names none.
   const given = { ...trusted, offersTools: toolkits.length === 0 };
   await serveRuntime(options, given, async (runtime) => {
-    // Of several with one name the first answers.
-    runtime.add(tools.filter(({ name }, index) => tools.findIndex((tool) => tool.name === name) === index));
-    const served = toolkits.length === 0 ? runtime.getTools() : tools;
+    // Clients count the seconds until a server answers, and a Python toolkit takes some to import.
+    const tools = toolkits.length === 0 ? runtime.getTools() : register(runtime, found);
     const server = await serveCamel(
       runtime,
-      { ...exposureOf(options, { host: '127.0.0.1', port }), token, allowAnonymous, toolkits, tools: served },
+      { ...exposureOf(options, { host: '127.0.0.1', port }), token, allowAnonymous, toolkits, tools },
       await mountsOf(options, runtime, token),
     );
-    return { server, secret: isNew ? `token: ${token}` : undefined };
+    return { server, secret: isNew ? `token: ${token}` : undefined, ready: Promise.resolve(tools) };
   });
+}
+
+/** Gives all of them, and registers the first of each name: that one answers. */
+async function register(
+  runtime: Runtime,
+  found: readonly Awaited<ReturnType<typeof toolsFrom>>[],
+): Promise<readonly FunctionTool[]> {
+  const lists = found.map((entry) => (isToldInside(entry) ? runtime.findTools(entry) : entry));
+  const tools = (await Promise.all(lists)).flat();
+  runtime.add(tools.filter(({ name }, index) => tools.findIndex((tool) => tool.name === name) === index));
+  return tools;
 }
 
 /** CAMEL names its own server file in place of a port. */

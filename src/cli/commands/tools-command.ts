@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { collect } from '../../base/command-line.js';
-import { toolsFrom } from '../../runtime/tools/tools-from.js';
+import type { FunctionTool, Runtime } from '../../index.js';
+import { isToldInside, toolsFrom } from '../../runtime/tools/tools-from.js';
 import { type CellOptions, withCellOptions } from '../cell-options.js';
 import { watchInterrupts } from '../interrupts.js';
 import { plainText } from '../sanitize.js';
@@ -13,20 +14,24 @@ interface EntryOptions {
 
 const notes = `
 An entry point is a file or a package, with "#export" behind it to choose one
-of its exports; a file that ends in .py is Python. To read the schemas, this
-runs JavaScript and TypeScript modules on your machine, Python files not.
+of its exports; a file that ends in .py is Python, and so is the dotted name of
+something in a Python module. JSON directly behind it is what its toolkit is
+made with. To read the schemas, this runs JavaScript and TypeScript modules on
+your machine. Python files are only read; Python classes and names are imported
+in a cell, which list starts for them with the options of your configuration.
 
 Examples:
   $ workcell tools list --entry ./my-tools.ts
   $ workcell tools call add '{"a":1,"b":2}' --entry workcell/toolkits/math --backend sandbox
-  $ workcell tools call greet '{"name":"you"}' --entry ./tools.py`;
+  $ workcell tools call greet '{"name":"you"}' --entry ./tools.py
+  $ workcell tools list --entry camel.toolkits.MathToolkit --backend cli`;
 
 /** `workcell tools`: looks at tools, and calls one in a fresh cell. */
 export function toolsCommand(): Command {
   const tools = new Command('tools')
     .description('List tools, or call one in a cell')
     .addHelpText('after', notes);
-  const list = withEntries(new Command('list').description('List the tools of entry points'))
+  const list = withCellOptions(withEntries(new Command('list').description('List the tools of entry points')))
     .option('--json', 'print one line of JSON, with the schemas')
     .option('--strict', 'print the schemas as strict ones for OpenAI, with --json')
     .action(printTools);
@@ -56,9 +61,11 @@ function withEntries(command: Command, needed = true): Command {
     .option('--arguments <json>', 'arguments for the function or class that makes the tools', parseJson);
 }
 
-async function printTools(options: EntryOptions & { json?: true; strict?: true }): Promise<void> {
+async function printTools(
+  options: EntryOptions & CellOptions & { json?: true; strict?: true },
+): Promise<void> {
   const { openaiTool } = await import('../../index.js');
-  const tools = await load(options);
+  const tools = await list(options);
   if (options.json) {
     const shown = tools.map((tool) => openaiTool(tool, { strict: options.strict === true }).function);
     process.stdout.write(`${JSON.stringify(shown)}\n`);
@@ -79,13 +86,15 @@ async function callTool(
   options: EntryOptions & CellOptions,
 ): Promise<void> {
   const { startRuntime } = await import('../start-runtime.js');
-  const tools = await load(options);
+  const found = await read(options);
   using interrupts = watchInterrupts();
   const { runtime, end } = await startRuntime(options, interrupts.signal, {
     offersTools: options.entry.length === 0,
   });
   try {
-    runtime.add(tools, undefined, { redirectStdout: ({ text }) => process.stderr.write(plainText(text)) });
+    runtime.add(await settle(runtime, found), undefined, {
+      redirectStdout: ({ text }) => process.stderr.write(plainText(text)),
+    });
     const { result } = await runtime.callTool(name, input, { signal: interrupts.signal });
     process.stdout.write(`${JSON.stringify(result)}\n`);
   } finally {
@@ -93,8 +102,30 @@ async function callTool(
   }
 }
 
-async function load({ entry, arguments: given }: EntryOptions) {
-  return (await Promise.all(entry.map((entrypoint) => toolsFrom(entrypoint, given)))).flat();
+/** A cell is started only for what it alone can tell of. */
+async function list(options: EntryOptions & CellOptions): Promise<readonly FunctionTool[]> {
+  const found = await read(options);
+  if (!found.some(isToldInside)) return found.flatMap((entry) => (isToldInside(entry) ? [] : entry));
+  const { startRuntime } = await import('../start-runtime.js');
+  using interrupts = watchInterrupts();
+  const { runtime, end } = await startRuntime(options, interrupts.signal);
+  try {
+    return await settle(runtime, found);
+  } finally {
+    await end();
+  }
+}
+
+function read({ entry, arguments: given }: EntryOptions) {
+  return Promise.all(entry.map((entrypoint) => toolsFrom(entrypoint, given)));
+}
+
+async function settle(
+  runtime: Runtime,
+  found: Awaited<ReturnType<typeof read>>,
+): Promise<readonly FunctionTool[]> {
+  const lists = found.map((entry) => (isToldInside(entry) ? runtime.findTools(entry) : entry));
+  return (await Promise.all(lists)).flat();
 }
 
 function parseJson(text: string): unknown {

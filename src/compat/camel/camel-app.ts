@@ -1,10 +1,11 @@
 /** CAMEL's tool-server protocol over tools that run elsewhere: one path for each tool, JSON within JSON. */
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createAccess } from '../../base/http/access.js';
 import { createHttpApp, type Mount, mount, protect } from '../../base/http/http-app.js';
 import type { Exposure } from '../../base/http/http-options.js';
 import { checkExposure, type HttpListener, listen, withBoundHost } from '../../base/http/listen.js';
 import { WorkcellError } from '../../protocol/index.js';
+import { describeApi, describePage } from './camel-docs.js';
 import { namedArguments } from './named-arguments.js';
 
 /** A tool as the server offers it. */
@@ -20,8 +21,8 @@ export interface CamelOptions extends Pick<Exposure, 'hosts' | 'origins'> {
   readonly token?: string | undefined;
   /** The entry points as they were given. */
   readonly toolkits: readonly string[];
-  /** In order; of several with one name the first answers. */
-  readonly tools: readonly ServedTool[];
+  /** In order; of several with one name the first answers. Requests wait for tools that are still to come. */
+  readonly tools: readonly ServedTool[] | Promise<readonly ServedTool[]>;
 }
 
 /** What calls tools, such as a runtime that they are registered with. */
@@ -35,25 +36,50 @@ export interface ToolCaller {
 
 /** To be given to the application of a server as a scope of its own. */
 export function camelTools(runtime: ToolCaller, options: CamelOptions): Mount['routes'] {
-  const { toolkits, tools } = options;
+  const { toolkits } = options;
+  const tools = Promise.resolve(options.tools);
+  // Whoever waits for them hears of it.
+  tools.catch(() => {});
   const access = createAccess({ token: options.token });
   return (scope) => {
     protect(scope, ({ headers }) =>
       access.checkToken({ ...headers, authorization: asBearer(headers.authorization) }),
     );
     scope.setErrorHandler((error, _request, reply) => answerFailure(reply, error));
-    scope.setNotFoundHandler((request, reply) => {
-      const path = request.url.slice(scope.prefix.length);
-      const known = path === '/health' || tools.some(({ name }) => path === `/${name}`);
+    // The probe of its clients takes any answer for readiness, so this one waits for nothing.
+    scope.setNotFoundHandler(async (request, reply) => {
+      const path = request.url.slice(scope.prefix.length).split('?', 1)[0] ?? '';
+      const known = pages.has(path) || (path.length > 1 && (await find(tools, path.slice(1))) !== undefined);
       return known
         ? reply.code(405).send({ detail: 'Method Not Allowed' })
         : reply.code(404).send({ detail: 'Not Found' });
     });
-    scope.get('/health', async () => ({ status: 'ok', toolkits, endpoints: tools.map(({ name }) => name) }));
-    scope.get('/docs', (_request, reply) => reply.type('text/plain; charset=utf-8').send(describe(tools)));
-    for (const tool of new Map([...tools].reverse().map((entry) => [entry.name, entry])).values())
-      toolRoute(scope, tool, runtime);
+    scope.get('/health', async () => ({
+      status: 'ok',
+      toolkits,
+      endpoints: (await tools).map(({ name }) => name),
+    }));
+    scope.get('/openapi.json', async () => describeApi(await tools));
+    for (const path of ['/docs', '/redoc']) {
+      scope.get(path, async (_request, reply) =>
+        reply
+          .type('text/html; charset=utf-8')
+          .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
+          .send(describePage(await tools)),
+      );
+    }
+    scope.post<{ Params: { tool: string } }>('/:tool', async (request, reply) => {
+      const tool = await find(tools, request.params.tool);
+      if (tool === undefined) return reply.code(404).send({ detail: 'Not Found' });
+      return callTool(tool, runtime, request, reply);
+    });
   };
+}
+
+const pages: ReadonlySet<string> = new Set(['/health', '/openapi.json', '/docs', '/redoc']);
+
+async function find(tools: Promise<readonly ServedTool[]>, wanted: string): Promise<ServedTool | undefined> {
+  return (await tools).find(({ name }) => name === wanted);
 }
 
 /** Its clients choose their passwords themselves, and have short ones. */
@@ -71,17 +97,20 @@ export async function serveCamel(
   return listen(app, options.listen);
 }
 
-function toolRoute(scope: FastifyInstance, tool: ServedTool, runtime: ToolCaller): void {
-  scope.post(`/${tool.name}`, async (request, reply) => {
-    if (!isObject(request.body)) return reply.code(422).send(unprocessable(request.body));
-    const stop = new AbortController();
-    reply.raw.once('close', () => stop.abort());
-    const { args, kwargs, redirect_stdout: redirect } = request.body;
-    const input = namedArguments(tool, args, kwargs);
-    const { result, stdout } = await runtime.callTool(tool.name, input, { signal: stop.signal });
-    const output = JSON.stringify(result);
-    return redirect ? { output, stdout } : { output };
-  });
+async function callTool(
+  tool: ServedTool,
+  runtime: ToolCaller,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  if (!isObject(request.body)) return reply.code(422).send(unprocessable(request.body));
+  const stop = new AbortController();
+  reply.raw.once('close', () => stop.abort());
+  const { args, kwargs, redirect_stdout: redirect } = request.body;
+  const input = namedArguments(tool, args, kwargs);
+  const { result, stdout } = await runtime.callTool(tool.name, input, { signal: stop.signal });
+  const output = JSON.stringify(result);
+  return redirect ? { output, stdout } : { output };
 }
 
 /** The client puts user and password into the address and sends them as HTTP Basic; the password is the token. */
@@ -109,12 +138,6 @@ function answerFailure(reply: FastifyReply, error: unknown): FastifyReply {
 
 function unprocessable(input: unknown, message = 'Input should be a valid dictionary') {
   return { detail: [{ type: 'dict_type', loc: ['body'], msg: message, input: input ?? null }] };
-}
-
-function describe(tools: readonly ServedTool[]): string {
-  return tools
-    .map(({ name, description }) => `POST /${name}\n  ${description.replaceAll('\n', '\n  ')}\n`)
-    .join('\n');
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,4 +1,6 @@
-/** Where tools come from, as callers write it: `package/module#export`, `./file.ts#export`, or either without export. */
+/** Where tools come from, as callers write it: `package/module#export`, `./file.ts#export`, either without export, a Python file, `package.Attribute` of Python. */
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { WorkcellError } from '../../protocol/index.js';
 
@@ -22,4 +24,47 @@ export function parseEntrypoint(given: string | URL): Entrypoint {
     );
   }
   return { shown: text, module: path.startsWith('file:') ? fileURLToPath(path) : path, name };
+}
+
+/** The JSON directly behind an entry point is what its toolkit is made with, as CAMEL's clients write it. */
+export function splitArguments(text: string): { entrypoint: string; arguments: unknown } {
+  const [, entrypoint = text, json] = /^([^{]*)(\{.*\})?$/s.exec(text) ?? [];
+  if (json === undefined) return { entrypoint, arguments: undefined };
+  try {
+    return { entrypoint, arguments: JSON.parse(json) };
+  } catch (cause) {
+    throw new WorkcellError(
+      'invalid-tool',
+      `The entry point ${JSON.stringify(text)} ends in something that is not JSON: ${json}.`,
+      { details: { entrypoint: text }, cause },
+    );
+  }
+}
+
+/** A Python file with "#name" behind it, if that is one. */
+export function pythonFile(entrypoint: string): { file: string; name?: string | undefined } | undefined {
+  const [, file, name] = /^(.*\.py)(?:#([^#/]*))?$/s.exec(entrypoint) ?? [];
+  if (file === undefined) return undefined;
+  if (name === undefined || /^[A-Za-z_]\w*$/.test(name)) return { file, name };
+  throw new WorkcellError(
+    'invalid-tool',
+    `${JSON.stringify(entrypoint)} is not an entry point: ${JSON.stringify(name)} is not a name of Python.`,
+    { details: { entrypoint } },
+  );
+}
+
+/**
+ * A name in a module that is installed where the cell's Python finds it. A package of this machine's Node whose name has
+ * dots, and a file of JavaScript, are none.
+ */
+export function pythonName(entrypoint: string, from: string): { module: string; name: string } | undefined {
+  const [, module, name] = /^([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\.([A-Za-z_]\w*)$/.exec(entrypoint) ?? [];
+  if (module === undefined || name === undefined || /^(?:[cm]?[jt]s|[jt]sx|json)$/.test(name))
+    return undefined;
+  try {
+    createRequire(join(from, 'entry.js')).resolve(`${entrypoint}/package.json`);
+    return undefined;
+  } catch (error) {
+    return (error as { code?: unknown }).code === 'MODULE_NOT_FOUND' ? { module, name } : undefined;
+  }
 }

@@ -3,7 +3,7 @@ import type { ActionInput } from '../../protocol/index.js';
 import type { FunctionTool } from './function-tool.js';
 
 /** What becomes a module in the cell. */
-export type Module = Pick<ActionInput<'install_tools'>, 'language' | 'source' | 'arguments'>;
+export type Module = Pick<ActionInput<'install_tools'>, 'language' | 'source' | 'name' | 'arguments'>;
 
 export interface Origin {
   source(): Promise<Module>;

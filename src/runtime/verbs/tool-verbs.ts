@@ -1,6 +1,7 @@
 import type { Observation } from '../../protocol/index.js';
 import type { FunctionTool, ToolContext } from '../tools/function-tool.js';
-import { type AddOptions, ToolRegistry } from '../tools/registry.js';
+import { type AddOptions, type ToolCalls, ToolRegistry } from '../tools/registry.js';
+import type { ToldInside } from '../tools/tools-from.js';
 import type { OwnRuntime, OwnVerbs } from '../verb-call.js';
 
 export interface ToolVerbs {
@@ -13,6 +14,14 @@ export interface ToolVerbs {
     entrypoint?: string | URL | readonly (string | URL)[],
     options?: AddOptions,
   ): this;
+  /**
+   * The tools of an entry point, for `add`: a file, a package or a name in a Python module, with JSON behind it that its
+   * toolkit is made with. The cell imports what is Python and tells which tools it has.
+   */
+  findTools(
+    entrypoint: string | URL | ToldInside,
+    options?: Pick<AddOptions, 'arguments' | 'from'>,
+  ): Promise<FunctionTool[]>;
   /** The registered tools, in order, for the agent; what they do happens in the cell. */
   getTools(): FunctionTool[];
   /** Calls a registered tool by name; the answer also has what it printed. */
@@ -29,6 +38,16 @@ export const toolVerbs: OwnVerbs<ToolVerbs> = {
       registryOf(runtime).add(tools, entrypoint, options);
       return this;
     },
+  findTools:
+    (runtime) =>
+    async (entrypoint, { arguments: given, from } = {}) => {
+      const { isToldInside, toolsFrom } = await import('../tools/tools-from.js');
+      const isRead = typeof entrypoint === 'object' && 'module' in entrypoint;
+      const found = isRead ? entrypoint : await toolsFrom(String(entrypoint), given, from);
+      if (!isToldInside(found)) return [...found];
+      const { toldTools } = await import('../tools/python/told-tools.js');
+      return toldTools(found, callsOf(runtime).install);
+    },
   getTools: (runtime) => () => registryOf(runtime).list(),
   callTool:
     (runtime) =>
@@ -41,13 +60,17 @@ export const toolVerbs: OwnVerbs<ToolVerbs> = {
 function registryOf(runtime: OwnRuntime): ToolRegistry {
   const known = registries.get(runtime);
   if (known !== undefined) return known;
-  const registry = new ToolRegistry({
+  const registry = new ToolRegistry(callsOf(runtime));
+  registries.set(runtime, registry);
+  return registry;
+}
+
+function callsOf(runtime: OwnRuntime): ToolCalls {
+  return {
     install: (action) =>
       runtime.executeForOwner<'install_tools'>(action, {
         source: `${Buffer.byteLength(action.source)} bytes`,
       }),
     call: (action, context) => runtime.execute<'call_tool'>(action, context),
-  });
-  registries.set(runtime, registry);
-  return registry;
+  };
 }

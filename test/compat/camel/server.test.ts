@@ -5,6 +5,7 @@ import { start } from '../../cli/workcell.js';
 
 const kit = fileURLToPath(new URL('../../../src/testing/contract/tools/kit.ts', import.meta.url));
 const python = fileURLToPath(new URL('../../runtime/tools/fixtures/tools.py', import.meta.url));
+const kits = `${fileURLToPath(new URL('../../runtime/tools/fixtures/kits.py', import.meta.url))}#Counter{"start":5}`;
 const token = 'token-for-the-test';
 
 let server: ReturnType<typeof start>;
@@ -12,7 +13,7 @@ let origin: string;
 
 beforeAll(async () => {
   // As the client starts it: the path of its own server, then the entry points.
-  const words = ['camel-server', '/opt/camel/runtimes/api.py', kit, python, '--backend', 'cli'];
+  const words = ['camel-server', '/opt/camel/runtimes/api.py', kit, python, kits, '--backend', 'cli'];
   server = start(words, { env: { CAMEL_SERVER_TOKEN: token, CAMEL_SERVER_PORT: '0' } });
   await server.printed('listening on http://127.0.0.1:');
   origin = /listening on (\S+)/.exec(server.text())?.[1] ?? '';
@@ -46,13 +47,34 @@ describe('the tool server', () => {
 
   test('tells its health', async () => {
     const { body } = await send('/health');
-    expect(body).toMatchObject({ status: 'ok', toolkits: [kit, python] });
+    expect(body).toMatchObject({ status: 'ok', toolkits: [kit, python, kits] });
     const endpoints = body.endpoints as string[];
     expect(endpoints).toEqual(expect.arrayContaining(['add', 'next', 'shapes']));
     expect(endpoints.filter((name) => name === 'add')).toHaveLength(2);
-    expect((await fetch(`${origin}/docs`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(
-      200,
-    );
+  });
+
+  test('describes its tools for programs and for people', async () => {
+    const { body } = await send('/openapi.json');
+    expect(body).toMatchObject({
+      openapi: '3.1.0',
+      paths: {
+        '/add': {
+          post: { requestBody: { content: { 'application/json': { schema: { type: 'object' } } } } },
+        },
+      },
+    });
+    for (const path of ['/docs', '/redoc']) {
+      const page = await fetch(`${origin}${path}`, { headers: { authorization: `Bearer ${token}` } });
+      expect(page.headers.get('content-type')).toContain('text/html');
+      expect(await page.text()).toContain('POST /shapes');
+      expect(await send(path, { method: 'POST' })).toMatchObject({ status: 404 });
+      expect(await send(path, { method: 'PUT' })).toMatchObject({ status: 405 });
+    }
+  });
+
+  test('serves a Python class with the arguments behind it', async () => {
+    const endpoints = (await send('/health')).body.endpoints as string[];
+    expect(endpoints.at(-1)).toBe('next');
   });
 
   test('takes arguments by position and by name, and gives JSON within JSON', async () => {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRuntime, type FunctionTool, pythonTools, type Runtime } from '../../../src/index.js';
 import { type Use, useOf } from '../../../src/testing/contract/tools/alike.js';
@@ -128,5 +129,97 @@ describe.each(['cli', 'sandbox'] as const)('in a %s cell', (backend) => {
     await expect(call('sleep_forever', 50)).rejects.toMatchObject({ code: 'timed-out' });
     await expect(call('die')).rejects.toMatchObject({ code: 'tool-host-lost' });
     expect(await use('add', { a: 1 })).toBe(11);
+  });
+});
+
+describe('what the cell tells of Python', () => {
+  const kits = fileURLToPath(new URL('fixtures/kits.py', import.meta.url));
+  let runtime: Runtime;
+  beforeAll(async () => {
+    runtime = await createRuntime({ config: false, backend: 'cli', workspace: dirname(kits) });
+  });
+  afterAll(() => runtime.close());
+  const names = async (entry: string) => (await runtime.findTools(entry)).map(({ name }) => name);
+
+  test.each([
+    ['#Counter', ['next']],
+    ['#both', ['greet', 'multiply']],
+    ['#greet', ['greet']],
+    ['#make{"greeting":"good day"}', ['say', 'greet']],
+    ['#Toolkit', ['multiply']],
+  ])('%s of a file', async (behind, expected) => {
+    expect(await names(`${kits}${behind}`)).toEqual(expected);
+  });
+
+  test('a name in a module that the cell can import', async () => {
+    const [tool] = await runtime.findTools('kits.Toolkit');
+    expect(tool).toMatchObject({
+      description: 'Multiplies.',
+      // What has a default may be left out, whatever a strict schema says.
+      parameters: { required: ['a', 'b'], properties: { places: { type: ['integer', 'null'] } } },
+    });
+    runtime.add(await runtime.findTools('kits.Toolkit'));
+    const call = async (input: unknown) => (await runtime.callTool('multiply', input)).result;
+    expect(await call({ a: 2, b: 3 })).toEqual([6, 2]);
+    expect(await call({ a: 2, b: 3, places: null })).toEqual([6, 2]);
+    expect(await call({ a: 2, b: 3, places: 0 })).toEqual([6, 0]);
+    await expect(call({ a: 2, b: 3, digits: 0 })).rejects.toThrow('digits: is not a known parameter');
+  });
+
+  test('keeps one toolkit for each way it was made', async () => {
+    const five = await runtime.findTools(`${kits}#Counter{"start":5}`);
+    expect(five).toMatchObject([
+      {
+        name: 'next',
+        description: 'The next number.',
+        parameters: {
+          properties: { step: { type: 'integer', default: 1, description: 'how far' } },
+          required: [],
+        },
+      },
+    ]);
+    runtime.add(five);
+    expect((await runtime.callTool('next')).result).toBe(6);
+    await runtime.findTools('kits.Counter');
+    await runtime.findTools(`${kits}#Counter{"start":5}`);
+    expect((await runtime.callTool('next')).result).toBe(7);
+  });
+
+  test.each([
+    ['kits.Absent', 'cannot import name'],
+    ['absent_module.Kit', "No module named 'absent_module'"],
+    [`${kits}#Absent`, 'there is no Absent in the module. It has: Counter'],
+    [`${kits}#nothing`, 'has no tools'],
+    [`${kits}#nothing{"a":1}`, 'takes no arguments'],
+    [`${kits}#Counter{"begin":1}`, "unexpected keyword argument 'begin'"],
+    [
+      `${kits}{"start":1}`,
+      'arguments are for one class, and the module has these: Counter, SchemaTool, Toolkit',
+    ],
+    [`${kits}#Counter[1]`, '"Counter[1]" is not a name of Python'],
+    [`${kits}#Counter{"start":}`, 'is not JSON'],
+    ['/absent/kits.py#Kit', 'cannot be read'],
+  ])('%s leads nowhere: %s', async (entry, message) => {
+    await expect(runtime.findTools(entry)).rejects.toThrow(message);
+  });
+
+  test('JavaScript is as before', async () => {
+    expect(await names('workcell/toolkits/math')).toContain('add');
+    await expect(
+      runtime.execute({ action: 'install_tools', language: 'javascript', source: '' }),
+    ).rejects.toMatchObject({ code: 'invalid-action' });
+  });
+
+  test('can be named at the start', async () => {
+    const tools = [`${kits}#Counter{"start":1}`, { entry: 'kits.make', arguments: { greeting: 'hi' } }];
+    await using other = await createRuntime({
+      config: false,
+      backend: 'sandbox',
+      workspace: dirname(kits),
+      tools,
+    });
+    expect(other.getTools().map(({ name }) => name)).toEqual(['next', 'say', 'greet']);
+    expect((await other.callTool('next')).result).toBe(2);
+    expect((await other.callTool('say', { name: 'you' })).result).toBe('hi you');
   });
 });

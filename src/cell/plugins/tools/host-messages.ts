@@ -1,6 +1,14 @@
 /** What a tool host may say. It runs in the cell, so all of it is checked. */
 import * as z from 'zod';
 import { errorSchema } from '../../../protocol/index.js';
+import { mostTools, toolNameSchema } from './tool-limits.js';
+
+/** A tool as the module itself tells of it. */
+export const describedToolSchema = z.object({
+  name: toolNameSchema,
+  description: z.string().max(65_536),
+  parameters: z.record(z.string(), z.unknown()),
+});
 
 const id = z.int().nonnegative();
 
@@ -12,7 +20,12 @@ const printed = {
 
 export const hostMessageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('hello'), token: z.string() }),
-  z.object({ type: z.literal('installed'), id, tools: z.array(z.string()) }),
+  z.object({
+    type: z.literal('installed'),
+    id,
+    tools: z.array(z.string()),
+    described: z.array(describedToolSchema).max(mostTools).default([]),
+  }),
   z.object({
     type: z.literal('refused'),
     id,

@@ -3,8 +3,8 @@ import * as z from 'zod';
 import { timeoutSchema } from '../../../protocol/actions/common.js';
 import { defineAction } from '../../../protocol/index.js';
 import { definePlugin } from '../plugin.js';
-
-const nameSchema = z.string().regex(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, "_" and "-"');
+import { describedToolSchema } from './host-messages.js';
+import { mostTools, toolNameSchema } from './tool-limits.js';
 
 const installTools = defineAction('install_tools', {
   summary: 'Puts the tools of a module into the cell; their state stays there between calls.',
@@ -14,35 +14,50 @@ const installTools = defineAction('install_tools', {
       language: z.enum(['javascript', 'python']),
       /** The whole module. In JavaScript it exports `open(arguments)`, which gives the tools by name; in Python every public function is one. */
       source: z.string().max(33_554_432),
+      /** In Python: the name in the module that is, holds or makes the tools, such as a class. */
+      name: z
+        .string()
+        .regex(/^[A-Za-z_]\w*$/, 'must be a name of Python')
+        .max(256)
+        .optional(),
       /** What the tools are made with, if they are. Any JSON. */
       arguments: z.unknown().optional(),
+      /** Which of them, with their schemas. Without it: all that a Python module has, with the schemas that it tells itself. */
       tools: z
         .array(
           z.strictObject({
-            name: nameSchema,
+            name: toolNameSchema,
             /** JSON Schema that the arguments of calls must fit; without one they are not checked here. */
             parameters: z.record(z.string(), z.unknown()).optional(),
             timeoutMs: timeoutSchema.optional(),
           }),
         )
         .min(1)
-        .max(256),
+        .max(mostTools)
+        .optional(),
     };
   },
   kinds: {
     language: 'plain',
+    name: 'plain',
     source: { kind: 'code', languageIn: 'language' },
     arguments: 'arguments',
     tools: { fields: { name: 'plain', parameters: 'plain' } },
   },
-  output: { tools: z.array(z.string()) },
+  get output() {
+    return {
+      tools: z.array(z.string()),
+      /** What the module tells of its tools, where the action named none. */
+      described: z.array(describedToolSchema).default([]),
+    };
+  },
 });
 
 const callTool = defineAction('call_tool', {
   summary: 'Calls a tool that is installed in the cell.',
   get input() {
     return {
-      tool: nameSchema,
+      tool: toolNameSchema,
       /** By name. */
       arguments: z.record(z.string(), z.unknown()).default({}),
       /** Gives the call up after this time. Default: that of the tool, else two minutes. */

@@ -6,13 +6,23 @@ import type { HostMessage } from './host-messages.js';
 import type { HostProgram } from './inside/host-programs.js';
 import { PendingCall, type ToolAnswer, type ToolCall } from './pending-call.js';
 import { Requests } from './requests.js';
-import { startLimitMs } from './tool-limits.js';
+import { loadLimitMs } from './tool-limits.js';
 
 /** Something that waits for word from the host. */
 interface Waiting {
   receive(message: HostMessage): void;
   fail(reason: string): void;
 }
+
+export interface KitToInstall {
+  readonly key: string;
+  readonly file: string;
+  readonly name: string | undefined;
+  readonly arguments: unknown;
+  readonly describe: boolean;
+}
+
+export type InstalledKit = Pick<Extract<HostMessage, { type: 'installed' }>, 'tools' | 'described'>;
 
 export class ToolHost {
   readonly #link: Link;
@@ -49,25 +59,26 @@ export class ToolHost {
     return this.#link.lost;
   }
 
-  /** Takes a module in; gives the names of its tools. */
-  install(kit: { key: string; file: string; arguments: unknown }): Promise<readonly string[]> {
+  /** Takes a module in; gives the names of its tools, and what it tells of them if that is asked. */
+  install({ describe, ...kit }: KitToInstall): Promise<InstalledKit> {
     const id = ++this.#count;
-    return new Promise<readonly string[]>((resolve, reject) => {
+    return new Promise<InstalledKit>((resolve, reject) => {
       const timer = setTimeout(
-        () => void this.#link.close(`a module took more than ${startLimitMs} ms to load`),
-        startLimitMs,
+        () => void this.#link.close(`a module took more than ${loadLimitMs} ms to load`),
+        loadLimitMs,
       );
       const refuse = (code: 'invalid-tool' | 'tool-failed', reason: string) =>
         reject(new WorkcellError(code, `The module of the tools does not load: ${reason}`));
       this.#wait(id, timer, {
         receive(message) {
-          if (message.type === 'installed') resolve(message.tools);
+          if (message.type === 'installed') resolve(message);
           else if (message.type === 'refused') refuse(message.code, message.message);
         },
         fail: (reason) => refuse('tool-failed', `the tool host ended: ${reason}.`),
       });
       if (this.#gone !== undefined) this.#waiting.get(id)?.fail(this.#gone);
-      this.#link.send({ type: 'install', id, key: kit.key, file: kit.file, arguments: kit.arguments });
+      const { key, file, name, arguments: given } = kit;
+      this.#link.send({ type: 'install', id, key, file, name, arguments: given, describe });
     }).finally(() => this.#waiting.delete(id));
   }
 

@@ -1,10 +1,21 @@
 /** Bounds of tools that more than one part must agree on. */
+import * as z from 'zod';
+
+export const toolNameSchema = z
+  .string()
+  .regex(/^[\w-]{1,64}$/, 'must be 1 to 64 letters, digits, "_" and "-"');
+
+/** How many one module may have. */
+export const mostTools = 256;
 
 /** How long a call may take by default. */
 export const defaultTimeoutMs = 120_000;
 
-/** How long a tool host may take to start, and to take in a module. */
+/** How long a tool host may take to start. */
 export const startLimitMs = 30_000;
+
+/** How long it may take to take in a module: a Python package may import a thousand others. */
+export const loadLimitMs = 120_000;
 
 /** A host that does not even say that a call was given up is stuck, and everything in it with it. */
 export const graceMs = 1000;

@@ -11,10 +11,11 @@ import {
 import type { PluginCell } from '../plugin.js';
 import { programs } from './inside/host-programs.js';
 import { type Checked, compile, describe } from './json-schema.js';
-import { ToolHost } from './tool-host.js';
+import { type InstalledKit, ToolHost } from './tool-host.js';
 import { defaultTimeoutMs } from './tool-limits.js';
 
 type Language = Action<'install_tools'>['language'];
+type AskedTool = NonNullable<Action<'install_tools'>['tools']>[number];
 
 /** A module with the arguments that its tools were made with. */
 interface Kit {
@@ -22,7 +23,11 @@ interface Kit {
   readonly language: Language;
   /** As seen from inside. */
   readonly file: string;
+  /** In the module; without one, all of it. */
+  readonly name: string | undefined;
   readonly arguments: unknown;
+  /** Whether it is asked what it tells of its tools. */
+  readonly describe: boolean;
 }
 
 interface InstalledTool {
@@ -33,8 +38,8 @@ interface InstalledTool {
 
 interface RunningHost {
   readonly host: Promise<ToolHost>;
-  /** The kits that it has, by key, with the names of their tools. */
-  readonly kits: Map<string, Promise<readonly string[]>>;
+  /** The kits that it has, by key and by what was asked, with their tools. */
+  readonly kits: Map<string, Promise<InstalledKit>>;
 }
 
 export class Toolbox {
@@ -46,16 +51,22 @@ export class Toolbox {
     this.#cell = cell;
   }
 
-  async install(action: Action<'install_tools'>): Promise<{ tools: string[] }> {
-    const { language, tools } = action;
+  async install(action: Action<'install_tools'>): Promise<InstalledKit> {
+    const { language, tools: asked } = action;
+    if (language === 'javascript' && (asked === undefined || action.name !== undefined)) {
+      throw new WorkcellError(
+        'invalid-action',
+        'A JavaScript module is installed with the names and schemas of its tools, and without a name in it.',
+      );
+    }
     // Begins while the module is written.
     const running = this.#host(language);
     running.host.catch(() => {});
-    const checks = tools.map(({ name, parameters }) =>
-      parameters === undefined ? undefined : compile(parameters, `The schema of tool "${name}"`, true),
-    );
+    let checks = asked?.map(compiled);
     const kit = await this.#keep(action);
-    const known = await this.#ready(running, kit);
+    const { tools: known, described } = await this.#ready(running, kit);
+    const tools = asked ?? described.map((tool): AskedTool => tool);
+    checks ??= described.map(compiled);
     const missing = tools.filter(({ name }) => !known.includes(name)).map(({ name }) => `"${name}"`);
     if (missing.length > 0) {
       throw new WorkcellError(
@@ -65,8 +76,8 @@ export class Toolbox {
       );
     }
     for (const [index, { name, timeoutMs }] of tools.entries())
-      this.#tools.set(name, { kit, check: checks[index], timeoutMs });
-    return { tools: tools.map(({ name }) => name) };
+      this.#tools.set(name, { kit, check: checks?.[index], timeoutMs });
+    return { tools: tools.map(({ name }) => name), described: asked === undefined ? described : [] };
   }
 
   async call(
@@ -124,25 +135,37 @@ export class Toolbox {
     return fresh;
   }
 
-  #ready({ host, kits }: RunningHost, kit: Kit): Promise<readonly string[]> {
-    const known = kits.get(kit.key);
+  #ready({ host, kits }: RunningHost, kit: Kit): Promise<InstalledKit> {
+    const asked = `${kit.key} ${kit.describe}`;
+    const known = kits.get(asked);
     if (known !== undefined) return known;
     const installing = host.then((started) => started.install(kit));
-    kits.set(kit.key, installing);
-    installing.catch(() => kits.delete(kit.key));
+    kits.set(asked, installing);
+    installing.catch(() => kits.delete(asked));
     return installing;
   }
 
   /** Writes the module where the cell can read it and nothing in it can change it, where that can be had. */
-  async #keep({ language, source, arguments: given }: Action<'install_tools'>): Promise<Kit> {
+  async #keep({ language, source, name, arguments: given, tools }: Action<'install_tools'>): Promise<Kit> {
     const hash = createHash('sha256')
-      .update(`${language}\n${JSON.stringify(given) ?? ''}\n`)
+      .update(`${JSON.stringify([language, name, given])}\n`)
       .update(source);
     const key = hash.digest('hex').slice(0, 32);
-    const name = `kit-${key}${programs[language].extension}`;
+    const file = `kit-${key}${programs[language].extension}`;
     const { outside, inside } = this.#cell.exchange;
     await mkdir(join(outside, 'tools'), { recursive: true, mode: 0o700 });
-    await writeFile(join(outside, 'tools', name), source, { mode: 0o600 });
-    return { key, language, file: `${inside}/tools/${name}`, arguments: given };
+    await writeFile(join(outside, 'tools', file), source, { mode: 0o600 });
+    return {
+      key,
+      language,
+      file: `${inside}/tools/${file}`,
+      name,
+      arguments: given,
+      describe: tools === undefined,
+    };
   }
+}
+
+function compiled({ name, parameters }: AskedTool): InstalledTool['check'] {
+  return parameters === undefined ? undefined : compile(parameters, `The schema of tool "${name}"`, true);
 }

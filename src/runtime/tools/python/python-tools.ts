@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { hostProgram } from '../../../base/find-program.js';
 import { programText } from '../../../base/program-text.js';
+import { signaturesProgram } from '../../../cell/plugins/tools/inside/host-programs.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import { type FunctionTool, tool } from '../function-tool.js';
 import { type Origin, setOrigin } from '../origin.js';
@@ -73,7 +74,7 @@ function inspect(python: string, source: string): Promise<string> {
     // Isolated, so that nothing beside the program itself is loaded.
     const child = execFile(
       python.includes('/') ? python : hostProgram(python),
-      ['-I', '-S', '-c', programText('inspector.py', import.meta.url)],
+      ['-I', '-S', '-c', `${signaturesProgram()}\n\n${programText('inspector.py', import.meta.url)}`],
       { maxBuffer: 16_777_216 },
       (error, output) => {
         if (error === null) settle(output);
@@ -98,7 +99,8 @@ function refuse(path: string, reason: string): WorkcellError {
   });
 }
 
-function refuseHere(name: string): never {
+/** What such a tool does when it is not registered with a runtime. */
+export function refuseHere(name: string): never {
   throw new Error(
     `"${name}" is Python and runs only in a cell; add it to a runtime and call what getTools() gives`,
   );

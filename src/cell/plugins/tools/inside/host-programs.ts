@@ -22,9 +22,19 @@ export const programs = {
   },
   python: {
     language: 'Python',
-    source: () => programText('python-host.py', import.meta.url),
+    source: () =>
+      [
+        signaturesProgram(),
+        programText('python-kits.py', import.meta.url),
+        programText('python-host.py', import.meta.url),
+      ].join('\n\n'),
     extension: '.py',
     interpreter: () => ['python3', '-u'],
     hint: 'The cell needs Python 3.9 or later as python3.',
   },
 } satisfies Record<string, HostProgram>;
+
+/** Describes Python functions by their source; other programs stand behind it. */
+export function signaturesProgram(): string {
+  return programText('signatures.py', import.meta.url);
+}

@@ -1,14 +1,16 @@
-# Runs Python tools in a cell; it speaks as node-host.mjs does. Every public function of a module is a tool. Each call has
-# a thread, or a task when the function is async; a parameter named `context` gets what JavaScript tools get as second
-# argument.
+# Runs Python tools in a cell; it speaks as node-host.mjs does. `python-kits.py`, which stands before it, finds the tools of
+# a module. Each call has a thread, or a task when the function is async; a parameter named `context` gets what JavaScript
+# tools get as second argument.
 import asyncio, contextvars, ctypes, dataclasses, importlib.util, inspect, io, json, os, socket, struct, sys, threading, typing
 
 sys.dont_write_bytecode = True
+# Toolkits of CAMEL ask this, to learn that they are in a sandbox already.
+os.environ.setdefault('CAMEL_RUNTIME', 'true')
 settings = json.loads(sys.argv[2])
 half = settings['captureBytes'] // 2
 limit = 8388608
 running = contextvars.ContextVar('call', default=None)
-calls, kits, asked = {}, {}, {}
+calls, kits, opening, asked = {}, {}, {}, {}
 writing = threading.Lock()
 connection = socket.socket(socket.AF_UNIX)
 connection.connect(sys.argv[1])
@@ -293,17 +295,26 @@ loop = asyncio.new_event_loop()
 threading.Thread(target=loop.run_forever, daemon=True).start()
 
 
+def open_kit(message):
+    name = 'tools_' + message['key']
+    spec = importlib.util.spec_from_file_location(name, message['file'])
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return find_tools(module, message.get('name'), message.get('arguments'))
+
+
 def install(message):
+    key = message['key']
     try:
-        name = 'tools_' + message['key']
-        spec = importlib.util.spec_from_file_location(name, message['file'])
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-        tools = {key: value for key, value in vars(module).items()
-                 if inspect.isfunction(value) and value.__module__ == name and not key.startswith('_')}
-        kits[message['key']] = tools
-        send({'type': 'installed', 'id': message['id'], 'tools': list(tools)})
+        with opening.setdefault(key, threading.Lock()):
+            if key not in kits:
+                kits[key] = open_kit(message)
+        tools = kits[key]
+        described = [tool.described() for tool in tools.values()] if message['describe'] else []
+        send({'type': 'installed', 'id': message['id'], 'tools': list(tools), 'described': described})
+    except NoTools as error:
+        send({'type': 'refused', 'id': message['id'], 'code': 'invalid-tool', 'message': '%s.' % error})
     except BaseException as error:
         send({'type': 'refused', 'id': message['id'], 'code': 'tool-failed',
               'message': '%s: %s' % (type(error).__name__, error)})
@@ -312,10 +323,13 @@ def install(message):
 def begin(message):
     call = Call(message['id'], message['stream'])
     tool, given = message['tool'], message['arguments']
-    function = kits.get(message['key'], {}).get(tool)
-    if function is None:
+    known = kits.get(message['key'], {}).get(tool)
+    if known is None:
         call.fail('tool-not-found', 'The tool host has no tool "%s".' % tool)
-    elif inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        return
+    function = known.function
+    given = {key: value for key, value in given.items() if value is not None or key not in known.left_open}
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         asyncio.run_coroutine_threadsafe(run_async(call, tool, function, given), loop)
     else:
         threading.Thread(target=run_plain, args=(call, tool, function, given), daemon=True).start()

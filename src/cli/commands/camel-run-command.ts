@@ -1,0 +1,110 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { Command } from 'commander';
+import { findProgram } from '../../base/find-program.js';
+import { temporaryDirectory } from '../../base/own-directory.js';
+import { discardTree } from '../../base/remove-tree.js';
+import { quote } from '../../base/shell-quote.js';
+import { WorkcellError } from '../../protocol/index.js';
+import { withServerOptions } from '../server-options.js';
+
+const notes = `
+Runs a program that uses CAMEL's RemoteHttpRuntime, unchanged. Where that starts
+its own tool server with "python3", this command's server starts in its place,
+with the options that you give here, and imports the toolkits in a cell. On the
+sandbox backend the cell sees that python3, with the packages that it has.
+Requests to localhost carry a password that the program need not know.
+
+Examples:
+  $ workcell camel-run -- python3 quick_start.py
+  $ workcell camel-run --workspace . --guard rules -- python3 agent.py`;
+
+/** `workcell camel-run`: a program whose CAMEL runtimes get this server in place of their own. */
+export function camelRunCommand(): Command {
+  return withServerOptions(
+    new Command('camel-run').description('Run a program whose CAMEL tools then run in a cell'),
+  )
+    .argument('<command...>', 'the program and its arguments')
+    .usage('[options] -- <command...>')
+    .passThroughOptions()
+    .addHelpText('after', notes)
+    .action(run);
+}
+
+async function run(words: string[]): Promise<void> {
+  const own = process.argv.slice(process.argv.indexOf('camel-run') + 1);
+  const given = own.slice(0, own.length - words.length).filter((word) => word !== '--');
+  const folder = mkdtempSync(join(temporaryDirectory().path, 'camel-'));
+  try {
+    process.exitCode = await runWith(words, environment(folder, given));
+  } finally {
+    await discardTree(folder);
+  }
+}
+
+/** A `python3` that is found first, and a password for localhost that CAMEL's HTTP library looks up by itself. */
+function environment(folder: string, options: readonly string[]): NodeJS.ProcessEnv {
+  const python = realPython();
+  const server = [process.execPath, ...process.execArgv, process.argv[1] ?? '', 'camel-server'];
+  const shim = join(folder, 'python3');
+  const script = [
+    '#!/bin/sh',
+    `case "$1" in */camel/runtimes/api.py) exec ${server.map(quote).join(' ')} ${options.map(quote).join(' ')} "$@";; esac`,
+    `exec ${quote(python)} "$@"`,
+  ];
+  writeFileSync(shim, `${script.join('\n')}\n`);
+  chmodSync(shim, 0o700);
+  const token = randomBytes(24).toString('hex');
+  const netrc = join(folder, 'netrc');
+  const hosts = ['localhost', '127.0.0.1'].map((host) => `machine ${host} login camel password ${token}\n`);
+  writeFileSync(netrc, `${hosts.join('')}${ownNetrc()}`, { mode: 0o600 });
+  const { PATH = '', WORKCELL_BACKENDS_SANDBOX_PYTHON: chosen = python } = process.env;
+  return {
+    ...process.env,
+    PATH: `${folder}${delimiter}${PATH}`,
+    NETRC: netrc,
+    CAMEL_SERVER_TOKEN: token,
+    WORKCELL_BACKENDS_SANDBOX_PYTHON: chosen,
+  };
+}
+
+/** The program itself, where what is found first is a script that chooses one. */
+function realPython(): string {
+  const found = findProgram('python3', process.env.PATH, process.cwd());
+  if (found === undefined) {
+    throw new WorkcellError(
+      'invalid-config',
+      'There is no python3 on the search path. Install it, with camel-ai.',
+    );
+  }
+  return execFileSync(found, ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim();
+}
+
+function ownNetrc(): string {
+  try {
+    return readFileSync(process.env.NETRC ?? join(homedir(), '.netrc'), 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function runWith([program = '', ...args]: string[], env: NodeJS.ProcessEnv): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { env, stdio: 'inherit' });
+    const pass = (signal: NodeJS.Signals) => child.kill(signal);
+    // A terminal sends Ctrl-C to both; the program decides.
+    const wait = () => {};
+    process.on('SIGTERM', pass).on('SIGHUP', pass).on('SIGINT', wait);
+    child.once('error', (cause) => {
+      const message = `${program} cannot be started: ${cause.message}.`;
+      reject(new WorkcellError('spawn-failed', message, { details: { program }, cause }));
+    });
+    child.once('exit', (code, signal) => {
+      process.off('SIGTERM', pass).off('SIGHUP', pass).off('SIGINT', wait);
+      resolve(code ?? 128 + (signal === 'SIGTERM' ? 15 : signal === 'SIGINT' ? 2 : 9));
+    });
+  });
+}
