@@ -181,3 +181,26 @@ test.each([
   await reading;
   expect(readFileSync(join(workspace, 'note.txt'), 'utf8')).toBe('one\ntwo\nthree from vim\n');
 });
+
+test('a search of a large tree goes through it with the ripgrep of the cell', async () => {
+  const workspace = makeDirectory();
+  const names = Array.from({ length: 600 }, (_, index) => `many/${String(index).padStart(3, '0')}.txt`);
+  put(
+    workspace,
+    Object.fromEntries(names.map((name) => [name, name.endsWith('9.txt') ? 'needle\n' : '-\n'])),
+  );
+  put(workspace, {
+    '.gitignore': 'left-out/\n',
+    'left-out/x.txt': 'needle\n',
+    'many/z/last.txt': 'a needle\n',
+  });
+  const runtime = await openSandbox(workspace);
+  const globbed = await runtime.execute({ action: 'glob', pattern: '*.txt' });
+  expect(globbed).toMatchObject({ paths: [...names, 'many/z/last.txt'], truncated: false, program: 'rg' });
+  const inner = await runtime.execute({ action: 'grep', pattern: '^a? ?needle$', path: 'many' });
+  expect(inner).toMatchObject({ matches: { length: 61 }, truncated: false, program: 'rg' });
+  // Anybody in the cell may put another program in its place; a few files are searched without it.
+  expect(await runtime.execute({ action: 'grep', pattern: 'needle', path: 'many/z' })).not.toHaveProperty(
+    'program',
+  );
+});

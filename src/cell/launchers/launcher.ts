@@ -83,6 +83,11 @@ export interface CellProcess {
 /** Starts processes inside the cell. */
 export interface Launcher {
   readonly files: FileTree;
+  /**
+   * True where a process reaches no more than the cell, whatever program it runs. Only there may file verbs start a
+   * program of the cell, which anybody in it can replace.
+   */
+  readonly isContained?: boolean | undefined;
   /** A directory of this cell, private to its owner, that both sides see: here and from inside. */
   readonly exchange: { readonly outside: string; readonly inside: string };
   /** A directory of this cell in which processes inside may make sockets, and this side connect to them. */

@@ -120,6 +120,7 @@ export function createUidLauncher(
   };
   return {
     ...host,
+    isContained: alone,
     async spawn(argv, place) {
       check(argv, place);
       return host.spawn(argv, place);

@@ -24,6 +24,8 @@ export const glob = defineAction('glob', {
       /** Relative to the workspace where they are in it, sorted. */
       paths: z.array(z.string()),
       truncated: z.boolean(),
+      /** The program of the cell that went through a large tree; absent when the search did it itself. */
+      program: z.literal('rg').optional(),
     };
   },
 });
@@ -64,6 +66,8 @@ export const grep = defineAction('grep', {
     return {
       matches: z.array(grepMatchSchema),
       truncated: z.boolean(),
+      /** The program of the cell that went through a large tree; absent when the search did it itself. */
+      program: z.literal('rg').optional(),
     };
   },
 });

@@ -101,6 +101,7 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
       enforcement,
       exited: cell.exited,
       files: { root: files, mount: '/', workspace: workspaceInside },
+      isContained: true,
       ...common,
       exchange: { outside: exchange, inside: exchangeInside },
       sockets: { outside: `${files}${socketsInside}`, inside: socketsInside },

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { readTar } from '../../../base/tar-reader.js';
 import { type TarMember, writeTar } from '../../../base/tar-writer.js';
-import { compileGlob } from '../../../cell/executor/files/search/glob-pattern.js';
+import { compileFileGlob } from '../../../cell/executor/files/search/glob-pattern.js';
 import type { Executor } from '../../../protocol/index.js';
 import { findDelta } from '../../../runtime/git/delta.js';
 import { inspect } from '../../../runtime/git/git-command.js';
@@ -86,7 +86,7 @@ function withoutSlash(pattern: string): string {
 /** A member goes when it matches, or when a directory above it does. */
 function createFilter(patterns: readonly string[]): (name: string, isDirectory: boolean) => boolean {
   const matchers = patterns.map((pattern) => ({
-    matches: compileGlob(withoutSlash(pattern)),
+    matches: compileFileGlob(withoutSlash(pattern)),
     onlyDirectories: pattern.endsWith('/'),
   }));
   return (name, isDirectory) => {

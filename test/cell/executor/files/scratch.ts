@@ -47,7 +47,7 @@ export function makeScratch(options: { whole?: boolean } = {}): Scratch {
   const tree = options.whole
     ? new Tree({ root, mount: '/', workspace: '/workspace' })
     : new Tree({ root, mount: root, workspace: root });
-  const cell = { tree, edits: new EditHistory() } as unknown as CellParts;
+  const cell = { tree, edits: new EditHistory(), launcher: {} } as unknown as CellParts;
   onTestFinished(() => {
     tree.close();
     rmSync(base, { recursive: true, force: true });

@@ -1,28 +1,39 @@
+import type { Launcher } from '../../../launchers/launcher.js';
 import { explained } from '../file-errors.js';
 import type { Tree } from '../file-tree.js';
 import { Pace, walkMs } from '../pace.js';
 import { compareNames } from '../paths.js';
 import { candidates, type SearchOptions } from './search-candidates.js';
 
-/** Finds files by pattern. Stops at the limit, in the order in which directories are gone through. */
+export interface Globbed {
+  readonly paths: string[];
+  readonly truncated: boolean;
+  readonly program?: 'rg';
+}
+
+/** Finds files by pattern. Stops at the limit, in the order in which a walk meets them. */
 export function glob(
   tree: Tree,
-  options: SearchOptions & { limit: number; signal?: AbortSignal | undefined },
-): Promise<{ paths: string[]; truncated: boolean }> {
+  options: SearchOptions & { limit: number; launcher?: Launcher | undefined },
+): Promise<Globbed> {
   return explained('search', options.path, async () => {
     const pace = new Pace(options.signal, walkMs);
     const paths: string[] = [];
     let truncated = false;
+    let program: 'rg' | undefined;
     const onPartial = () => {
       truncated = true;
     };
-    for (const candidate of candidates(tree, { ...options, onPartial })) {
+    const onRipgrep = () => {
+      program = 'rg';
+    };
+    for await (const candidate of candidates(tree, { ...options, onPartial, onRipgrep })) {
       await pace.step();
       const isFull = pace.isOver || (candidate !== undefined && paths.length >= options.limit);
       truncated ||= isFull;
       if (isFull) break;
       if (candidate !== undefined) paths.push(candidate.path);
     }
-    return { paths: paths.sort(compareNames), truncated };
+    return { paths: paths.sort(compareNames), truncated, ...(program && { program }) };
   });
 }

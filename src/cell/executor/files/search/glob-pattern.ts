@@ -14,7 +14,7 @@ const anySegments = Symbol('**');
 type Part = Segment | typeof anySegments;
 
 /** Compiles a pattern; one without a slash matches the name of a file at any depth. */
-export function compileGlob(pattern: string): PathMatcher {
+export function compileFileGlob(pattern: string): PathMatcher {
   const matchers = expandBraces(pattern).map((alternative) => {
     const relative = alternative.replace(/^(\.?\/)+/, '');
     return compilePath(relative, { anchored: alternative.includes('/') });

@@ -1,5 +1,6 @@
-import { closeSync, constants } from 'node:fs';
+import { closeSync } from 'node:fs';
 import type { GrepMatch } from '../../../../protocol/index.js';
+import type { Launcher } from '../../../launchers/launcher.js';
 import { readOwned } from '../bytes.js';
 import { errnoOf, explained } from '../file-errors.js';
 import type { Tree } from '../file-tree.js';
@@ -7,7 +8,13 @@ import { Pace, walkMs } from '../pace.js';
 import { compareNames } from '../paths.js';
 import { type CompiledPattern, compilePattern } from './regex.js';
 import { type LineMatch, Matcher } from './regex-worker.js';
-import { type Candidate, candidates, type SearchOptions } from './search-candidates.js';
+import { ripgrepPattern } from './ripgrep-pattern.js';
+import {
+  type Candidate,
+  type CandidateOptions,
+  candidates,
+  type SearchOptions,
+} from './search-candidates.js';
 
 export interface GrepOptions extends SearchOptions {
   readonly pattern: string;
@@ -15,7 +22,7 @@ export interface GrepOptions extends SearchOptions {
   readonly literal?: boolean | undefined;
   readonly context: number;
   readonly limit: number;
-  readonly signal?: AbortSignal | undefined;
+  readonly launcher?: Launcher | undefined;
   /** How long one batch of files may take to match. */
   readonly matchTimeoutMs?: number | undefined;
 }
@@ -23,6 +30,7 @@ export interface GrepOptions extends SearchOptions {
 export interface Grepped {
   readonly matches: GrepMatch[];
   readonly truncated: boolean;
+  readonly program?: 'rg';
 }
 
 /** A larger file is searched up to here, and the result says that it is not complete. */
@@ -35,8 +43,9 @@ const maxResultCharacters = 8 * 1024 * 1024;
 const maxMatchMs = 30_000;
 
 /**
- * Searches file contents. It does the work itself: a search program opens files by path, and with the rights of this
- * process a directory swapped for a link would lead it out of the tree.
+ * Searches file contents. The cell's ripgrep may say which files of a large tree to look into. This process opens them
+ * and finds the lines itself: a search program opens files by path, and with the rights of this process a directory
+ * swapped for a link would lead it out of the tree.
  */
 export function grep(tree: Tree, options: GrepOptions): Promise<Grepped> {
   return explained('search', options.path, async () => {
@@ -44,8 +53,7 @@ export function grep(tree: Tree, options: GrepOptions): Promise<Grepped> {
     const search = new Search(options, pattern);
     const pace = new Pace(options.signal, walkMs);
     try {
-      const onPartial = () => search.skip();
-      for (const candidate of candidates(tree, { ...options, onPartial })) {
+      for await (const candidate of candidates(tree, search.candidateOptions())) {
         await pace.step();
         if (candidate !== undefined) await search.add(candidate);
         if (pace.isOver) search.skip();
@@ -66,6 +74,7 @@ class Search {
   readonly #matcher: Matcher;
   readonly #found: GrepMatch[] = [];
   #skippedSome = false;
+  #program: Pick<Grepped, 'program'> = {};
   #characters = 0;
   #matchMs = 0;
   #batch: { path: string; content: Uint8Array<ArrayBuffer> }[] = [];
@@ -75,6 +84,19 @@ class Search {
     this.#options = options;
     this.#pattern = pattern;
     this.#matcher = new Matcher(options.matchTimeoutMs);
+  }
+
+  candidateOptions(): CandidateOptions {
+    const pattern = ripgrepPattern(this.#pattern);
+    return {
+      ...this.#options,
+      launcher: pattern === undefined ? undefined : this.#options.launcher,
+      lines: { pattern, ignoreCase: this.#pattern.flags.includes('i') },
+      onPartial: () => this.skip(),
+      onRipgrep: () => {
+        this.#program = { program: 'rg' };
+      },
+    };
   }
 
   /** Something is not looked at, and the result says that it is not complete. */
@@ -94,7 +116,7 @@ class Search {
   async finish(): Promise<Grepped> {
     if (!this.truncated) await this.#matchBatch();
     this.#found.sort((a, b) => compareNames(a.path, b.path) || a.line - b.line);
-    return { matches: this.#found, truncated: this.truncated || this.#skippedSome };
+    return { matches: this.#found, truncated: this.truncated || this.#skippedSome, ...this.#program };
   }
 
   close(): void {
@@ -137,12 +159,12 @@ class Search {
 
 /** Undefined for a file that vanished or may not be read: the search continues without it. */
 async function readCandidate(
-  { directory, name }: Candidate,
+  candidate: Candidate,
   signal: AbortSignal | undefined,
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
   let fd: number | undefined;
   try {
-    const opened = directory.openFile(name, constants.O_RDONLY);
+    const opened = candidate.open();
     fd = opened.fd;
     return await readOwned(fd, opened.stats.size, maxFileBytes, signal);
   } catch (error) {

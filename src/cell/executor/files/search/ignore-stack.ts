@@ -3,12 +3,13 @@ import { closeSync, constants } from 'node:fs';
 import { readWhole } from '../bytes.js';
 import type { Directory } from '../directory.js';
 import { errnoOf } from '../file-errors.js';
+import type { Tree } from '../file-tree.js';
 import { IgnoreRules, mostSteps, type Verdict } from './ignore-rules.js';
 
 /** Each rule costs time for each file, so a file full of them must not be long. */
 const maxFileBytes = 64 * 1024;
 /** In the order of their weight. */
-const fileNames = ['.ignore', '.gitignore'] as const;
+const fileNames = ['.rgignore', '.ignore', '.gitignore'] as const;
 
 type Level = { readonly prefix: string } & {
   readonly [Name in (typeof fileNames)[number]]?: IgnoreRules | undefined;
@@ -28,7 +29,12 @@ export class IgnoreStack {
     this.#levels.pop();
   }
 
-  /** The nearest rule decides, but any rule of an `.ignore` file outweighs those of `.gitignore` files. */
+  /** Whether a directory that was entered has an ignore file. */
+  get hasRules(): boolean {
+    return this.#levels.some((level) => fileNames.some((name) => level[name] !== undefined));
+  }
+
+  /** The nearest rule decides, but any rule of a file with more weight outweighs those of the others. */
   judge(path: string, isDirectory: boolean): Verdict {
     const steps = { left: mostSteps };
     for (const name of fileNames) {
@@ -40,6 +46,29 @@ export class IgnoreStack {
     }
     return undefined;
   }
+}
+
+/**
+ * The rules of the directories above the one with these names, but not its own: a walk that starts there enters it
+ * later.
+ */
+export function ignoresAbove(tree: Tree, names: readonly string[]): IgnoreStack {
+  const ignores = new IgnoreStack();
+  let directory = tree.root.open('.');
+  try {
+    for (const [index, name] of names.entries()) {
+      ignores.enter(directory, names.slice(0, index).join('/'));
+      const next = directory.open(name);
+      directory.close();
+      directory = next;
+    }
+  } catch (error) {
+    // The way was changed meanwhile; the search itself holds what it opened.
+    if (errnoOf(error) === undefined) throw error;
+  } finally {
+    directory.close();
+  }
+  return ignores;
 }
 
 function readRules(directory: Directory, name: string): IgnoreRules | undefined {

@@ -1,11 +1,15 @@
-/** The files that a search looks at, in the order of their paths. */
-import type { Directory, Name } from '../directory.js';
-import { errnoOf } from '../file-errors.js';
+/** The files that a search looks at, in the order of a walk. */
+import { constants } from 'node:fs';
+import type { Launcher } from '../../../launchers/launcher.js';
+import type { Directory, OpenFile } from '../directory.js';
 import type { Tree } from '../file-tree.js';
 import { joinInside } from '../paths.js';
-import { maxDepth, visit } from '../visit.js';
-import { compileGlob } from './glob-pattern.js';
-import { IgnoreStack } from './ignore-stack.js';
+import type { Place } from '../resolve-beneath.js';
+import { compileFileGlob } from './glob-pattern.js';
+import { ignoresAbove } from './ignore-stack.js';
+import { namedFiles } from './named-files.js';
+import type { RipgrepRequest } from './ripgrep.js';
+import { type FoundFile, walkFiles } from './walk-files.js';
 
 export interface SearchOptions {
   /** Where to look: a directory, or one file. */
@@ -14,91 +18,101 @@ export interface SearchOptions {
   readonly glob?: string | undefined;
   readonly hidden?: boolean | undefined;
   readonly ignored?: boolean | undefined;
-  /** Called when a directory has more names than are looked at. */
-  readonly onPartial?: (() => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface CandidateOptions extends SearchOptions {
+  /** Starts the ripgrep of the cell for a large tree. */
+  readonly launcher?: Launcher | undefined;
+  /** Only files with a matching line are of interest; a pattern of ripgrep. */
+  readonly lines?: Pick<RipgrepRequest, 'pattern' | 'ignoreCase'> | undefined;
+  /** Called when something is not looked at. */
+  readonly onPartial: () => void;
+  /** Called when ripgrep names files. */
+  readonly onRipgrep: () => void;
 }
 
 export interface Candidate {
-  readonly directory: Directory;
-  readonly name: Name;
   /** As observations show it: from the workspace where it is in it. */
   readonly path: string;
+  /** Opens it for reading; call it before you ask for the next candidate. The caller closes the descriptor. */
+  open(): OpenFile;
 }
+
+/** The walk goes over so many entries while a process starts, so ripgrep is for trees that have more. */
+export const walkedEntries = 500;
 
 /** Yields undefined for what it skips, so that a caller can pause and stop on the way. */
-export function* candidates(tree: Tree, options: SearchOptions): Generator<Candidate | undefined, void> {
+export async function* candidates(
+  tree: Tree,
+  options: CandidateOptions,
+): AsyncGenerator<Candidate | undefined, void> {
   using place = tree.resolve(options.path, { follow: true });
   if (place.stats !== undefined && !place.stats.isDirectory()) {
-    const matches = options.glob === undefined ? undefined : compileGlob(options.glob);
-    if (matches?.(place.name) === false) return;
-    yield { directory: place.directory, name: place.name, path: tree.space.fromWorkspace(place.path) };
+    const isWanted = options.glob === undefined || compileFileGlob(options.glob)(place.name);
+    const open = () => place.directory.openFile(place.name, constants.O_RDONLY);
+    if (isWanted) yield { path: tree.space.fromWorkspace(place.path), open };
     return;
   }
-  const directory = place.directory.open(place.name);
+  const start = place.directory.open(place.name);
   try {
-    yield* below(tree, directory, place, options);
+    for await (const file of filesBelow(tree, place, start, options)) {
+      if (file === undefined) yield undefined;
+      else yield { ...file, path: tree.space.fromWorkspace(joinInside(place.path, file.path)) };
+    }
   } finally {
-    directory.close();
+    start.close();
   }
 }
 
-function* below(
+/** Walks over the first entries; asks ripgrep for the others, and walks on where there is none. */
+async function* filesBelow(
   tree: Tree,
+  place: Place,
   start: Directory,
-  place: { path: string; names: readonly string[] },
-  options: SearchOptions,
-): Generator<Candidate | undefined, void> {
-  const matches =
-    options.glob === undefined ? () => true : compileGlob(relativeGlob(options.glob, place.path));
+  options: CandidateOptions,
+): AsyncGenerator<FoundFile | undefined, void> {
+  const glob = options.glob === undefined ? undefined : relativeGlob(options.glob, place.path);
+  const matches = glob === undefined ? () => true : compileFileGlob(glob);
   const ignores = options.ignored ? undefined : ignoresAbove(tree, place.names);
-  const fromRoot = (relativePath: string) =>
-    [...place.names, relativePath].filter((part) => part !== '').join('/');
-  const visits = visit(start, {
-    depth: maxDepth,
-    onEnter: (directory, relativePath) => ignores?.enter(directory, fromRoot(relativePath)),
-    onLeave: () => ignores?.leave(),
-    onPartial: options.onPartial,
-    accept: (entry, relativePath) => {
-      const verdict = ignores?.judge(fromRoot(relativePath), entry.isDirectory);
-      if (verdict !== undefined) return verdict === 'kept';
-      if (entry.text.startsWith('.') && !options.hidden) return false;
-      return entry.text !== '.git' || options.ignored === true;
-    },
-  });
-  for (const found of visits) {
-    if (found === undefined) {
-      yield undefined;
-      continue;
+  const request = ripgrepRequest(tree, place, ignores?.hasRules === true, options);
+  let given = new Set<string>();
+  let entries = 0;
+  for (const file of walkFiles(start, { ...options, matches, ignores, names: place.names })) {
+    if (entries++ === walkedEntries && request !== undefined) {
+      const named = namedFiles(start, request, { ...options, matches, except: given });
+      const { isComplete, names } = yield* named;
+      if (isComplete) return;
+      given = names;
     }
-    const { directory, entry, relativePath, isAccepted } = found;
-    const isWanted = isAccepted && entry.isFile && matches(relativePath);
-    const path = isWanted ? tree.space.fromWorkspace(joinInside(place.path, relativePath)) : '';
-    yield isWanted ? { directory, name: entry.name, path } : undefined;
+    if (file === undefined || given.has(file.path)) {
+      yield undefined;
+    } else {
+      if (entries <= walkedEntries) given.add(file.path);
+      yield file;
+    }
   }
+}
+
+/** Undefined where ripgrep would not see what the walk sees. */
+function ripgrepRequest(
+  tree: Tree,
+  place: Place,
+  hasRulesAbove: boolean,
+  options: CandidateOptions,
+): (RipgrepRequest & { launcher: Launcher }) | undefined {
+  const { launcher, lines, hidden, ignored, signal } = options;
+  if (launcher === undefined) return undefined;
+  // It would go into the file systems of the kernel, which the walk passes over.
+  if (tree.space.isWhole && place.names.length === 0) return undefined;
+  // It takes rules from all directories above, the walk from those of the tree.
+  if (hasRulesAbove && !tree.space.isWhole) return undefined;
+  const cwd = tree.space.inside(place.names);
+  return { launcher, cwd, ...lines, hidden, ignored, rulesAbove: hasRulesAbove, signal };
 }
 
 /** A pattern that starts with the path of the directory itself means what is below it. */
 function relativeGlob(glob: string, directory: string): string {
   const prefix = directory === '/' ? '/' : `${directory}/`;
   return glob.startsWith(prefix) ? `./${glob.slice(prefix.length)}` : glob;
-}
-
-/** Rules of the directories above count too, but not those of the directory itself: the walk enters it later. */
-function ignoresAbove(tree: Tree, names: readonly string[]): IgnoreStack {
-  const ignores = new IgnoreStack();
-  let directory = tree.root.open('.');
-  try {
-    for (const [index, name] of names.entries()) {
-      ignores.enter(directory, names.slice(0, index).join('/'));
-      const next = directory.open(name);
-      directory.close();
-      directory = next;
-    }
-  } catch (error) {
-    // The way was changed meanwhile; the search itself holds what it opened.
-    if (errnoOf(error) === undefined) throw error;
-  } finally {
-    directory.close();
-  }
-  return ignores;
 }
