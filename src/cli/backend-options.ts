@@ -2,15 +2,29 @@
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import type { Backend } from '../backends/backend.js';
-import { loadBackend } from '../backends/index.js';
+import { backendNames, loadBackend } from '../backends/index.js';
 import { fromText, toSnakeCase, unwrap } from '../config/config-schema.js';
 import { resolveBackend } from '../config/outside-backends.js';
+import { readBackend } from './typed-backend.js';
 
 /** Gives every command that starts a cell the options of the backend that is named, if one is. */
 export async function addBackendOptions(program: Command, words: readonly string[]): Promise<void> {
-  const backend = await typedBackend(namedBackend(words));
+  const backend = await typedBackend(await namedBackend(words));
   await addPlaceOptions(program, words, backend);
-  if (backend === undefined) return;
+  if (backend !== undefined) addOptionsOf(backend, program);
+}
+
+async function namedBackend(words: readonly string[]): Promise<string | undefined> {
+  const { backend, rest } = readBackend(words);
+  if (backend !== undefined || !rest?.startsWith('-')) return backend;
+  // The words before `--backend` may be options of it. Without a name, only those of this package are known.
+  const own = await Promise.all(backendNames.map(loadBackend));
+  return readBackend(words, (program) => {
+    for (const each of own) addOptionsOf(each, program);
+  }).backend;
+}
+
+function addOptionsOf(backend: Backend, program: Command): void {
   const shape = backend.options.shape as Record<string, z.ZodType>;
   for (const command of program.commands.filter(takesBackend)) {
     const taken = new Set(command.options.map((option) => option.attributeName()));
@@ -53,12 +67,6 @@ export async function givenBackendOptions(
   return Object.fromEntries(
     Object.entries(options).filter(([key]) => Object.hasOwn(shape, key) && !reserved.includes(key)),
   );
-}
-
-function namedBackend(words: readonly string[]): string | undefined {
-  const joined = words.find((word) => word.startsWith('--backend='));
-  const index = words.findIndex((word) => word === '--backend' || word === '-b');
-  return joined?.slice('--backend='.length) ?? (index === -1 ? undefined : words[index + 1]);
 }
 
 /** The one that was typed. Where there is none of that name, whoever starts it says so. */

@@ -12,11 +12,12 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 const program = createProgram();
 
 try {
-  // Loading a backend takes time, so it happens only where one is named, or cells of all of them are looked for.
-  const isNamed = process.argv.some((word) => word === '-b' || word.startsWith('--backend'));
-  if (isNamed || process.argv[2] === 'cells') {
+  // To look for a backend takes time, so it happens only where one can be named, or cells of all of them are looked for.
+  const words = process.argv.slice(2);
+  const mayName = words.some((word) => /^-.*b/.test(word));
+  if (mayName || words[0] === 'cells') {
     const { addBackendOptions } = await import('./backend-options.js');
-    await addBackendOptions(program, process.argv.slice(2));
+    await addBackendOptions(program, words);
   }
   await program.parseAsync();
 } catch (error) {
