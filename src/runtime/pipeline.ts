@@ -133,7 +133,7 @@ export async function executeAction<Name extends ActionName>(
   context: ExecuteContext,
   origin: Origin = {},
 ): Promise<Observation<Name>> {
-  const { executor, events, mask, prepare, before } = pipeline;
+  const { executor, events, prepare, before } = pipeline;
   const action = parseAction(input, executor.actions) as Action<Name>;
   const definition = executor.actions[action.action];
   const from = { ...origin, ...stated(context), definition };
@@ -143,13 +143,24 @@ export async function executeAction<Name extends ActionName>(
     const prepared = prepare === undefined ? action : await prepare(action, definition);
     const watched =
       context.onProgress !== undefined || origin.marked ? withMarks(context, events, cause) : context;
-    const observation = await (mask === undefined
-      ? executor.execute(prepared, watched)
-      : executeMasked(executor, prepared, watched, mask));
-    events.append({ kind: 'observation', cause, observation }, 'environment');
-    noteShell(pipeline, observation);
-    return { result: observation, observation };
+    return await carryOut(pipeline, prepared, watched, cause);
   });
+}
+
+/** The last steps of every action, whoever asked for it: execute, mask, record. */
+async function carryOut<Name extends ActionName>(
+  pipeline: Pipeline,
+  action: Action<Name>,
+  context: ExecuteContext,
+  cause: number,
+): Promise<{ result: Observation<Name>; observation: Observation<Name> }> {
+  const { executor, events, mask } = pipeline;
+  const observation = await (mask === undefined
+    ? executor.execute(action, context)
+    : executeMasked(executor, action, context, mask));
+  events.append({ kind: 'observation', cause, observation }, 'environment');
+  noteShell(pipeline, observation);
+  return { result: observation, observation };
 }
 
 function takeOwn<Name extends ActionName>(pipeline: Pipeline, action: ActionInput<Name>) {
@@ -182,14 +193,12 @@ export async function executeForOwner<Name extends ActionName>(
   input: ActionInput<Name>,
   shown: Readonly<Partial<Record<string, string>>>,
 ): Promise<Observation<Name>> {
-  const { executor, events } = pipeline;
-  const action = parseAction(input, executor.actions) as Action<Name>;
-  const origin = { source: 'user', definition: executor.actions[action.action] } as const;
-  return await accompany({ ...pipeline, guards: [] }, { ...action, ...shown }, origin, async (cause) => {
-    const observation = await executor.execute(action);
-    events.append({ kind: 'observation', cause, observation }, 'environment');
-    return { result: observation, observation };
-  });
+  const { actions } = pipeline.executor;
+  const action = parseAction(input, actions) as Action<Name>;
+  const origin = { source: 'user', definition: actions[action.action] } as const;
+  return await accompany({ ...pipeline, guards: [] }, { ...action, ...shown }, origin, (cause) =>
+    carryOut(pipeline, action, {}, cause),
+  );
 }
 
 /** With guards, an archive is judged by what it would write, so keep it on this side until that is known. */

@@ -2,6 +2,7 @@
 // For the types of the actions that these verbs are made of.
 import '../../cell/plugins/builtin.js';
 import type { LoadedPlugin } from '../../cell/plugins/load-plugins.js';
+import type { PluginRuntime } from '../../cell/plugins/plugin.js';
 import { WorkcellError } from '../../protocol/index.js';
 import type { OwnRuntime } from '../verb-call.js';
 import { type BrowserVerbs, browserVerbs } from './browser-verbs.js';
@@ -41,13 +42,30 @@ export function addBuiltinVerbs<Target extends object>(
 }
 
 /** Gives one Runtime the verbs of its plugins. */
-export function addPluginVerbs(target: object, runtime: OwnRuntime, plugins: readonly LoadedPlugin[]): void {
+export function addPluginVerbs(
+  target: object,
+  runtime: PluginRuntime,
+  plugins: readonly LoadedPlugin[],
+): void {
   for (const { plugin } of plugins) {
-    for (const [name, make] of Object.entries<MakeVerb>(plugin.verbs ?? {})) {
+    for (const [name, make] of Object.entries<(runtime: PluginRuntime) => unknown>(plugin.verbs ?? {})) {
       if (name in target) throw taken(plugin.name, name);
-      addVerb(target, name, () => make(runtime));
+      addVerb(target, name, () => make(judgedOnly(runtime)));
     }
   }
+}
+
+/** An object of its own with what the type says and no more: plugins are not bound by types. */
+function judgedOnly(runtime: PluginRuntime): PluginRuntime {
+  const { workspace, execute, upload, download, openTerminal, ports } = runtime;
+  return {
+    workspace,
+    execute: (action, context) => execute(action, context),
+    upload: (path, content, options) => upload(path, content, options),
+    download: (path, options) => download(path, options),
+    openTerminal: (options) => openTerminal(options),
+    ports: { forward: (port) => ports.forward(port) },
+  };
 }
 
 /** Each is made when a runtime first uses it. */

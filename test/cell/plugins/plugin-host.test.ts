@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { definePlugin, type PluginRuntime } from '../../../src/cell/plugins/plugin.js';
@@ -143,6 +144,30 @@ describe('a plugin', () => {
     expect(made).toEqual([]);
     expect(await Promise.all([loudly.shout('a'), loudly.shout('b')])).toEqual(['A 11', 'B 11']);
     expect(made).toEqual(['shout']);
+  });
+
+  test('brings verbs that reach what the pipeline judges, and nothing beside it', async () => {
+    const plugin = { ...loud(), verbs: { given: (runtime: PluginRuntime) => runtime } };
+    await using runtime = await createRuntime({
+      backend: 'cli',
+      plugins: [plugin],
+      guards: [{ name: 'no', analyze: () => ({ risk: 'high', reasons: ['No.'], refused: true }) }],
+    });
+    const { given } = runtime as unknown as { given: PluginRuntime };
+    expect(Object.getPrototypeOf(given)).toBe(Object.prototype);
+    const { workspace, ports, ...calls } = given;
+    expect(workspace).toBe(runtime.workspace);
+    const all: Record<string, (...words: never[]) => Promise<unknown>> = { ...calls, ...ports };
+    expect(Object.keys(all).sort()).toEqual(['download', 'execute', 'forward', 'openTerminal', 'upload']);
+    const words: Record<string, unknown[]> = {
+      execute: [{ action: 'run', command: 'true' }],
+      upload: ['a', Readable.from([Buffer.from('b')])],
+      download: ['.'],
+      openTerminal: [],
+      forward: [80],
+    };
+    for (const [name, call] of Object.entries(all))
+      await expect(call(...(words[name] as never[])), name).rejects.toMatchObject({ code: 'denied' });
   });
 });
 

@@ -39,6 +39,23 @@ test('a policy judges calls by what they are called with', async () => {
   });
 });
 
+test('what the owner has done shows no secret either', async () => {
+  const name = 'a-secret-value';
+  await using runtime = await createRuntime({
+    config: false,
+    backend: 'cli',
+    events: { store: 'memory' },
+    secrets: { KEY: { value: name } },
+  });
+  const quiet = tool({ name, description: '', execute: () => 1 });
+  expect((await runtime.add(quiet).callTool(name)).result).toBe(1);
+  await runtime.close();
+  const events: unknown[] = [];
+  for await (const event of runtime.events) events.push(event);
+  expect(JSON.stringify(events)).toContain('"install_tools","tools":["[hidden:KEY]"]');
+  expect(JSON.stringify(events)).not.toContain(name);
+});
+
 test('what tools return and print shows no secret', async () => {
   await using runtime = await createRuntime({
     config: false,
