@@ -22,6 +22,7 @@ import {
   takeActions,
 } from './assemble.js';
 import type { Backend } from './backends/backend.js';
+import type { GpuRequest } from './backends/gpu-option.js';
 import { type BackendConfig, backendNames, checkBackend, loadBackend } from './backends/index.js';
 import { checkKeeps } from './cells.js';
 import { chooseBackend } from './config/choose-backend.js';
@@ -41,6 +42,8 @@ interface Unplaced {
   workspace?: string | undefined;
   /** `none` is the default of every backend that isolates. */
   network?: 'none' | 'open' | undefined;
+  /** GPUs of this machine: `true` for all, how many, or the ids of some. */
+  gpu?: GpuRequest | undefined;
 }
 
 /** The same, for reading: every backend's options at once, which its own schema checks. */

@@ -74,6 +74,7 @@ function checkUnpooled({ pool }: SandboxOptions): void {
 const trial: SandboxOptions = {
   network: 'none',
   limits: {},
+  gpu: false,
   readOnly: [],
   readWrite: [],
   env: {},

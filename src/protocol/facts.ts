@@ -102,6 +102,11 @@ const definitions = {
       ? 'Commands cannot make files that run with the rights of their owner or group.'
       : 'Commands can make files that run outside with the rights of their owner or group.',
   ),
+  devices: fact({ gpus: z.array(z.string()) }, ({ gpus }, enforced) =>
+    enforced
+      ? 'None of the machine but those that harm nobody, such as null and random.'
+      : `GPUs: ${gpus.join(', ')}. Commands reach their driver in the kernel of the machine. Nothing limits the memory and the time of a GPU, and others may use the same one.`,
+  ),
   memory: fact({ ...limit }, (values) => {
     const sentence = sayLimit(values, 'bytes');
     return values.by === 'watch'

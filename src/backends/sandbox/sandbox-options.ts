@@ -2,6 +2,7 @@
 import { totalmem } from 'node:os';
 import { z } from 'zod';
 import { environmentSchema } from '../../protocol/actions/common.js';
+import { gpuOption } from '../gpu-option.js';
 
 const absolutePath = z.string().regex(/^\/[^\0]*$/, 'must be an absolute path');
 
@@ -26,6 +27,8 @@ export const sandboxOptions = {
   /** `open` or `host`: the network of this machine, without isolation. */
   network: z.enum(['none', 'open', 'host']).default('none'),
   limits: limitsSchema.default({}),
+  /** NVIDIA GPUs of this machine: `true` for all, how many, or the ids of some as nvidia-smi shows them. */
+  gpu: gpuOption,
   /** Paths of this machine that the cell sees at the same place. */
   readOnly: z.array(absolutePath).default([]),
   readWrite: z.array(absolutePath).default([]),

@@ -13,6 +13,8 @@ import { explain, findBubblewrap, findObstacle } from '../../cell/launchers/bubb
 import type { CellExecutor } from '../../cell/plugins/plugin-cell.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
 import { handsGroupDown, openWorkspace } from '../workspace.js';
+import { giveGpu } from './gpu/give-gpu.js';
+import type { GpuRoots } from './gpu/gpu-roots.js';
 import { pythonEnvironment } from './python-environment.js';
 import { type SandboxOptions, withDefaults } from './sandbox-options.js';
 
@@ -21,8 +23,10 @@ export type SandboxCell = Omit<Cell, 'id' | 'executor'> & {
   readonly launcher: BubblewrapLauncher;
 };
 
-export async function startSandbox(options: SandboxOptions): Promise<SandboxCell> {
-  const { env, rootfs } = options;
+/** `gpuRoots`: where to look for GPUs. Default: on this machine. */
+export async function startSandbox(options: SandboxOptions, gpuRoots?: GpuRoots): Promise<SandboxCell> {
+  const { env } = options;
+  const rootfs = options.rootfs === undefined ? undefined : existing(options.rootfs);
   const network = options.network === 'none' ? 'none' : 'host';
   const limits = withDefaults(options.limits);
   const python =
@@ -31,8 +35,9 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxCell
       : pythonEnvironment(options.python, env.PATH ?? cellEnvironment.PATH ?? '');
   const readOnly = [...options.readOnly, ...(python?.directories ?? [])].map(existing);
   const readWrite = options.readWrite.map(existing);
+  const { gpus, devices, files, driverInfo, ...gpu } = giveGpu(options.gpu, { rootfs, roots: gpuRoots });
   const workspace = openWorkspace(options.workspace);
-  const environment = { ...cellEnvironment, ...env, ...python?.variables };
+  const environment = gpu.environment({ ...cellEnvironment, ...env, ...python?.variables });
   const setgidFiles = handsGroupDown(workspace.path);
   let launcher: BubblewrapLauncher | undefined;
   let spare: SpareShell | undefined;
@@ -42,7 +47,10 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxCell
       workspace: workspace.path,
       environment,
       network,
-      rootfs: rootfs === undefined ? undefined : existing(rootfs),
+      rootfs,
+      devices,
+      files,
+      driverInfo,
       readOnly,
       readWrite,
       hidden: ownBelow([
@@ -65,6 +73,7 @@ export async function startSandbox(options: SandboxOptions): Promise<SandboxCell
       readWrite,
       isTemporary: workspace.isTemporary,
       setgidFiles,
+      gpus,
     });
     const executor = createExecutor(launcher, { spare });
     let stopping = false;

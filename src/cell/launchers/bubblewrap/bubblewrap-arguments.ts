@@ -3,6 +3,12 @@ import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { cellUser, exchangeInside, nodeInside, terminalInside, workspaceInside } from './layout.js';
 
+/** A path of this machine, and where the cell sees it. */
+export interface Bind {
+  readonly source: string;
+  readonly inside: string;
+}
+
 export interface MountOptions {
   /** The caller's directory that the cell sees as its workspace. */
   readonly workspace: string;
@@ -21,6 +27,12 @@ export interface MountOptions {
   /** Host paths that the cell sees at the same place. */
   readonly readOnly: readonly string[];
   readonly readWrite: readonly string[];
+  /** Device nodes besides those that every cell has. */
+  readonly devices?: readonly Bind[] | undefined;
+  /** Files that the cell reads at another place than this machine. */
+  readonly files?: readonly Bind[] | undefined;
+  /** All that is shown below `/proc/driver`; without it, what this machine has there. */
+  readonly driverInfo?: readonly Bind[] | undefined;
   /** Directories inside that are shown empty, because of what they hold on this machine. */
   readonly hidden: readonly string[];
   /** Size of each of the cell's memory file systems; half of the machine's memory without one. */
@@ -47,11 +59,13 @@ export function bubblewrapArguments(options: MountOptions, descriptors: Descript
     '--ro-bind',
     '/proc/sys',
     '/proc/sys',
+    ...drivers(options),
     '--dev',
     '/dev',
     '--dev-bind',
     options.terminal,
     terminalInside,
+    ...(options.devices ?? []).flatMap(({ source, inside }) => ['--dev-bind', source, inside]),
     ...scratch(options, '/dev/shm'),
     '--remount-ro',
     '/dev',
@@ -68,6 +82,7 @@ export function bubblewrapArguments(options: MountOptions, descriptors: Descript
     exchangeInside,
     ...options.controlMounts,
     ...ownNode(options),
+    ...readable(options.files),
     '--remount-ro',
     '/',
     '--chdir',
@@ -95,6 +110,16 @@ function isolation({ network, ipc }: MountOptions): string[] {
     '--cap-drop',
     'ALL',
   ];
+}
+
+/** Some drivers take orders there from whoever is root outside, whatever capabilities that has. */
+function drivers({ driverInfo }: MountOptions): string[] {
+  if (driverInfo === undefined) return [];
+  return ['--tmpfs', '/proc/driver', ...readable(driverInfo), '--remount-ro', '/proc/driver'];
+}
+
+function readable(binds: readonly Bind[] = []): string[] {
+  return binds.flatMap(({ source, inside }) => ['--ro-bind', source, inside]);
 }
 
 function system({ rootfs, etc }: MountOptions): string[] {

@@ -9,6 +9,7 @@ import { closeEnd, openPair, type Referenced } from '../pty.js';
 import { makeFleeting } from '../scratch.js';
 import type { SeccompOptions } from '../seccomp/index.js';
 import { bashInside } from './bash-relay.js';
+import type { MountOptions } from './bubblewrap-arguments.js';
 import { CellProcesses } from './cell-processes.js';
 import { connectInside, connectTo } from './connect-inside.js';
 import { makeControl } from './control-directory.js';
@@ -19,7 +20,7 @@ import { sweepOrphans } from './orphans.js';
 import { startCell } from './running-cell.js';
 import { Starter } from './starter.js';
 
-export interface BubblewrapOptions {
+export interface BubblewrapOptions extends Pick<MountOptions, 'devices' | 'files' | 'driverInfo'> {
   /** Path of bubblewrap. */
   readonly program: string;
   readonly workspace: string;

@@ -26,6 +26,9 @@ export const socketsInside = '/tmp';
 /** This side's own Node, wherever it lies here. */
 export const nodeInside = '/run/workcell-node';
 
+/** Files of the driver of a GPU that the cell does not see anyway. */
+export const gpuInside = '/run/workcell-gpu';
+
 /** The terminal that the cell was started with; it serves one program, directly. */
 export const terminalInside = '/dev/console';
 

@@ -17,6 +17,8 @@ export interface FactsOptions {
   readonly isTemporary: boolean;
   /** The filter lets set-group-id files be made. */
   readonly setgidFiles: boolean;
+  /** Ids of the GPUs that the cell has. */
+  readonly gpus: readonly string[];
 }
 
 export function readIsolation(options: FactsOptions): Isolation {
@@ -35,6 +37,7 @@ export function readIsolation(options: FactsOptions): Isolation {
       { code: 'workspace-size', enforced: false, values: {} },
       { code: 'hard-links', enforced: isTemporary && readWrite.length === 0, values: {} },
       { code: 'set-id-files', enforced: !options.setgidFiles, values: {} },
+      { code: 'devices', enforced: options.gpus.length === 0, values: { gpus: [...options.gpus] } },
       ...limitFacts(options.limits, options.enforcement),
     ],
   };

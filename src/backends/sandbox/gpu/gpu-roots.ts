@@ -1,0 +1,30 @@
+/** Where the driver of NVIDIA cards leaves its traces on a machine. */
+
+export interface GpuRoots {
+  readonly dev: string;
+  readonly proc: string;
+  /** The cache of the dynamic linker. */
+  readonly linkerCache: string;
+  /** Directories with libraries of the driver that the cache need not know. */
+  readonly libraries: readonly string[];
+  /** Directories with its tools. */
+  readonly programs: readonly string[];
+  /** Directories that every cell sees that has no root file system of its own. */
+  readonly shown: readonly string[];
+}
+
+export const machineRoots: GpuRoots = {
+  dev: '/dev',
+  proc: '/proc',
+  linkerCache: '/etc/ld.so.cache',
+  libraries: [
+    '/usr/local/nvidia/lib64',
+    '/usr/local/nvidia/lib',
+    '/usr/lib64/nvidia',
+    '/usr/lib64',
+    '/usr/lib',
+    '/run/opengl-driver/lib',
+  ],
+  programs: ['/usr/bin', '/usr/local/bin', '/usr/local/nvidia/bin', '/run/current-system/sw/bin', '/opt/bin'],
+  shown: ['/usr', '/opt', '/lib', '/lib32', '/lib64'],
+};

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import type { GpuRequest } from '../../src/backends/gpu-option.js';
+import type { SandboxOptions } from '../../src/backends/sandbox/sandbox-options.js';
+import { startSandbox } from '../../src/backends/sandbox/start-sandbox.js';
+import sandbox from '../../src/backends/sandbox.js';
+import { createRuntime } from '../../src/index.js';
+import { findFact, isEnforced, parseAction } from '../../src/protocol/index.js';
+import { type FakeMachine, fakeMachine, ids } from './sandbox/gpu/fake-machine.js';
+
+/** A real cell on a machine whose cards are made up. */
+async function start(gpu: GpuRequest, { roots }: FakeMachine) {
+  const { executor, isolation, stop } = await startSandbox(
+    sandbox.options.parse({ gpu }) as SandboxOptions,
+    roots,
+  );
+  const run = async (command: string) => {
+    const observation = await executor.execute(parseAction({ action: 'run', command }));
+    return (observation as { output: string }).output;
+  };
+  return { isolation, run, [Symbol.asyncDispose]: stop };
+}
+
+test('a cell has the cards it was given and no other, and cannot steer their driver', async () => {
+  using machine = fakeMachine();
+  await using cell = await start([0], machine);
+  // The node of this card is that of /dev/zero.
+  const seen = await cell.run(
+    'head -c 2 /dev/nvidia5 | od -An -tx1; ls /dev | grep nvidia; nvidia-smi; grep -h UUID /proc/driver/nvidia/gpus/*/information; ls -1 /proc/driver/nvidia',
+  );
+  expect(seen.split('\n').map((line) => line.trim())).toEqual([
+    '00 00',
+    'nvidia-uvm',
+    'nvidia5',
+    'nvidiactl',
+    `seen: ${ids.first} 0`,
+    expect.stringMatching(new RegExp(`^GPU UUID:.*${ids.first}$`)),
+    'gpus',
+    'params',
+    'version',
+    '',
+  ]);
+  const written = await cell.run(
+    'echo x >/proc/driver/nvidia/params; touch /proc/driver/x /dev/nvidia3 /run/workcell-gpu/lib/x; echo x >/run/workcell-gpu/lib/libcuda.so.1',
+  );
+  expect(written.match(/Read-only file system/g)).toHaveLength(5);
+  expect(isEnforced(cell.isolation, 'devices')).toBe(false);
+  expect(findFact(cell.isolation, 'devices')?.values).toEqual({ gpus: [ids.first] });
+});
+
+test('a cell without one sees nothing of the cards of its machine', async () => {
+  using machine = fakeMachine();
+  await using cell = await start(false, machine);
+  const seen = await cell.run(
+    'ls /dev | grep -c nvidia; ls -A /proc/driver | wc -l; env | grep -c NVIDIA; ls /run/workcell-gpu',
+  );
+  expect(seen).toMatch(/^0\n0\n0\n.*No such file/);
+  expect(isEnforced(cell.isolation, 'devices')).toBe(true);
+});
+
+test.each(['cli', 'local', 'remote'])(
+  'backend %s, which cannot give any, refuses by name',
+  async (backend) => {
+    const starting = createRuntime({ config: false, backend, gpu: true } as never);
+    await expect(starting).rejects.toMatchObject({
+      code: 'invalid-config',
+      message: expect.stringContaining('"gpu"'),
+    });
+  },
+);
