@@ -39,22 +39,26 @@ describe('bad input has an error of its own', () => {
     expect(error.message).toMatch(/^"Not One" is not the name of an image.*debian:bookworm/);
   });
 
-  test.each(['/nowhere/at/all:/mnt', 'x', '/etc:relative', '/var/run/docker.sock:/s'])(
-    'a volume that cannot be mounted: %s',
-    async (volume) => {
-      const error = await refusal(createRuntime({ ...cell, volumes: [volume] }), 'invalid-config');
-      expect(error.message).toContain(volume);
-    },
-  );
+  test.each([
+    '/nowhere/at/all:/mnt',
+    '/nowhere/nvidia/gpu:/mnt',
+    'x',
+    '/etc:relative',
+    '/var/run/docker.sock:/s',
+  ])('a volume that cannot be mounted: %s', async (volume) => {
+    const error = await refusal(createRuntime({ ...cell, volumes: [volume] }), 'invalid-config');
+    expect(error.message).toContain(volume);
+    expect(error.message).not.toContain('GPU');
+  });
 
   test('an OCI runtime that the engine does not know', async () => {
     const error = await refusal(createRuntime({ ...cell, ociRuntime: 'quantum' }), 'invalid-config');
     expect(error.message).toContain('quantum');
   });
 
-  test('a GPU where there is none', async () => {
-    const error = await refusal(createRuntime({ ...cell, gpu: true }), 'invalid-config');
-    expect(error.message).toContain('GPU');
+  test.each([[true], [2], [['0', 1]]])('a GPU where there is none: %j', async (gpu) => {
+    const error = await refusal(createRuntime({ ...cell, gpu }), 'invalid-config');
+    expect(error.message).toMatch(/No GPU can be given.*Container Toolkit/);
   });
 
   test('a port of a cell without a network', async () => {

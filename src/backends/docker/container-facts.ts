@@ -37,6 +37,7 @@ export function readIsolation(parts: FactsOptions): Isolation {
       { code: 'hard-links', enforced: isFresh(options), values: {} },
       // gVisor has no filter before it.
       { code: 'set-id-files', enforced: !isGvisor && !parts.setgidFiles, values: {} },
+      deviceFact(options),
       ...limitFacts(options, isGvisor),
       ...userLimitFacts(user.isOwn, isGvisor),
     ],
@@ -81,6 +82,16 @@ function filesFact({ writableSystem, volumes }: DockerOptions): Fact {
     code: 'files',
     enforced: true,
     values: { system: writableSystem ? 'copy' : 'read-only', writable: [...volumes] },
+  };
+}
+
+function deviceFact({ gpu }: DockerOptions): Fact {
+  if (gpu === false) return { code: 'devices', enforced: true, values: { gpus: [] } };
+  const ids = gpu === true ? ['all'] : [`any ${gpu}`];
+  return {
+    code: 'devices',
+    enforced: false,
+    values: { gpus: typeof gpu === 'object' ? gpu.map(String) : ids },
   };
 }
 

@@ -4,6 +4,7 @@ import { ownBelow } from '../../base/own-below.js';
 import { processorList } from '../../cell/launchers/limits/processors.js';
 import type { CellSettings } from '../../cell/server/serve-cell.js';
 import type { ContainerDescription, Mount } from '../engines/docker-client.js';
+import type { GpuRequest } from '../gpu-option.js';
 import { bundleMount, type ExecutorBundle } from '../images/bundle/executor-bundle.js';
 import type { ShippedPlugins } from '../shipped-plugins.js';
 import { type DockerOptions, userLimits, withDefaults } from './docker-options.js';
@@ -185,16 +186,17 @@ export function describeContainer(parts: ContainerParts): ContainerDescription {
         ...options.volumes.map((volume, index) => toMount(volume, `${parts.overlays}/${index}`)),
       ],
       ...(options.ociRuntime !== undefined && { Runtime: options.ociRuntime }),
-      ...(options.gpu !== false && {
-        DeviceRequests: [
-          options.gpu === true
-            ? { Driver: '', Count: -1, Capabilities: [['gpu']] }
-            : { Driver: '', DeviceIDs: options.gpu, Capabilities: [['gpu']] },
-        ],
-      }),
+      ...(options.gpu !== false && { DeviceRequests: [deviceRequest(options.gpu)] }),
       LogConfig: { Type: 'json-file', Config: { 'max-size': '1m', 'max-file': '1' } },
     },
   };
+}
+
+/** The engine gives it to the runtime that its machine has for cards, whoever made those. */
+export function deviceRequest(gpu: Exclude<GpuRequest, false>): Readonly<Record<string, unknown>> {
+  const common = { Driver: '', Capabilities: [['gpu']] };
+  if (typeof gpu === 'object') return { ...common, DeviceIDs: gpu.map(String) };
+  return { ...common, Count: gpu === true ? -1 : gpu };
 }
 
 /** Over what this side works with, where the cell would see it. */

@@ -93,10 +93,10 @@ const causes: readonly Cause[] = [
       `The engine knows no OCI runtime "${ociRuntime}". Register it in the engine's daemon.json; docker info lists those it has.`,
   },
   {
-    pattern: /could not select device driver|nvidia|gpu/i,
+    pattern: /could not select device driver|nvidia-(?:container|ctk)|nvidia\.com\/gpu|\bcdi device/i,
     code: 'invalid-config',
     explain: (_, reason) =>
-      `No GPU can be given to the cell: ${reason}. Install the NVIDIA Container Toolkit, or leave gpu out.`,
+      `No GPU can be given to the cell: ${reason}. Install the NVIDIA Container Toolkit on the engine's machine (docker run --gpus all must work there), or leave gpu out.`,
   },
   {
     pattern:

@@ -2,6 +2,7 @@
 import { totalmem } from 'node:os';
 import { z } from 'zod';
 import { environmentSchema } from '../../protocol/actions/common.js';
+import { gpuOption } from '../gpu-option.js';
 
 const limitsSchema = z.strictObject({
   /** Default: three quarters of the machine's memory. */
@@ -39,8 +40,8 @@ export const dockerOptions = {
     .array(z.strictObject({ container: port, host: z.int().min(0).max(65_535).default(0) }))
     .default([]),
   limits: limitsSchema.default({}),
-  /** `true` for all, or the ids of some. */
-  gpu: z.union([z.boolean(), z.array(z.string().min(1)).min(1)]).default(false),
+  /** GPUs of the engine's machine: `true` for all, how many, or the ids of some. */
+  gpu: gpuOption,
   /** The user that runs commands, `uid` or `uid:gid`. Default: the owner of the workspace. */
   user: z
     .string()
