@@ -6,6 +6,9 @@ import { type LogLevel, logLevels } from '../protocol/config.js';
 export interface CellOptions {
   backend?: string;
   workspace?: string;
+  gpu?: true;
+  gpuCount?: number;
+  gpuId?: string[];
   minIsolation?: string;
   minFact?: string[];
   config?: string | false;
@@ -28,6 +31,15 @@ export function withCellOptions(command: Command, { workspace = true } = {}): Co
         'refuse to start without this fact, such as memory; may be repeated',
         collect,
       )
+      .addOption(new Option('--gpu', 'give the cell all GPUs of the machine').conflicts('gpuCount'))
+      .addOption(
+        new Option('--gpu-count <number>', 'give it so many of them').argParser(Number).conflicts('gpuId'),
+      )
+      .addOption(
+        new Option('--gpu-id <id>', 'give it this one, as nvidia-smi shows it; may be repeated')
+          .argParser(collect)
+          .conflicts('gpu'),
+      )
       .option('--keep-alive', 'leave the cell running at the end and print its id')
       .option('--attach <id>', 'work in a kept cell, and leave it running'),
   )
@@ -38,6 +50,11 @@ export function withCellOptions(command: Command, { workspace = true } = {}): Co
         'what is logged to standard error (default: that of the configuration)',
       ).choices(logLevels),
     );
+}
+
+/** What was asked of GPUs, as backends take it. */
+export function gpuGiven({ gpu, gpuCount, gpuId }: CellOptions): true | number | string[] | undefined {
+  return gpu ?? gpuCount ?? gpuId;
 }
 
 export function withConfigOption(command: Command): Command {

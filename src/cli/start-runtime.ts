@@ -3,7 +3,7 @@ import type { CellPlace } from '../cells.js';
 import type { AttachRuntimeOptions, CreateRuntimeOptions, Runtime, StatusUpdate } from '../index.js';
 import type { Config } from '../protocol/config.js';
 import type { PolicyOptions } from '../runtime/security/index.js';
-import type { CellOptions } from './cell-options.js';
+import { type CellOptions, gpuGiven } from './cell-options.js';
 import { createLog, type Log, loggerOf } from './cli-log.js';
 import { Progress } from './start-progress.js';
 
@@ -77,8 +77,10 @@ async function create(options: CellOptions, common: Common): Promise<Runtime> {
   const { createRuntime } = await import('../create-runtime.js');
   const { givenBackendOptions } = await import('./backend-options.js');
   const { backend, workspace, keepAlive } = options;
+  const gpu = gpuGiven(options);
   return createRuntime({
     ...(await givenBackendOptions(backend, options as Record<string, unknown>)),
+    ...(gpu !== undefined && { gpu }),
     // The configuration checks what was typed, and says what is accepted.
     backend,
     minIsolation: demandGiven(options),
@@ -109,7 +111,11 @@ function demandGiven({ minIsolation: tier, minFact: facts }: CellOptions) {
 async function refuseShape(options: CellOptions): Promise<void> {
   const { givenBackendOptions } = await import('./backend-options.js');
   const given = await givenBackendOptions(options.backend, options as Record<string, unknown>);
-  const names = [...(options.workspace === undefined ? [] : ['workspace']), ...Object.keys(given)];
+  const names = [
+    ...(options.workspace === undefined ? [] : ['workspace']),
+    ...(gpuGiven(options) === undefined ? [] : ['gpu']),
+    ...Object.keys(given),
+  ];
   const place = await placeGiven(options);
   const name = names.find((option) => !Object.hasOwn(place, option) && option !== 'keepAlive');
   if (name === undefined) return;

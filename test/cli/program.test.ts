@@ -65,6 +65,9 @@ describe('doctor', () => {
     expect(report.backends.cli).toMatchObject({ available: true, tier: 'none' });
     expect(report.programs).toMatchObject({ bash: expect.stringMatching(/^\d/) });
     expect(report.node).toBe(process.version);
+    const { driver, cards, obstacle } = report.gpu;
+    expect(cards).toBeInstanceOf(Array);
+    if (driver === null) expect(obstacle).toContain('no NVIDIA card');
     expect(exitCode).toBe(0);
   });
 

@@ -56,6 +56,7 @@ async function doctor(options: DoctorOptions): Promise<void> {
     platform: `${process.platform} ${process.arch}`,
     programs: found,
     packages,
+    gpu: await findGpus(),
     backends,
   };
   process.stdout.write(options.json ? `${JSON.stringify(report)}\n` : describe(report));
@@ -104,7 +105,33 @@ interface Report {
   programs: Record<string, string | null>;
   /** Whether each optional package is installed. */
   packages: Record<string, boolean>;
+  /** NVIDIA cards that a cell can be given here. */
+  gpu: Gpus;
   backends: Record<string, Probe>;
+}
+
+interface Gpus {
+  /** Of the driver; null without one. */
+  driver: string | null;
+  cards: { index: number; id: string | null; model: string | null }[];
+  /** Why no cell can be given one; null when it can. */
+  obstacle: string | null;
+}
+
+async function findGpus(): Promise<Gpus> {
+  const { findCards } = await import('../../backends/sandbox/gpu/cards.js');
+  const { giveGpu } = await import('../../backends/sandbox/gpu/give-gpu.js');
+  const { version, cards } = findCards();
+  const found = {
+    driver: version ?? null,
+    cards: cards.map(({ index, uuid, model }) => ({ index, id: uuid ?? null, model: model ?? null })),
+  };
+  try {
+    giveGpu(true);
+    return { ...found, obstacle: null };
+  } catch (error) {
+    return { ...found, obstacle: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 /** Those of this package, those that your configuration names, and the one that was typed. */
@@ -162,7 +189,7 @@ async function versionOf(name: string): Promise<string | null> {
   }
 }
 
-function describe({ node, platform, programs: found, packages, backends }: Report): string {
+function describe({ node, platform, programs: found, packages, gpu, backends }: Report): string {
   const backendRows = Object.entries(backends).map(([name, { available, tier, summary }]) => [
     name,
     available ? 'yes' : 'no',
@@ -192,9 +219,27 @@ function describe({ node, platform, programs: found, packages, backends }: Repor
       styleOf,
     ),
     '',
+    ...describeGpus(gpu),
+    '',
     formatTable(['OPTIONAL PACKAGE', 'INSTALLED', 'USED FOR'], packageRows, styleOf),
     '',
   ].join('\n');
+}
+
+/** On a machine without a card there is nothing to mend. */
+function describeGpus({ driver, cards, obstacle }: Gpus): string[] {
+  if (cards.length === 0 && driver === null) return ['GPU: none found (NVIDIA).'];
+  const rows = cards.map(({ index, id, model }) => [
+    String(index),
+    obstacle === null ? 'yes' : 'no',
+    model ?? '-',
+    id ?? '-',
+    driver ?? '-',
+  ]);
+  return [
+    formatTable(['GPU', 'FOR CELLS', 'MODEL', 'ID', 'DRIVER'], rows, styleOf),
+    ...(obstacle === null ? [] : [`  ${obstacle}`]),
+  ];
 }
 
 function styleOf(cell: string): (text: string) => string {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type ExecutorOptions, executorCommand as plainCommand } from '../../cell/server/executor-command.js';
 import { type AlsoOptions, addTools, mountsOf, withAlso } from '../also.js';
-import { type CellOptions, withCellOptions } from '../cell-options.js';
+import { type CellOptions, gpuGiven, withCellOptions } from '../cell-options.js';
 import { exposureOf } from '../server-options.js';
 import { type TrustedOptions, takeTrusted, withTrustedOptions } from '../trusted-options.js';
 
@@ -24,7 +24,7 @@ export function executorCommand(): Command {
 
 async function serve(options: Options): Promise<void> {
   const { backend, attach, guard, secret, also } = options;
-  const ofCell = [backend, attach, guard].some((given) => given !== undefined);
+  const ofCell = [backend, attach, guard, gpuGiven(options)].some((given) => given !== undefined);
   if (ofCell || secret.length > 0 || also.length > 0) return serveCell(options);
   const { serveThisMachine } = await import('../../cell/server/executor-command.js');
   const { createLog } = await import('../cli-log.js');
