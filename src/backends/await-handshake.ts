@@ -1,7 +1,7 @@
 /**
  * The trusted end of the boot protocol (`src/cell/server/boot-protocol.ts`): waits for the handshake of a new program.
  */
-import { type Handshake, handshakeSchema } from '../cell/server/boot-protocol.js';
+import { type Handshake, handshakeMark, handshakeSchema } from '../cell/server/boot-protocol.js';
 import { WorkcellError } from '../protocol/index.js';
 
 const keptLines = 20;
@@ -13,7 +13,7 @@ export type Ready = Extract<Handshake, { ready: true }>;
 export interface Booting {
   /** What starts, as the subject of a sentence. */
   readonly who: string;
-  /** Its first line; undefined when it ended without one. */
+  /** The handshake as JSON; undefined when it ended without one. */
   readonly said: Promise<string | undefined>;
   /** How it ended, in words. */
   readonly ended: Promise<string>;
@@ -43,11 +43,15 @@ export async function awaitHandshake(booting: Booting): Promise<Ready> {
 export class LogTail {
   readonly lines: string[] = [];
   onLine: (line: string) => void = () => {};
-  readonly take = eachLine((line) => {
+  /** Takes text in pieces. */
+  readonly take = eachLine((line) => this.add(line));
+
+  add(given: string): void {
+    const line = given.slice(0, longestLine);
     this.lines.push(line);
     if (this.lines.length > keptLines) this.lines.shift();
     this.onLine(line);
-  });
+  }
 
   /** As the end of a message. */
   quote(): string {
@@ -55,9 +59,12 @@ export class LogTail {
   }
 }
 
-/** Calls back with the first line of what comes in pieces. */
-export function firstLine(deliver: (line: string) => void): (text: string) => void {
-  return eachLine(deliver, longestHandshake);
+/** Takes standard output in pieces and calls back with the handshake in it. All else goes to the log. */
+export function findHandshake(deliver: (json: string) => void, log: LogTail): (text: string) => void {
+  return eachLine((line) => {
+    if (line.startsWith(handshakeMark)) deliver(line.slice(handshakeMark.length));
+    else if (line !== '') log.add(line);
+  }, longestHandshake);
 }
 
 /** Takes text in pieces and gives its lines, none of them longer than a line should be. */

@@ -4,7 +4,7 @@ import { closeSync, openSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { inheritedEnvironment } from '../base/hidden-variables.js';
 import { fromInput } from '../cell/server/boot-protocol.js';
-import { awaitHandshake, firstLine, LogTail, type Ready } from './await-handshake.js';
+import { awaitHandshake, findHandshake, LogTail, type Ready } from './await-handshake.js';
 
 const startMs = 30_000;
 const endMs = 10_000;
@@ -59,7 +59,7 @@ function follow(child: ChildProcess, who: string, { lasts }: { lasts: boolean })
   });
   const exited = Promise.race([failed, ended]);
   const said = new Promise<string | undefined>((resolve) => {
-    output.setEncoding('utf8').on('data', firstLine(resolve));
+    output.setEncoding('utf8').on('data', findHandshake(resolve, log));
     output.once('close', () => resolve(undefined));
   });
   // An idle server must not keep the process that started it from ending.

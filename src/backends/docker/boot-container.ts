@@ -2,7 +2,7 @@
 import type { Duplex } from 'node:stream';
 import type { KernelReport } from '../../cell/server/boot-protocol.js';
 import { WorkcellError } from '../../protocol/index.js';
-import { awaitHandshake, firstLine, LogTail } from '../await-handshake.js';
+import { awaitHandshake, findHandshake, LogTail } from '../await-handshake.js';
 import { demultiplex } from '../engines/demultiplex.js';
 import type { Container } from '../engines/docker-client.js';
 import type { Engine } from '../engines/docker-engine.js';
@@ -31,7 +31,7 @@ export async function bootContainer(
   const ended = Promise.race([awaitEnd(engine, container), awaitSilence(engine, stream)]);
   ended.catch(() => {});
   const said = new Promise<string>((resolve) => {
-    streams.setEncoding('utf8').on('data', firstLine(resolve));
+    streams.setEncoding('utf8').on('data', findHandshake(resolve, log));
     streams.on('error', () => {});
   });
   await container.start();

@@ -1,12 +1,14 @@
 /**
  * The one boot protocol of every program that serves executors: settings in, handshake out. It reads its settings from a
  * file or from the first line of its standard input, so that no secret stands in an argument or the environment, and says in
- * one line on standard output that it listens, or why it does not. So whatever can run a program somewhere can start it.
+ * one marked line on standard output that it listens, or why it does not. So whatever can run a program somewhere can
+ * start it. All else on standard output belongs to the log.
  */
 import { readFileSync, readSync, writeSync } from 'node:fs';
 import * as z from 'zod';
 import { errorSchema } from '../../protocol/error-body.js';
 import { keepHeapSmall } from './small-heap.js';
+import { printToLog } from './standard-streams.js';
 import { startError } from './start-error.js';
 
 const standardInput = 0;
@@ -14,6 +16,9 @@ const standardOutput = 1;
 
 /** In place of a file: the settings are the first line of standard input, which stays open. */
 export const fromInput = '-';
+
+/** What the line of the handshake begins with: plugins and the way to the program may print, too. */
+export const handshakeMark = 'workcell-handshake ';
 
 /** What the kernel says of the program itself, before any command ran. */
 const kernelSchema = z.object({
@@ -43,6 +48,7 @@ export async function boot<Settings>(
   // A starter that went away before it said what to serve wants nothing any more.
   if (text === '') process.exit(0);
   keepHeapSmall();
+  printToLog();
   try {
     say({ ready: true, ...(await serve(schema.parse(JSON.parse(text)))) });
   } catch (error) {
@@ -68,7 +74,7 @@ function readLine(): string {
   }
 }
 
-/** Its one line; a stream for it would have to be loaded first. */
+/** A line of its own whatever stands before it. Written directly: a stream for it would have to be loaded first. */
 function say(handshake: Handshake): void {
-  writeSync(standardOutput, `${JSON.stringify(handshake)}\n`);
+  writeSync(standardOutput, `\n${handshakeMark}${JSON.stringify(handshake)}\n`);
 }

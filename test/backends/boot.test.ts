@@ -1,0 +1,80 @@
+/** The boot protocol, between what plugins and programs on the way print. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { findHandshake, LogTail } from '../../src/backends/await-handshake.js';
+import { executorCommand } from '../../src/backends/executor-program.js';
+import { startProgram } from '../../src/backends/server-process.js';
+import { fromInput, handshakeMark } from '../../src/cell/server/boot-protocol.js';
+import { defineAction } from '../../src/protocol/index.js';
+import { connectExecutor } from '../../src/runtime/client/http-executor.js';
+import { refusal } from '../../src/testing/contract/given.js';
+
+const print = defineAction('print', { summary: 'Prints.', input: {}, kinds: {}, output: {} });
+
+test('a program whose plugins print says that it listens, and goes on when nobody reads what they print', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'boot-'));
+  const [program = '', ...words] = executorCommand();
+  const child = spawn(program, [...words, 'cell', fromInput], { stdio: 'pipe' });
+  try {
+    const plugin = fileURLToPath(new URL('../fixtures/printing-plugin.mjs', import.meta.url));
+    const socketPath = join(directory, 'socket');
+    const settings = {
+      id: 'printing',
+      socketPath,
+      workspace: directory,
+      env: {},
+      keepAlive: true,
+      plugins: [plugin],
+    };
+    let printed = '';
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      printed += text;
+    });
+    const log = new LogTail();
+    const said = new Promise<string>((resolve) =>
+      child.stdout.setEncoding('utf8').on('data', findHandshake(resolve, log)),
+    );
+    child.stdin.write(`${JSON.stringify(settings)}\n`);
+    expect(JSON.parse(await said)).toMatchObject({ ready: true });
+    // Its starter goes away: first with what it read of the output, then with the log.
+    child.stdout.destroy();
+    const { executor } = await connectExecutor({ socketPath }, { actions: { print } });
+    const call = () => executor.execute({ action: 'print' } as never);
+    for (let count = 0; count < 8; count++) expect(await call()).toEqual({ observation: 'print' });
+    expect(log.lines).toEqual([]);
+    for (const line of ['printed while loading', 'printed while starting', 'printed in a call'])
+      expect(printed).toContain(line);
+    child.stderr.destroy();
+    for (let count = 0; count < 8; count++) expect(await call()).toEqual({ observation: 'print' });
+    await executor.close();
+  } finally {
+    child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    rmSync(directory, { recursive: true });
+  }
+});
+
+function starting(script: string) {
+  return startProgram({ who: 'It', argv: ['sh', '-c', `read -r settings; ${script}`], directory: '/' });
+}
+
+test('the handshake is found among lines of others, which go to the log', async () => {
+  const server = starting(
+    `echo welcome; echo '{"ready":true}'; printf part; printf '\\n%s\\n' '${handshakeMark}{"ready":true}'; read -r more`,
+  );
+  expect(await server.begin({})).toEqual({ ready: true });
+  expect(server.log.lines).toEqual(['welcome', '{"ready":true}', 'part']);
+  await server.end();
+});
+
+test('a program that prints and ends has not started', async () => {
+  const server = starting('echo welcome; exit 3');
+  const { message } = await refusal(server.begin({}), 'backend-unavailable');
+  expect(message).toContain('It did not start: it exited with code 3.');
+  await server.end();
+});
