@@ -20,6 +20,7 @@ const system = [
   'test/cell/launchers/seccomp/{kernel,programs}.test.ts',
   'test/cell/launchers/uid-launcher.test.ts',
   'test/engines/**/*.test.ts',
+  'test/release/**/*.test.ts',
   'test/cell/plugins/**/*.test.ts',
   'test/runtime/tools/python-tools.test.ts',
   'test/runtime/*.test.ts',

@@ -1,9 +1,13 @@
 /** Tools and the sandbox of a runtime for the AI SDK, version 7. Its types are met by shape, so it need not be there. */
 import { posix } from 'node:path';
-import { ReadableStream, WritableStream } from 'node:stream/web';
+import { ReadableStream as NodeReadable, WritableStream as NodeWritable } from 'node:stream/web';
 import { type Runtime, WorkcellError } from '../index.js';
 import { type AgentTool, type AgentToolOptions, agentTools } from '../runtime/tools/agent-tools.js';
 import { exitCodeOf } from '../runtime/tools/exit-code.js';
+
+// The streams of a signature are the global ones, which with `lib: dom` are not those of Node.
+type Readable = ReadableStream<Uint8Array>;
+type Writable = WritableStream<Uint8Array>;
 
 type Output = Awaited<ReturnType<AgentTool['call']>>;
 
@@ -79,8 +83,8 @@ interface Command {
 /** A process that a tool of the AI SDK started in the cell. */
 export interface AiSdkProcess {
   readonly pid: number;
-  readonly stdout: ReadableStream<Uint8Array>;
-  readonly stderr: ReadableStream<Uint8Array>;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
   /** Rejects with the reason of the signal when that ended the process. */
   wait(): Promise<{ exitCode: number }>;
   kill(): Promise<void>;
@@ -128,9 +132,7 @@ export function aiSdkSandbox(runtime: Runtime) {
     return { exitCode: exitCodeOf(ending), stdout, stderr };
   }
 
-  function spawn(
-    options: Command & { stdin: true },
-  ): Promise<AiSdkProcess & { readonly stdin: WritableStream<Uint8Array> }>;
+  function spawn(options: Command & { stdin: true }): Promise<AiSdkProcess & { readonly stdin: Writable }>;
   function spawn(options: Command & { stdin?: boolean }): Promise<AiSdkProcess>;
   async function spawn({ stdin = false, ...command }: Command & { stdin?: boolean }): Promise<AiSdkProcess> {
     const { id, pid, kill, settle } = await start(command, stdin);
@@ -157,13 +159,13 @@ export function aiSdkSandbox(runtime: Runtime) {
       write: (chunk: Uint8Array) => send(chunk, false),
       close: () => send(new Uint8Array(), true),
     };
-    return Object.assign(handle, { stdin: new WritableStream<Uint8Array>(sink) });
+    return Object.assign(handle, { stdin: new NodeWritable<Uint8Array>(sink) as Writable });
   }
 
   return {
     description: `A shell and files in a cell (backend ${backend}, isolation ${isolation.tier}). The workspace is ${workspace}; relative paths start there.`,
-    readFile: ({ path, abortSignal: signal }: At) =>
-      orNull(async () => ReadableStream.from((await files.download(path, { signal })).content)),
+    readFile: ({ path, abortSignal: signal }: At): Promise<Readable | null> =>
+      orNull(async () => NodeReadable.from((await files.download(path, { signal })).content) as Readable),
     readBinaryFile,
     async readTextFile(options: At & { encoding?: string; startLine?: number; endLine?: number }) {
       const bytes = await readBinaryFile(options);
@@ -172,8 +174,9 @@ export function aiSdkSandbox(runtime: Runtime) {
       const text = new TextDecoder(encoding).decode(bytes);
       return startLine === 1 && endLine === undefined ? text : lines(text, startLine, endLine);
     },
-    writeFile: ({ path, content, abortSignal }: At & { content: AsyncIterable<Uint8Array> }) =>
-      write(path, content, abortSignal),
+    // Not every `lib: dom` says that a stream can be iterated; every stream of Node can.
+    writeFile: ({ path, content, abortSignal }: At & { content: AsyncIterable<Uint8Array> | Readable }) =>
+      write(path, content as AsyncIterable<Uint8Array>, abortSignal),
     writeBinaryFile: ({ path, content, abortSignal }: At & { content: Uint8Array }) =>
       write(path, content, abortSignal),
     writeTextFile: ({ path, content, encoding, abortSignal }: At & { content: string; encoding?: string }) =>
@@ -230,13 +233,13 @@ function lines(text: string, startLine: number, endLine?: number): string {
 
 /** Text on its way into a stream of bytes; a writer waits while the reader is slow. */
 class Outlet {
-  readonly readable: ReadableStream<Uint8Array>;
+  readonly readable: Readable;
   #controller!: ReadableStreamDefaultController<Uint8Array>;
   #resume = () => {};
   #isOpen = true;
 
   constructor() {
-    this.readable = new ReadableStream<Uint8Array>(
+    this.readable = new NodeReadable<Uint8Array>(
       {
         start: (controller) => {
           this.#controller = controller;
@@ -248,7 +251,7 @@ class Outlet {
         },
       },
       { highWaterMark: heldOutput, size: (chunk) => chunk?.byteLength ?? 0 },
-    );
+    ) as Readable;
   }
 
   write(text: string): Promise<void> | undefined {

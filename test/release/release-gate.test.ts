@@ -1,0 +1,167 @@
+/**
+ * What somebody meets who installs the package: is everything in it, do its types compile, does the first program run?
+ * `npm run release-gate` compiles everything under every combination of settings, the tests under two that have each once.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkout, markdownPages, readText } from '../house/source.js';
+import { link, type PackedProject, packedProject } from './packed-project.js';
+
+const patience = 300_000;
+const isWhole = process.env.RELEASE_GATE === 'all';
+
+let project: PackedProject;
+beforeAll(() => {
+  project = packedProject();
+}, patience);
+afterAll(() => rmSync(project.folder, { recursive: true, force: true }));
+
+describe('the package', () => {
+  test('has every file that its manifest names, and none of the sources', () => {
+    const { installed, manifest } = project;
+    const named = [
+      ...Object.values(manifest.exports).flatMap((entry) => [entry.types, entry.default]),
+      ...Object.values(manifest.bin),
+      ...['dist/cell/main.cjs', 'README.md', 'LICENSE', 'docs/README.md'],
+    ];
+    expect(named.filter((path) => !existsSync(join(installed, path)))).toEqual([]);
+    expect(readdirSync(installed).sort()).toEqual(['LICENSE', 'README.md', 'dist', 'docs', 'package.json']);
+  });
+
+  test('has all that its modules read beside them, and stays small', () => {
+    const files = (folder: string) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+        statSync(join(folder, name)).isFile(),
+      );
+    const beside = files(join(checkout, 'src')).filter((name) => !name.endsWith('.ts'));
+    const packed = files(join(project.installed, 'dist'));
+    expect(beside.filter((name) => !packed.includes(name))).toEqual([]);
+    const bytes = packed.map((name) => statSync(join(project.installed, 'dist', name)).size);
+    expect(bytes.reduce((sum, more) => sum + more)).toBeLessThan(12_000_000);
+  });
+
+  test('loads by each of its names, without any optional peer', () => {
+    const { manifest, folder } = project;
+    const names = Object.keys(manifest.exports).filter((name) => !needsPeer(name));
+    const source = names
+      .map((name) => `await import(${JSON.stringify(`workcell${name.slice(1)}`)});`)
+      .join('\n');
+    writeFileSync(join(folder, 'load.mjs'), source);
+    expect(runNode(process.execPath, 'load.mjs')).toMatchObject({ status: 0, stderr: '' });
+  });
+});
+
+/** Adapters whose signatures are in the words of a framework. */
+function needsPeer(name: string): boolean {
+  return /langchain|openai-agents/.test(name);
+}
+
+const plain = ['ES2023', 'ESNext.Disposable'];
+const dom = ['ES2022', 'DOM'];
+const every = [
+  ['nodenext', plain],
+  ['bundler', dom],
+  ['nodenext', dom],
+  ['bundler', plain],
+] as const;
+
+describe('the types', () => {
+  beforeAll(() => {
+    const { folder, manifest } = project;
+    writePrograms(join(folder, 'programs'));
+    cpSync(join(checkout, 'examples'), join(folder, 'examples'), { recursive: true });
+    const names = Object.keys(manifest.exports).map((name) => `workcell${name.slice(1)}`);
+    const source = names.map((name, index) => `export * as entry${index} from '${name}';`).join('\n');
+    writeFileSync(join(folder, 'programs/every-export.ts'), source);
+    writeFileSync(join(folder, 'programs/streams.ts'), streams);
+    link(folder, Object.keys(manifest.peerDependencies));
+  });
+
+  test.each(isWhole ? every : every.slice(0, 2))(
+    'compile under %s with %s in documented programs and examples, the declarations included',
+    (moduleResolution, lib) => {
+      const compilerOptions = {
+        target: 'es2022',
+        module: moduleResolution === 'nodenext' ? 'nodenext' : 'esnext',
+        moduleResolution,
+        lib,
+        types: ['node'],
+        strict: true,
+        noEmit: true,
+        skipLibCheck: false,
+      };
+      // The second time, only signatures that the global types have a say in.
+      const narrow = !isWhole && lib === dom;
+      const include = narrow ? ['programs/every-export.ts', 'programs/streams.ts'] : ['programs', 'examples'];
+      const config = { compilerOptions, include };
+      writeFileSync(join(project.folder, 'tsconfig.json'), JSON.stringify(config));
+      const compiler = join(checkout, 'node_modules/.bin/tsc');
+      const { stdout } = spawnSync(compiler, ['-p', project.folder], { encoding: 'utf8' });
+      // What other packages declare is theirs to mend.
+      const ours = stdout
+        .split('\n')
+        .filter((line) => /error TS/.test(line) && !/node_modules\/(?!workcell\/)/.test(line));
+      expect(ours).toEqual([]);
+    },
+    patience,
+  );
+});
+
+/** The streams of the AI SDK are the global ones, whoever declares them. */
+const streams = `
+import type { Runtime } from 'workcell';
+import { aiSdkSandbox } from 'workcell/adapters/ai-sdk';
+
+export async function copy(runtime: Runtime) {
+  const sandbox = aiSdkSandbox(runtime);
+  const content: ReadableStream<Uint8Array> | null = await sandbox.readFile({ path: 'a' });
+  if (content !== null) await sandbox.writeFile({ path: 'b', content });
+  const { stdin, stdout } = await sandbox.spawn({ command: 'cat', stdin: true });
+  const both: { writable: WritableStream<Uint8Array>; readable: ReadableStream<Uint8Array> } = {
+    writable: stdin,
+    readable: stdout,
+  };
+  return both;
+}
+`;
+
+function writePrograms(folder: string): void {
+  mkdirSync(folder);
+  for (const page of markdownPages()) {
+    const programs = [...readText(page).matchAll(/^```ts\n([\s\S]*?)^```$/gm)];
+    for (const [index, [, source]] of programs.entries())
+      writeFileSync(join(folder, `${page.replaceAll(/[/.]/g, '-')}-${index}.ts`), `${source}\nexport {};\n`);
+  }
+}
+
+/** The one that runs the tests, and the newer one that the frameworks come with. */
+const newer = join(
+  checkout,
+  `.cache/frameworks/node_modules/node-${process.platform}-${process.arch}/bin/node`,
+);
+const nodes = [process.execPath, newer].filter(existsSync);
+
+describe.each(nodes)('with %s', (node) => {
+  test("the README's first program runs as it stands", () => {
+    const [, program = ''] = /^```js\n([\s\S]*?)^```$/m.exec(readText('README.md')) ?? [];
+    const { folder } = project;
+    writeFileSync(join(folder, 'program.mjs'), program);
+    const manifest = { type: 'module', private: true, scripts: { test: 'echo all well' } };
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+    const { status, stdout, stderr } = runNode(node, 'program.mjs');
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toMatch(/all well[\s\S]*0 exit [\s\S]*\+only line/);
+  });
+
+  test('the command runs a command', () => {
+    const bin = execFileSync(node, [join(project.installed, 'dist/cli/main.js'), 'run', 'echo $((6 * 7))']);
+    expect(bin.toString()).toBe('42\n');
+  });
+});
+
+function runNode(node: string, file: string) {
+  const { status, stdout, stderr } = spawnSync(node, [file], { cwd: project.folder, encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
