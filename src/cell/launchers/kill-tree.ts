@@ -1,9 +1,13 @@
-import { ForkHold } from './fork-hold.js';
 import type { CellProcess, Launcher } from './launcher.js';
 import { withDescendants } from './process-table.js';
 
 /** A killed process is gone within this time unless the kernel itself is stuck in it. */
 const vanishMs = 5000;
+
+/** How long a cell whose processes take all processors may take to halt. */
+const haltMs = 2000;
+
+type Place = Pick<Launcher, 'processes' | 'signal' | 'whileHalted'>;
 
 /**
  * Sends a signal to the processes with the given ids, the members of the groups and sessions they lead, and all their
@@ -11,30 +15,73 @@ const vanishMs = 5000;
  * in answer to it is its own business.
  */
 export async function killTree(
-  launcher: Pick<Launcher, 'processes' | 'signal' | 'holdForks'>,
+  launcher: Place,
   roots: readonly number[],
   signal: NodeJS.Signals,
 ): Promise<void> {
-  let tree = findTree(launcher.processes(), roots);
-  launcher.signal(pidsOf(tree), signal);
-  if (signal !== 'SIGKILL') return;
-  const deadline = performance.now() + vanishMs;
-  const doomed = new Map(tree.map((entry) => [entry.pid, entry.startTicks]));
-  const forks = new ForkHold(launcher);
-  try {
-    while (tree.length > 0 && performance.now() < deadline) {
+  if (signal === 'SIGKILL') await killAll(launcher, (processes) => findTree(processes, roots));
+  else launcher.signal(pidsOf(findTree(launcher.processes(), roots)), signal);
+}
+
+/**
+ * Kills what `select` finds, with all that descends from it, until it finds nothing or the time is up. The first kill
+ * happens at once.
+ *
+ * A chain of processes that fork and end can be faster than rounds of listing and killing, for ever, and can be missing
+ * from every list. So when a round finds more, or something that ended before it could be looked at, the cell is halted
+ * for the next one, if it can be. Not before: others in the cell would notice.
+ */
+export async function killAll(
+  launcher: Place,
+  select: (processes: readonly CellProcess[]) => readonly CellProcess[],
+  withinMs = vanishMs,
+): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  const doomed = new Map<number, number>();
+  const isDoomed = (entry: CellProcess) => doomed.get(entry.pid) === entry.startTicks;
+  let left = 0;
+  let isGrowing = false;
+
+  function round(isHalted = false): void {
+    isGrowing = false;
+    const all = launcher.processes((pid) => {
+      if (!isHalted && !doomed.has(pid)) isGrowing = true;
+    });
+    // What lost its parent to the kill is still found: by its own id, or below another found one.
+    const tree = withDescendants(all, pidsOf([...select(all), ...all.filter(isDoomed)]));
+    const fresh = tree.filter((entry) => !isDoomed(entry));
+    if (doomed.size > 0 && fresh.length > 0) isGrowing = true;
+    for (const entry of fresh) doomed.set(entry.pid, entry.startTicks);
+    launcher.signal(pidsOf(fresh), 'SIGKILL');
+    left = tree.length;
+  }
+
+  round();
+  while ((left > 0 || isGrowing) && performance.now() < deadline) {
+    if (isGrowing && launcher.whileHalted !== undefined) {
+      await bounded((isLate) => launcher.whileHalted?.(() => isLate() || round(true)));
+    } else {
       await new Promise((resolve) => setImmediate(resolve));
-      const all = launcher.processes();
-      // What lost its parent to the kill is still found: by its own id, or below another found one.
-      const alive = all.filter((entry) => doomed.get(entry.pid) === entry.startTicks);
-      tree = findTree(all, [...roots, ...pidsOf(alive)]);
-      const fresh = tree.filter((entry) => doomed.get(entry.pid) !== entry.startTicks);
-      if (fresh.length > 0) forks.foundMore();
-      for (const entry of fresh) doomed.set(entry.pid, entry.startTicks);
-      launcher.signal(pidsOf(fresh), signal);
+      round();
     }
+  }
+}
+
+/** A halt that nobody waits for any more must not kill what was started since. */
+async function bounded(halt: (isLate: () => boolean) => Promise<unknown> | undefined): Promise<void> {
+  let isLate = false;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(() => {
+      isLate = true;
+      resolve();
+    }, haltMs);
+  });
+  try {
+    // A cell that has ended has nothing left to kill.
+    await Promise.race([halt(() => isLate)?.catch(() => {}), late]);
   } finally {
-    forks.release();
+    clearTimeout(timer);
   }
 }
 

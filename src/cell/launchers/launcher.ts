@@ -107,12 +107,12 @@ export interface Launcher {
   connect(place: number | string): Promise<Duplex>;
   /** A connection from inside the cell to whatever its network reaches. */
   dial(host: string, port: number): Promise<Duplex>;
-  /** Everything that runs in the cell now. */
-  processes(): CellProcess[];
+  /** Everything that runs in the cell now. `onGone`: told of what ended while it was looked at, where that shows. */
+  processes(onGone?: (pid: number) => void): CellProcess[];
   /** Sends a signal; a process that is gone already is no error. */
   signal(pids: readonly number[], signal: NodeJS.Signals): void;
-  /** Keeps everything in the cell from starting processes until you call what it returns, where that can be. */
-  readonly holdForks?: (() => () => void) | undefined;
+  /** Stops everything in the cell at one instant, calls `work` and resumes it, where that can be. Rejects when the cell ends. */
+  readonly whileHalted?: (<T>(work: () => T) => Promise<T>) | undefined;
   /** How many processes the kernel killed for want of memory, where that can be known. */
   oomKills?(): number;
   /** While all processes are stopped, where that can be: settles when they resume. */

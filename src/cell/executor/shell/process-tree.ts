@@ -1,10 +1,13 @@
 /** Which processes belong to the command that runs in a shell, and what it takes to end them. */
 import { uptime } from 'node:os';
-import { ForkHold } from '../../launchers/fork-hold.js';
+import { killAll } from '../../launchers/kill-tree.js';
 import type { CellProcess, Launcher } from '../../launchers/launcher.js';
 import { withDescendants } from '../../launchers/process-table.js';
 
 const ticksPerSecond = 100;
+
+/** A caller is answered within a second of its deadline, whatever its command does against its end. */
+const patienceMs = 700;
 
 export class ProcessTree {
   readonly #launcher: Launcher;
@@ -12,6 +15,7 @@ export class ProcessTree {
   #spared = new Set<number>();
   #backgroundPid = 0;
   #startTicks = 0;
+  #killing: Promise<void> | undefined;
 
   constructor(launcher: Launcher) {
     this.#launcher = launcher;
@@ -40,13 +44,17 @@ export class ProcessTree {
   }
 
   /** Kills what the command started, those that left the terminal or their parent included. */
-  killStarted(shellPid: number): void {
-    this.#kill((processes) => this.#startedBy(processes, shellPid));
+  killStarted(shellPid: number): Promise<void> {
+    // One at a time: a second one could outlive the command and kill what the next one starts.
+    this.#killing ??= this.#kill((processes) => this.#startedBy(processes, shellPid)).finally(() => {
+      this.#killing = undefined;
+    });
+    return this.#killing;
   }
 
   /** Kills everything that stems from the shell, the shell first, so that it takes no further step. */
-  killAll(shellPid: number): void {
-    this.#kill((processes) => withDescendants(processes, [shellPid]));
+  killAll(shellPid: number): Promise<void> {
+    return this.#kill((processes) => withDescendants(processes, [shellPid]));
   }
 
   #startedBy(processes: readonly CellProcess[], shellPid: number): CellProcess[] {
@@ -60,19 +68,9 @@ export class ProcessTree {
     );
   }
 
-  #kill(select: (processes: readonly CellProcess[]) => CellProcess[]): void {
-    const forks = new ForkHold(this.#launcher);
-    try {
-      // What is being killed may be starting more; each round leaves fewer that could.
-      for (let round = 0; round < 20; round++) {
-        const pids = select(this.#launcher.processes()).map((entry) => entry.pid);
-        if (pids.length === 0) return;
-        if (round > 0) forks.foundMore();
-        this.#launcher.signal(pids, 'SIGKILL');
-      }
-    } finally {
-      forks.release();
-    }
+  /** Kills at once; settles when all are gone, or when whoever asked has waited long enough. */
+  #kill(select: (processes: readonly CellProcess[]) => CellProcess[]): Promise<void> {
+    return killAll(this.#launcher, select, patienceMs);
   }
 }
 

@@ -119,8 +119,7 @@ export class Session {
     this.#closed = true;
     const shell = this.#shell;
     if (shell === undefined) return;
-    this.#tree.killAll(shell.pid);
-    await shell.pty.exited;
+    await Promise.all([this.#tree.killAll(shell.pid), shell.pty.exited]);
     shell.close();
   }
 
@@ -163,7 +162,7 @@ export class Session {
       throw this.#closed ? closedMeanwhile(cause) : cause;
     });
     if (!this.#closed) return shell;
-    this.#tree.killAll(shell.pid);
+    await this.#tree.killAll(shell.pid);
     shell.close();
     throw closedMeanwhile();
   }
@@ -362,8 +361,9 @@ export class Session {
     if (running.endedBy !== undefined && !running.settling) {
       // An interrupt may still be on its way to the shell; behind an empty command it no longer is.
       running.settling = true;
-      this.#tree.killStarted(shell.pid);
-      shell.send({ source: ':', before: '', after: '' });
+      void this.#tree.killStarted(shell.pid).then(() => {
+        if (this.#shell === shell) shell.send({ source: ':', before: '', after: '' });
+      });
       return;
     }
     this.#tree.commandEnded(shell.pid, report.backgroundPid);
@@ -415,13 +415,15 @@ export class Session {
 
   #interrupt(running: Running, shellPid: number): void {
     this.#tree.interrupt(shellPid);
-    const escalate = setTimeout(() => {
-      if (running.end !== undefined || running.settling) return;
-      this.#tree.killStarted(shellPid);
+    const isStuck = () => running.end === undefined && !running.settling;
+    const escalate = setTimeout(async () => {
+      if (!isStuck()) return;
+      await this.#tree.killStarted(shellPid);
+      if (!isStuck()) return;
       this.#tree.interrupt(shellPid);
       const giveUp = setTimeout(() => {
-        if (running.end === undefined && !running.settling)
-          this.#parts.launcher.signal([shellPid], 'SIGKILL');
+        // What the shell itself kept starting goes with it.
+        if (isStuck()) void this.#tree.killAll(shellPid);
       }, graceMs);
       giveUp.unref();
     }, graceMs);

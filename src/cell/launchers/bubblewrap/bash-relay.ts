@@ -1,7 +1,7 @@
 /**
  * The first process of a cell: a bash that starts the others, so that they inherit namespaces, filter and missing
  * capabilities. It reads requests, which are shell source, from its input; each runs in a process of its own, which
- * stays until the program has ended and then reports how.
+ * stays until the program has ended and then reports how. A request marked `here` runs in the first process itself.
  *
  * Descriptors: 0 requests, 3 reports. Both are pipes that it opens itself, so that what the process file system of the
  * cell tells of them has nothing of this machine.
@@ -25,6 +25,8 @@ export const bashInside = `${controlInside}/bash`;
 const scriptInside = `${controlInside}/script`;
 const setsidInside = `${controlInside}/setsid`;
 
+const haltRounds = 32;
+
 /** Reads requests until this side is gone. `setup` runs first. */
 export function relaySource(setup: string): string {
   const [requests, reports] = [`${controlInside}/${requestsFile}`, `${controlInside}/${reportsFile}`];
@@ -38,13 +40,14 @@ export function relaySource(setup: string): string {
     'for name in /proc/self/fd/*; do name=${name##*/}; [[ $name -gt 3 ]] && eval "exec $name>&-"; done',
     setup,
     "printf 'ready\\n' >&3",
-    'while read -r length && IFS= read -r -N "$length" request; do ( eval "$request" ) & request=; done',
+    'while read -r length where && IFS= read -r -N "$length" request; do',
+    'if [[ $where ]]; then eval "$request"; else ( eval "$request" ) & fi; request=; done',
   ].join('\n');
 }
 
 /** A request as the relay reads it: its length in bytes, which are what it counts, and then itself. */
-export function requestMessage(source: string): string {
-  return `${Buffer.byteLength(source)}\n${source}`;
+export function requestMessage(source: string, where: 'apart' | 'here' = 'apart'): string {
+  return `${Buffer.byteLength(source)}${where === 'here' ? ' here' : ''}\n${source}`;
 }
 
 export interface Start {
@@ -53,6 +56,8 @@ export interface Start {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** The limit by which its processes are known. */
+  readonly mark: number;
   /** A pipe that the program is to find as descriptor 3. */
   readonly channel?: string | undefined;
 }
@@ -111,6 +116,15 @@ export function resizeRequest(key: string, terminal: string, columns: number, ro
     `stty -F ${quote(terminal)} cols ${columns} rows ${rows} 3>&-`,
     `printf 'fail ${key} done\\n' >&3`,
   ].join('\n');
+}
+
+/**
+ * Stops everything but the first process, which has to do it itself: then "everything" means its namespace. The kernel
+ * takes one lock for all of them, and what forks meanwhile is stopped with its child. A program that is resuming others
+ * at this moment can undo it, so it is done again: once all are stopped, nobody is left to resume them.
+ */
+export function haltRequest(key: string): string {
+  return `for key in {1..${haltRounds}}; do kill -STOP -- -1; done; printf 'fail ${key} done\\n' >&3`;
 }
 
 export type ReportLine =
@@ -182,8 +196,9 @@ function giveChannel({ channel }: Start): string {
 }
 
 /** Set the variables only here: they could load a program into any process that executes with them. */
-function become({ argv, env }: Start, through: readonly string[]): string[] {
+function become({ argv, env, mark }: Start, through: readonly string[]): string[] {
   return [
+    `ulimit -x ${mark}`,
     'unset OLDPWD SHLVL HOME SHELL',
     ...Object.entries(env).map(([name, value]) => `export ${name}=${quote(value)}`),
     `exec ${[...through, ...argv.map(quote)].join(' ')}`,

@@ -84,7 +84,7 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
     processes.open(`${files}/proc`);
     enforcement.watch(processes);
     sweepOrphans();
-    const freezer = new Freezer(cell.hostPid);
+    const freezer = new Freezer(cell, () => processes.resumed());
     let closing: Promise<void> | undefined;
 
     async function end(): Promise<void> {
@@ -116,9 +116,9 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
       dial: (host, port) => connectTo(launcher, host, port),
       freeze: () => freezer.freeze(),
       frozen: () => freezer.frozen(),
-      processes: () => processes.list(),
+      processes: (onGone) => processes.list(onGone),
       signal: (pids, name) => processes.signal(pids, name),
-      holdForks: enforcement.holdForks,
+      whileHalted: (work) => freezer.halt(work),
       oomKills: () => enforcement.oomKills(),
       ref() {
         cell.ref();

@@ -1,14 +1,29 @@
 /** What runs in a cell: read from its own process file system, signalled by the numbers this side knows. */
 import { readdirSync, readFileSync } from 'node:fs';
+import { uptime } from 'node:os';
 import type { CellProcess, ExitStatus } from '../launcher.js';
 import { listPids, readProcess } from '../process-table.js';
 import type { RunningCell } from './running-cell.js';
 
-/** Every process carries the number of its start, so that those that left their parent are traced to it. */
-export const startVariable = 'WORKCELL_START';
+/**
+ * Every process carries the number of its start, so that those that left their parent are traced to it: as a limit on
+ * something that the kernel no longer has (`ulimit -x`, file locks). Each child inherits it, whatever variables it gets,
+ * nobody can raise it, and it can be read from a process in the middle of a fork, whose memory cannot be looked at then.
+ */
+export const startMark = (number: number): number => firstMark + number;
+
+/** Out of the way of limits that people set. */
+const firstMark = 2 ** 40;
 
 /** How many ended starts are remembered, to tell which of them a process left behind belongs to. */
 const rememberedStarts = 1024;
+
+/** How long a pump may take to pass on the last output of its program. */
+const pumpMs = 100;
+
+/** From this many on, the look at a family takes so long that it may grow meanwhile. */
+const largeFamily = 64;
+const ticksPerSecond = 100;
 
 /** From this many on, look for those that are gone. */
 const manyHelpers = 256;
@@ -25,6 +40,10 @@ export class CellProcesses {
   readonly #starts = new Map<number, number>();
   readonly #running = new Set<number>();
   readonly #ended: number[] = [];
+  /** The pumps of the terminals that programs run on. */
+  readonly #pumps = new Map<number, Identity>();
+  /** The pumps of programs that were killed from this side. */
+  readonly #idlePumps = new Set<Identity>();
   /**
    * The helpers that report on programs. A program that kills one may get its pid later, and must not hide behind it.
    */
@@ -81,10 +100,13 @@ export class CellProcesses {
   }
 
   /** Remembers which process a start led to. */
-  started(number: number, pid: number, exited: Promise<ExitStatus>): void {
+  started(number: number, pid: number, exited: Promise<ExitStatus>, pump?: Identity | undefined): void {
     this.#starts.set(number, pid);
     this.#running.add(pid);
+    if (pump !== undefined) this.#pumps.set(pid, pump);
     void exited.then(() => {
+      if (pump !== undefined) this.#idlePumps.delete(pump);
+      this.#pumps.delete(pid);
       this.#running.delete(pid);
       this.#ended.push(number);
       const oldest = this.#ended.length > rememberedStarts ? this.#ended.shift() : undefined;
@@ -93,13 +115,16 @@ export class CellProcesses {
   }
 
   /** All processes but those that Workcell itself put there. */
-  list(): CellProcess[] {
+  list(onGone?: (pid: number) => void): CellProcess[] {
     const proc = this.#proc;
     if (this.#closed || proc === undefined) return [];
     const all = pidsIn(proc)
       .filter((pid) => pid !== 1 && !this.#helpers.get(pid)?.isAlive())
-      .map((pid) => readProcess(pid, proc))
-      .filter((entry) => entry !== undefined);
+      .flatMap((pid) => {
+        const entry = readProcess(pid, proc);
+        if (entry === undefined) onGone?.(pid);
+        return entry ?? [];
+      });
     const byPid = new Map(all.map((entry) => [entry.pid, entry]));
     return all.map((entry) => {
       const origin = this.#origin(entry, byPid, proc);
@@ -117,10 +142,26 @@ export class CellProcesses {
 
   signal(pids: readonly number[], name: NodeJS.Signals): void {
     if (this.#closed || pids.length === 0) return;
+    for (const pump of name === 'SIGKILL' ? pids.map((pid) => this.#pumps.get(pid)) : [])
+      if (pump !== undefined) this.#idlePumps.add(pump);
     const wanted = new Set(pids);
     for (const [inside, outside] of hostPids(this.#cell.hostPid, wanted)) {
       if (inside !== 1) send(outside, name);
     }
+  }
+
+  /**
+   * To be called when the processes have been stopped and go on. A pump may not notice that its program ended meanwhile;
+   * and if it noticed that this one stopped, it stops itself.
+   */
+  resumed(): void {
+    if (this.#pumps.size === 0) return;
+    const idle = [...this.#idlePumps];
+    setTimeout(() => {
+      const gone = idle.filter((pump) => this.#idlePumps.delete(pump));
+      this.signal(livingPids(gone), 'SIGKILL');
+      this.signal(livingPids([...this.#pumps.values()]), 'SIGCONT');
+    }, pumpMs).unref();
   }
 
   /** What is still attached hangs below the process that was started; what left it carries the number of the start. */
@@ -135,6 +176,10 @@ export class CellProcesses {
     const [only, another] = this.#running;
     return another === undefined ? only : undefined;
   }
+}
+
+function livingPids(identities: readonly Identity[]): number[] {
+  return identities.filter((identity) => identity.isAlive()).map((identity) => identity.pid);
 }
 
 function pidsIn(proc: string): number[] {
@@ -156,12 +201,19 @@ function hostPids(first: number, wanted: ReadonlySet<number>): Map<number, numbe
   return found;
 }
 
-/** All processes of a cell, as this side numbers them. */
+/**
+ * All processes of a cell, as this side numbers them. Those that start others without pause would lead on for ever, so in
+ * a large family this follows none that is younger than the look at it.
+ */
 export function* familyOf(first: number): Generator<number> {
   const queue = new Set([first]);
+  let seen = 0;
+  let youngest = Number.POSITIVE_INFINITY;
   for (const pid of queue) {
+    if (++seen === largeFamily) youngest = uptime() * ticksPerSecond;
+    if (seen > largeFamily && (readProcess(pid)?.startTicks ?? 0) > youngest) continue;
     yield pid;
-    for (const child of children(pid)) queue.add(child);
+    for (const child of childrenOf(pid)) queue.add(child);
   }
 }
 
@@ -172,7 +224,7 @@ function insidePid(pid: number): number | undefined {
 }
 
 /** A child belongs to the thread that made it. */
-function children(pid: number): number[] {
+export function childrenOf(pid: number): number[] {
   let threads: string[];
   try {
     threads = readdirSync(`/proc/${pid}/task`);
@@ -185,8 +237,9 @@ function children(pid: number): number[] {
 }
 
 function readMark(proc: string, pid: number): number | undefined {
-  const match = new RegExp(`(?:^|\\0)${startVariable}=(\\d+)`).exec(read(`${proc}/${pid}/environ`));
-  return match === null ? undefined : Number(match[1]);
+  const match = /^Max file locks +\d+ +(\d+)/m.exec(read(`${proc}/${pid}/limits`));
+  const number = Number(match?.[1]) - firstMark;
+  return number > 0 ? number : undefined;
 }
 
 function read(path: string): string {

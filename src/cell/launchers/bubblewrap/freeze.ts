@@ -1,11 +1,13 @@
 /**
  * Stops and resumes every process of a cell. A shell must not see that its command stopped, which it would take for
- * Ctrl-Z: parents stop before their children and resume after them.
+ * Ctrl-Z: parents stop before their children and resume after them. `script` asks no further than the signal, so each
+ * parent has one of that kind waiting before its children stop: the kernel then drops the one that would tell of it.
  */
 import { readFileSync } from 'node:fs';
+import { uptime } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { WorkcellError } from '../../../protocol/index.js';
-import { familyOf } from './cell-processes.js';
+import { childrenOf, familyOf } from './cell-processes.js';
 
 /** A process in the middle of a system call stops when that is over. */
 const stopMs = 1000;
@@ -13,13 +15,31 @@ const stopMs = 1000;
 /** Each round finds what was started since the one before, by processes that had not stopped yet. */
 const rounds = 200;
 
-/** Halts what descends from one process, itself included. */
-export class Freezer {
-  readonly #first: number;
-  #frozen: Promise<void> | undefined;
+/** How long a halt takes care that shells see nothing of it. Programs that resume each other would make it last for ever. */
+const careMs = 500;
 
-  constructor(first: number) {
-    this.#first = first;
+/** Younger ones are many when programs start others without pause, and have nobody yet who waits for them to stop. */
+const youngSeconds = 0.2;
+const ticksPerSecond = 100;
+
+export interface Halting {
+  /** The first process of the cell, as this side numbers it. */
+  readonly hostPid: number;
+  /** Stops all but the first at one instant. */
+  halt(): Promise<void>;
+}
+
+/** Stops what descends from one process. */
+export class Freezer {
+  readonly #cell: Halting;
+  readonly #onResume: () => void;
+  #frozen: Promise<void> | undefined;
+  /** Settles when those that asked before have let go of the cell. */
+  #turn: Promise<void> = Promise.resolve();
+
+  constructor(cell: Halting, onResume: () => void) {
+    this.#cell = cell;
+    this.#onResume = onResume;
   }
 
   /** While they are stopped: settles when they resume. */
@@ -27,19 +47,22 @@ export class Freezer {
     return this.#frozen;
   }
 
-  /** Stops them; returns the function that resumes them. */
+  /** Stops them, the first included; returns the function that resumes them. */
   async freeze(): Promise<() => void> {
     let onThaw = () => {};
     const frozen = new Promise<void>((resolve) => {
       onThaw = resolve;
     });
     this.#frozen = frozen;
+    const letGo = await this.#takeTurn();
     const goOn = () => {
       if (this.#frozen === frozen) this.#frozen = undefined;
       onThaw();
+      this.#onResume();
+      letGo();
     };
     try {
-      const thaw = await stopFamily(this.#first);
+      const thaw = await stopFamily(this.#cell.hostPid);
       return () => {
         thaw();
         goOn();
@@ -48,6 +71,39 @@ export class Freezer {
       goOn();
       throw error;
     }
+  }
+
+  /**
+   * Calls `work` while all of them but the first are stopped, those too that start others faster than they can be
+   * stopped one by one. Rejects when the cell ends.
+   */
+  async halt<T>(work: () => T): Promise<T> {
+    const letGo = await this.#takeTurn();
+    try {
+      const isOurs = await stopParents(this.#cell.hostPid);
+      await this.#cell.halt();
+      await allStopped(this.#cell.hostPid);
+      try {
+        return work();
+      } finally {
+        for (const entry of descendants(this.#cell.hostPid).reverse())
+          if (isOurs(entry)) send(entry.pid, 'SIGCONT');
+      }
+    } finally {
+      this.#onResume();
+      letGo();
+    }
+  }
+
+  /** Settles when nobody else holds the cell; returns the function that lets go of it. */
+  async #takeTurn(): Promise<() => void> {
+    const before = this.#turn;
+    let letGo = () => {};
+    this.#turn = new Promise((resolve) => {
+      letGo = resolve;
+    });
+    await before;
+    return letGo;
   }
 }
 
@@ -65,8 +121,7 @@ async function stopFamily(first: number): Promise<() => void> {
       found++;
       // A process that was stopped before stays so when the others resume.
       if (!isStopped(pid)) stopped.push(pid);
-      send(pid, 'SIGSTOP');
-      await settled(pid);
+      await stop(pid, performance.now() + stopMs);
     }
     if (found === 0) return thaw;
   }
@@ -77,20 +132,71 @@ async function stopFamily(first: number): Promise<() => void> {
   );
 }
 
-/** The kernel tells nobody but a parent; it is a matter of microseconds, and bounded. */
-async function settled(pid: number): Promise<void> {
+/** Stops the parents among those below the first; returns what tells whether a process runs when nobody stops it. */
+async function stopParents(first: number): Promise<(entry: Entry) => boolean> {
+  const all = descendants(first);
+  const stoppedBefore = new Map(
+    all.filter((entry) => entry.isStopped).map((entry) => [entry.pid, entry.startTicks]),
+  );
+  const deadline = performance.now() + careMs;
+  const young = (uptime() - youngSeconds) * ticksPerSecond;
+  const parents = new Set(all.map((entry) => entry.parentPid));
+  const old = all.filter((entry) => parents.has(entry.pid) && entry.startTicks < young);
+  for (let level = new Set([first]); level.size > 0 && performance.now() < deadline; ) {
+    const next = old.filter(
+      (entry) => level.has(entry.parentPid) && look(entry.pid)?.startTicks === entry.startTicks,
+    );
+    await Promise.all(next.map((entry) => stop(entry.pid, deadline)));
+    level = new Set(next.map((entry) => entry.pid));
+  }
+  return ({ pid, startTicks }) => stoppedBefore.get(pid) !== startTicks;
+}
+
+/** What was in the middle of a fork ends it first; its child is stopped from the beginning. */
+async function allStopped(first: number): Promise<void> {
   const deadline = performance.now() + stopMs;
+  while (descendants(first).some((entry) => !entry.isStopped) && performance.now() < deadline)
+    await nextTurn();
+}
+
+interface Entry {
+  readonly pid: number;
+  readonly parentPid: number;
+  readonly startTicks: number;
+  readonly isStopped: boolean;
+}
+
+/** Parents come before their children. */
+function descendants(first: number): Entry[] {
+  return [...familyOf(first)].slice(1).flatMap((pid) => look(pid) ?? []);
+}
+
+/** Undefined for one that is gone. */
+function look(pid: number): Entry | undefined {
+  try {
+    const line = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
+    return {
+      pid,
+      parentPid: Number(fields[1]),
+      startTicks: Number(fields[19]),
+      isStopped: /^[TtZX]/.test(fields[0] ?? ''),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The kernel tells nobody but a parent when it has stopped; it is a matter of microseconds, and bounded. */
+async function stop(pid: number, deadline: number): Promise<void> {
+  send(pid, 'SIGSTOP');
   while (!isStopped(pid) && performance.now() < deadline) await nextTurn();
+  if (childrenOf(pid).length > 0) send(pid, 'SIGCHLD');
 }
 
 /** True also for one that is gone. */
 function isStopped(pid: number): boolean {
-  try {
-    const line = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    return /^[TtZX]/.test(line.slice(line.lastIndexOf(')') + 2));
-  } catch {
-    return true;
-  }
+  return look(pid)?.isStopped ?? true;
 }
 
 function send(pid: number, signal: NodeJS.Signals): void {

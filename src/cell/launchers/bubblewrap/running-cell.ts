@@ -7,6 +7,7 @@ import type { Referenced } from '../pty.js';
 import type { SeccompOptions } from '../seccomp/index.js';
 import {
   bashInside,
+  haltRequest,
   parseReport,
   type ReportLine,
   relaySource,
@@ -54,6 +55,8 @@ export interface RunningCell extends Referenced {
   next(): { number: number; key: string };
   /** Has the relay run a request. */
   send(key: string, source: string, events: RequestEvents): void;
+  /** Stops every process but the relay at one instant. Settles when that is done; rejects when the cell has ended. */
+  halt(): Promise<void>;
   /** Ends every process of the cell; settles when all are gone. */
   kill(): Promise<void>;
 }
@@ -158,7 +161,7 @@ class Relay implements RunningCell {
   }
 
   send(key: string, source: string, events: RequestEvents): void {
-    if (this.#gone) throw new WorkcellError('runtime-closed', 'The cell has ended; start a new one.');
+    if (this.#gone) throw hasEnded();
     if (source.includes('\0')) {
       throw new WorkcellError(
         'invalid-action',
@@ -167,6 +170,16 @@ class Relay implements RunningCell {
     }
     this.#requests.set(key, events);
     this.#wire?.send(requestMessage(source));
+  }
+
+  async halt(): Promise<void> {
+    if (this.#gone) throw hasEnded();
+    const { key } = this.next();
+    const reason = await new Promise<string>((resolve) => {
+      this.#requests.set(key, { onSupervisor() {}, onStart() {}, onEnd() {}, onFail: resolve });
+      this.#wire?.send(requestMessage(haltRequest(key), 'here'));
+    });
+    if (reason !== 'done') throw hasEnded();
   }
 
   async kill(): Promise<void> {
@@ -284,6 +297,10 @@ const signalNames = new Map(
     .reverse()
     .map(([name, number]) => [number, name]),
 );
+
+function hasEnded(): WorkcellError {
+  return new WorkcellError('runtime-closed', 'The cell has ended; start a new one.');
+}
 
 function startFailure(complaint: string): WorkcellError {
   return new WorkcellError(

@@ -3,7 +3,7 @@ import type { ExitStatus, LaunchedProcess, LaunchedPty, PtyOptions, SpawnOptions
 import { attachMaster, closeEnd, type Referenced } from '../pty.js';
 import { Attempt } from './attempt.js';
 import { pipedRequest, resizeRequest, type Start, scriptRequest, terminalRequest } from './bash-relay.js';
-import { type CellProcesses, type Identity, startVariable } from './cell-processes.js';
+import { type CellProcesses, type Identity, startMark } from './cell-processes.js';
 import { openInput, openOutput, type Pipe } from './named-pipes.js';
 import { pumpedPty } from './pumped-pty.js';
 import type { RequestEvents, RunningCell } from './running-cell.js';
@@ -142,7 +142,7 @@ export class Starter {
 
   #next(argv: readonly string[], { cwd, env }: SpawnOptions): Start & { readonly number: number } {
     const { number, key } = this.#cell.next();
-    return { number, key, argv, cwd, env: { ...env, [startVariable]: String(number) } };
+    return { number, key, argv, cwd, env, mark: startMark(number) };
   }
 
   #start(
@@ -180,7 +180,7 @@ export class Starter {
           started = true;
           attempt.started();
           for (const pipe of pipes) pipe.settle();
-          this.#processes.started(start.number, pid, exited);
+          this.#processes.started(start.number, pid, exited, attempt.pump);
           const program = this.#processes.identify(pid);
           const streamsEnded = () =>
             void attempt.confirmEnd(program).then(() => end({ exitCode: null, signal: 'SIGKILL' }));

@@ -39,8 +39,6 @@ export interface Enforcement {
   /** Shell statements inside, before anything else. */
   readonly setup: string;
   oomKills(): number;
-  /** Nothing inside can start a process until what it gives is called. Absent where no group counts them. */
-  readonly holdForks?: (() => () => void) | undefined;
   /** Begins to look after what the kernel does not bound. */
   watch(processes: Watched): void;
   /** Removes what was made; every process must be gone. */
@@ -75,7 +73,6 @@ export function applyLimits(limits: Limits, mark: string): Enforcement {
     prefix,
     setup,
     oomKills: () => group.oomKills() + own.oomKills(),
-    holdForks: group.holdForks,
     watch: own.watch,
     async release() {
       own.stop();

@@ -38,8 +38,6 @@ export interface ControlGroup {
   /** Moves a process in; one that is gone is no error. The kernel takes milliseconds for it, so this side does not wait in place. */
   enter(pid: number): Promise<void>;
   oomKills(): number;
-  /** Nothing inside can start a process until what it gives is called. Absent where the group does not count them. */
-  readonly holdForks?: (() => () => void) | undefined;
   remove(): Promise<void>;
 }
 
@@ -92,20 +90,10 @@ export function createIn(groups: ControlGroups, limits: Limits): ControlGroup | 
       );
     },
     oomKills: () => (memory === undefined ? 0 : readOomKills(memory, groups.version)),
-    ...(whole.includes('pids') && {
-      holdForks: () => holdAt(join(groups.parents.pids ?? '', name, 'pids.max')),
-    }),
     async remove() {
       await Promise.all([...paths].map(removeGroup));
     },
   };
-}
-
-/** A group that is full lets nothing start. */
-function holdAt(path: string): () => void {
-  const allowed = readFileSync(path, 'latin1').trim();
-  writeFileSync(path, '0');
-  return () => writeFileSync(path, allowed);
 }
 
 /** To open and to close is done at once; only the writing itself can take its time. */

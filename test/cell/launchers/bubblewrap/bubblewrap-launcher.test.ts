@@ -1,8 +1,10 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { Tree } from '../../../../src/cell/executor/files/file-tree.js';
+import type { BubblewrapLauncher } from '../../../../src/cell/launchers/bubblewrap/bubblewrap-launcher.js';
 import { familyOf } from '../../../../src/cell/launchers/bubblewrap/cell-processes.js';
 import { cellEnvironment } from '../../../../src/cell/launchers/bubblewrap/layout.js';
+import { killTree } from '../../../../src/cell/launchers/kill-tree.js';
 import type { LaunchedPty } from '../../../../src/cell/launchers/launcher.js';
 import { collect, complete, inCell, startLauncher, watch } from './start.js';
 
@@ -294,30 +296,67 @@ test('of the machine only what was given is there', async () => {
   expect(stdout.match(/No such file/g)).toHaveLength(4);
 });
 
-test.runIf(process.getuid?.() === 0)(
-  'a cell with a control group can be kept from starting processes, and let go on',
-  async () => {
-    await using launcher = await startLauncher({ limits: { pids: 100 } });
-    const source = [
-      'import os, sys',
-      'for line in sys.stdin:',
-      '    try:',
-      '        if os.fork() == 0: os._exit(0)',
-      '        print("forked", flush=True)',
-      '    except OSError as error: print(error.strerror, flush=True)',
-    ].join('\n');
-    const { stdin, stdout, stderr } = await launcher.spawn(['python3', '-c', source], inCell);
-    stderr.resume();
-    const answers = stdout[Symbol.asyncIterator]();
-    const ask = async () => {
-      stdin.write('now\n');
-      return String((await answers.next()).value);
-    };
-    expect(await ask()).toBe('forked\n');
-    const release = launcher.holdForks?.();
-    expect(await ask()).toBe('Resource temporarily unavailable\n');
-    release?.();
-    expect(await ask()).toBe('forked\n');
-    stdin.end();
-  },
-);
+/** Each process starts another in a session of its own, without variables, and ends. */
+const chain = 'import os\nwhile True:\n  if os.fork(): os._exit(0)\n  os.setsid()';
+
+test('programs that start others and end without pause are all stopped for a moment, and go on', async () => {
+  await using launcher = await startLauncher();
+  const stopped = await launcher.spawn(['bash', '-c', 'kill -STOP $$; echo resumed'], inCell);
+  await expect.poll(() => stateOf(launcher, stopped.pid)).toBe('T');
+  const { exited } = await launcher.spawn(['env', '-i', '/usr/bin/python3', '-c', chain], inCell);
+  await exited;
+  const pids = () => launcher.processes().map((entry) => entry.pid);
+  const [before, after, states] = await haltOf(launcher)(() => {
+    const first = pids();
+    return [first, pids(), first.map((pid) => stateOf(launcher, pid))];
+  });
+  expect(before.length).toBeGreaterThan(1);
+  expect(after).toEqual(before);
+  expect(new Set(states)).toEqual(new Set(['T']));
+  await expect.poll(pids).not.toEqual(before);
+  expect(stateOf(launcher, stopped.pid)).toBe('T');
+});
+
+test('programs that start others and end without pause are killed to the last', async () => {
+  await using launcher = await startLauncher();
+  const neighbour = await launcher.spawn(['sleep', '1000'], inCell);
+  const { pid, exited } = await launcher.spawn(['env', '-i', '/usr/bin/python3', '-c', chain], inCell);
+  await exited;
+  await killTree(launcher, [pid], 'SIGKILL');
+  const left = await haltOf(launcher)(() => launcher.processes().map((entry) => entry.pid));
+  expect(left).toEqual([neighbour.pid]);
+});
+
+test('shells on any terminal go on after their processes were stopped', async () => {
+  await using launcher = await startLauncher();
+  const shells = await Promise.all(
+    [0, 1].map(() => launcher.openPty(['bash', '-i'], { ...inCell, ...size })),
+  );
+  const shown = shells.map((shell) => {
+    let text = '';
+    shell.onData((chunk) => {
+      text += chunk.toString();
+    });
+    return () => text;
+  });
+  for (const shell of shells) void shell.write('cat\necho status $?\n');
+  for (const text of shown) await expect.poll(text).toContain('cat\r\n');
+  await expect.poll(() => launcher.processes()).toHaveLength(4);
+  (await launcher.freeze())();
+  await haltOf(launcher)(() => {});
+  for (const shell of shells) void shell.write('still\n\x04echo end $((40 + 2)) $?\n');
+  for (const text of shown) {
+    await expect.poll(text, { timeout: 10_000 }).toContain('end 42 0');
+    expect(text()).not.toContain('Stopped');
+  }
+});
+
+function haltOf(launcher: BubblewrapLauncher) {
+  if (launcher.whileHalted === undefined) throw new Error('This launcher cannot halt its cell.');
+  return launcher.whileHalted;
+}
+
+function stateOf(launcher: BubblewrapLauncher, pid: number): string | undefined {
+  const line = readFileSync(`${launcher.files.root}/proc/${pid}/stat`, 'latin1');
+  return line[line.lastIndexOf(')') + 2];
+}
