@@ -1,3 +1,6 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { GpuRequest } from '../../src/backends/gpu-option.js';
 import type { SandboxOptions } from '../../src/backends/sandbox/sandbox-options.js';
@@ -5,6 +8,7 @@ import { startSandbox } from '../../src/backends/sandbox/start-sandbox.js';
 import sandbox from '../../src/backends/sandbox.js';
 import { createRuntime } from '../../src/index.js';
 import { findFact, isEnforced, parseAction } from '../../src/protocol/index.js';
+import { builtFile } from '../built-file.js';
 import { type FakeMachine, fakeMachine, ids } from './sandbox/gpu/fake-machine.js';
 
 /** A real cell on a machine whose cards are made up. */
@@ -55,6 +59,22 @@ test('a cell without one sees nothing of the cards of its machine', async () => 
   );
   expect(seen).toMatch(/^0\n0\n0\n.*No such file/);
   expect(isEnforced(cell.isolation, 'devices')).toBe(true);
+});
+
+test('a plain user gets those that the nodes let him open, and is told what helps with others', () => {
+  using machine = fakeMachine();
+  chmodSync(machine.path, 0o755);
+  chmodSync(join(machine.path, 'dev/nvidia3'), 0o660);
+  const source = `
+    const { giveGpu } = await import(${JSON.stringify(builtFile('backends/sandbox/gpu/give-gpu.js'))});
+    const roots = ${JSON.stringify(machine.roots)};
+    console.log(giveGpu([0], { roots }).gpus.join());
+    try { giveGpu(true, { roots }) } catch (error) { console.log(error.code, error.message) }`;
+  const nobody = { uid: 65_534, gid: 65_534, cwd: '/', encoding: 'utf8' } as const;
+  const said = execFileSync(process.execPath, ['--input-type=module', '-e', source], nobody);
+  expect(said).toMatch(
+    new RegExp(`^${ids.first}\\ninvalid-config .*you may not open ${machine.path}/dev/nvidia3.*group`),
+  );
 });
 
 test.each(['cli', 'local', 'remote'])(
