@@ -8,7 +8,12 @@ import { environmentSchema } from '../protocol/actions/common.js';
 import { defineBackend } from './backend.js';
 import { openWorkspace } from './workspace.js';
 
-const userSchema = z.strictObject({ uid: z.int().nonnegative(), gid: z.int().nonnegative() });
+const userSchema = z.strictObject({
+  uid: z.int().nonnegative(),
+  gid: z.int().nonnegative(),
+  /** Programs such as sudo may give the user more rights. */
+  mayGain: z.boolean().default(false),
+});
 
 export default defineBackend({
   type: 'cli',

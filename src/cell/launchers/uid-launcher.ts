@@ -75,7 +75,7 @@ export function resumeRoot(): void {
   process.seteuid?.(0);
 }
 
-/** A launcher whose processes have this user and group, no others, and no way to gain more. */
+/** A launcher whose processes have this user and group, no others, and no way to gain more unless they may. */
 export function createUidLauncher(
   options: {
     workspace: string;
@@ -84,11 +84,13 @@ export function createUidLauncher(
     home?: string | undefined;
     /** Descriptors of one process. */
     openFiles?: number | undefined;
+    /** Programs such as sudo may give the user more rights. Default: nothing does. */
+    mayGain?: boolean | undefined;
     /** The user has no other programs here than those of this launcher and their children. */
     alone?: boolean | undefined;
   } & User,
 ): Launcher {
-  const { uid, gid, workspace, openFiles, alone = false } = options;
+  const { uid, gid, workspace, openFiles, alone = false, mayGain = false } = options;
   const account = accountOf(uid);
   // Where there is no other user, commands have no capability either, by which they could read it.
   if (process.getuid?.() === uid) bash ??= protectBash([]);
@@ -106,7 +108,7 @@ export function createUidLauncher(
       // Without another user, commands are root without capabilities already.
       ...(process.getuid?.() === uid
         ? []
-        : [...switchTo({ uid, gid }), '--no-new-privs', '--inh-caps=-all', '--']),
+        : [...switchTo({ uid, gid }), ...(mayGain ? [] : ['--no-new-privs']), '--inh-caps=-all', '--']),
       ...firstVictim(),
     ],
     isOwn:

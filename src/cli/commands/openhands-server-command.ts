@@ -1,5 +1,7 @@
 import { userInfo } from 'node:os';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { readMessages, speaker } from '../../compat/messages.js';
+import { defaultMessages } from '../../compat/openhands-v0/openhands-messages.js';
 import type { Runtime } from '../../index.js';
 import { type AlsoOptions, addTools, mountsOf, withAlso } from '../also.js';
 import type { Log } from '../cli-log.js';
@@ -21,6 +23,8 @@ interface OpenHandsServerOptions extends ServerOptions, AlsoOptions {
   browsergymEvalEnv?: string;
   host: string;
   allowAnonymous?: true;
+  messages?: string;
+  allowSudo?: true;
 }
 
 const pluginNames = ['jupyter', 'agent_skills', 'vscode'];
@@ -34,8 +38,13 @@ the plugin vscode, browsers reach the editor on VSCODE_PORT.
 Without a backend, commands and files are those of this machine, with no
 isolation: use that inside a container. If root starts it with --username, the
 server runs commands as that user; it makes a missing one and gives it the
-working directory. With a backend, the working directory is the workspace of a
+working directory. --allow-sudo lets that user gain rights, those of this server
+too, so give it only where the container is the limit. With a backend, the working directory is the workspace of a
 cell. It listens on loopback unless --host names another address.
+
+Agents may look for the words of the original. --messages replaces any text of
+this server: a JSON object from key to text, in the form that --print-messages
+prints, with {values} in it.
 
 An action with awaiting_confirmation or rejected does not run. With --guard rules
 neither does one of high risk, by the rules or by its security_risk.
@@ -59,10 +68,22 @@ export function openHandsServerCommand(): Command {
     .option('--enable-browser', 'have a browser, started at its first use', true)
     .option('--no-enable-browser', 'do without a browser')
     .option('--browsergym-eval-env <name>', 'fails: tasks of BrowserGym are not there')
+    .option('--allow-sudo', 'let commands of --username become another user, as the image allows')
     .option('--host <address>', 'address to listen on, with a port', '127.0.0.1')
     .option('--allow-anonymous', 'do without a key, also when none is set')
+    .option('--messages <file>', "JSON file with texts that replace the server's own, by key")
+    .option('--print-messages', 'print all texts with their keys and the values in them, and end')
+    .on('option:print-messages', printMessages)
     .addHelpText('after', notes)
     .action(serve);
+}
+
+/** In the form that --messages takes; those of a file before it count. */
+function printMessages(this: Command): void {
+  const { messages } = this.opts<OpenHandsServerOptions>();
+  const present = messages === undefined ? defaultMessages : readMessages(defaultMessages, messages);
+  process.stdout.write(`${JSON.stringify(present, undefined, 2)}\n`);
+  throw new CommanderError(0, 'workcell.messages', '');
 }
 
 async function serve(
@@ -79,10 +100,13 @@ async function serve(
   if (port === undefined && options.listen === undefined)
     throw new InvalidArgumentError('Give a port, or an address with --listen.');
   const { makeWorkingDirectory, thisMachine } = await import('../../compat/openhands-v0/this-machine.js');
+  const { serveFileViewer } = await import('../../compat/openhands-v0/file-viewer.js');
   const { openHandsPlugins } = await import('../../compat/openhands-v0/openhands-plugins.js');
   const { serveOpenHands } = await import('../../compat/openhands-v0/serve-openhands-v0.js');
   const { keepHeapSmall } = await import('../../cell/server/small-heap.js');
   const { serveRuntime } = await import('../serve-runtime.js');
+  const messages =
+    options.messages === undefined ? defaultMessages : readMessages(defaultMessages, options.messages);
   keepHeapSmall();
   // Taken out of the environment before anything that could pass it on to commands is started.
   const { allowAnonymous } = options;
@@ -91,6 +115,7 @@ async function serve(
   // The names that hold without being given would make an account on a machine that has none of it.
   const named = ['username', 'userId'].some((name) => command.getOptionValueSource(name) === 'cli');
   const user = named && process.getuid?.() === 0 ? userOf(options) : undefined;
+  const mayGain = options.allowSudo === true;
   const plugins = openHandsPlugins({
     host: options.host,
     browser: options.enableBrowser,
@@ -100,10 +125,16 @@ async function serve(
   const workspace = makeWorkingDirectory(options.workingDir);
   // Its clients know no tools; those of the protocols beside it do.
   const tools = options.entry.length > 0 ? ['tools'] : [];
-  const given = { ...trusted, plugins: [...plugins, ...tools], place: () => thisMachine(workspace, user) };
+  const given = {
+    ...trusted,
+    plugins: [...plugins, ...tools],
+    place: () => thisMachine(workspace, user, { mayGain }),
+  };
   await serveRuntime({ ...options, workspace }, given, async (runtime, log) => {
     warn(options, runtime, log);
     await addTools(runtime, options.entry);
+    // A browser of a cell with a network of its own would not reach it.
+    const viewer = runtime.backend === 'cli' ? await serveFileViewer(runtime, speaker(messages)) : undefined;
     const server = await serveOpenHands(
       runtime,
       {
@@ -112,12 +143,18 @@ async function serve(
         allowRemote: options.allowRemote ?? options.listen === undefined,
         allowAnonymous,
         token,
+        messages,
         workingDirectory: runtime.workspace,
         noChangeSeconds: softTimeout(process.env.NO_CHANGE_TIMEOUT_SECONDS),
       },
       await mountsOf(options, runtime, token),
     );
-    return { server, secret: isNew ? `session key: ${token}` : undefined };
+    const close = async () => {
+      await viewer?.close();
+      await server.close();
+    };
+    const { address } = server;
+    return { server: { address, close }, secret: isNew ? `session key: ${token}` : undefined };
   });
 }
 

@@ -2,6 +2,7 @@
 import { posix } from 'node:path';
 import { type ExecuteContext, type Executor, WorkcellError } from '../../protocol/index.js';
 import { BashSession } from './bash/bash-session.js';
+import { readStartupFile } from './bash/shell-prompt.js';
 import { runStatic } from './bash/static-run.js';
 import { browseObservation, downloadObservation } from './browse-observation.js';
 import { Editor } from './editor/editor.js';
@@ -19,7 +20,7 @@ import {
   readObservation,
   userRejectedObservation,
 } from './observations.js';
-import { binaryFileToken, disabled } from './openhands-messages.js';
+import { words } from './openhands-words.js';
 import { type ActionEvent, type Arguments, parseActionEvent } from './parse-action-event.js';
 import { perform, stating } from './perform-action.js';
 
@@ -50,7 +51,7 @@ export class ActionServer {
 
   /** Brings the shell up, so that a server without one never says that it is ready. */
   async start(): Promise<void> {
-    await perform(this.#executor, { action: 'run', command: ':', session: this.#bashOptions.session });
+    await readStartupFile(this.#executor, this.#bashOptions.session);
   }
 
   /** Checks the action at once; the work begins when it is called. */
@@ -98,20 +99,20 @@ export class ActionServer {
   }
 
   async #browse(executor: Executor, { url, return_axtree }: Arguments<'browse'>): Promise<ObservationEvent> {
-    if (!('browse' in executor.actions)) return errorObservation(disabled.browser);
+    if (!('browse' in executor.actions)) return errorObservation(words('action.no_browser'));
     const address = /^[a-z][a-z\d+.-]*:/i.test(url) ? url : this.#resolve(url);
     const page = await perform(executor, { action: 'browse', url: address, marks: true });
     return downloadObservation(page) ?? browseObservation(page, 'browse', return_axtree);
   }
 
   async #edit(executor: Executor, args: Arguments<'edit'>): Promise<ObservationEvent> {
-    if (args.impl_source !== 'oh_aci') return errorObservation(disabled.llmEdit);
+    if (args.impl_source !== 'oh_aci') return errorObservation(words('action.llm_edit'));
     const { content, diff } = await this.#editor(executor).execute(args);
     return editObservation({ path: args.path, content, oldText: args.old_str, newText: args.new_str, diff });
   }
 
   async #view(executor: Executor, path: string, range: unknown): Promise<ObservationEvent> {
-    if (await isBinary(executor, this.#resolve(path))) return errorObservation(binaryFileToken);
+    if (await isBinary(executor, this.#resolve(path))) return errorObservation(words('read.binary'));
     const { content } = await this.#editor(executor).execute({
       path,
       command: 'view',
@@ -147,7 +148,7 @@ async function interact(
   executor: Executor,
   { browser_actions: code, return_axtree }: Arguments<'browse_interactive'>,
 ): Promise<ObservationEvent> {
-  if (!('browse_interactive' in executor.actions)) return errorObservation(disabled.browser);
+  if (!('browse_interactive' in executor.actions)) return errorObservation(words('action.no_browser'));
   const page = await perform(executor, { action: 'browse_interactive', code, marks: true });
   return downloadObservation(page) ?? browseObservation(page, 'browse_interactive', return_axtree);
 }

@@ -1,8 +1,9 @@
 /** Pages as clients of OpenHands V0 know them. */
 import type { Observation } from '../../protocol/index.js';
+import type { Text } from '../messages.js';
 import { axTree } from './axtree.js';
 import type { ObservationEvent } from './observations.js';
-import { browsing, summaries } from './openhands-messages.js';
+import { words } from './openhands-words.js';
 
 type Page = Omit<Observation<'browse'>, 'observation'>;
 
@@ -33,7 +34,7 @@ export function browseObservation(
       focused_element_bid: page.focused ?? '',
       filter_visible_only: false,
     },
-    message: summaries.browse(url),
+    message: words('summary.browse', { url }),
   };
 }
 
@@ -41,30 +42,34 @@ export function browseObservation(
 export function downloadObservation({ downloads }: Page): ObservationEvent | undefined {
   const path = downloads.find(({ state }) => state === 'completed')?.path;
   if (path === undefined || path === null) return undefined;
-  const content = browsing.downloaded(path);
+  const content = words('browse.downloaded', { path });
   return { observation: 'download', content, extras: { file_path: path }, message: content };
 }
 
-function pageText({ url, error, text }: Page): string {
-  return [
-    browsing.url(url),
-    ...(error === null ? [] : [browsing.failed(error)]),
-    browsing.textBegins,
+function pageText({ url, error, text }: Page): Text {
+  return lines([
+    words('browse.url', { url }),
+    ...(error === null ? [] : [words('browse.failed', { error })]),
+    words('browse.text_begins'),
     text,
-    browsing.textEnds,
-  ].join('\n');
+    words('browse.text_ends'),
+  ]);
 }
 
-function pageTree({ url, error, tree, focused, screenshot }: Page): string {
-  return [
-    browsing.url(url),
-    browsing.focused(focused),
-    ...(screenshot?.path ? [browsing.screenshot(screenshot.path)] : []),
-    error === null ? browsing.succeeded : browsing.failed(error),
-    browsing.treeBegins,
+function pageTree({ url, error, tree, focused, screenshot }: Page): Text {
+  return lines([
+    words('browse.url', { url }),
+    focused === null ? words('browse.no_focus') : words('browse.focused', { bid: focused }),
+    ...(screenshot?.path ? [words('browse.screenshot', { path: screenshot.path })] : []),
+    error === null ? words('browse.succeeded') : words('browse.failed', { error }),
+    words('browse.tree_begins'),
     tree,
-    browsing.treeEnds,
-  ].join('\n');
+    words('browse.tree_ends'),
+  ]);
+}
+
+function lines(texts: readonly Text[]): Text {
+  return texts.flatMap((text, index) => (index === 0 ? [text] : ['\n', text]));
 }
 
 function dataUrl(image: Page['screenshot']): string {

@@ -1,6 +1,6 @@
 import { readForm } from '../form.js';
 import { HttpError, unreadable } from './http-error.js';
-import { transfers } from './openhands-messages.js';
+import { words } from './openhands-words.js';
 
 export interface FilePart {
   readonly filename: string;
@@ -20,5 +20,5 @@ export async function openFilePart(
     const { name: field, filename, content } = next.value;
     if (field === name && filename !== undefined) return { filename, content };
   }
-  throw unreadable(transfers.noFile);
+  throw unreadable(words('transfer.no_file'));
 }

@@ -1,12 +1,14 @@
 /** Observations as they go over the wire. Clients reject keys that they do not know, so none are added. */
-import { bash, rejected, summaries } from './openhands-messages.js';
+import type { Say, Text } from '../messages.js';
+import { words } from './openhands-words.js';
 
+/** An observation whose texts are still to be put into words. */
 export interface ObservationEvent {
   readonly observation: string;
-  readonly content: string;
+  readonly content: Text;
   readonly extras: Readonly<Record<string, unknown>>;
   readonly success?: boolean;
-  readonly message: string;
+  readonly message: Text;
 }
 
 export interface CommandMetadata {
@@ -18,8 +20,8 @@ export interface CommandMetadata {
   readonly hostname: string | null;
   readonly working_dir: string | null;
   readonly py_interpreter_path: string | null;
-  readonly prefix: string;
-  readonly suffix: string;
+  readonly prefix: Text;
+  readonly suffix: Text;
 }
 
 const unknownMetadata: CommandMetadata = {
@@ -35,9 +37,27 @@ const unknownMetadata: CommandMetadata = {
 
 const longestContent = 30_000;
 
+/** As it goes over the wire. */
+export function spoken(event: ObservationEvent, say: Say): object {
+  const { content, message, extras } = event;
+  const metadata = extras.metadata as CommandMetadata | undefined;
+  return {
+    ...event,
+    content: say(content),
+    message: say(message),
+    extras:
+      metadata === undefined
+        ? extras
+        : {
+            ...extras,
+            metadata: { ...metadata, prefix: say(metadata.prefix), suffix: say(metadata.suffix) },
+          },
+  };
+}
+
 export function runObservation(result: {
   command: string;
-  content: string;
+  content: Text;
   hidden: boolean;
   metadata?: Partial<CommandMetadata>;
 }): ObservationEvent {
@@ -45,14 +65,14 @@ export function runObservation(result: {
   const metadata = { ...unknownMetadata, ...result.metadata };
   return {
     observation: 'run',
-    content: hidden ? content : truncate(content),
+    content: hidden || typeof content !== 'string' ? content : truncate(content),
     extras: { command, hidden, metadata },
     success: metadata.exit_code === 0,
-    message: summaries.run(command, metadata.exit_code),
+    message: words('summary.run', { command, exit_code: metadata.exit_code }),
   };
 }
 
-export function errorObservation(content: string): ObservationEvent {
+export function errorObservation(content: Text): ObservationEvent {
   return { observation: 'error', content, extras: { error_id: '' }, message: content };
 }
 
@@ -62,19 +82,16 @@ export function nullObservation(): ObservationEvent {
 }
 
 export function userRejectedObservation(): ObservationEvent {
-  return { observation: 'user_rejected', content: rejected, extras: {}, message: rejected };
+  const content = words('action.rejected');
+  return { observation: 'user_rejected', content, extras: {}, message: content };
 }
 
-export function readObservation(
-  path: string,
-  content: string,
-  source: 'default' | 'oh_aci',
-): ObservationEvent {
+export function readObservation(path: string, content: Text, source: 'default' | 'oh_aci'): ObservationEvent {
   return {
     observation: 'read',
     content,
     extras: { path, impl_source: source },
-    message: summaries.read(path),
+    message: words('summary.read', { path }),
   };
 }
 
@@ -90,17 +107,17 @@ export function cellObservation(result: {
     extras: { code, image_urls },
     // Clients expect it to be true whatever became of the code.
     success: true,
-    message: summaries.runIpython,
+    message: words('summary.run_ipython'),
   };
 }
 
 export function writeObservation(path: string): ObservationEvent {
-  return { observation: 'write', content: '', extras: { path }, message: summaries.write(path) };
+  return { observation: 'write', content: '', extras: { path }, message: words('summary.write', { path }) };
 }
 
 export function editObservation(result: {
   path: string;
-  content: string;
+  content: Text;
   oldText: string | null;
   newText: string | null;
   diff: string;
@@ -118,13 +135,13 @@ export function editObservation(result: {
       diff,
       _diff_cache: null,
     },
-    message: summaries.edit(path),
+    message: words('summary.edit', { path }),
   };
 }
 
 /** Keeps head and tail. A client cuts once more, at the same places, and so replaces the note by its own. */
-function truncate(content: string): string {
+function truncate(content: string): Text {
   if (content.length <= longestContent) return content;
   const half = longestContent / 2;
-  return content.slice(0, half) + bash.truncated + content.slice(-half);
+  return [content.slice(0, half), words('bash.truncated'), content.slice(-half)];
 }

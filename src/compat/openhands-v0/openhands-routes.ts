@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { isLoopback } from '../../base/http/access.js';
 import { describeIssues, type Executor } from '../../protocol/index.js';
+import type { Say } from '../messages.js';
 import { ActionQueue, type Connection } from './action-queue.js';
 import { ActionServer, type ActionServerOptions } from './action-server.js';
 import { createEditorToken } from './editor-token.js';
@@ -14,6 +15,8 @@ import { viewPage } from './files/view-page.js';
 import { HttpError, unreadable } from './http-error.js';
 import { McpProxy } from './mcp/proxy.js';
 import { openFilePart } from './multipart-part.js';
+import { spoken } from './observations.js';
+import { words } from './openhands-words.js';
 import { ServerClock } from './server-info.js';
 
 const actionBody = z.object({ action: z.record(z.string(), z.unknown()) });
@@ -32,12 +35,13 @@ const pathQuery = z.object({ path: z.string() });
 export function openHandsRoutes(
   app: FastifyInstance,
   executor: Executor,
-  options: ActionServerOptions,
+  options: ActionServerOptions & { readonly say: Say },
 ): void {
+  const { say } = options;
   const actions = new ActionServer(executor, options);
   const queue = new ActionQueue();
   const clock = new ServerClock();
-  const mcp = new McpProxy(executor);
+  const mcp = new McpProxy(executor, say);
   const editorToken = createEditorToken(executor);
 
   app.addHook('onReady', () => actions.start());
@@ -49,7 +53,7 @@ export function openHandsRoutes(
   app.post('/execute_action', async (request, reply) => {
     const work = actions.prepare(parse(actionBody, request.body).action);
     clock.actionStarts();
-    return queue.take(request.bodyHash, connectionOf(reply), work);
+    return spoken(await queue.take(request.bodyHash, connectionOf(reply), work), say);
   });
 
   app.post('/upload_file', async (request) => {
@@ -74,8 +78,8 @@ export function openHandsRoutes(
   });
 
   app.get('/view', async (request, reply) => {
-    if (!isLoopback(request.ip.replace(/^::ffff:/, ''))) throw new HttpError(403, 'Only from this machine.');
-    const { status, html } = await viewPage(executor, parse(pathQuery, request.query).path);
+    if (!isLoopback(request.ip.replace(/^::ffff:/, ''))) throw new HttpError(403, words('http.only_here'));
+    const { status, html } = await viewPage(executor, parse(pathQuery, request.query).path, say);
     return reply.code(status).type('text/html; charset=utf-8').send(html);
   });
 

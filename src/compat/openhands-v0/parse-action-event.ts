@@ -1,7 +1,9 @@
 /** Actions as they come over the wire, checked: unknown keys in `args` are refused, old spellings understood. */
 import { z } from 'zod';
 import { describeIssues } from '../../protocol/index.js';
+import type { Text } from '../messages.js';
 import { HttpError } from './http-error.js';
+import { words } from './openhands-words.js';
 
 const confirmation = z.enum(['confirmed', 'rejected', 'awaiting_confirmation']);
 
@@ -108,16 +110,15 @@ const envelope = z.object({
 
 /** Throws what the server answers for an action that it does not understand. */
 export function parseActionEvent(value: unknown): ActionEvent {
-  const event = check(envelope, value, 'The action');
+  const event = check(envelope, value, (problems) => words('action.unreadable', { problems }));
   if (!Object.hasOwn(argumentsByName, event.action)) {
     const known = Object.keys(argumentsByName).join(', ');
-    throw new HttpError(
-      400,
-      `There is no action ${JSON.stringify(event.action)} here. Known ones: ${known}.`,
-    );
+    throw new HttpError(400, words('action.unknown', { action: event.action, known }));
   }
   const action = event.action as Name;
-  const parsed = check(argumentsByName[action], event.args, `The action "${action}"`);
+  const parsed = check(argumentsByName[action], event.args, (problems) =>
+    words('action.misfit', { action, problems }),
+  );
   return { action, args: parsed, timeout: event.timeout ?? undefined } as ActionEvent;
 }
 
@@ -125,8 +126,12 @@ function args<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject({ ...ignored, ...common, ...shape });
 }
 
-function check<Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.output<Schema> {
+function check<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  refusal: (problems: string) => Text,
+): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw new HttpError(400, `${what} does not fit: ${describeIssues(result.error)}.`);
+  throw new HttpError(400, refusal(describeIssues(result.error)));
 }

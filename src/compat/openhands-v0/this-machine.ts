@@ -9,14 +9,26 @@ export interface MachinePlace {
   readonly backend: 'cli';
   readonly files: 'machine';
   readonly workspace: string;
-  readonly runAs?: { uid: number; gid: number };
+  readonly runAs?: { uid: number; gid: number; mayGain: boolean };
 }
 
-/** `user`: who commands run as and files belong to. Default: the user of this process. */
-export function thisMachine(workingDirectory: string, user?: AskedUser): MachinePlace {
+/**
+ * `user`: who commands run as and files belong to. Default: the user of this process. `mayGain`: programs such as sudo may
+ * give that user more rights.
+ */
+export function thisMachine(
+  workingDirectory: string,
+  user?: AskedUser,
+  { mayGain = false }: { mayGain?: boolean } = {},
+): MachinePlace {
   const workspace = makeWorkingDirectory(workingDirectory);
   const runAs = user === undefined ? undefined : provideUser(user, workspace);
-  return { backend: 'cli', files: 'machine', workspace, ...(runAs !== undefined && { runAs }) };
+  return {
+    backend: 'cli',
+    files: 'machine',
+    workspace,
+    ...(runAs !== undefined && { runAs: { ...runAs, mayGain } }),
+  };
 }
 
 /** Members of its group may write to it. */

@@ -21,11 +21,14 @@ function put(path: string, content: string): string {
   return path;
 }
 
+// What the client kept there before the container was started again.
+put(join(base, '.bashrc'), 'export BEFORE="the restart"\nalias hook=false\nPROMPT_COMMAND=exit\n');
+
 // Above those that systems give to whoever takes any.
 const vscodePort = 61_000 + randomInt(4000);
 const server = start(
   ['openhands-server', '0', '--working-dir', directory, '--plugins', 'agent_skills', 'jupyter', 'vscode'],
-  { env: { SESSION_API_KEY: key, HOME: base, VSCODE_PORT: String(vscodePort) } },
+  { env: { SESSION_API_KEY: key, HOME: base, TMPDIR: base, VSCODE_PORT: String(vscodePort) } },
 );
 let url: string;
 let client: PythonClient;
@@ -93,6 +96,42 @@ describe('commands', () => {
     expect(await run('echo other', {}, 1)).toMatchObject({ extras: { metadata: running } });
     expect(await run('C-c', { is_input: true })).toMatchObject({ extras: { metadata: { exit_code: 130 } } });
     expect((await run('')).content).toMatch(/^ERROR: /);
+  });
+
+  test('find the variables that were set before a restart, also in a shell that had to be replaced', async () => {
+    expect((await run('echo "$BEFORE"')).content).toBe('the restart');
+    await run('exit');
+    expect((await run('echo "$BEFORE"')).content).toBe('the restart');
+  });
+
+  test('show the jobs that they start', async () => {
+    const { content, extras } = await run('sleep 60 & sleep 61 & echo started');
+    expect(content).toMatch(/^\[1\] \d+\n\[2\] \d+\nstarted$/);
+    const pid = Number(/\[2\] (\d+)/.exec(content)?.[1]);
+    expect(extras).toMatchObject({ metadata: { pid } });
+    expect((await run('kill %1 %2; echo again')).content).not.toMatch(/^\[\d\] \d+$/m);
+  });
+
+  test('say that the beginning of a long output is gone', async () => {
+    const { extras } = await run('seq 1 12000');
+    expect(extras).toMatchObject({ metadata: { prefix: expect.stringContaining('12000 lines') } });
+    expect(await run('seq 1 5000')).toMatchObject({ extras: { metadata: { prefix: '' } } });
+  });
+
+  test('find a page for pictures and documents, which nobody else finds', async () => {
+    const address = (await run('ls -l $TMPDIR/oh-server-url | cut -c1-10; cat $TMPDIR/oh-server-url'))
+      .content;
+    const [mode, viewer = ''] = address.split('\n');
+    expect(mode).toBe('-rw-------');
+    expect(viewer).toMatch(/^http:\/\/localhost:\d+\//);
+    const picture = put(at('dot.png'), 'no real picture');
+    const page = await fetch(`${viewer}/view?path=${picture}`);
+    expect([page.status, await page.text()]).toEqual([
+      200,
+      expect.stringContaining('data:image/png;base64,'),
+    ]);
+    expect((await fetch(`${viewer}/view?path=${at('absent.png')}`)).status).toBe(404);
+    expect((await fetch(`${new URL(viewer).origin}/view?path=${picture}`)).status).toBe(404);
   });
 
   test('one at a time, hidden ones and those in another place', async () => {
@@ -234,4 +273,19 @@ test('the browser shows pages', async () => {
 
 test('the token of the editor is given', async () => {
   expect(await client.call('get_vscode_token')).toMatch(/^[0-9a-f]{64}$/);
+});
+
+test('the editor counts hidden entries, shows an empty file and knows an empty old_str', async () => {
+  put(at('some/.one'), '');
+  put(at('some/.two/x'), '');
+  const empty = put(at('some/empty'), '');
+  const full = put(at('some/full'), 'a\nb\n');
+  for (const path of [at('some'), `${at('some')}/`])
+    expect((await act('read', { path, impl_source: 'oh_aci' })).content).toMatch(/\b2 hidden/);
+  expect((await edit('view', empty)).content).toMatch(/\n {5}1\t\n/);
+  expect((await edit('str_replace', full, { old_str: '', new_str: 'x' })).content).toMatch(
+    /more than once.*1, 2, 3/,
+  );
+  expect((await edit('str_replace', empty, { old_str: '', new_str: 'x' })).content).toMatch(/\n {5}1\tx\n/);
+  expect(readFileSync(empty, 'utf8')).toBe('x');
 });

@@ -3,7 +3,9 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { writeZip } from '../../../src/base/zip-writer.js';
 import { start, workcell } from '../../cli/workcell.js';
 
 const name = `wc-${process.pid}`;
@@ -48,6 +50,13 @@ describe.skipIf(!possible)('a server that was started as root with a user', () =
     rmSync(folder, { recursive: true, force: true });
   });
 
+  async function zipOf(files: Record<string, string>): Promise<Buffer<ArrayBuffer>> {
+    const members = Object.entries(files).map(([name, text]) => ({ name, content: [Buffer.from(text)] }));
+    const parts: Uint8Array[] = [];
+    for await (const part of writeZip(Readable.from(members), { compress: false })) parts.push(part);
+    return Buffer.concat(parts);
+  }
+
   async function act(
     action: string,
     args: object,
@@ -77,6 +86,23 @@ describe.skipIf(!possible)('a server that was started as root with a user', () =
     );
   });
 
+  test('an uploaded directory is its own too', async () => {
+    const archive = await zipOf({ 'd/f': 'uploaded\n' });
+    const body = new FormData();
+    body.append('file', new Blob([archive]), 'd.zip');
+    const answer = await fetch(`${url}/upload_file?destination=${workspace}/up&recursive=true`, {
+      method: 'POST',
+      headers: { 'x-session-api-key': key },
+      body,
+    });
+    expect(answer.status).toBe(200);
+    expect(statSync(join(workspace, 'up/d/f')).uid).toBe(uid);
+  });
+
+  test('it can gain no rights unless the server was told to let it', async () => {
+    expect((await act('run', { command: 'grep NoNewPrivs /proc/self/status' })).content).toMatch(/1$/);
+  });
+
   test('what is not its own it can neither read nor change, by commands or by files', async () => {
     const secret = join(folder, 'secret');
     writeFileSync(secret, 'secret of root\n', { mode: 0o600 });
@@ -98,11 +124,14 @@ describe.skipIf(!possible)('a server that was started as root with a user', () =
         '--user-id',
         '1',
         '--no-enable-browser',
+        '--allow-sudo',
       ],
       { env: { SESSION_API_KEY: key } },
     );
     await again.printed('listening on ');
     expect(statSync(other).uid).toBe(uid);
+    url = /listening on (\S+)/.exec(again.text())?.[1] ?? '';
+    expect((await act('run', { command: 'grep NoNewPrivs /proc/self/status' })).content).toMatch(/0$/);
     again.child.kill('SIGTERM');
     await again.ended;
   });

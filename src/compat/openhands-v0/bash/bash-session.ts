@@ -1,5 +1,6 @@
 /** The one shell that `run` actions share: what is running there, and what of it was reported. */
 import type { ActionInput, ExecuteContext, Executor, Observation } from '../../../protocol/index.js';
+import type { Text } from '../../messages.js';
 import { hasCode } from '../files/path-kind.js';
 import {
   type CommandMetadata,
@@ -7,10 +8,10 @@ import {
   type ObservationEvent,
   runObservation,
 } from '../observations.js';
-import { bash } from '../openhands-messages.js';
+import { words } from '../openhands-words.js';
 import type { Arguments } from '../parse-action-event.js';
 import { perform } from '../perform-action.js';
-import { readPrompt } from './shell-prompt.js';
+import { type Job, readPrompt, readStartupFile } from './shell-prompt.js';
 import { exitCodeOf, maxOutputBytes, milliseconds, pythonFloat } from './shell-values.js';
 import { splitCommands } from './single-command.js';
 
@@ -36,6 +37,7 @@ export class BashSession {
   /** Output that belongs to no command and waits for the next observation. */
   #stray = '';
   #lastPrompt: Partial<CommandMetadata> = {};
+  #jobs: readonly Job[] = [];
 
   constructor(executor: Executor, options: BashOptions) {
     this.#executor = executor;
@@ -47,11 +49,11 @@ export class BashSession {
     const command = request.command.trim();
     const input = request.is_input;
     if (!this.#isPending && (command === '' || input)) {
-      const content = command === '' ? bash.nothingToFetch : bash.nothingToTalkTo;
+      const content = command === '' ? words('bash.nothing_to_fetch') : words('bash.nothing_to_talk_to');
       return runObservation({ command: '', content, hidden: request.hidden });
     }
     const commands = input || command === '' ? [] : splitCommands(command);
-    if (commands.length > 1) return errorObservation(bash.severalCommands(commands));
+    if (commands.length > 1) return errorObservation(severalCommands(commands));
     if (input || command === '') return this.#wait(command, request, true);
     return this.#start(command, request);
   }
@@ -64,7 +66,10 @@ export class BashSession {
           command,
           content: rest.output.trim(),
           hidden: request.hidden,
-          metadata: { prefix: bash.previousOutput, suffix: bash.refused(command) },
+          metadata: {
+            prefix: words('bash.previous_output'),
+            suffix: words('bash.refused', { command, proceed }),
+          },
         });
       }
       // It ended unseen: its last words come with the output of the new command.
@@ -80,7 +85,7 @@ export class BashSession {
     const exitCode = command.toLowerCase() === 'c-c' ? 130 : (this.#lastPrompt.exit_code ?? 0);
     const content = this.#stray.trim();
     this.#stray = '';
-    const suffix = bash.completedAfterKey(exitCode, letterOf(command));
+    const suffix = words('bash.completed_after_key', { exit_code: exitCode, key: letterOf(command) });
     return runObservation({
       command,
       content,
@@ -112,12 +117,11 @@ export class BashSession {
     this.#stray = '';
     this.#isPending = result.endedBy === 'no-change';
     if (!this.#isPending) {
-      return runObservation({
-        command,
-        content,
-        hidden,
-        metadata: await this.#completed(result, command, request),
-      });
+      const { started, metadata } = await this.#completed(result, command, request);
+      const prefix = cutNote(result, content);
+      // A terminal shows these lines as soon as the jobs are there.
+      const shown = [...started, ...(content === '' ? [] : [content])].join('\n');
+      return runObservation({ command, content: shown, hidden, metadata: { ...metadata, prefix } });
     }
     const isHard = handBackMs !== undefined && performance.now() - startedAt >= handBackMs - 1;
     return runObservation({
@@ -125,8 +129,10 @@ export class BashSession {
       content,
       hidden,
       metadata: {
-        prefix: continues ? bash.previousOutput : '',
-        suffix: isHard ? bash.timedOut(pythonFloat(timeout ?? 0)) : bash.noChange(noChangeSeconds),
+        prefix: continues ? words('bash.previous_output') : '',
+        suffix: isHard
+          ? words('bash.timed_out', { seconds: pythonFloat(timeout ?? 0), proceed })
+          : words('bash.no_change', { seconds: noChangeSeconds, proceed }),
       },
     });
   }
@@ -135,18 +141,25 @@ export class BashSession {
     result: Observation<'run'>,
     command: string,
     { is_input }: Request,
-  ): Promise<Partial<CommandMetadata>> {
+  ): Promise<{ started: string[]; metadata: Partial<CommandMetadata> }> {
     const exitCode = exitCodeOf(result);
-    const prompt = await readPrompt(this.#executor, this.#options.session, exitCode);
+    const { session } = this.#options;
+    const prompt = await readPrompt(this.#executor, session, exitCode);
+    const fresh = prompt.jobs.filter(({ pid }) => this.#jobs.every((known) => known.pid !== pid));
+    this.#jobs = prompt.jobs;
+    if (prompt.isFresh) await readStartupFile(this.#executor, session);
     this.cwd = result.cwd;
     this.#stray = prompt.stray;
     this.#lastPrompt = { ...prompt.metadata, exit_code: exitCode };
     const ended =
       is_input && isControlKey(command)
-        ? bash.completedAfterKey(exitCode, letterOf(command))
-        : bash.completed(exitCode);
-    const suffix = prompt.isFresh ? ended + bash.shellReplaced : ended;
-    return { ...this.#lastPrompt, working_dir: result.cwd, suffix };
+        ? words('bash.completed_after_key', { exit_code: exitCode, key: letterOf(command) })
+        : words('bash.completed', { exit_code: exitCode });
+    const suffix = prompt.isFresh ? [ended, words('bash.shell_replaced')] : ended;
+    return {
+      started: fresh.map(({ number, pid }) => `[${number}] ${pid}`),
+      metadata: { ...this.#lastPrompt, working_dir: result.cwd, suffix },
+    };
   }
 
   async #send(
@@ -161,6 +174,21 @@ export class BashSession {
       throw error;
     }
   }
+}
+
+/** As many lines as the terminal of the original keeps. */
+const mostLines = 10_000;
+
+function cutNote({ truncated }: Observation<'run'>, content: string): Text {
+  const lines = content.split('\n').length;
+  return truncated || lines > mostLines ? words('bash.earlier_cut', { lines }) : '';
+}
+
+const proceed = words('bash.proceed');
+
+function severalCommands(commands: readonly string[]): Text {
+  const numbered = commands.map((command, index) => `(${index + 1}) ${command}`);
+  return words('bash.several_commands', { commands: numbered.join('\n') });
 }
 
 function isControlKey(text: string): boolean {

@@ -1,10 +1,17 @@
-/** What the prompt of the shell would tell: who and where it is, its Python, its last background job. */
+/** What the prompt of the shell would tell: who and where it is, its Python, its background jobs. */
 import type { Executor } from '../../../protocol/index.js';
 import type { CommandMetadata } from '../observations.js';
 import { perform } from '../perform-action.js';
 
+export interface Job {
+  readonly number: number;
+  readonly pid: number;
+}
+
 export interface Prompt {
   readonly metadata: Pick<CommandMetadata, 'pid' | 'username' | 'hostname' | 'py_interpreter_path'>;
+  /** The shell's jobs, as it numbers them. */
+  readonly jobs: readonly Job[];
   /** What programs in the background printed since the last command. */
   readonly stray: string;
   /** A fresh shell had to answer, because the one before is gone. */
@@ -13,7 +20,9 @@ export interface Prompt {
 
 const marker = '@openhands-prompt';
 
-const answer = new RegExp(`\\n?${marker}\\t(\\d*)\\t([^\\t\\n]*)\\t([^\\t\\n]*)\\t\\n(/.*)?\\n?`);
+const answer = new RegExp(
+  `\\n?${marker}\\t(\\d*)\\t([^\\t\\n]*)\\t([^\\t\\n]*)\\t\\n(/.*)?\\n?${marker}-jobs\\n([^]*?)${marker}-end\\n?`,
+);
 
 /** Nothing is forked for it. */
 const question = [
@@ -21,6 +30,9 @@ const question = [
   String.raw`\builtin printf '\n${marker}\t%s\t%s\t\n' "${'$'}{!:-}" "${'$'}{__openhands_prompt@P}"`,
   String.raw`\builtin unset __openhands_prompt`,
   String.raw`\builtin type -P python || :`,
+  String.raw`\builtin printf '%s-jobs\n' ${marker}`,
+  String.raw`\builtin jobs -l`,
+  String.raw`\builtin printf '%s-end\n' ${marker}`,
 ];
 
 /** Asks the shell itself, because a command may have changed any of it. `$?` stays what the last command left. */
@@ -28,7 +40,8 @@ export async function readPrompt(executor: Executor, session: string, exitCode: 
   // The shell's own output may lead elsewhere, and what `set -x` says about the question is of no interest.
   const command = `{ ${[...question, restoreStatus(exitCode)].join('; ')}; } >/dev/tty 2>/dev/null`;
   const { output, notice } = await perform(executor, { action: 'run', command, session });
-  const [block = '', pid = '', username = '', hostname = '', python = ''] = answer.exec(output) ?? [];
+  const [block = '', pid = '', username = '', hostname = '', python = '', jobs = ''] =
+    answer.exec(output) ?? [];
   return {
     metadata: {
       pid: pid === '' ? -1 : Number(pid),
@@ -36,6 +49,10 @@ export async function readPrompt(executor: Executor, session: string, exitCode: 
       hostname: hostname || null,
       py_interpreter_path: python,
     },
+    jobs: Array.from(jobs.matchAll(/^\[(\d+)\][+-]? +(\d+) /gm), ([, number, process]) => ({
+      number: Number(number),
+      pid: Number(process),
+    })),
     stray: output.replace(block, ''),
     isFresh: notice !== undefined,
   };
@@ -45,4 +62,16 @@ export async function readPrompt(executor: Executor, session: string, exitCode: 
 function restoreStatus(exitCode: number): string {
   if (exitCode === 0) return ':';
   return `case $- in *e*) ;; *) (\\builtin exit ${exitCode});; esac`;
+}
+
+/** How long it may take to evaluate them: a value may be the output of a command. */
+const startupLimitMs = 10_000;
+
+/**
+ * Sets the variables that the user's ~/.bashrc exports: clients keep theirs there for the next start. Nothing else of it is
+ * read, because what else stands there is made for people and runs at every prompt.
+ */
+export async function readStartupFile(executor: Executor, session: string): Promise<void> {
+  const command = String.raw`\eval "$(grep -E '^export [A-Za-z_][A-Za-z0-9_]*=' ~/.bashrc 2>/dev/null)" 2>/dev/null; :`;
+  await perform(executor, { action: 'run', command, session, timeoutMs: startupLimitMs });
 }

@@ -6,6 +6,7 @@ import type { Executor } from '../../../protocol/index.js';
 import type { ObservationEvent } from '../observations.js';
 import { perform } from '../perform-action.js';
 import { type BashOptions, BashSession } from './bash-session.js';
+import { readStartupFile } from './shell-prompt.js';
 
 export async function runStatic(
   executor: Executor,
@@ -18,6 +19,7 @@ export async function runStatic(
     // The executor says what is wrong with a directory; the move itself then cannot fail.
     await perform(executor, { action: 'run', command: ':', cwd, session });
     await perform(executor, { action: 'run', command: `\\builtin cd -- ${quote(cwd)}`, session });
+    await readStartupFile(executor, session);
     return await new BashSession(executor, { ...options, session, workingDirectory: cwd }).run(request);
   } finally {
     await perform(executor, { action: 'close_session', session });

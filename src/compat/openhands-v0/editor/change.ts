@@ -1,6 +1,6 @@
 /** The changes that the editor makes to a text. */
-import { editor } from '../openhands-messages.js';
-import { EditorError } from './editor-error.js';
+import { words } from '../openhands-words.js';
+import { EditorError, invalidParameter } from './editor-error.js';
 import { plainLines } from './show.js';
 
 export interface Change {
@@ -12,15 +12,16 @@ export interface Change {
 
 /** The text must be there exactly once: as it is given, or else without the blanks around it. */
 export function replaceOnce(text: string, oldText: string, newText: string, path: string): Change {
-  if (oldText === newText) throw new EditorError(editor.sameStrings);
+  if (oldText === newText) throw new EditorError(words('edit.same_strings'));
   const exact = placesOf(text, oldText);
   const [wanted, fresh] = exact.length > 0 ? [oldText, newText] : [oldText.trim(), newText.trim()];
-  const places = exact.length > 0 ? exact : placesOf(text, wanted);
+  const places = exact.length > 0 || wanted === '' ? exact : placesOf(text, wanted);
   const [place] = places;
-  if (place === undefined) throw new EditorError(editor.noMatch(oldText, path));
+  if (place === undefined) throw new EditorError(words('edit.no_match', { old_str: oldText, path }));
   if (places.length > 1) {
-    const lines = new Set(places.map((start) => lineAt(text, start)));
-    throw new EditorError(editor.severalMatches(wanted, [...lines]));
+    throw new EditorError(
+      words('edit.several_matches', { old_str: wanted, lines: linesAt(text, places).join(', ') }),
+    );
   }
   return {
     text: text.slice(0, place) + fresh + text.slice(place + wanted.length),
@@ -33,7 +34,7 @@ export function replaceOnce(text: string, oldText: string, newText: string, path
 export function insertLines(text: string, line: number, newText: string): Change {
   const total = plainLines(text).length;
   if (line < 0 || line > total)
-    throw new EditorError(editor.invalidParameter('insert_line', line, editor.insertLine(total)));
+    throw invalidParameter('insert_line', line, words('edit.insert_line', { lines: total }));
   const position = positionAfter(text, line);
   // A last line without an end gets one, or it would run into what is inserted.
   const separator = position > 0 && text[position - 1] !== '\n' ? '\n' : '';
@@ -47,10 +48,35 @@ export function insertLines(text: string, line: number, newText: string): Change
 
 function placesOf(text: string, wanted: string): number[] {
   const places: number[] = [];
-  if (wanted === '') return places;
+  // Nothing is everywhere, so it is unique only in a file that has nothing.
+  if (wanted === '') return lineStarts(text);
   for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length))
     places.push(at);
   return places;
+}
+
+function lineStarts(text: string): number[] {
+  return text === '' ? [0] : [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)];
+}
+
+/** How many lines an answer names. */
+const mostNamed = 100;
+
+/** The lines of places that are in order, each once. */
+function linesAt(text: string, places: readonly number[]): (number | string)[] {
+  const lines: number[] = [];
+  let line = 1;
+  let passed = 0;
+  for (const place of places) {
+    for (let end = text.indexOf('\n', passed); end !== -1 && end < place; end = text.indexOf('\n', passed)) {
+      line++;
+      passed = end + 1;
+    }
+    if (lines.at(-1) === line) continue;
+    if (lines.length === mostNamed) return [...lines, '…'];
+    lines.push(line);
+  }
+  return lines;
 }
 
 function lineAt(text: string, position: number): number {

@@ -1,13 +1,14 @@
 /** The editor behind `edit` actions and `read` actions with the source `oh_aci`. */
 import { extname, posix } from 'node:path';
 import { type Executor, WorkcellError } from '../../../protocol/index.js';
+import type { Text } from '../../messages.js';
 import { hasCode, kindOf } from '../files/path-kind.js';
 import { loadText, storeText, type TextFile } from '../files/text-file.js';
-import { editor, editorErrorPrefix } from '../openhands-messages.js';
+import { words } from '../openhands-words.js';
 import type { Arguments } from '../parse-action-event.js';
 import { type Change, insertLines, replaceOnce } from './change.js';
 import { zeroContextDiff } from './diff.js';
-import { EditorError } from './editor-error.js';
+import { EditorError, invalidParameter } from './editor-error.js';
 import type { History } from './history.js';
 import { numbered, plainLines, snippet } from './show.js';
 import { viewDirectory, viewText } from './view.js';
@@ -18,7 +19,7 @@ export type EditorRequest = Pick<
 >;
 
 export interface EditorResult {
-  readonly content: string;
+  readonly content: Text;
   /** Of the whole file; empty when it did not change. */
   readonly diff: string;
 }
@@ -44,15 +45,17 @@ export class Editor {
       return await this.#execute(request);
     } catch (error) {
       if (!(error instanceof EditorError || WorkcellError.isInstance(error))) throw error;
-      const message = hasCode(error, 'file-too-large') ? editor.tooLarge(request.path) : error.message;
-      return { content: editorErrorPrefix + message, diff: '' };
+      const { path } = request;
+      const reason = hasCode(error, 'file-too-large') ? words('edit.too_large', { path }) : reasonOf(error);
+      return { content: words('edit.failed', { reason }), diff: '' };
     }
   }
 
   async #execute(request: EditorRequest): Promise<EditorResult> {
     const { path, command } = request;
     const isDirectory = await this.#check(path, command);
-    if (!commands.includes(command)) throw new EditorError(editor.unknownCommand(command));
+    if (!commands.includes(command))
+      throw new EditorError(words('edit.unknown_command', { command, known: commands.join(', ') }));
     if (command === 'create') return this.#create(path, request);
     if (isDirectory)
       return { content: await viewDirectory(this.#executor, path, request.view_range), diff: '' };
@@ -67,61 +70,75 @@ export class Editor {
     if (!path.startsWith('/')) {
       const suggestion = posix.join(this.#workingDirectory, path);
       const exists = (await kindOf(this.#executor, suggestion)) !== 'missing';
-      throw new EditorError(editor.relativePath(path, exists ? suggestion : undefined));
+      throw new EditorError(
+        exists
+          ? words('edit.relative_path_near', { path, suggestion })
+          : words('edit.relative_path', { path }),
+      );
     }
     const kind = await kindOf(this.#executor, path);
-    if (command === 'create' && kind !== 'missing') throw new EditorError(editor.exists(path));
-    if (command !== 'create' && kind === 'missing') throw new EditorError(editor.missing(path));
-    if (kind === 'directory' && command !== 'view') throw new EditorError(editor.isDirectory(path));
+    if (command === 'create' && kind !== 'missing') throw new EditorError(words('edit.exists', { path }));
+    if (command !== 'create' && kind === 'missing') throw new EditorError(words('edit.missing', { path }));
+    if (kind === 'directory' && command !== 'view')
+      throw new EditorError(words('edit.is_directory', { path }));
     return kind === 'directory';
   }
 
   async #load(path: string, command: string): Promise<TextFile> {
     const isDocument = documents.includes(extname(path).toLowerCase());
-    if (isDocument && command !== 'view') throw new EditorError(editor.isDocument(path));
+    if (isDocument && command !== 'view') throw new EditorError(words('edit.is_document', { path }));
     const file = await loadText(this.#executor, path, maxBytes);
-    if (isDocument) throw new EditorError(editor.documentView(path));
-    if (file === undefined) throw new EditorError(editor.isBinary(path));
+    if (isDocument) throw new EditorError(words('edit.document_view', { path }));
+    if (file === undefined) throw new EditorError(words('edit.is_binary', { path }));
     return file;
   }
 
   async #create(path: string, { file_text: text }: EditorRequest): Promise<EditorResult> {
-    if (text === null) throw new EditorError(editor.missingParameter('file_text', 'create'));
+    if (text === null) throw new EditorError(missing('file_text', 'create'));
     if ((await kindOf(this.#executor, posix.dirname(path))) !== 'directory')
-      throw new EditorError(editor.parentMissing(path));
+      throw new EditorError(words('edit.parent_missing', { path }));
     await storeText(this.#executor, path, { text, encoding: 'utf8' });
     this.#history.push(path, text);
-    return { content: editor.created(path), diff: zeroContextDiff(path, '', text) };
+    return { content: words('edit.created', { path }), diff: zeroContextDiff(path, '', text) };
   }
 
   async #change(path: string, file: TextFile, change: Change): Promise<EditorResult> {
     await storeText(this.#executor, path, { text: change.text, encoding: file.encoding });
     this.#history.push(path, file.text);
     const shown = snippet(path, change.text, change.line, change.lineCount);
-    return { content: editor.edited(path, shown), diff: zeroContextDiff(path, file.text, change.text) };
+    return {
+      content: words('edit.edited', { path, shown }),
+      diff: zeroContextDiff(path, file.text, change.text),
+    };
   }
 
   async #undo(path: string, file: TextFile): Promise<EditorResult> {
     const text = this.#history.pop(path);
-    if (text === undefined) throw new EditorError(editor.noHistory(path));
+    if (text === undefined) throw new EditorError(words('edit.no_history', { path }));
     await storeText(this.#executor, path, { text, encoding: file.encoding });
     const shown = numbered(path, plainLines(text));
-    return { content: editor.undone(path, shown), diff: zeroContextDiff(path, file.text, text) };
+    return { content: words('edit.undone', { path, shown }), diff: zeroContextDiff(path, file.text, text) };
   }
 }
 
+function reasonOf(error: EditorError | WorkcellError): Text {
+  return error instanceof EditorError ? error.text : error.message;
+}
+
+function missing(parameter: string, command: string): Text {
+  return words('edit.missing_parameter', { parameter, command });
+}
+
 function replaced({ path, old_str: oldText, new_str: newText }: EditorRequest, file: TextFile): Change {
-  if (oldText === null || oldText === '')
-    throw new EditorError(editor.missingParameter('old_str', 'str_replace'));
+  if (oldText === null) throw new EditorError(missing('old_str', 'str_replace'));
   return replaceOnce(file.text, oldText, newText ?? '', path);
 }
 
 function inserted({ insert_line: line, new_str: newText }: EditorRequest, file: TextFile): Change {
-  if (line === undefined || line === null)
-    throw new EditorError(editor.missingParameter('insert_line', 'insert'));
-  if (newText === null) throw new EditorError(editor.missingParameter('new_str', 'insert'));
+  if (line === undefined || line === null) throw new EditorError(missing('insert_line', 'insert'));
+  if (newText === null) throw new EditorError(missing('new_str', 'insert'));
   const number = typeof line === 'string' && /^\s*[+-]?\d+\s*$/.test(line) ? Number(line) : line;
   if (typeof number !== 'number' || !Number.isInteger(number))
-    throw new EditorError(editor.invalidParameter('insert_line', line, editor.notAnInteger));
+    throw invalidParameter('insert_line', line, words('edit.not_an_integer'));
   return insertLines(file.text, number, newText);
 }

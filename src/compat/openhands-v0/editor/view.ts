@@ -1,32 +1,35 @@
 /** What the editor shows of files and directories. */
 import { posix } from 'node:path';
 import type { Executor, FileEntry } from '../../../protocol/index.js';
+import type { Text } from '../../messages.js';
 import { kindOf } from '../files/path-kind.js';
-import { editor } from '../openhands-messages.js';
+import { words } from '../openhands-words.js';
 import { perform } from '../perform-action.js';
-import { EditorError } from './editor-error.js';
+import { invalidParameter } from './editor-error.js';
 import { clip, numbered, plainLines } from './show.js';
 
-export function viewText(path: string, text: string, range: unknown): string {
+export function viewText(path: string, text: string, range: unknown): Text {
   const lines = plainLines(text);
   if (range === undefined || range === null) return numbered(path, lines);
   const [start, end] = checkRange(range, lines.length);
-  const note = end > lines.length ? editor.endClamped(end, lines.length) : '';
+  const note = end > lines.length ? words('edit.end_clamped', { end, lines: lines.length }) : '';
   const shown = lines.slice(start - 1, end === -1 ? undefined : end);
-  return note + numbered(path, shown, start);
+  return [note, numbered(path, shown, start)];
 }
 
-export async function viewDirectory(executor: Executor, path: string, range: unknown): Promise<string> {
+export async function viewDirectory(executor: Executor, path: string, range: unknown): Promise<Text> {
   if (range !== undefined && range !== null)
-    throw new EditorError(editor.invalidParameter('view_range', range, editor.noRangeForDirectory));
+    throw invalidParameter('view_range', range, words('edit.no_range_for_directory'));
   const { entries } = await perform(executor, { action: 'list', path, depth: 2, limit: 100_000 });
   const visible = entries.filter((entry) => !isHidden(posix.relative(path, entry.path)));
   const shown = await Promise.all(visible.map((entry) => shownPath(executor, entry)));
   const hidden = entries.filter(
     (entry) => posix.dirname(entry.path) === posix.resolve(path) && isHidden(entry.name),
   );
-  const listing = editor.directory(path, [`${posix.join(path, '/')}`, ...shown.sort(byCodePoint)]);
-  return clip(listing, 'directory') + (hidden.length > 0 ? editor.hiddenEntries(hidden.length, path) : '');
+  const listed = [posix.join(path, '/'), ...shown.sort(byCodePoint)].join('\n');
+  const listing = words('edit.directory', { path, entries: clip(listed, 'edit.directory_clipped') });
+  if (hidden.length === 0) return listing;
+  return [listing, words('edit.hidden_entries', { count: hidden.length, path })];
 }
 
 async function shownPath(executor: Executor, { path, type }: FileEntry): Promise<string> {
@@ -36,12 +39,12 @@ async function shownPath(executor: Executor, { path, type }: FileEntry): Promise
 
 function checkRange(range: unknown, lines: number): [number, number] {
   const isPair = Array.isArray(range) && range.length === 2 && range.every(Number.isInteger);
-  if (!isPair) throw new EditorError(editor.invalidParameter('view_range', range, editor.notARange));
+  if (!isPair) throw invalidParameter('view_range', range, words('edit.not_a_range'));
   const [start, end] = range as [number, number];
   if (start < 1 || start > Math.max(lines, 1))
-    throw new EditorError(editor.invalidParameter('view_range', range, editor.rangeStart(lines)));
+    throw invalidParameter('view_range', range, words('edit.range_start', { lines }));
   if (end !== -1 && end < start)
-    throw new EditorError(editor.invalidParameter('view_range', range, editor.rangeEnd(start)));
+    throw invalidParameter('view_range', range, words('edit.range_end', { start }));
   return [start, end];
 }
 

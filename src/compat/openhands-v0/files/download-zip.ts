@@ -4,22 +4,22 @@ import { Readable } from 'node:stream';
 import { writeZip, type ZipMember } from '../../../base/zip-writer.js';
 import type { Executor } from '../../../protocol/index.js';
 import { HttpError } from '../http-error.js';
-import { transfers } from '../openhands-messages.js';
+import { words } from '../openhands-words.js';
 import { perform } from '../perform-action.js';
 import { kindOf } from './path-kind.js';
 
 /** The archive is made as it is read: stored, names relative to the path, without directories. */
 export async function downloadZip(executor: Executor, path: string): Promise<Readable> {
-  if (!path.startsWith('/')) throw new HttpError(400, transfers.relativePath);
+  if (!path.startsWith('/')) throw new HttpError(400, words('transfer.relative_path'));
   const kind = await kindOf(executor, path);
-  if (kind === 'missing') throw new HttpError(404, transfers.missing(path));
+  if (kind === 'missing') throw new HttpError(404, words('transfer.missing', { path }));
   const names = kind === 'file' ? [''] : await filesBelow(executor, path);
   return Readable.from(writeZip(filesOf(executor, path, names), { compress: false }), { objectMode: false });
 }
 
 async function filesBelow(executor: Executor, path: string): Promise<string[]> {
   const { entries, truncated } = await perform(executor, { action: 'list', path, depth: 64, limit: 100_000 });
-  if (truncated) throw new HttpError(413, transfers.tooMany(path));
+  if (truncated) throw new HttpError(413, words('transfer.too_many', { path }));
   const names: string[] = [];
   for (const entry of entries) {
     const isFile =

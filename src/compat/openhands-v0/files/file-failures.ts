@@ -1,11 +1,14 @@
 import { WorkcellError } from '../../../protocol/index.js';
-import { files } from '../openhands-messages.js';
+import type { Text } from '../../messages.js';
+import { words } from '../openhands-words.js';
 
 /** The content of the `error` observation for a file that cannot be read or written. */
-export function failureOf(error: unknown, path: string, cwd: string): string {
+export function failureOf(error: unknown, path: string, cwd: string): Text {
   if (!WorkcellError.isInstance(error)) throw error;
-  if (error.code === 'not-found' || error.code === 'not-a-directory') return files.notFound(path, cwd);
-  if (error.code === 'not-a-file' && error.details.errno === 'EISDIR') return files.isDirectory(path);
-  if (error.code === 'file-too-large') return files.tooLarge(path);
+  if (error.code === 'not-found' || error.code === 'not-a-directory')
+    return words('read.not_found', { path, cwd });
+  if (error.code === 'not-a-file' && error.details.errno === 'EISDIR')
+    return words('read.is_directory', { path });
+  if (error.code === 'file-too-large') return words('read.too_large', { path });
   return error.message;
 }

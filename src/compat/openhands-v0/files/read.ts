@@ -2,7 +2,7 @@
 import { extname } from 'node:path';
 import type { Executor } from '../../../protocol/index.js';
 import { errorObservation, type ObservationEvent, readObservation } from '../observations.js';
-import { binaryFileToken, files } from '../openhands-messages.js';
+import { words } from '../openhands-words.js';
 import type { Arguments } from '../parse-action-event.js';
 import { perform } from '../perform-action.js';
 import { failureOf } from './file-failures.js';
@@ -36,8 +36,8 @@ export async function readFile(
       return readObservation(path, `data:${mediaType};base64,${content}`, 'default');
     }
     const file = await loadText(executor, path, maxBytes);
-    if (file === undefined) return errorObservation(binaryFileToken);
-    if (file.encoding === 'latin1') return errorObservation(files.undecodable(path));
+    if (file === undefined) return errorObservation(words('read.binary'));
+    if (file.encoding === 'latin1') return errorObservation(words('read.undecodable', { path }));
     return readObservation(path, window(linesOf(file.text), start, end).join(''), 'default');
   } catch (error) {
     return errorObservation(failureOf(error, path, cwd));

@@ -1,6 +1,8 @@
 /** A page that shows a picture or a PDF file, for `/view`. Everything is in the page; nothing is loaded from elsewhere. */
 import { extname, posix } from 'node:path';
 import type { Executor } from '../../../protocol/index.js';
+import type { Say, Text } from '../../messages.js';
+import { words } from '../openhands-words.js';
 import { perform } from '../perform-action.js';
 import { kindOf } from './path-kind.js';
 
@@ -17,14 +19,15 @@ export interface Page {
   readonly html: string;
 }
 
-export async function viewPage(executor: Executor, path: string): Promise<Page> {
-  if (!path.startsWith('/')) return failure(400, 'The path must be absolute.');
+export async function viewPage(executor: Executor, path: string, say: Say): Promise<Page> {
+  const failure = (status: number, text: Text) => failurePage(status, say(text));
+  if (!path.startsWith('/')) return failure(400, words('view.relative_path'));
   const kind = await kindOf(executor, path);
-  if (kind === 'missing') return failure(404, `There is no file ${path}.`);
-  if (kind === 'directory') return failure(400, `${path} is a directory.`);
+  if (kind === 'missing') return failure(404, words('view.missing', { path }));
+  if (kind === 'directory') return failure(400, words('view.is_directory', { path }));
   const mediaType = mediaTypes[extname(path).toLowerCase()];
   if (mediaType === undefined)
-    return failure(415, `Only ${Object.keys(mediaTypes).join(', ')} files can be shown.`);
+    return failure(415, words('view.unknown_type', { known: Object.keys(mediaTypes).join(', ') }));
   const { content } = await perform(executor, {
     action: 'read',
     path,
@@ -40,7 +43,7 @@ export async function viewPage(executor: Executor, path: string): Promise<Page> 
   return { status: 200, html: page(`File Viewer - ${name}`, body) };
 }
 
-function failure(status: number, message: string): Page {
+function failurePage(status: number, message: string): Page {
   return { status, html: page('File Viewer', `<p>${escapeHtml(message)}</p>`) };
 }
 

@@ -1,7 +1,7 @@
 /** `write`: a file whole, or lines of one that exists. */
 import type { Executor } from '../../../protocol/index.js';
 import { errorObservation, type ObservationEvent, writeObservation } from '../observations.js';
-import { files } from '../openhands-messages.js';
+import { words } from '../openhands-words.js';
 import type { Arguments } from '../parse-action-event.js';
 import { failureOf } from './file-failures.js';
 import { hasCode } from './path-kind.js';
@@ -20,7 +20,7 @@ export async function writeFile(
   try {
     const lines = content.split('\n').map((line) => `${line}\n`);
     const existing = await loadExisting(executor, path);
-    if (existing === 'undecodable') return errorObservation(files.undecodable(path));
+    if (existing === 'undecodable') return errorObservation(words('read.undecodable', { path }));
     const old = linesOf(existing?.text ?? '');
     const text = [...old.slice(0, start), ...lines, ...(end === -1 ? [] : old.slice(end))].join('');
     const encoding = existing?.encoding ?? 'utf8';

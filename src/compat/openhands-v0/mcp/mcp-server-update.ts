@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { describeIssues } from '../../../protocol/index.js';
 import { HttpError } from '../http-error.js';
+import { words } from '../openhands-words.js';
 
 export interface StdioServer {
   readonly command: string;
@@ -18,10 +19,10 @@ const serverSchema = z.object({
 
 /** The servers by name; of two with the same name the last counts. */
 export function parseServers(body: unknown): Record<string, StdioServer> {
-  if (!Array.isArray(body)) throw new HttpError(400, 'The body must be a list of MCP servers.');
+  if (!Array.isArray(body)) throw new HttpError(400, words('mcp.not_a_list'));
   const result = z.array(serverSchema).safeParse(body);
   if (!result.success)
-    throw new HttpError(400, `The list of MCP servers does not fit: ${describeIssues(result.error)}.`);
+    throw new HttpError(400, words('mcp.misfit', { problems: describeIssues(result.error) }));
   return Object.fromEntries(result.data.map(({ name, ...server }) => [name, server]));
 }
 

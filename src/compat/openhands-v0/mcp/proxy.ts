@@ -4,7 +4,9 @@ import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { type Executor, type Observation, WorkcellError } from '../../../protocol/index.js';
+import type { Say } from '../../messages.js';
 import { HttpError } from '../http-error.js';
+import { words } from '../openhands-words.js';
 import { perform } from '../perform-action.js';
 import { parseServers } from './mcp-server-update.js';
 
@@ -16,11 +18,13 @@ export interface McpUpdate {
 
 export class McpProxy {
   readonly #executor: Executor;
+  readonly #say: Say;
   readonly #clients = new Map<string, SSEServerTransport>();
   #names: string[] = [];
 
-  constructor(executor: Executor) {
+  constructor(executor: Executor, say: Say) {
     this.#executor = executor;
+    this.#say = say;
   }
 
   /** The new list takes the place of the old one. */
@@ -35,14 +39,14 @@ export class McpProxy {
         : (await perform(this.#executor, { action: 'connect_mcp', servers })).servers;
     const failures = connected.filter(({ state }) => state === 'failed').map(({ reason }) => reason ?? '');
     return {
-      detail: `The list of MCP servers was taken: ${this.#names.join(', ') || 'none'}.`,
+      detail: this.#say(words('mcp.taken', { servers: this.#names.join(', ') || words('mcp.none') })),
       router_error_log: failures.join('\n'),
     };
   }
 
   /** Opens the stream of one client. Messages of the client come by `receive`. */
   async open(response: ServerResponse): Promise<void> {
-    if (this.#names.length === 0) throw new HttpError(404, 'Not Found');
+    if (this.#names.length === 0) throw new HttpError(404, words('http.not_found'));
     const { SSEServerTransport } = await import('@modelcontextprotocol/sdk/server/sse.js');
     const transport = new SSEServerTransport('/messages/', response);
     this.#clients.set(transport.sessionId, transport);
@@ -57,7 +61,7 @@ export class McpProxy {
     body: unknown,
   ): Promise<void> {
     const transport = this.#clients.get(String(id));
-    if (transport === undefined) throw new HttpError(404, 'Not Found');
+    if (transport === undefined) throw new HttpError(404, words('http.not_found'));
     await transport.handlePostMessage(request, response, body);
   }
 
@@ -89,7 +93,7 @@ export class McpProxy {
   async #call(exposed: string, args: Record<string, unknown>): Promise<CallToolResult> {
     const { tools } = await perform(this.#executor, { action: 'list_mcp_tools' });
     const tool = tools.find((candidate) => this.#exposedName(candidate) === exposed);
-    if (tool === undefined) return failure(`Unknown tool: ${exposed}`);
+    if (tool === undefined) return failure(this.#say(words('mcp.unknown_tool', { tool: exposed })));
     try {
       const { server, name } = tool;
       const result = await perform(this.#executor, {
