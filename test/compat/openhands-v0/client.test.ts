@@ -24,10 +24,18 @@ function put(path: string, content: string): string {
 // What the client kept there before the container was started again.
 put(join(base, '.bashrc'), 'export BEFORE="the restart"\nalias hook=false\nPROMPT_COMMAND=exit\n');
 
+const words = put(
+  join(base, 'messages.json'),
+  JSON.stringify({ 'bash.nothing_to_fetch': 'Nothing is running, said in other words.' }),
+);
+
 // Above those that systems give to whoever takes any.
 const vscodePort = 61_000 + randomInt(4000);
 const server = start(
-  ['openhands-server', '0', '--working-dir', directory, '--plugins', 'agent_skills', 'jupyter', 'vscode'],
+  [
+    ...['openhands-server', '0', '--working-dir', directory, '--messages', words],
+    ...['--plugins', 'agent_skills', 'jupyter', 'vscode'],
+  ],
   { env: { SESSION_API_KEY: key, HOME: base, TMPDIR: base, VSCODE_PORT: String(vscodePort) } },
 );
 let url: string;
@@ -95,7 +103,7 @@ describe('commands', () => {
     });
     expect(await run('echo other', {}, 1)).toMatchObject({ extras: { metadata: running } });
     expect(await run('C-c', { is_input: true })).toMatchObject({ extras: { metadata: { exit_code: 130 } } });
-    expect((await run('')).content).toMatch(/^ERROR: /);
+    expect((await run('')).content).toBe('Nothing is running, said in other words.');
   });
 
   test('find the variables that were set before a restart, also in a shell that had to be replaced', async () => {

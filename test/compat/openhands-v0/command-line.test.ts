@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -76,3 +76,14 @@ async function addressOf(server: ReturnType<typeof start>): Promise<string> {
     void server.ended.then(({ stderr }) => reject(new Error(stderr)));
   });
 }
+
+test('prints its messages in the form that it takes, with those of a file in place', async () => {
+  const file = join(base, 'messages.json');
+  writeFileSync(file, '{"bash.completed": "code {exit_code}"}');
+  const { stdout, exitCode } = await workcell(['openhands-server', '--messages', file, '--print-messages']);
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    'bash.completed': 'code {exit_code}',
+    'edit.created': 'File created at: {path}',
+  });
+});
