@@ -5,14 +5,14 @@ import { createHttpApp, type Mount, mount, protect } from '../../base/http/http-
 import { sendError } from '../../base/http/http-errors.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { instanceHeader } from '../../protocol/wire.js';
-import type { ServeOptions } from './executor-server-options.js';
+import type { Log, ServeOptions } from './executor-server-options.js';
 import { actionRoutes } from './routes/action-routes.js';
 import { eventRoutes } from './routes/event-routes.js';
 import { fileRoutes } from './routes/file-routes.js';
 import { portRoutes } from './routes/port-routes.js';
 import { statusRoutes } from './routes/status-routes.js';
 import { terminalRoutes } from './routes/terminal-routes.js';
-import type { ServerContext } from './server-context.js';
+import type { ContextOf, ServerContext } from './server-context.js';
 
 export async function createApp(
   context: ServerContext,
@@ -22,10 +22,7 @@ export async function createApp(
   const { limits, log, info } = context;
   const app = createHttpApp({ access, limits, log, headers: { [instanceHeader]: info.instance } });
   countAnswers(app, context);
-  mount(app, [
-    { prefix: '', sockets: true, routes: (scope) => nativeRoutes(scope, context, access) },
-    ...also,
-  ]);
+  mount(app, [{ prefix: '', sockets: true, routes: (scope) => ownRoutes(scope, context, access) }, ...also]);
   if (extend !== undefined) {
     const { id, workspace } = info;
     await app.register(async (scope) => extend(scope, { executor: () => context.executor(), id, workspace }));
@@ -44,7 +41,7 @@ export function nativeMount(prefix: string, context: ServerContext, access: Acce
         void reply.header(instanceHeader, context.info.instance);
         done();
       });
-      nativeRoutes(scope, context, access);
+      ownRoutes(scope, context, access);
     },
   };
 }
@@ -57,22 +54,28 @@ function countAnswers(scope: FastifyInstance, { counters }: ServerContext): void
   });
 }
 
-function nativeRoutes(scope: FastifyInstance, context: ServerContext, access: Access): void {
+function ownRoutes(scope: FastifyInstance, context: ServerContext, access: Access): void {
   protect(scope, ({ headers }) => access.checkToken(headers));
+  nativeRoutes(scope, () => context, context.log);
+}
+
+/** The routes of the native API. Who may use them is checked before. */
+export function nativeRoutes(scope: FastifyInstance, contextOf: ContextOf, log: Log): void {
   scope.addHook('onRequest', (request, _reply, done) => {
-    checkInstance(request.headers[instanceHeader], context.info.instance);
+    // A path that nobody knows belongs to no cell.
+    if (!request.is404) checkInstance(request.headers[instanceHeader], contextOf(request).info.instance);
     done();
   });
   scope.setNotFoundHandler((request, reply) => {
     const message = `There is no ${request.method} ${request.url.split('?')[0]} here; /docs lists what there is.`;
-    sendError(reply, new WorkcellError('not-found', message), context.log);
+    sendError(reply, new WorkcellError('not-found', message), log);
   });
-  actionRoutes(scope, context);
-  fileRoutes(scope, context);
-  terminalRoutes(scope, context);
-  portRoutes(scope, context);
-  eventRoutes(scope, context);
-  statusRoutes(scope, context);
+  actionRoutes(scope, contextOf);
+  fileRoutes(scope, contextOf);
+  terminalRoutes(scope, contextOf);
+  portRoutes(scope, contextOf);
+  eventRoutes(scope, contextOf);
+  statusRoutes(scope, contextOf);
 }
 
 function checkInstance(expected: string | string[] | undefined, actual: string): void {

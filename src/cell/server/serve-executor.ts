@@ -11,6 +11,7 @@ import { Clients } from './clients.js';
 import { EventLog } from './event-log.js';
 import { createApp, nativeMount } from './executor-app.js';
 import { defaultLimits, type ListenAddress, type ServeOptions } from './executor-server-options.js';
+import { createReadinessProbe } from './readiness.js';
 import type { ServerContext } from './server-context.js';
 
 export interface ExecutorServer {
@@ -96,6 +97,7 @@ function createContext(
       if (typeof source === 'function') current = undefined;
       await closed.close();
     },
+    readiness: createReadinessProbe(executor),
     info: {
       protocolVersion,
       version: packageVersion(),

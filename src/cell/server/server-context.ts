@@ -1,6 +1,7 @@
-/** What the routes of one server work with. */
+/** What the native routes work with. */
+import type { FastifyRequest } from 'fastify';
 import type { Executor } from '../../protocol/index.js';
-import type { ServerInfo } from '../../protocol/wire.js';
+import type { Readiness, ServerInfo } from '../../protocol/wire.js';
 import type { Calls } from './calls.js';
 import type { Clients } from './clients.js';
 import type { EventLog } from './event-log.js';
@@ -11,6 +12,8 @@ export interface ServerContext {
   executor(): Executor;
   /** Ends all that was started; a fresh executor takes its place where the server can make one. */
   closeExecutor(): Promise<void>;
+  /** Whether each capability of the cell works. */
+  readiness(): Promise<Readiness>;
   readonly info: ServerInfo;
   readonly limits: ServerLimits;
   readonly calls: Calls;
@@ -19,6 +22,9 @@ export interface ServerContext {
   readonly counters: Counters;
   readonly log: Log;
 }
+
+/** Whose cell a request is for: a server of one has one answer, a service one for each of its cells. */
+export type ContextOf = (request: FastifyRequest) => ServerContext;
 
 /** Plain numbers, so that counting costs nothing before somebody asks for them. */
 interface Counters {

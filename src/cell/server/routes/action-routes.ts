@@ -6,16 +6,16 @@ import { type Action, parseAction, WorkcellError } from '../../../protocol/index
 import { clientHeader, framesType, keyHeader, keySchema, linesType } from '../../../protocol/wire.js';
 import { answerLines, answerWhole } from '../answer.js';
 import type { Call } from '../server-call.js';
-import type { ServerContext } from '../server-context.js';
+import type { ContextOf, ServerContext } from '../server-context.js';
 
 const position = z.coerce.number().int().nonnegative().default(0);
 const startQuery = z.object({ from: position, progress: z.enum(['0', '1']).default('1') });
 const resumeQuery = z.object({ from: position });
 
-export function actionRoutes(app: FastifyInstance, context: ServerContext): void {
-  const { calls, limits } = context;
-
+export function actionRoutes(app: FastifyInstance, contextOf: ContextOf): void {
   app.post('/v1/actions', async (request, reply) => {
+    const context = contextOf(request);
+    const { heartbeatMs } = context.limits;
     const { from, progress } = parse(startQuery, request.query);
     const asLines = wantsLines(request);
     const call = start(context, request, {
@@ -23,27 +23,29 @@ export function actionRoutes(app: FastifyInstance, context: ServerContext): void
       framed: wantsFrames(request),
     });
     checkForm(call, request);
-    if (asLines) await answerLines(call, reply, { from, heartbeatMs: limits.heartbeatMs });
+    if (asLines) await answerLines(call, reply, { from, heartbeatMs });
     else await answerWhole(call, reply);
     return reply;
   });
 
   app.get('/v1/actions/:key', async (request, reply) => {
     const { from } = parse(resumeQuery, request.query);
+    const { calls, limits } = contextOf(request);
+    const { heartbeatMs } = limits;
     const call = calls.find(keyOf(request));
     checkForm(call, request);
-    if (wantsLines(request)) await answerLines(call, reply, { from, heartbeatMs: limits.heartbeatMs });
+    if (wantsLines(request)) await answerLines(call, reply, { from, heartbeatMs });
     else await answerWhole(call, reply);
     return reply;
   });
 
   app.delete('/v1/actions/:key', async (request, reply) => {
-    calls.cancel(keyOf(request));
+    contextOf(request).calls.cancel(keyOf(request));
     return reply.code(204).send();
   });
 
   app.delete('/v1/clients/:key', async (request, reply) => {
-    await context.clients.end(keyOf(request));
+    await contextOf(request).clients.end(keyOf(request));
     return reply.code(204).send();
   });
 }

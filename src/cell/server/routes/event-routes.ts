@@ -5,7 +5,7 @@ import { Outgoing } from '../../../base/http/outgoing.js';
 import { parse } from '../../../base/http/parse-request.js';
 import { watchPeer } from '../../../base/http/upgrades.js';
 import type { EventLog, LoggedEvent } from '../event-log.js';
-import type { ServerContext } from '../server-context.js';
+import type { ContextOf, ServerContext } from '../server-context.js';
 
 /** The id of an event. The start of the server before it keeps it apart from ids of another start. */
 const cursorSchema = z
@@ -23,13 +23,14 @@ type Cursor = z.output<typeof cursorSchema>;
 type Gap = { missed: number } | { restarted: true };
 
 /** Each event has its cursor as id, so that a browser that reconnects asks for what it missed. */
-export function eventRoutes(app: FastifyInstance, context: ServerContext): void {
+export function eventRoutes(app: FastifyInstance, contextOf: ContextOf): void {
   app.route({
     method: 'GET',
     url: '/v1/events',
     // Before a socket is opened, so that a bad cursor is refused with an error.
     preHandler: async (request) => void cursorOf(request),
     handler: async (request, reply) => {
+      const context = contextOf(request);
       const cursor = cursorOf(request);
       reply.hijack();
       reply.raw.writeHead(200, {
@@ -49,7 +50,7 @@ export function eventRoutes(app: FastifyInstance, context: ServerContext): void 
       await outgoing.end();
       return reply;
     },
-    wsHandler: (socket, request) => sendAll(socket, context, cursorOf(request)),
+    wsHandler: (socket, request) => sendAll(socket, contextOf(request), cursorOf(request)),
   });
 }
 

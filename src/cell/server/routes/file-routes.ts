@@ -8,7 +8,7 @@ import { parse } from '../../../base/http/parse-request.js';
 import { parseRange } from '../../../base/http/range.js';
 import { pathSchema } from '../../../protocol/actions/common.js';
 import { type Downloaded, type DownloadOptions, WorkcellError } from '../../../protocol/index.js';
-import type { ServerContext } from '../server-context.js';
+import type { ContextOf } from '../server-context.js';
 
 const place = { path: pathSchema, format: z.enum(['tar', 'zip']).optional() };
 const offset = z.coerce.number().int().nonnegative().optional();
@@ -23,21 +23,22 @@ const mode = z
 const uploadQuery = z.strictObject({ ...place, mode });
 const downloadQuery = z.strictObject({ ...place, start: offset, end: offset });
 
-export function fileRoutes(app: FastifyInstance, context: ServerContext): void {
+export function fileRoutes(app: FastifyInstance, contextOf: ContextOf): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
 
     scope.put('/v1/files', { config: { streams: true } }, async (request) => {
       const { path, ...options } = parse(uploadQuery, request.query);
-      const content = incomingBytes(request.raw, context.limits.requestMs);
-      return context.executor().upload(path, content, options);
+      const { limits, executor } = contextOf(request);
+      const content = incomingBytes(request.raw, limits.requestMs);
+      return executor().upload(path, content, options);
     });
   });
 
   app.get('/v1/files', async (request, reply) => {
     const { path, ...asked } = parse(downloadQuery, request.query);
-    const executor = context.executor();
+    const executor = contextOf(request).executor();
     const { options, range } = await resolveRange(request, asked, async () => executor.download(path));
     if (options === undefined) return refuseRange(reply, range.size);
     const { mediaType, sizeBytes, version, content } = await executor.download(path, options);

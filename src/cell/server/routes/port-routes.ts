@@ -5,12 +5,12 @@ import { createWebSocketStream } from 'ws';
 import * as z from 'zod';
 import { parse } from '../../../base/http/parse-request.js';
 import { WorkcellError } from '../../../protocol/index.js';
-import type { ServerContext } from '../server-context.js';
+import type { ContextOf, ServerContext } from '../server-context.js';
 
 const parameters = z.object({ port: z.coerce.number().int().min(1).max(65_535) });
 
 /** A connection to a port of the cell: binary frames are its bytes in both directions. */
-export function portRoutes(app: FastifyInstance, context: ServerContext): void {
+export function portRoutes(app: FastifyInstance, contextOf: ContextOf): void {
   const waiting = new WeakMap<FastifyRequest, Duplex>();
 
   app.get(
@@ -20,7 +20,7 @@ export function portRoutes(app: FastifyInstance, context: ServerContext): void {
       // Connected before the upgrade, so that a closed port is refused with an error.
       preHandler: async (request) => {
         const { port } = parse(parameters, request.params);
-        const inside = await open(context, port);
+        const inside = await open(contextOf(request), port);
         waiting.set(request, inside);
         request.raw.socket.once('close', () => inside.destroy());
       },

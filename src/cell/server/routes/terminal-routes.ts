@@ -6,15 +6,16 @@ import { watchPeer } from '../../../base/http/upgrades.js';
 import { parseJson } from '../../../base/json.js';
 import { type Terminal, WorkcellError } from '../../../protocol/index.js';
 import { type TerminalReply, type TerminalRequest, terminalRequestSchema } from '../../../protocol/wire.js';
-import type { ServerContext } from '../server-context.js';
+import type { ContextOf, ServerContext } from '../server-context.js';
 import { clientOf } from './action-routes.js';
 
 /** Most bytes to type ahead of a program that does not read. */
 const mostUntaken = 256 * 1024;
 
 /** The terminal lives as long as its socket: what runs on it ends with the connection. */
-export function terminalRoutes(app: FastifyInstance, context: ServerContext): void {
+export function terminalRoutes(app: FastifyInstance, contextOf: ContextOf): void {
   app.get('/v1/terminals', { websocket: true }, (socket, request) => {
+    const context = contextOf(request);
     context.counters.terminals++;
     const session = new TerminalSession(socket, context);
     const left = context.clients.begin(clientOf(request), () => {

@@ -3,16 +3,29 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSyncInstance } from '@photostructure/sqlite';
 import { WorkcellError } from '../../../protocol/index.js';
-import { migrations } from './sqlite-schema.js';
 
 /** How long a write waits for that of another process. */
 const busyMs = 2000;
 
+/** What is kept in a file, in the words of messages. */
+interface Kept {
+  /** Such as `event store`. */
+  readonly what: string;
+  /** The setting that names the file. */
+  readonly setting: string;
+}
+
+export interface DatabaseKind extends Kept {
+  /** The steps that lead to its schema. */
+  readonly migrations: readonly string[];
+}
+
 export async function openDatabase(
   file: string,
   durability: 'process' | 'machine',
+  kind: DatabaseKind,
 ): Promise<DatabaseSyncInstance> {
-  const { DatabaseSync } = await loadDriver();
+  const { DatabaseSync } = await loadDriver(kind);
   let database: DatabaseSyncInstance | undefined;
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -21,12 +34,12 @@ export async function openDatabase(
     // Returns free space to the system; this must come before the first table.
     database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL');
     database.exec(`PRAGMA synchronous = ${durability === 'machine' ? 'FULL' : 'NORMAL'}`);
-    migrate(database, file);
+    migrate(database, file, kind);
     return database;
   } catch (error) {
     if (database?.isOpen) database.close();
     if (WorkcellError.isInstance(error)) throw error;
-    throw unavailable(file, error);
+    throw unavailable(file, error, kind);
   }
 }
 
@@ -42,29 +55,33 @@ function makeFile(file: string): void {
   }
 }
 
-export function unavailable(file: string, error: unknown): WorkcellError {
+export function unavailable(file: string, error: unknown, { what, setting }: Kept): WorkcellError {
   const reason = error instanceof Error ? error.message : String(error);
   return new WorkcellError(
     'store-unavailable',
-    `Workcell cannot use the event store ${file}: ${reason}. Check that you can write to its directory and that it has space, or choose another store with events.store ("memory" keeps none).`,
+    `Workcell cannot use the ${what} ${file}: ${reason}. Check that you can write to its directory and that it has space, or choose another with ${setting}.`,
     { details: { store: `sqlite:${file}` }, cause: error },
   );
 }
 
-async function loadDriver(): Promise<typeof import('@photostructure/sqlite')> {
+async function loadDriver({ what, setting }: Kept): Promise<typeof import('@photostructure/sqlite')> {
   try {
     return await import('@photostructure/sqlite');
   } catch (error) {
     throw new WorkcellError(
       'store-unavailable',
-      `Workcell cannot keep events in SQLite: its driver does not load on ${process.platform} ${process.arch}. Install it with "npm install @photostructure/sqlite", or set events.store to memory or a postgres:// address.`,
+      `Workcell cannot open the ${what} (${setting}): the driver of SQLite does not load on ${process.platform} ${process.arch}. Install it with "npm install @photostructure/sqlite".`,
       { details: { package: '@photostructure/sqlite' }, cause: error },
     );
   }
 }
 
 /** Migrates the schema to the newest version in one transaction; the first process does it. */
-function migrate(database: DatabaseSyncInstance, file: string): void {
+function migrate(
+  database: DatabaseSyncInstance,
+  file: string,
+  { what, setting, migrations }: DatabaseKind,
+): void {
   if (versionOf(database) === migrations.length) return;
   database.exec('BEGIN IMMEDIATE');
   try {
@@ -72,7 +89,7 @@ function migrate(database: DatabaseSyncInstance, file: string): void {
     if (version > migrations.length)
       throw new WorkcellError(
         'store-unavailable',
-        `The event store ${file} comes from a newer Workcell (schema ${version}, this one knows ${migrations.length}). Update Workcell, or choose another file with events.store.`,
+        `The ${what} ${file} comes from a newer Workcell (schema ${version}, this one knows ${migrations.length}). Update Workcell, or choose another file with ${setting}.`,
         { details: { store: `sqlite:${file}`, version } },
       );
     for (const step of migrations.slice(version)) database.exec(step);

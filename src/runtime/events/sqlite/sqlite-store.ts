@@ -13,9 +13,12 @@ import { Compaction } from './sqlite-compaction.js';
 import { openDatabase, unavailable } from './sqlite-database.js';
 import { SqliteLedger, SqliteMailbox } from './sqlite-mailbox.js';
 import { selectEvents } from './sqlite-query.js';
+import { migrations } from './sqlite-schema.js';
+
+const kind = { what: 'event store', setting: 'events.store', migrations };
 
 export async function openSqlite(file: string, durability: 'process' | 'machine'): Promise<EventStore> {
-  return new SqliteStore(file, await openDatabase(file, durability));
+  return new SqliteStore(file, await openDatabase(file, durability, kind));
 }
 
 class SqliteStore implements EventStore {
@@ -178,7 +181,7 @@ class SqliteStore implements EventStore {
     try {
       return work();
     } catch (error) {
-      throw unavailable(this.#file, error);
+      throw unavailable(this.#file, error, kind);
     }
   }
 }
