@@ -35,7 +35,12 @@ import { type Logger, safeLogger } from './runtime/runtime-log.js';
 import { createTrusted } from './runtime/security/trusted.js';
 
 /** A backend with its options; with none named, the configuration names it or the safest one here is chosen. */
-export type CreateRuntimeOptions = (BackendConfig | Unplaced) & CommonOptions;
+export type CreateRuntimeOptions = (BackendConfig | Unplaced) & CommonOptions & Named;
+
+interface Named {
+  /** Of the runtime and its cell: letters and digits, used once. Default: random. */
+  id?: string | undefined;
+}
 
 interface Unplaced {
   backend?: undefined;
@@ -47,14 +52,12 @@ interface Unplaced {
 }
 
 /** The same, for reading: every backend's options at once, which its own schema checks. */
-type GivenOptions = CommonOptions & { backend?: string | object; workspace?: string | undefined } & Record<
-    string,
-    unknown
-  >;
+type GivenOptions = CommonOptions &
+  Named & { backend?: string | object; workspace?: string | undefined } & Record<string, unknown>;
 
 /** Starts a cell and gives the runtime that works in it. Options win over the configuration. */
 export function createRuntime<Shape extends z.ZodRawShape, Place extends z.ZodRawShape>(
-  options: { backend: Backend<Shape, Place> } & z.input<z.ZodObject<Shape>> & CommonOptions,
+  options: { backend: Backend<Shape, Place> } & z.input<z.ZodObject<Shape>> & CommonOptions & Named,
 ): Promise<Runtime>;
 export function createRuntime(options?: CreateRuntimeOptions): Promise<Runtime>;
 export async function createRuntime(
@@ -62,6 +65,7 @@ export async function createRuntime(
 ): Promise<Runtime> {
   const {
     backend: named,
+    id = randomBytes(8).toString('hex'),
     workspace,
     minIsolation,
     config: file,
@@ -78,6 +82,7 @@ export async function createRuntime(
     events: eventOptions,
     ...own
   } = options as GivenOptions;
+  checkId(id);
   const brought = typeof named === 'object' ? checkBackend(named, 'The option backend') : named;
   const config = await readSettings(options, { backend: brought, workspace });
   const demand = demandOf(config, own.network);
@@ -89,7 +94,6 @@ export async function createRuntime(
       : await loadBackend(config.values.backend ?? (await choose(demand, early)));
   const { type } = backend;
   if (own.keepAlive === true) await checkKeeps(backend, 'keep cells alive');
-  const id = randomBytes(8).toString('hex');
   const report = (update: StatusUpdate) => {
     events.append({ kind: 'status', status: update }, 'environment');
     onStatus(update);
@@ -149,6 +153,16 @@ export async function createRuntime(
     await events.close();
     throw error;
   }
+}
+
+/** It stands in names of files, containers and processes. */
+function checkId(id: string): void {
+  if (/^[a-z0-9]{8,40}$/.test(id)) return;
+  throw new WorkcellError(
+    'invalid-config',
+    `The id ${JSON.stringify(id)} is not accepted. Give 8 to 40 letters in lower case or digits.`,
+    { details: { id } },
+  );
 }
 
 async function choose(demand: Demand, logger: Logger | undefined): Promise<string> {
