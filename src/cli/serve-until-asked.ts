@@ -1,0 +1,39 @@
+/** Tells where a server is, and keeps it until it is asked to end. */
+import type { ListenAddress } from '../base/http/http-options.js';
+import { showAddress } from '../base/http/listen.js';
+import type { Interrupts } from './interrupts.js';
+
+export interface Serving {
+  readonly server: { readonly address: ListenAddress; close(): Promise<void> };
+  /** What clients need to know besides the address, such as `token: …`. */
+  readonly secret?: string | undefined;
+  /** Follows the address. */
+  readonly path?: string | undefined;
+  /** What is still to come; the server ends when it fails. */
+  readonly ready?: Promise<unknown> | undefined;
+}
+
+export async function serveUntilAsked(
+  { server, secret, path = '', ready }: Serving,
+  interrupts: Interrupts,
+): Promise<void> {
+  try {
+    if (secret !== undefined) process.stdout.write(`${secret}\n`);
+    process.stdout.write(`listening on ${showAddress(server.address)}${path}\n`);
+    const ended = aborted(interrupts.signal);
+    await Promise.race([ended, ready]);
+    await ended;
+  } finally {
+    await server.close();
+  }
+  const exitCode = interrupts.exitCode();
+  // A request to end is how a server ends.
+  process.exitCode = exitCode === 143 ? 0 : exitCode;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
