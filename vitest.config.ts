@@ -24,6 +24,7 @@ const system = [
   'test/cell/plugins/**/*.test.ts',
   'test/runtime/tools/python-tools.test.ts',
   'test/runtime/*.test.ts',
+  'test/service/service.test.ts',
   'test/runtime/{git,microagents}/**/*.test.ts',
 ];
 const house = ['test/house/**/*.test.ts'];

@@ -13,6 +13,7 @@ export const backends = {
   local: () => import('./local.js'),
   remote: () => import('./remote.js'),
   sandbox: () => import('./sandbox.js'),
+  service: () => import('./service.js'),
   'ubuntu-docker': () => import('./ubuntu-docker.js'),
 };
 

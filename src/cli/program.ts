@@ -17,6 +17,7 @@ import { openHandsServerCommand } from './commands/openhands-server-command.js';
 import { pluginsCommand } from './commands/plugins-command.js';
 import { riskCommand } from './commands/risk-command.js';
 import { runCommand } from './commands/run-command.js';
+import { serveCommand } from './commands/serve-command.js';
 import { shellCommand } from './commands/shell-command.js';
 import { toolsCommand } from './commands/tools-command.js';
 import { trustCommand, untrustCommand } from './commands/trust-command.js';
@@ -62,6 +63,7 @@ export function createProgram(): Command {
     riskCommand(),
     eventsCommand(),
     auditCommand(),
+    serveCommand(),
     mcpCommand(),
     executorCommand(),
     imagesCommand(),

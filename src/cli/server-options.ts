@@ -7,7 +7,7 @@ import { parseListen } from '../base/http/listen-option.js';
 import { type CellOptions, withCellOptions } from './cell-options.js';
 import { type TrustedOptions, withTrustedOptions } from './trusted-options.js';
 
-export interface ServerOptions extends CellOptions, TrustedOptions {
+export interface ListenOptions {
   listen?: ListenAddress;
   tokenFile?: string;
   allowRemote?: true;
@@ -15,11 +15,13 @@ export interface ServerOptions extends CellOptions, TrustedOptions {
   allowOrigin: string[];
 }
 
+export interface ServerOptions extends CellOptions, TrustedOptions, ListenOptions {}
+
 export function withServerOptions(command: Command, cell: { workspace?: boolean } = {}): Command {
   return withTrustedOptions(withListenOptions(withCellOptions(command, cell)));
 }
 
-function withListenOptions(command: Command): Command {
+export function withListenOptions(command: Command): Command {
   return command
     .option('--listen <address>', '<host>:<port>, tcp:<host>:<port> or unix:<path>', parseListen)
     .option('--token-file <file>', 'file with the token that clients must send')
@@ -36,7 +38,7 @@ export interface Token {
 
 /** The token of the file, else that of a variable, which no command gets to see, else a new one. */
 export async function takeToken(
-  { tokenFile }: Pick<ServerOptions, 'tokenFile'>,
+  { tokenFile }: Pick<ListenOptions, 'tokenFile'>,
   from: { readonly variable?: string; readonly allowAnonymous?: boolean | undefined } = {},
 ): Promise<Token> {
   const { readToken } = await import('../base/http/token.js');
@@ -50,7 +52,7 @@ export async function takeToken(
 
 /** Where a server listens that was given an address, or else what its protocol has in place of one. */
 export function exposureOf(
-  { listen, allowRemote, allowHost, allowOrigin }: ServerOptions,
+  { listen, allowRemote, allowHost, allowOrigin }: ListenOptions,
   instead: ListenAddress,
 ): Omit<Exposure, 'token'> {
   return { listen: listen ?? instead, allowRemote, hosts: allowHost, origins: allowOrigin };

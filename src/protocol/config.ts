@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { environmentSchema } from './actions/common.js';
 import { about, filePath, storeName } from './config-marks.js';
 import { secretsSchema, securitySchema } from './config-security.js';
+import { serviceSchema } from './config-service.js';
 import { factCodes } from './facts.js';
 import { isolationTiers } from './isolation.js';
 import { mcpServersSchema } from './mcp-server-schema.js';
@@ -123,6 +124,7 @@ export const configSchema = z.strictObject({
       ),
     })
     .prefault({}),
+  service: serviceSchema,
   log: z
     .strictObject({
       level: about('What the command line logs to standard error.', z.enum(logLevels).default('warn')),

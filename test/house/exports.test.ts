@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import * as backendKit from '../../src/backends/backend-kit.js';
 import * as images from '../../src/backends/images/index.js';
 import * as plugins from '../../src/cell/plugins/index.js';
+import * as client from '../../src/client/index.js';
 import * as root from '../../src/index.js';
 import * as protocol from '../../src/protocol/index.js';
 import * as security from '../../src/runtime/security/index.js';
@@ -214,6 +215,22 @@ const surface = {
       'StartedExecutor',
       'Tunnel',
       'Workspace',
+    ],
+  },
+  './client': {
+    file: 'src/client/index.ts',
+    module: client as Record<string, unknown>,
+    values: ['ServiceClient', 'WorkcellError'],
+    types: [
+      'CellPage',
+      'ChangeCell',
+      'CreateCell',
+      'CreateKey',
+      'ListOptions',
+      'NewKey',
+      'ServiceCell',
+      'ServiceClientOptions',
+      'ServiceKey',
     ],
   },
   './images': {

@@ -10,6 +10,8 @@ export const walls: Record<string, readonly string[]> = {
   'cell/server': ['base', 'protocol', 'cell/launchers', 'cell/plugins', 'cell/executor'],
   // The program that ships into cells.
   cell: ['base', 'protocol', 'cell/launchers', 'cell/plugins', 'cell/executor', 'cell/server'],
+  // What programs use a service with; runs in a browser.
+  client: ['protocol'],
   // The trusted side.
   'runtime/client': ['base', 'protocol'],
   'runtime/events': ['base', 'protocol'],
@@ -32,6 +34,7 @@ export const walls: Record<string, readonly string[]> = {
     'base',
     'protocol',
     'cell',
+    'client',
     'runtime/client',
     'runtime/events',
     'backends/engines',
@@ -63,6 +66,16 @@ export const walls: Record<string, readonly string[]> = {
   // Ways in.
   testing: ['base', 'protocol', 'backends', 'index.ts'],
   compat: ['base', 'protocol', 'cell', 'runtime', 'index.ts'],
+  service: [
+    'base',
+    'protocol',
+    'cell/server',
+    'backends',
+    'runtime/events',
+    'config',
+    'cells.ts',
+    'index.ts',
+  ],
   adapters: ['base', 'protocol', 'runtime/tools', 'compat/mcp', 'index.ts'],
   cli: [
     'base',
@@ -73,6 +86,7 @@ export const walls: Record<string, readonly string[]> = {
     'config',
     'testing',
     'compat',
+    'service',
     'create-runtime.ts',
     'attach-runtime.ts',
     'cells.ts',

@@ -75,6 +75,21 @@ export function mountExecutor(
   };
 }
 
+/** What the native routes need for one of many cells that a service serves. `close` forgets what was asked of it. */
+export function cellContext(
+  executor: Executor,
+  options: Pick<ServeOptions, 'id' | 'workspace' | 'isolation' | 'log'>,
+): { context: ServerContext; close(): void } {
+  const { context } = createContext(executor, options);
+  return {
+    context,
+    close() {
+      context.events.close();
+      context.calls.close();
+    },
+  };
+}
+
 function createContext(
   source: Executor | (() => Executor),
   options: Omit<ServeOptions, 'listen'>,

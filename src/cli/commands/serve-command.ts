@@ -1,0 +1,45 @@
+import { Command } from 'commander';
+import { type CellOptions, withConfigOption } from '../cell-options.js';
+import { exposureOf, type ListenOptions, takeToken, withListenOptions } from '../server-options.js';
+
+type ServeOptions = ListenOptions & Pick<CellOptions, 'config' | 'verbose'>;
+
+const notes = `
+Serves cells to many programs and people. It makes cells from templates, keeps
+them over its own restarts, pauses or ends them when their time is over, and
+judges and records what is done in them by your configuration ([security],
+[secrets], [service]).
+
+The key that it prints, or that --token-file holds, is the operator's: it makes
+keys for tenants. Without --token-file there is a new one at each start.
+
+Examples:
+  $ workcell serve
+  $ workcell run --backend service --url http://127.0.0.1:8720 --api-key-file key 'uname -a'
+  $ curl -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
+      -d '{"name":"mine","ttlMs":3600000}' http://127.0.0.1:8720/v1/cells`;
+
+/** `workcell serve`: cells for many, over one API. */
+export function serveCommand(): Command {
+  const command = new Command('serve').description('Serve cells to many programs and people');
+  return withListenOptions(withConfigOption(command))
+    .option('-v, --verbose', 'log what happens')
+    .addHelpText('after', notes)
+    .action(serve);
+}
+
+async function serve(options: ServeOptions): Promise<void> {
+  const { startService } = await import('../../service/serve-service.js');
+  const { createLog } = await import('../cli-log.js');
+  const { watchInterrupts } = await import('../interrupts.js');
+  const { serveUntilAsked } = await import('../serve-until-asked.js');
+  using interrupts = watchInterrupts();
+  const { token = '', isNew } = await takeToken(options);
+  const server = await startService({
+    ...exposureOf(options, { host: '127.0.0.1', port: 8720 }),
+    operatorKey: token,
+    config: options.config,
+    log: createLog(options.verbose ? 'debug' : 'info'),
+  });
+  await serveUntilAsked({ server, secret: isNew ? `operator key: ${token}` : undefined }, interrupts);
+}

@@ -1,0 +1,12 @@
+/** `workcell/client`: what a program needs to use a service. */
+export { WorkcellError } from '../protocol/errors.js';
+export type {
+  CellPage,
+  ChangeCell,
+  CreateCell,
+  CreateKey,
+  NewKey,
+  ServiceCell,
+  ServiceKey,
+} from '../protocol/service-wire.js';
+export { type ListOptions, ServiceClient, type ServiceClientOptions } from './service-client.js';

@@ -1,0 +1,181 @@
+/** The client of a service: cells and keys over `fetch`. Runs in browsers, too. */
+import type { z } from 'zod';
+import { type ErrorBody, errorCodes, WorkcellError } from '../protocol/errors.js';
+import {
+  type CellPage,
+  type ChangeCell,
+  type CreateCell,
+  type CreateKey,
+  cellPageSchema,
+  type NewKey,
+  newKeySchema,
+  type ServiceCell,
+  type ServiceKey,
+  serviceCellSchema,
+  serviceKeySchema,
+} from '../protocol/service-wire.js';
+
+/** Where a service is, and the key to it. */
+export interface ServiceClientOptions {
+  /** Such as `http://127.0.0.1:8720`. */
+  readonly url: string;
+  readonly apiKey: string;
+  /** In place of the global `fetch`. */
+  readonly fetch?: typeof fetch | undefined;
+}
+
+/** Which cells `list` gives. */
+export interface ListOptions {
+  /** All of them must fit. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly state?: ServiceCell['state'] | undefined;
+  readonly limit?: number | undefined;
+  /** `next` of the page before. */
+  readonly cursor?: string | undefined;
+}
+
+interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface SendOptions extends CallOptions {
+  readonly body?: object | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Makes, finds and ends the cells of a service. To work in one, use backend `service`, or `remote` at its address. */
+export class ServiceClient {
+  readonly #url: string;
+  readonly #apiKey: string;
+  readonly #fetch: typeof fetch;
+
+  constructor({ url, apiKey, fetch: given = fetch }: ServiceClientOptions) {
+    this.#url = url.endsWith('/') ? url.slice(0, -1) : url;
+    this.#apiKey = apiKey;
+    this.#fetch = given;
+  }
+
+  /** A new cell, or the one that has this name. With `idempotencyKey`, a repeated request makes no second cell. */
+  create(
+    cell: CreateCell = {},
+    { idempotencyKey, signal }: CallOptions & { readonly idempotencyKey?: string } = {},
+  ): Promise<ServiceCell> {
+    const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+    return this.#ask('POST', '/v1/cells', serviceCellSchema, { body: cell, headers, signal });
+  }
+
+  /** By its id or its name. */
+  get(cell: string, options: CallOptions = {}): Promise<ServiceCell> {
+    return this.#ask('GET', pathOf(cell), serviceCellSchema, options);
+  }
+
+  /** One page of cells. */
+  list(
+    { labels = {}, state, limit, cursor }: ListOptions = {},
+    options: CallOptions = {},
+  ): Promise<CellPage> {
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(labels)) query.append('label', `${name}=${value}`);
+    for (const [name, value] of Object.entries({ state, limit, cursor }))
+      if (value !== undefined) query.set(name, String(value));
+    return this.#ask('GET', `/v1/cells?${query}`, cellPageSchema, options);
+  }
+
+  /** Every cell, page after page. */
+  async *all(options: Pick<ListOptions, 'labels' | 'state'> = {}): AsyncGenerator<ServiceCell> {
+    let cursor: string | undefined;
+    do {
+      const page = await this.list({ ...options, cursor, limit: 1000 });
+      yield* page.cells;
+      cursor = page.next;
+    } while (cursor !== undefined);
+  }
+
+  /** Changes labels and limits. */
+  change(cell: string, change: ChangeCell, options: CallOptions = {}): Promise<ServiceCell> {
+    return this.#ask('PATCH', pathOf(cell), serviceCellSchema, { body: change, ...options });
+  }
+
+  /** Pauses everything in a cell, until it is resumed or used. */
+  pause(cell: string, options: CallOptions = {}): Promise<ServiceCell> {
+    return this.#ask('POST', `${pathOf(cell)}/pause`, serviceCellSchema, options);
+  }
+
+  resume(cell: string, options: CallOptions = {}): Promise<ServiceCell> {
+    return this.#ask('POST', `${pathOf(cell)}/resume`, serviceCellSchema, options);
+  }
+
+  /** Ends a cell and leaves nothing behind. */
+  async remove(cell: string, options: CallOptions = {}): Promise<void> {
+    await this.#send('DELETE', pathOf(cell), options);
+  }
+
+  /** The key itself is in the answer, and nowhere else. */
+  createKey(key: CreateKey = {}, options: CallOptions = {}): Promise<NewKey> {
+    return this.#ask('POST', '/v1/keys', newKeySchema, { body: key, ...options });
+  }
+
+  listKeys(options: CallOptions = {}): Promise<ServiceKey[]> {
+    return this.#ask('GET', '/v1/keys', serviceKeySchema.array(), options);
+  }
+
+  async removeKey(id: string, options: CallOptions = {}): Promise<void> {
+    await this.#send('DELETE', `/v1/keys/${encodeURIComponent(id)}`, options);
+  }
+
+  /** Where the native API of a cell begins: what backend `remote` takes as `url`. */
+  address(cell: string): string {
+    return `${this.#url}${pathOf(cell)}`;
+  }
+
+  async #ask<Schema extends z.ZodType>(
+    method: string,
+    path: string,
+    schema: Schema,
+    options: SendOptions,
+  ): Promise<z.output<Schema>> {
+    const response = await this.#send(method, path, options);
+    const result = schema.safeParse(await response.json().catch(() => undefined));
+    if (result.success) return result.data;
+    throw new WorkcellError('internal', `${this.#url} answers what no Workcell service answers.`, {
+      details: { url: this.#url },
+      cause: result.error,
+    });
+  }
+
+  async #send(method: string, path: string, { body, headers, signal }: SendOptions): Promise<Response> {
+    const request = this.#fetch(`${this.#url}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.#apiKey}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal !== undefined && { signal }),
+    });
+    const response = await request.catch((cause: unknown) => {
+      if (signal?.aborted) throw new WorkcellError('cancelled', 'You cancelled the request.', { cause });
+      throw new WorkcellError('backend-unavailable', `No service answers at ${this.#url}.`, {
+        details: { url: this.#url },
+        cause,
+      });
+    });
+    if (response.ok) return response;
+    throw await failureOf(this.#url, response);
+  }
+}
+
+function pathOf(cell: string): string {
+  return `/v1/cells/${encodeURIComponent(cell)}`;
+}
+
+async function failureOf(url: string, response: Response): Promise<WorkcellError> {
+  const body = (await response.json().catch(() => undefined)) as { error?: ErrorBody } | undefined;
+  const error = body?.error;
+  if (error !== undefined && errorCodes.includes(error.code))
+    return new WorkcellError(error.code, String(error.message), { details: { ...error.details } });
+  return new WorkcellError('internal', `The service at ${url} answers with status ${response.status}.`, {
+    details: { url, status: response.status },
+  });
+}

@@ -1,0 +1,56 @@
+/** The `[service]` section: what `workcell serve` offers, and to whom. */
+import * as z from 'zod';
+import { about, storeName } from './config-marks.js';
+import { onIdleChoices, serviceNameSchema } from './service-wire.js';
+
+const seconds = z.number().positive().max(31_622_400);
+
+const templateSchema = z.strictObject({
+  backend: z.string().min(1).optional(),
+  options: z.record(z.string(), z.unknown()).optional(),
+  ttl: seconds.optional(),
+  idle: seconds.optional(),
+  on_idle: z.enum(onIdleChoices).optional(),
+});
+
+export type ServiceTemplate = z.output<typeof templateSchema>;
+
+const tenantSchema = z.strictObject({
+  max_cells: z.int().min(0).optional(),
+  starts_per_minute: z.number().positive().optional(),
+});
+
+export const serviceSchema = z
+  .strictObject({
+    store: about(
+      'Where `workcell serve` keeps its cells and keys. Default: a file of this user.',
+      storeName(/^sqlite:.+$/s, 'sqlite:<file>').optional(),
+    ),
+    templates: about(
+      'Named start options for cells: `backend`, `options` of that backend, `ttl` and `idle` in seconds, `on_idle` (`pause` or `end`). `default` is there without being named.',
+      z
+        .record(serviceNameSchema, templateSchema)
+        .describe('a table of templates, each with backend, options, ttl, idle and on_idle')
+        .default({}),
+    ),
+    tenants: about(
+      'Limits of tenants by name: `max_cells`, `starts_per_minute`. Others have those of `max_cells_per_tenant` alone.',
+      z
+        .record(serviceNameSchema, tenantSchema)
+        .describe('a table of tenants, each with max_cells and starts_per_minute')
+        .default({}),
+    ),
+    max_cells: about(
+      'Cells of all tenants together.',
+      z.int().min(1).describe('a whole number of at least 1').default(1000),
+    ),
+    max_cells_per_tenant: about(
+      'Cells of one tenant, where its own limit is not set.',
+      z.int().min(1).describe('a whole number of at least 1').default(200),
+    ),
+    starts_at_once: about(
+      'So many cells start at the same time; others wait, tenants in turn.',
+      z.int().min(1).max(256).describe('a whole number from 1 to 256').default(4),
+    ),
+  })
+  .prefault({});

@@ -1,0 +1,134 @@
+/** What the service and its clients say to each other: cells, keys and pages of them. */
+import * as z from 'zod';
+import { environmentSchema } from './actions/common.js';
+import { isolationTiers } from './isolation.js';
+
+/** Of a cell, a template or a tenant: it stands in addresses and in names of processes. */
+export const serviceNameSchema = z
+  .string()
+  .regex(/^[a-z0-9](?:[a-z0-9_-]{0,38}[a-z0-9])?$/, 'must be 1 to 40 letters in lower case, digits, _ or -');
+
+const labelName = z.string().regex(/^[\w./-]{1,63}$/, 'must be 1 to 63 letters, digits or _ . / -');
+
+export const labelsSchema = z
+  .record(labelName, z.string().max(253))
+  .refine((labels) => Object.keys(labels).length <= 32, 'must be at most 32 labels');
+
+const duration = z
+  .int()
+  .min(1000)
+  .max(366 * 86_400_000);
+
+/** What becomes of a cell that nobody used for `idleMs`. */
+export const onIdleChoices = ['pause', 'end'] as const;
+
+/** What clients choose of a cell. Everything that widens is the template's. */
+export const createCellSchema = z.strictObject({
+  /** Named start options of the service. */
+  template: serviceNameSchema.default('default'),
+  /** Asked for again, the same cell is answered. */
+  name: serviceNameSchema.optional(),
+  labels: labelsSchema.default({}),
+  /** Variables that shells and processes start with. The service does not keep them. */
+  env: environmentSchema.default({}),
+  /** Ends the cell so long after its creation. Default and most: as the template says. */
+  ttlMs: duration.optional(),
+  idleMs: duration.optional(),
+  onIdle: z.enum(onIdleChoices).optional(),
+});
+
+/** What you ask a service for: a cell. */
+export type CreateCell = z.input<typeof createCellSchema>;
+
+/** What can be changed of a cell that runs. `null` takes a limit back. */
+export const changeCellSchema = z.strictObject({
+  labels: labelsSchema.optional(),
+  /** From now on. */
+  ttlMs: duration.nullable().optional(),
+  idleMs: duration.nullable().optional(),
+  onIdle: z.enum(onIdleChoices).optional(),
+});
+
+/** What you can change of a cell. */
+export type ChangeCell = z.input<typeof changeCellSchema>;
+
+export const cellStates = ['starting', 'running', 'paused', 'lost'] as const;
+
+const moment = z.iso.datetime();
+
+export const serviceCellSchema = z.object({
+  id: z.string(),
+  tenant: z.string(),
+  name: z.string().optional(),
+  template: z.string(),
+  /** `lost`: it died, or cannot be found any more; only deleting is left. */
+  state: z.enum(cellStates),
+  labels: labelsSchema,
+  createdAt: moment,
+  usedAt: moment,
+  expiresAt: moment.optional(),
+  idleMs: z.int().optional(),
+  onIdle: z.enum(onIdleChoices),
+  backend: z.string().optional(),
+  /** As seen from inside. */
+  workspace: z.string().optional(),
+  isolation: z.enum(isolationTiers).optional(),
+});
+
+/** A cell, as its service tells of it. */
+export type ServiceCell = z.output<typeof serviceCellSchema>;
+
+export const listCellsQuery = z.strictObject({
+  /** `name=value`; with several, all must hold. */
+  label: z.union([z.string(), z.array(z.string()).max(32)]).optional(),
+  state: z.enum(cellStates).optional(),
+  /** Operators only. Default: their own tenant. */
+  tenant: serviceNameSchema.optional(),
+  limit: z.coerce.number().int().min(1).max(1000).default(100),
+  /** `next` of the page before. */
+  cursor: z.string().max(100).optional(),
+});
+
+export const cellPageSchema = z.object({ cells: z.array(serviceCellSchema), next: z.string().optional() });
+
+/** Some of the cells, and the cursor of the rest. */
+export type CellPage = z.output<typeof cellPageSchema>;
+
+/** From more to less. */
+export const keyRoles = ['operator', 'admin', 'user', 'reader'] as const;
+
+export type KeyRole = (typeof keyRoles)[number];
+
+/** A key may do no more than the one that makes it. */
+export const createKeySchema = z.strictObject({
+  /** Default: that of the key that makes it. */
+  tenant: serviceNameSchema.optional(),
+  /** `admin` makes keys of its tenant, `user` makes and uses cells, `reader` looks at them. */
+  role: z.enum(['admin', 'user', 'reader']).default('user'),
+  /** For this cell alone. */
+  cell: z.string().max(64).optional(),
+  expiresAt: moment.optional(),
+  note: z.string().max(200).optional(),
+});
+
+/** What you ask a service for: a key. */
+export type CreateKey = z.input<typeof createKeySchema>;
+
+export const serviceKeySchema = z.object({
+  id: z.string(),
+  tenant: z.string(),
+  role: z.enum(keyRoles),
+  cell: z.string().optional(),
+  createdAt: moment,
+  expiresAt: moment.optional(),
+  note: z.string().optional(),
+});
+
+/** A key, without what makes it one. */
+export type ServiceKey = z.output<typeof serviceKeySchema>;
+
+/** The key itself is shown once. */
+export const newKeySchema = serviceKeySchema.extend({ key: z.string() });
+
+/** A key with what makes it one, which is told once. */
+export type NewKey = z.output<typeof newKeySchema>;

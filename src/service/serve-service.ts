@@ -1,0 +1,84 @@
+/** Starts the service: its store, its templates, its cells of before, and its address. */
+import { join } from 'node:path';
+import { backendNames, loadBackend } from '../backends/index.js';
+import type { Exposure, ListenAddress, Log } from '../base/http/http-options.js';
+import { checkExposure, listen, withBoundHost } from '../base/http/listen.js';
+import { stateDirectory } from '../base/user-directories.js';
+import { chooseBackend } from '../config/choose-backend.js';
+import { loadConfig } from '../config/load-config.js';
+import { runtimeSource } from './runtime-source.js';
+import { createServiceApp } from './service-app.js';
+import { ServiceCells } from './service-cells.js';
+import { ServiceKeys } from './service-keys.js';
+import { openServiceStore } from './service-store.js';
+import { readTemplates } from './templates.js';
+
+export interface ServiceOptions extends Omit<Exposure, 'token' | 'allowAnonymous'> {
+  /** The key of whoever runs the service: it may do everything, and is kept nowhere. */
+  readonly operatorKey: string;
+  /** The configuration file; `false` ignores all files and `WORKCELL_*`. */
+  readonly config?: string | false | undefined;
+  readonly log?: Log | undefined;
+}
+
+export interface Service {
+  readonly address: ListenAddress;
+  /** Answers what is under way and leaves all cells running, for the next start. Succeeds when called twice. */
+  close(): Promise<void>;
+}
+
+/** The tenant of the operator, and of whoever has a service for himself. */
+const ownTenant = 'default';
+
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { operatorKey, config: file, log = () => {} } = options;
+  checkExposure({ ...options, token: operatorKey });
+  const config = await loadConfig({ cwd: process.cwd(), env: process.env, file });
+  const { service } = config.values;
+  const templates = await readTemplates(config, () =>
+    chooseBackend({ known: backendNames, load: loadBackend, demand: {} }),
+  );
+  const store = await openServiceStore(fileOf(service.store));
+  try {
+    const keys = new ServiceKeys(store, { key: operatorKey, tenant: ownTenant });
+    const cells = new ServiceCells({
+      store,
+      source: runtimeSource({ config: file, log }),
+      templates,
+      limits: {
+        maxCells: service.max_cells,
+        maxCellsPerTenant: service.max_cells_per_tenant,
+        startsAtOnce: service.starts_at_once,
+        tenants: Object.fromEntries(
+          Object.entries(service.tenants).map(([name, { max_cells, starts_per_minute }]) => [
+            name,
+            { maxCells: max_cells, startsPerMinute: starts_per_minute },
+          ]),
+        ),
+      },
+      log: (message, fields) => log('info', message, fields),
+    });
+    await cells.reconcile();
+    const app = createServiceApp({ cells, keys, log }, withBoundHost(options));
+    const listener = await listen(app, options.listen);
+    let closing: Promise<void> | undefined;
+    return {
+      address: listener.address,
+      close() {
+        closing ??= (async () => {
+          await listener.close();
+          await cells.close();
+          store.close();
+        })();
+        return closing;
+      },
+    };
+  } catch (error) {
+    store.close();
+    throw error;
+  }
+}
+
+function fileOf(store: string | undefined): string {
+  return store?.slice('sqlite:'.length) ?? join(stateDirectory(), 'service.db');
+}

@@ -1,0 +1,497 @@
+/** The cells of the service: who has which, and the runtime behind each of them while somebody uses it. */
+import { randomBytes } from 'node:crypto';
+import type { z } from 'zod';
+import { Rate } from '../base/http/rate.js';
+import { cellContext } from '../cell/server/serve-executor.js';
+import type { ServerContext } from '../cell/server/server-context.js';
+import type { Runtime } from '../index.js';
+import { WorkcellError } from '../protocol/index.js';
+import type { changeCellSchema, createCellSchema } from '../protocol/service-wire.js';
+import { FairQueue } from './fair-queue.js';
+import type { CellRecord, ServiceStore } from './service-store.js';
+import type { Template } from './templates.js';
+
+type Create = z.output<typeof createCellSchema>;
+type Change = z.output<typeof changeCellSchema>;
+
+/** How a runtime comes to be; in a service those of `createRuntime` and `attachRuntime`. */
+export interface RuntimeSource {
+  create(id: string, options: Record<string, unknown>, onLost: () => void): Promise<Runtime>;
+  attach(record: CellRecord, onLost: () => void): Promise<Runtime>;
+  /** Those of the cells that are still there, by id; undefined where nobody can tell now. */
+  find(records: readonly CellRecord[]): Promise<ReadonlySet<string> | undefined>;
+}
+
+export interface ServiceLimits {
+  readonly maxCells: number;
+  readonly maxCellsPerTenant: number;
+  readonly startsAtOnce: number;
+  readonly tenants: Readonly<
+    Record<string, { readonly maxCells?: number | undefined; readonly startsPerMinute?: number | undefined }>
+  >;
+}
+
+/** Later than any timer can be; when it fires, the time that is left counts anew. */
+const longestTimer = 2 ** 31 - 1;
+
+/** A cell that this process works in. */
+interface Live {
+  readonly runtime: Runtime;
+  readonly context: ServerContext;
+  readonly close: () => void;
+  /** Requests under way. */
+  users: number;
+  usedAt: number;
+  idleTimer?: NodeJS.Timeout | undefined;
+}
+
+export class ServiceCells {
+  readonly #store: ServiceStore;
+  readonly #source: RuntimeSource;
+  readonly #templates: ReadonlyMap<string, Template>;
+  readonly #limits: ServiceLimits;
+  readonly #log: (message: string, fields: Record<string, unknown>) => void;
+  readonly #records = new Map<string, CellRecord>();
+  readonly #live = new Map<string, Live>();
+  /** The last change of each cell that is under way; the next one follows it. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #starts: FairQueue;
+  readonly #rates = new Map<string, Rate>();
+  /** Those whose time is over and that are being ended. */
+  readonly #expired = new Set<string>();
+  #expiry: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(parts: {
+    store: ServiceStore;
+    source: RuntimeSource;
+    templates: ReadonlyMap<string, Template>;
+    limits: ServiceLimits;
+    log: (message: string, fields: Record<string, unknown>) => void;
+  }) {
+    this.#store = parts.store;
+    this.#source = parts.source;
+    this.#templates = parts.templates;
+    this.#limits = parts.limits;
+    this.#log = parts.log;
+    this.#starts = new FairQueue(parts.limits.startsAtOnce);
+    for (const record of this.#store.cells()) this.#records.set(record.id, record);
+  }
+
+  get templates(): readonly Template[] {
+    return [...this.#templates.values()];
+  }
+
+  /** How many wait to be started. */
+  get waiting(): number {
+    return this.#starts.length;
+  }
+
+  /**
+   * Compares what was kept with what is there: a cell whose start was interrupted is ended, and one that is gone is
+   * `lost`. To be called once, before the first request.
+   */
+  async reconcile(): Promise<void> {
+    const records = [...this.#records.values()];
+    const found = await this.#source.find(records);
+    for (const record of records) {
+      if (record.state === 'starting') await this.#abandon(record);
+      else if (found !== undefined && !found.has(record.id) && record.state !== 'lost')
+        this.#put({ ...record, state: 'lost' });
+    }
+    this.#watchExpiry();
+  }
+
+  /** A new cell, or the one that has this name or answered this request before. `isNew` tells which. */
+  async create(
+    tenant: string,
+    asked: Create,
+    request?: { readonly key: string; readonly fingerprint: string },
+  ): Promise<{ record: CellRecord; isNew: boolean }> {
+    const template = this.#templates.get(asked.template);
+    if (template === undefined) throw unknownTemplate(asked.template, [...this.#templates.keys()]);
+    const known = this.#answered(tenant, request) ?? this.#named(tenant, asked);
+    if (known !== undefined) return { record: await this.#settled(known.id), isNew: false };
+    this.#checkQuota(tenant);
+    const now = Date.now();
+    const id = randomBytes(10).toString('hex');
+    const ttlMs = least(asked.ttlMs, template.ttlMs);
+    const record: CellRecord = {
+      id,
+      tenant,
+      name: asked.name,
+      template: template.name,
+      state: 'starting',
+      labels: asked.labels,
+      createdAt: now,
+      usedAt: now,
+      expiresAt: ttlMs === undefined ? undefined : now + ttlMs,
+      idleMs: least(asked.idleMs, template.idleMs),
+      onIdle: asked.onIdle ?? template.onIdle,
+      ref: { backend: template.backend, place: template.place, id },
+    };
+    // Known before it starts: repeated requests find it, and a start that is cut off leaves no cell that nobody knows.
+    this.#put(record);
+    if (request !== undefined)
+      this.#store.putRequest(tenant, request.key, { fingerprint: request.fingerprint, cell: id });
+    const started = await this.#inTurn(id, () =>
+      this.#starts.run(tenant, () => this.#start(record, template.options(tenant, asked.env))),
+    );
+    return { record: started, isNew: true };
+  }
+
+  /** By its id or its name. What belongs to others does not exist. */
+  get(tenant: string, cell: string): CellRecord {
+    const record = this.#find(tenant, cell);
+    if (record !== undefined) return record;
+    throw new WorkcellError('cell-not-found', `There is no cell ${JSON.stringify(cell)}.`, {
+      details: { cell },
+    });
+  }
+
+  list(tenant: string | undefined): CellRecord[] {
+    return [...this.#records.values()].filter((record) => tenant === undefined || record.tenant === tenant);
+  }
+
+  change(tenant: string, cell: string, { labels, ttlMs, idleMs, onIdle }: Change): CellRecord {
+    const record = this.get(tenant, cell);
+    const template = this.#templates.get(record.template);
+    const expiresAt = ttlMs == null ? undefined : Date.now() + ttlMs;
+    const longest = template?.ttlMs === undefined ? undefined : record.createdAt + template.ttlMs;
+    const changed = this.#put({
+      ...record,
+      ...(labels !== undefined && { labels }),
+      ...(onIdle !== undefined && { onIdle }),
+      ...(ttlMs !== undefined && { expiresAt: least(expiresAt, longest) }),
+      ...(idleMs !== undefined && { idleMs: least(idleMs ?? undefined, template?.idleMs) }),
+    });
+    this.#watchExpiry();
+    const live = this.#live.get(record.id);
+    if (live !== undefined) this.#watchIdle(changed, live);
+    return changed;
+  }
+
+  /** Ends the cell and leaves nothing behind. */
+  async remove(tenant: string, cell: string): Promise<void> {
+    const { id } = this.get(tenant, cell);
+    await this.#inTurn(id, async () => {
+      const record = this.#records.get(id);
+      if (record === undefined) return;
+      await this.#end(record);
+      this.#forget(id);
+    });
+  }
+
+  async pause(tenant: string, cell: string): Promise<CellRecord> {
+    const { id } = this.get(tenant, cell);
+    return this.#inTurn(id, () => this.#pause(id));
+  }
+
+  async resume(tenant: string, cell: string): Promise<CellRecord> {
+    const { id } = this.get(tenant, cell);
+    await this.#inTurn(id, () => this.#wake(id));
+    return this.#known(id);
+  }
+
+  /** What a request works in: the cell is attached to, or resumed, if need be. Call `done` when the request has ended. */
+  async use(tenant: string, cell: string): Promise<{ context: ServerContext; done: () => void }> {
+    const { id, state } = this.get(tenant, cell);
+    const ready = state === 'running' && !this.#turns.has(id) ? this.#live.get(id) : undefined;
+    const live = ready ?? (await this.#inTurn(id, () => this.#wake(id)));
+    live.users++;
+    live.usedAt = Date.now();
+    let over = false;
+    const done = () => {
+      if (over) return;
+      over = true;
+      live.users--;
+      live.usedAt = Date.now();
+    };
+    return { context: live.context, done };
+  }
+
+  /** Leaves every cell as it is, for the next process. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#expiry);
+    await Promise.allSettled([...this.#turns.values()]);
+    await Promise.allSettled([...this.#live].map(([id, live]) => this.#leave(id, live)));
+  }
+
+  async #start(record: CellRecord, options: Record<string, unknown>): Promise<CellRecord> {
+    const { id } = record;
+    try {
+      const runtime = await this.#source.create(id, options, () => this.#lose(id));
+      const { workspace, isolation } = runtime;
+      const started = this.#put({ ...record, state: 'running', workspace, isolation: isolation.tier });
+      this.#hold(started, runtime);
+      this.#watchExpiry();
+      return started;
+    } catch (error) {
+      this.#forget(id);
+      throw error;
+    }
+  }
+
+  #hold(record: CellRecord, runtime: Runtime): Live {
+    const { id, tenant } = record;
+    const { workspace, isolation } = runtime;
+    const { context, close } = cellContext(runtime, { id, workspace, isolation });
+    const ended = { ...context, closeExecutor: () => this.remove(tenant, id) };
+    const live: Live = { runtime, context: ended, close, users: 0, usedAt: Date.now() };
+    this.#live.set(id, live);
+    this.#watchIdle(record, live);
+    return live;
+  }
+
+  async #wake(id: string): Promise<Live> {
+    const record = this.#known(id);
+    const live = this.#live.get(id);
+    if (live !== undefined) {
+      if (record.state === 'paused') {
+        await live.runtime.resume();
+        this.#put({ ...record, state: 'running' });
+        this.#watchIdle(record, live);
+      }
+      return live;
+    }
+    if (record.state === 'lost') throw lost(record);
+    try {
+      // Attaching resumes a cell that was paused.
+      const runtime = await this.#source.attach(record, () => this.#lose(id));
+      return this.#hold(this.#put({ ...record, state: 'running' }), runtime);
+    } catch (error) {
+      if (!isGone(error)) throw error;
+      this.#put({ ...record, state: 'lost' });
+      throw lost(record, error);
+    }
+  }
+
+  async #pause(id: string): Promise<CellRecord> {
+    const record = this.#known(id);
+    if (record.state === 'paused') return record;
+    const { runtime } = await this.#wake(id);
+    await runtime.pause();
+    return this.#put({ ...record, state: 'paused' });
+  }
+
+  async #end(record: CellRecord): Promise<void> {
+    const live = this.#live.get(record.id);
+    if (live !== undefined) {
+      this.#release(record.id, live);
+      await live.runtime.close();
+      return;
+    }
+    try {
+      const runtime = await this.#source.attach(record, () => {});
+      await runtime.close();
+    } catch (error) {
+      if (!isGone(error)) throw error;
+    }
+  }
+
+  /** A start that the process before did not finish: its cell may be there or not. */
+  async #abandon(record: CellRecord): Promise<void> {
+    try {
+      await this.#end(record);
+      this.#forget(record.id);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#log('A cell whose start was interrupted cannot be ended now.', { cell: record.id, reason });
+      this.#put({ ...record, state: 'lost' });
+    }
+  }
+
+  #lose(id: string): void {
+    const record = this.#records.get(id);
+    const live = this.#live.get(id);
+    if (record === undefined || this.#closed) return;
+    this.#put({ ...record, state: 'lost' });
+    if (live === undefined) return;
+    this.#release(id, live);
+    void live.runtime.close().catch(() => {});
+  }
+
+  async #leave(id: string, live: Live): Promise<void> {
+    const record = this.#records.get(id);
+    if (record !== undefined) this.#put({ ...record, usedAt: live.usedAt });
+    this.#release(id, live);
+    await live.runtime.detach();
+  }
+
+  #release(id: string, live: Live): void {
+    clearTimeout(live.idleTimer);
+    live.close();
+    this.#live.delete(id);
+  }
+
+  /** One timer for whichever cell is first. What is being ended is no longer counted. */
+  #watchExpiry(): void {
+    clearTimeout(this.#expiry);
+    const waiting = [...this.#records.values()].filter(({ id }) => !this.#expired.has(id));
+    const next = Math.min(...waiting.map(({ expiresAt = Infinity }) => expiresAt));
+    if (this.#closed || next === Infinity) return;
+    this.#expiry = setTimeout(() => this.#expire(), Math.min(Math.max(0, next - Date.now()), longestTimer));
+    this.#expiry.unref();
+  }
+
+  #expire(): void {
+    const now = Date.now();
+    for (const { id, tenant, expiresAt = Infinity } of this.#records.values()) {
+      if (expiresAt > now || this.#expired.has(id)) continue;
+      this.#expired.add(id);
+      this.#endLater(tenant, id, 'expired');
+    }
+    this.#watchExpiry();
+  }
+
+  #watchIdle(record: CellRecord, live: Live): void {
+    clearTimeout(live.idleTimer);
+    const { id, tenant, idleMs, onIdle } = record;
+    if (idleMs === undefined) return;
+    const left = () => (live.users > 0 ? idleMs : live.usedAt + idleMs - Date.now());
+    const look = () => {
+      if (left() > 0) arm();
+      else if (onIdle === 'end') this.#endLater(tenant, id, 'was not used');
+      else void this.pause(tenant, id).catch((error: unknown) => this.#complain(id, 'paused', error));
+    };
+    const arm = () => {
+      live.idleTimer = setTimeout(look, Math.min(Math.max(1, left()), longestTimer));
+      live.idleTimer.unref();
+    };
+    arm();
+  }
+
+  #endLater(tenant: string, id: string, why: string): void {
+    this.#log(`A cell ${why} and is ended.`, { cell: id, tenant });
+    void this.remove(tenant, id).catch((error: unknown) => this.#complain(id, 'ended', error));
+  }
+
+  #complain(cell: string, what: string, error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#log(`A cell cannot be ${what} now.`, { cell, reason });
+  }
+
+  #checkQuota(tenant: string): void {
+    const { maxCells, maxCellsPerTenant, tenants } = this.#limits;
+    const own = Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined;
+    const most = own?.maxCells ?? maxCellsPerTenant;
+    const count = this.list(tenant).length;
+    if (count >= most)
+      throw over(`Your tenant has ${count} cells, and ${most} is its limit. Delete some first.`, {
+        limit: most,
+      });
+    if (this.#records.size >= maxCells)
+      throw over('The service has as many cells as it may. Try again later.', { retryAfterMs: 1000 });
+    const perMinute = own?.startsPerMinute;
+    if (perMinute === undefined) return;
+    const rate = this.#rates.get(tenant) ?? new Rate(perMinute / 60, Math.max(1, Math.floor(perMinute)));
+    this.#rates.set(tenant, rate);
+    if (!rate.take())
+      throw over(`Your tenant may start ${perMinute} cells a minute. Try again later.`, {
+        limit: perMinute,
+        retryAfterMs: Math.ceil(60_000 / perMinute),
+      });
+  }
+
+  #answered(
+    tenant: string,
+    request: { readonly key: string; readonly fingerprint: string } | undefined,
+  ): CellRecord | undefined {
+    if (request === undefined) return undefined;
+    const before = this.#store.request(tenant, request.key);
+    if (before === undefined) return undefined;
+    if (before.fingerprint !== request.fingerprint)
+      throw new WorkcellError(
+        'already-exists',
+        `The key "${request.key}" was used for another request. Use a new key for each.`,
+        { details: { key: request.key } },
+      );
+    // One that was deleted since, or whose start failed, is made anew.
+    return this.#records.get(before.cell);
+  }
+
+  #named(tenant: string, { name, template }: Create): CellRecord | undefined {
+    const record = name === undefined ? undefined : this.#find(tenant, name);
+    if (record === undefined || record.template === template) return record;
+    throw new WorkcellError(
+      'already-exists',
+      `There is a cell "${name}", made from the template "${record.template}". Ask for that template, or give another name.`,
+      { details: { name, template: record.template } },
+    );
+  }
+
+  #find(tenant: string, cell: string): CellRecord | undefined {
+    const byId = this.#records.get(cell);
+    if (byId?.tenant === tenant) return byId;
+    return this.list(tenant).find(({ name }) => name === cell);
+  }
+
+  /** Of a cell that somebody else has just begun to start. */
+  async #settled(id: string): Promise<CellRecord> {
+    await this.#turns.get(id)?.catch(() => {});
+    return this.#known(id);
+  }
+
+  #known(id: string): CellRecord {
+    const record = this.#records.get(id);
+    if (record !== undefined) return record;
+    throw new WorkcellError('cell-not-found', `There is no cell "${id}" any more.`, {
+      details: { cell: id },
+    });
+  }
+
+  #put(record: CellRecord): CellRecord {
+    this.#store.putCell(record);
+    this.#records.set(record.id, record);
+    return record;
+  }
+
+  #forget(id: string): void {
+    this.#store.removeCell(id);
+    this.#records.delete(id);
+    this.#expired.delete(id);
+  }
+
+  /** Changes of one cell follow each other. */
+  #inTurn<Result>(id: string, work: () => Promise<Result>): Promise<Result> {
+    const before = this.#turns.get(id) ?? Promise.resolve();
+    const turn = before.then(work, work);
+    this.#turns.set(id, turn);
+    const over = () => {
+      if (this.#turns.get(id) === turn) this.#turns.delete(id);
+    };
+    turn.then(over, over);
+    return turn;
+  }
+}
+
+function least(...values: (number | undefined)[]): number | undefined {
+  const given = values.filter((value) => value !== undefined);
+  return given.length === 0 ? undefined : Math.min(...given);
+}
+
+function isGone(error: unknown): boolean {
+  if (!WorkcellError.isInstance(error)) return false;
+  return error.code === 'cell-not-found' || error.code === 'runtime-disconnected';
+}
+
+function lost({ id }: CellRecord, cause?: unknown): WorkcellError {
+  return new WorkcellError(
+    'runtime-disconnected',
+    `The cell ${id} is lost: it died, or cannot be found any more. Delete it, and make a new one.`,
+    { details: { cell: id }, cause },
+  );
+}
+
+function over(message: string, details: Record<string, unknown>): WorkcellError {
+  return new WorkcellError('rate-limited', message, { details });
+}
+
+function unknownTemplate(name: string, known: readonly string[]): WorkcellError {
+  return new WorkcellError(
+    'not-found',
+    `There is no template ${JSON.stringify(name)}. There are: ${known.join(', ')}.`,
+    { details: { template: name } },
+  );
+}

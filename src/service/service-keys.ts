@@ -1,0 +1,112 @@
+/** Keys: shown once, kept as hashes, and never worth more than the key that made them. */
+import { createHash, randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { WorkcellError } from '../protocol/index.js';
+import { type KeyRole, keyRoles, type NewKey, type ServiceKey } from '../protocol/service-wire.js';
+import type { KeyRecord, ServiceStore } from './service-store.js';
+
+/** What a new key is asked to be. */
+interface Asked {
+  readonly tenant?: string | undefined;
+  readonly role: Exclude<KeyRole, 'operator'>;
+  readonly cell?: string | undefined;
+  readonly expiresAt?: string | undefined;
+  readonly note?: string | undefined;
+}
+
+export class ServiceKeys {
+  readonly #store: ServiceStore;
+  readonly #byHash = new Map<string, KeyRecord>();
+
+  /** `operator`: the key of whoever runs the service; it is kept nowhere. */
+  constructor(store: ServiceStore, operator: { readonly key: string; readonly tenant: string }) {
+    this.#store = store;
+    for (const { hash, record } of store.keys()) this.#byHash.set(hash, record);
+    const { key, tenant } = operator;
+    this.#byHash.set(hashOf(key), { id: 'operator', tenant, role: 'operator', createdAt: Date.now() });
+  }
+
+  /** Whose request it is. */
+  authenticate(headers: IncomingHttpHeaders): KeyRecord {
+    const [, bearer] = /^bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
+    const given = bearer ?? headers['x-api-key'];
+    const record = typeof given === 'string' ? this.#byHash.get(hashOf(given)) : undefined;
+    if (record !== undefined && !isOver(record)) return record;
+    throw new WorkcellError(
+      'unauthorized',
+      'The request carries no valid key. Send the header "Authorization: Bearer <key>".',
+    );
+  }
+
+  create(maker: KeyRecord, asked: Asked): NewKey {
+    const { tenant = maker.tenant, role, cell, note } = asked;
+    checkRole(maker, 'admin', 'make keys');
+    if (tenant !== maker.tenant) checkRole(maker, 'operator', 'make keys of other tenants');
+    const expiresAt = asked.expiresAt === undefined ? undefined : Date.parse(asked.expiresAt);
+    if (maker.expiresAt !== undefined && (expiresAt === undefined || expiresAt > maker.expiresAt))
+      throw new WorkcellError(
+        'denied',
+        `A key cannot hold longer than the one that makes it: give expiresAt, at most ${iso(maker.expiresAt)}.`,
+      );
+    const id = randomBytes(8).toString('hex');
+    const key = `wck_${randomBytes(24).toString('base64url')}`;
+    const record: KeyRecord = { id, tenant, role, cell, createdAt: Date.now(), expiresAt, note };
+    this.#store.putKey(record, hashOf(key));
+    this.#byHash.set(hashOf(key), record);
+    return { ...shownKey(record), key };
+  }
+
+  /** Those that this key may see. */
+  list(asker: KeyRecord): ServiceKey[] {
+    checkRole(asker, 'admin', 'list keys');
+    return this.#seenBy(asker).map(([, record]) => shownKey(record));
+  }
+
+  remove(asker: KeyRecord, id: string): void {
+    checkRole(asker, 'admin', 'remove keys');
+    const found = this.#seenBy(asker).find(([, record]) => record.id === id);
+    if (found === undefined)
+      throw new WorkcellError('not-found', `There is no key ${JSON.stringify(id)}.`, { details: { id } });
+    this.#store.removeKey(id);
+    this.#byHash.delete(found[0]);
+  }
+
+  #seenBy({ role, tenant }: KeyRecord): [string, KeyRecord][] {
+    return [...this.#byHash].filter(
+      ([, record]) => record.id !== 'operator' && (role === 'operator' || record.tenant === tenant),
+    );
+  }
+}
+
+/** Throws unless a key may do this: `needed` is the least role, and a key for one cell has none of the others. */
+export function checkRole({ role, cell }: KeyRecord, needed: KeyRole, what: string): void {
+  const may = keyRoles.indexOf(role) <= keyRoles.indexOf(needed);
+  if (may && (cell === undefined || needed === 'reader')) return;
+  const reason = may ? 'it is for one cell' : `that needs the role ${needed}, and it has ${role}`;
+  throw new WorkcellError('denied', `This key may not ${what}: ${reason}.`, { details: { needed, role } });
+}
+
+function isOver({ expiresAt }: KeyRecord): boolean {
+  return expiresAt !== undefined && expiresAt <= Date.now();
+}
+
+function shownKey({ id, tenant, role, cell, createdAt, expiresAt, note }: KeyRecord): ServiceKey {
+  return {
+    id,
+    tenant,
+    role,
+    createdAt: iso(createdAt),
+    ...(cell !== undefined && { cell }),
+    ...(expiresAt !== undefined && { expiresAt: iso(expiresAt) }),
+    ...(note !== undefined && { note }),
+  };
+}
+
+export function iso(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** A key is random enough that its hash needs no salt, and looking it up tells nothing about others. */
+function hashOf(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
+}

@@ -1,0 +1,158 @@
+/** What the service must not forget: its cells, its keys, and the requests that it has answered. In one SQLite file. */
+import type {
+  DatabaseSyncInstance as DatabaseSync,
+  StatementSyncInstance as StatementSync,
+} from '@photostructure/sqlite';
+import type { CellRef } from '../backends/backend.js';
+import type { KeyRole, ServiceCell } from '../protocol/service-wire.js';
+import { openDatabase, unavailable } from '../runtime/events/sqlite/sqlite-database.js';
+
+export interface CellRecord {
+  readonly id: string;
+  readonly tenant: string;
+  readonly name?: string | undefined;
+  readonly template: string;
+  readonly state: ServiceCell['state'];
+  readonly labels: Readonly<Record<string, string>>;
+  /** Times are milliseconds since 1970. */
+  readonly createdAt: number;
+  readonly usedAt: number;
+  readonly expiresAt?: number | undefined;
+  readonly idleMs?: number | undefined;
+  readonly onIdle: ServiceCell['onIdle'];
+  /** Known before the cell starts, so that one whose start was interrupted is found. */
+  readonly ref: CellRef;
+  readonly workspace?: string | undefined;
+  readonly isolation?: ServiceCell['isolation'];
+}
+
+export interface KeyRecord {
+  readonly id: string;
+  readonly tenant: string;
+  readonly role: KeyRole;
+  readonly cell?: string | undefined;
+  readonly createdAt: number;
+  readonly expiresAt?: number | undefined;
+  readonly note?: string | undefined;
+}
+
+/** A request that was answered, for one that comes again with the same key. */
+export interface AnsweredRequest {
+  readonly fingerprint: string;
+  readonly cell: string;
+}
+
+/** So long a request may be repeated. */
+const requestsKeptMs = 86_400_000;
+
+/** The schema, as the steps that lead to it. Never change a published step: add a new one. */
+const migrations = [
+  `
+  CREATE TABLE cells (id TEXT PRIMARY KEY, tenant TEXT NOT NULL, name TEXT, record TEXT NOT NULL);
+  CREATE UNIQUE INDEX cells_by_name ON cells (tenant, name) WHERE name IS NOT NULL;
+  CREATE INDEX cells_by_tenant ON cells (tenant, id);
+  CREATE TABLE keys (id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, record TEXT NOT NULL);
+  CREATE TABLE requests (
+    tenant TEXT NOT NULL, key TEXT NOT NULL, fingerprint TEXT NOT NULL, cell TEXT NOT NULL, at INTEGER NOT NULL,
+    PRIMARY KEY (tenant, key)
+  );
+  `,
+];
+
+export async function openServiceStore(file: string): Promise<ServiceStore> {
+  const kind = { what: 'store of the service', setting: 'service.store', migrations };
+  // What was acknowledged survives a loss of power, too.
+  return new ServiceStore(file, await openDatabase(file, 'machine', kind));
+}
+
+export class ServiceStore {
+  readonly #file: string;
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(file: string, database: DatabaseSync) {
+    this.#file = file;
+    this.#database = database;
+  }
+
+  putCell(record: CellRecord): void {
+    const { id, tenant, name = null } = record;
+    this.#do((prepare) =>
+      prepare('INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?)').run(
+        id,
+        tenant,
+        name,
+        JSON.stringify(record),
+      ),
+    );
+  }
+
+  removeCell(id: string): void {
+    this.#do((prepare) => prepare('DELETE FROM cells WHERE id = ?').run(id));
+  }
+
+  cells(): CellRecord[] {
+    return this.#records('SELECT record FROM cells ORDER BY id');
+  }
+
+  putKey(record: KeyRecord, hash: string): void {
+    this.#do((prepare) =>
+      prepare('INSERT INTO keys VALUES (?, ?, ?)').run(record.id, hash, JSON.stringify(record)),
+    );
+  }
+
+  removeKey(id: string): void {
+    this.#do((prepare) => prepare('DELETE FROM keys WHERE id = ?').run(id));
+  }
+
+  keys(): { readonly record: KeyRecord; readonly hash: string }[] {
+    const rows = this.#do((prepare) => prepare('SELECT hash, record FROM keys').all());
+    return (rows as { hash: string; record: string }[]).map(({ hash, record }) => ({
+      hash,
+      record: JSON.parse(record) as KeyRecord,
+    }));
+  }
+
+  request(tenant: string, key: string): AnsweredRequest | undefined {
+    return this.#do((prepare) =>
+      prepare('SELECT fingerprint, cell FROM requests WHERE tenant = ? AND key = ?').get(tenant, key),
+    ) as AnsweredRequest | undefined;
+  }
+
+  putRequest(tenant: string, key: string, { fingerprint, cell }: AnsweredRequest): void {
+    const now = Date.now();
+    this.#do((prepare) => {
+      prepare('DELETE FROM requests WHERE at < ?').run(now - requestsKeptMs);
+      prepare('INSERT OR REPLACE INTO requests VALUES (?, ?, ?, ?, ?)').run(
+        tenant,
+        key,
+        fingerprint,
+        cell,
+        now,
+      );
+    });
+  }
+
+  close(): void {
+    if (!this.#database.isOpen) return;
+    this.#statements.clear();
+    this.#database.close();
+  }
+
+  #records(sql: string): CellRecord[] {
+    const rows = this.#do((prepare) => prepare(sql).all()) as { record: string }[];
+    return rows.map(({ record }) => JSON.parse(record) as CellRecord);
+  }
+
+  #do<Result>(work: (prepare: (sql: string) => StatementSync) => Result): Result {
+    try {
+      return work((sql) => {
+        const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
+        this.#statements.set(sql, statement);
+        return statement;
+      });
+    } catch (error) {
+      throw unavailable(this.#file, error, { what: 'store of the service', setting: 'service.store' });
+    }
+  }
+}

@@ -1,0 +1,80 @@
+/** Named start options. What clients may choose is less; everything that widens stands here. */
+
+import type { Backend } from '../backends/backend.js';
+import { loadBackend } from '../backends/index.js';
+import { checkKeeps, placeOf } from '../cells.js';
+import { toOptionNames } from '../config/config-schema.js';
+import type { LoadedConfig } from '../config/load-config.js';
+import type { ServiceTemplate } from '../protocol/config-service.js';
+import { WorkcellError } from '../protocol/index.js';
+
+export interface Template {
+  readonly name: string;
+  readonly backend: string;
+  /** Where its cells are, for a reference to one. */
+  readonly place: Readonly<Record<string, unknown>>;
+  /** What `createRuntime` gets for a cell of a tenant. */
+  options(tenant: string, env: Readonly<Record<string, string>>): Record<string, unknown>;
+  readonly ttlMs?: number | undefined;
+  readonly idleMs?: number | undefined;
+  readonly onIdle: 'pause' | 'end';
+}
+
+/** All templates of a configuration, checked now instead of with the first cell. `chosen`: the backend where none is named. */
+export async function readTemplates(
+  config: LoadedConfig,
+  chosen: () => Promise<string>,
+): Promise<Map<string, Template>> {
+  const { templates } = config.values.service;
+  const all: Record<string, ServiceTemplate> = { default: {}, ...templates };
+  const read = Object.entries(all).map(async ([name, template]) => {
+    const backend = template.backend ?? config.values.backend ?? (await chosen());
+    return [name, await readTemplate(name, template, backend, config)] as const;
+  });
+  return new Map(await Promise.all(read));
+}
+
+async function readTemplate(
+  name: string,
+  template: ServiceTemplate,
+  type: string,
+  config: LoadedConfig,
+): Promise<Template> {
+  const backend = await checkKeeps(await loadBackend(type), 'keep cells for a service');
+  const own = toOptionNames(template.options ?? {}, backend.options) as Record<string, unknown>;
+  checkOptions(name, backend, own);
+  return {
+    name,
+    backend: type,
+    place: placeOf(backend, config, own),
+    options: (tenant, env) => ({
+      ...own,
+      backend: type,
+      keepAlive: true,
+      env: { ...(own.env as Record<string, string> | undefined), ...env },
+      // Cells of two tenants never share a process.
+      ...(Object.hasOwn(backend.options.shape, 'keeper') && { keeper: `tenant-${tenant}` }),
+    }),
+    ttlMs: toMs(template.ttl),
+    idleMs: toMs(template.idle),
+    onIdle: template.on_idle ?? 'pause',
+  };
+}
+
+function checkOptions(name: string, backend: Backend, own: Record<string, unknown>): void {
+  const given = ['keepAlive', 'keeper', 'workspace', 'pool'].find((option) => Object.hasOwn(own, option));
+  const problem =
+    given === undefined
+      ? backend.options.safeParse(own).error?.issues.map(({ path, message }) => [...path, message].join(': '))
+      : [`${given} is the service's to choose`];
+  if (problem === undefined) return;
+  throw new WorkcellError(
+    'invalid-config',
+    `The template "${name}" does not fit backend "${backend.type}": ${problem.join('; ')}.`,
+    { details: { template: name, backend: backend.type } },
+  );
+}
+
+function toMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : Math.ceil(seconds * 1000);
+}
