@@ -1,32 +1,93 @@
 /** MCP servers that the owner of a runtime has named: connected when MCP is first used, because most work needs none. */
-import { WorkcellError } from '../protocol/index.js';
+import { untilAborted } from '../base/until-aborted.js';
+import { WorkcellError, withoutSecrets } from '../protocol/index.js';
 import type { McpServers } from '../protocol/mcp-server-schema.js';
 import type { Trusted } from './pipeline.js';
 
-/** What the pipeline does before the actions that need the servers. One that cannot be used fails the action, and is tried again. */
+type Take = Parameters<NonNullable<Trusted['before']>>[1];
+
+/**
+ * What the pipeline does before the actions that need the servers. Each server connects by itself. One that cannot be used
+ * fails the actions that name it, and each of these tries again; all others go on with the servers that work.
+ */
 export function connectWhenUsed(servers: McpServers | undefined): Pick<Trusted, 'before'> {
   if (servers === undefined || Object.keys(servers).length === 0) return {};
-  let connected: Promise<void> | undefined;
+  const named = new NamedServers(servers);
   return {
-    before(action, take) {
-      if (action !== 'list_mcp_tools' && action !== 'call_tool_mcp') return undefined;
-      connected ??= connect(servers, take).catch((error: unknown) => {
-        connected = undefined;
-        throw error;
-      });
-      return connected;
+    before(action, take, signal) {
+      if (action.action !== 'list_mcp_tools' && action.action !== 'call_tool_mcp') return undefined;
+      const { server } = action as { readonly server?: string };
+      const connecting = server === undefined ? named.connectAll(take) : named.demand(server, take);
+      return untilAborted(connecting, signal, 'The connection to MCP servers');
     },
   };
 }
 
-async function connect(
-  servers: McpServers,
-  take: Parameters<NonNullable<Trusted['before']>>[1],
-): Promise<void> {
-  const answer = await take({ action: 'connect_mcp', servers });
-  const failed = answer.servers.filter(({ state }) => state === 'failed');
-  if (failed.length === 0) return;
-  throw new WorkcellError('mcp-failed', failed.map(({ reason }) => reason).join(' '), {
-    details: { servers: answer.servers },
-  });
+class NamedServers {
+  readonly #servers: McpServers;
+  /** Those that connect or did, with why they cannot be used, if so. */
+  readonly #connected = new Map<string, Promise<string | undefined>>();
+  readonly #failed = new Set<string>();
+
+  constructor(servers: McpServers) {
+    this.#servers = servers;
+  }
+
+  /** All but those that failed before: listing tells of them, and starts them again. */
+  async connectAll(take: Take): Promise<void> {
+    const wanted = Object.keys(this.#servers).filter((name) => !this.#failed.has(name));
+    await Promise.all(wanted.map((name) => this.#connect(name, take)));
+  }
+
+  /** Throws when this one cannot be used. */
+  async demand(name: string, take: Take): Promise<void> {
+    if (!Object.hasOwn(this.#servers, name)) return;
+    const reason = await this.#connect(name, take);
+    if (reason !== undefined) throw new WorkcellError('mcp-failed', reason, { details: { server: name } });
+  }
+
+  #connect(name: string, take: Take): Promise<string | undefined> {
+    const known = this.#connected.get(name);
+    if (known !== undefined) return known;
+    const connecting = this.#take(name, take);
+    this.#connected.set(name, connecting);
+    return connecting;
+  }
+
+  async #take(name: string, take: Take): Promise<string | undefined> {
+    const servers = { [name]: this.#servers[name] as McpServers[string] };
+    let reason: string | undefined;
+    try {
+      const answer = await take({ action: 'connect_mcp', servers }, { servers: shown(servers) });
+      reason = answer.servers.find(({ state }) => state === 'failed')?.reason;
+    } catch (error) {
+      this.#connected.delete(name);
+      throw error;
+    }
+    if (reason === undefined) this.#failed.delete(name);
+    else {
+      this.#failed.add(name);
+      this.#connected.delete(name);
+    }
+    return reason;
+  }
+}
+
+/** Owners write keys into every one of these fields, so the record has only what tells which server it is. */
+const kinds = {
+  servers: {
+    values: { fields: { args: 'secret', env: { values: 'secret' }, headers: { values: 'secret' } } },
+  },
+} as const;
+
+function shown(servers: McpServers): McpServers {
+  const places = Object.entries(servers).map(([name, server]) => [
+    name,
+    'url' in server ? { ...server, url: originOf(server.url) } : server,
+  ]);
+  return withoutSecrets({ kinds }, { servers: Object.fromEntries(places) as McpServers }).servers;
+}
+
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : '[secret]';
 }

@@ -76,7 +76,11 @@ export interface Mask {
 
 type TakeOwn = <Name extends ActionName>(
   action: ActionInput<Name> & { action: Name },
+  shown: Shown,
 ) => Promise<Observation<Name>>;
+
+/** What stands in the record in place of fields that are secret or too long for it. */
+type Shown = Readonly<Record<string, unknown>>;
 
 /** What the trusted side does with every action. */
 export interface Trusted {
@@ -90,10 +94,12 @@ export interface Trusted {
       ) => Promise<Action<Name>>)
     | undefined;
   /**
-   * What the owner wants done first, for an action of that name; `take` carries out an action of the owner's, which is
-   * recorded and not judged.
+   * What the owner wants done before an action; `take` carries out an action of the owner's, which is recorded and not
+   * judged. `signal` is that of the caller, who then waits no longer.
    */
-  readonly before?: ((action: string, take: TakeOwn) => Promise<void> | undefined) | undefined;
+  readonly before?:
+    | ((action: Action, take: TakeOwn, signal: AbortSignal | undefined) => Promise<void> | undefined)
+    | undefined;
   /** The value of a secret that may go to a host; throws `denied` for any other. */
   readonly credential?: ((name: string, host: string) => Promise<string>) | undefined;
   /** Gets each action once it has ended or failed. */
@@ -123,6 +129,7 @@ export interface Origin {
   readonly statedRisk?: ExecuteContext['statedRisk'];
   /** Marks progress in the stream although the caller asks for none. */
   readonly marked?: boolean | undefined;
+  readonly shown?: Shown | undefined;
   /** Gets the id of the action's event, once it has one. */
   readonly onRecorded?: ((id: number) => void) | undefined;
 }
@@ -133,38 +140,25 @@ export async function executeAction<Name extends ActionName>(
   context: ExecuteContext,
   origin: Origin = {},
 ): Promise<Observation<Name>> {
-  const { executor, events, prepare, before } = pipeline;
+  const { executor, events, mask, prepare, before } = pipeline;
   const action = parseAction(input, executor.actions) as Action<Name>;
   const definition = executor.actions[action.action];
   const from = { ...origin, ...stated(context), definition };
   return await accompany(pipeline, action, from, async (cause) => {
-    const first = before?.(action.action, (own) => takeOwn(pipeline, own));
+    const take: TakeOwn = (own, shown) =>
+      executeAction({ ...pipeline, guards: [] }, own, {}, { source: 'user', shown });
+    const first = before?.(action, take, context.signal);
     if (first !== undefined) await first;
     const prepared = prepare === undefined ? action : await prepare(action, definition);
     const watched =
       context.onProgress !== undefined || origin.marked ? withMarks(context, events, cause) : context;
-    return await carryOut(pipeline, prepared, watched, cause);
+    const observation = await (mask === undefined
+      ? executor.execute(prepared, watched)
+      : executeMasked(executor, prepared, watched, mask));
+    events.append({ kind: 'observation', cause, observation }, 'environment');
+    noteShell(pipeline, observation);
+    return { result: observation, observation };
   });
-}
-
-/** The last steps of every action, whoever asked for it: execute, mask, record. */
-async function carryOut<Name extends ActionName>(
-  pipeline: Pipeline,
-  action: Action<Name>,
-  context: ExecuteContext,
-  cause: number,
-): Promise<{ result: Observation<Name>; observation: Observation<Name> }> {
-  const { executor, events, mask } = pipeline;
-  const observation = await (mask === undefined
-    ? executor.execute(action, context)
-    : executeMasked(executor, action, context, mask));
-  events.append({ kind: 'observation', cause, observation }, 'environment');
-  noteShell(pipeline, observation);
-  return { result: observation, observation };
-}
-
-function takeOwn<Name extends ActionName>(pipeline: Pipeline, action: ActionInput<Name>) {
-  return executeAction<Name>({ ...pipeline, guards: [] }, action, {}, { source: 'user' });
 }
 
 const mostShells = 1024;
@@ -185,20 +179,16 @@ function stated({ signal, statedRisk }: ExecuteContext): Pick<Origin, 'signal' |
 }
 
 /**
- * Runs what the owner of the runtime asks for. It is not the agent's, so nobody judges it. It is recorded like
- * everything else, with `shown` in place of fields that are too long for a record.
+ * Runs what the owner of the runtime asks for. It is not the agent's, so nobody judges it, and it gets no secrets. It is
+ * recorded and masked like everything else.
  */
-export async function executeForOwner<Name extends ActionName>(
+export function executeForOwner<Name extends ActionName>(
   pipeline: Pipeline,
   input: ActionInput<Name>,
-  shown: Readonly<Partial<Record<string, string>>>,
+  shown: Shown,
 ): Promise<Observation<Name>> {
-  const { actions } = pipeline.executor;
-  const action = parseAction(input, actions) as Action<Name>;
-  const origin = { source: 'user', definition: actions[action.action] } as const;
-  return await accompany({ ...pipeline, guards: [] }, { ...action, ...shown }, origin, (cause) =>
-    carryOut(pipeline, action, {}, cause),
-  );
+  const own = { ...pipeline, guards: [], prepare: undefined, before: undefined };
+  return executeAction(own, input, {}, { source: 'user', shown });
 }
 
 /** With guards, an archive is judged by what it would write, so keep it on this side until that is known. */
@@ -309,11 +299,12 @@ async function accompany<Result>(
     signal,
     statedRisk,
     onRecorded,
+    shown: instead,
     definition,
   }: Origin & { definition: ActionDefinition | undefined },
   work: (cause: number) => Promise<{ result: Result; observation?: unknown }>,
 ): Promise<Result> {
-  const open = withoutSecrets(definition, action);
+  const open = withoutSecrets(definition, instead === undefined ? action : { ...action, ...instead });
   const shown = mask === undefined ? open : mask.value(open);
   const cause = events.append({ kind: 'action', action: shown }, source);
   const begun = logger === undefined ? 0 : performance.now();

@@ -56,6 +56,11 @@ export class CellStdioTransport implements Transport {
     const { command, args, env, cwd } = this.#server;
     const launched = await this.#cell.spawn([command, ...args], { env, ...(cwd !== undefined && { cwd }) });
     this.#process = launched;
+    if (this.#closing !== undefined) {
+      // It was closed while the process started.
+      await this.#end();
+      throw new WorkcellError('cancelled', 'The MCP server was disconnected as it started.');
+    }
     // A server that ends while something is written to it shows by its end.
     launched.stdin.on('error', () => {});
     launched.stdout.on('error', () => {});

@@ -7,12 +7,13 @@ import {
   ListToolsResultSchema,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
+import { untilAborted } from '../../../base/until-aborted.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import type { PluginCell } from '../plugin.js';
 import { type CellFetch, createCellFetch } from './cell-fetch.js';
 import { CellStdioTransport } from './cell-stdio.js';
 import type { McpTool, ServerConfig } from './mcp-actions.js';
-import { describeFailure } from './mcp-failures.js';
+import { describeFailure, notInTime } from './mcp-failures.js';
 
 const mostTools = 1000;
 const mostPages = 100;
@@ -34,7 +35,10 @@ export class Connection {
   readonly name: string;
   readonly #cell: PluginCell;
   readonly #config: ServerConfig;
+  readonly #closing = new AbortController();
   #session: Promise<Session> | undefined;
+  /** The last one that was started. */
+  #current: Session | undefined;
   /** What the last list showed: name to digest. */
   #shown = new Map<string, string>();
   #tools: readonly McpTool[] = [];
@@ -78,10 +82,16 @@ export class Connection {
     );
   }
 
+  /** For good: gives up a start that others wait for. */
   async close(): Promise<void> {
+    this.#closing.abort();
     const session = await this.#session?.catch(() => undefined);
-    this.#session = undefined;
     await session?.end();
+  }
+
+  /** The next use starts a new session. One that is just starting is somebody else's. */
+  async endSession(): Promise<void> {
+    await this.#current?.end();
   }
 
   async #refresh(waiting: Waiting): Promise<void> {
@@ -118,24 +128,37 @@ export class Connection {
   }
 
   async #open(waiting: Waiting): Promise<Session> {
-    const known = await this.#session?.catch(() => undefined);
-    if (known !== undefined && !known.lost) return known;
-    if (known !== undefined) await known.end();
-    this.#stale = true;
-    this.#session = this.#start(waiting);
-    return this.#session;
+    if (this.#current?.lost === false && !this.#closing.signal.aborted) return this.#current;
+    for (;;) {
+      const pending = this.#session ?? Promise.resolve(undefined);
+      const known = await this.#within(
+        pending.catch(() => undefined),
+        waiting,
+      );
+      // Somebody else who waited has begun another one.
+      if (this.#session !== undefined && this.#session !== pending) continue;
+      if (known !== undefined && !known.lost) return known;
+      this.#stale = true;
+      this.#session = this.#start(known, waiting);
+      return this.#session;
+    }
   }
 
-  async #start({ timeoutMs, signal }: Waiting): Promise<Session> {
+  async #start(lost: Session | undefined, waiting: Waiting): Promise<Session> {
+    await lost?.end();
     const { transport, end, complaint } = await this.#transport();
     const client = new Client({ name: 'workcell', version: '1.0.0' }, { capabilities: {} });
+    let ending: Promise<void> | undefined;
     const session: Session = {
       client,
       lost: false,
-      end: async () => {
+      end: () => {
         session.lost = true;
-        await client.close().catch(() => {});
-        await end();
+        ending ??= client
+          .close()
+          .catch(() => {})
+          .then(end);
+        return ending;
       },
     };
     client.onclose = () => {
@@ -147,11 +170,23 @@ export class Connection {
       this.#stale = true;
     });
     try {
-      await client.connect(transport, limits({ timeoutMs, signal }));
+      await this.#within(client.connect(transport, { timeout: waiting.timeoutMs }), waiting);
+      this.#current = session;
       return session;
     } catch (error) {
       await session.end();
       throw describeFailure(this.name, error, complaint());
+    }
+  }
+
+  /** Whatever a transport does, nobody waits for longer than they want to, or once the connection is closed. */
+  async #within<Result>(work: Promise<Result>, { timeoutMs, signal }: Waiting): Promise<Result> {
+    const late = AbortSignal.timeout(timeoutMs);
+    const any = [late, this.#closing.signal, ...(signal === undefined ? [] : [signal])];
+    try {
+      return await untilAborted(work, AbortSignal.any(any), `The start of MCP server "${this.name}"`);
+    } catch (error) {
+      throw late.aborted ? notInTime(this.name) : error;
     }
   }
 

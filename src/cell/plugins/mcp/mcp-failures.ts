@@ -4,11 +4,10 @@ import { WorkcellError } from '../../../protocol/index.js';
 /** What went wrong between us and an MCP server, as one of our own errors. `complaint`: what it wrote to standard error. */
 export function describeFailure(server: string, error: unknown, complaint: string): WorkcellError {
   if (WorkcellError.isInstance(error)) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = withoutPaths(error instanceof Error ? error.message : String(error));
   const details = { server };
   if (error instanceof McpError) {
-    if (error.code === ErrorCode.RequestTimeout)
-      return new WorkcellError('timed-out', `MCP server "${server}" did not answer in time.`, { details });
+    if (error.code === ErrorCode.RequestTimeout) return notInTime(server);
     if (error.code !== ErrorCode.ConnectionClosed)
       return new WorkcellError('mcp-failed', `MCP server "${server}" refused: ${message}`, { details });
   }
@@ -21,9 +20,22 @@ export function describeFailure(server: string, error: unknown, complaint: strin
   });
 }
 
+export function notInTime(server: string): WorkcellError {
+  return new WorkcellError('timed-out', `MCP server "${server}" did not answer in time.`, {
+    details: { server },
+  });
+}
+
 /** undici hides what happened in the cause. */
 function reason(error: unknown): string {
   const { message, cause } = error as { message?: string; cause?: unknown };
   const own = message ?? String(error);
-  return cause instanceof Error ? `${own}: ${cause.message}` : own;
+  return withoutPaths(cause instanceof Error ? `${own}: ${cause.message}` : own);
+}
+
+/** Addresses by their origin: the rest may hold a key of the owner, and the agent reads this. */
+function withoutPaths(text: string): string {
+  return text.replace(/\bhttps?:\/\/[^\s"'<>]+/gi, (address) =>
+    URL.canParse(address) ? new URL(address).origin : 'its address',
+  );
 }

@@ -19,6 +19,8 @@ interface ServerInfo {
 export class Servers {
   readonly #cell: PluginCell;
   readonly #connections = new Map<string, Connection>();
+  /** Why the last list lacks the tools of a server. */
+  readonly #failed = new WeakMap<Connection, string>();
 
   constructor(cell: PluginCell) {
     this.#cell = cell;
@@ -54,7 +56,9 @@ export class Servers {
     server: string | undefined,
     signal: AbortSignal | undefined,
   ): Promise<{ tools: McpTool[]; servers: ServerInfo[] }> {
-    const asked = server === undefined ? [...this.#connections.values()] : [this.#find(server)];
+    // By name, so that an agent meets the tools in the same order however long each server takes.
+    const names = server === undefined ? [...this.#connections.keys()].sort() : [server];
+    const asked = names.map((name) => this.#find(name));
     const answers = await Promise.all(
       asked.map((connection) => this.#list(connection, { timeoutMs: listMs, signal })),
     );
@@ -95,10 +99,12 @@ export class Servers {
     const { name } = connection;
     try {
       const tools = await connection.list(waiting);
+      this.#failed.delete(connection);
       return { tools, info: { name, state: 'connected', tools: tools.length } };
     } catch (error) {
-      if (!WorkcellError.isInstance(error)) throw error;
-      await connection.close();
+      if (!WorkcellError.isInstance(error) || waiting.signal?.aborted) throw error;
+      await connection.endSession();
+      this.#failed.set(connection, error.message);
       return { tools: [], info: { name, state: 'failed', reason: error.message, tools: 0 } };
     }
   }
@@ -108,9 +114,11 @@ export class Servers {
     const [owner] = owners;
     if (owner !== undefined && owners.length === 1) return owner;
     const names = owners.map(({ name }) => name).join(', ');
+    const missing = [...this.#connections.values()].map((connection) => this.#failed.get(connection));
+    const reasons = missing.filter((reason) => reason !== undefined).map((reason) => ` ${reason}`);
     const message =
       owner === undefined
-        ? `No connected MCP server has a tool "${tool}". list_mcp_tools tells what there is.`
+        ? `No connected MCP server has a tool "${tool}". list_mcp_tools tells what there is.${reasons.join('')}`
         : `Several MCP servers have a tool "${tool}": ${names}. Say which with "server".`;
     throw new WorkcellError(owner === undefined ? 'tool-not-found' : 'invalid-action', message, {
       details: { tool },
