@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -55,6 +55,18 @@ describe('a server that cannot be used', () => {
     await refusal(open(served.url, { token: 'wrong' }), 'unauthorized');
     await refusal(open(served.url, {}), 'unauthorized');
     await refusal(open(served.url, { tokenFile: '/nowhere/token' }), 'invalid-config');
+  });
+
+  test('others can write the file with the token or the certificates', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'token-'));
+    const file = join(folder, 'given');
+    writeFileSync(file, token);
+    chmodSync(file, 0o666);
+    for (const more of [{ tokenFile: file }, { token, ca: file }]) {
+      const { message } = await refusal(open('https://127.0.0.1:1', more), 'invalid-config');
+      expect(message).toContain('can be written by other users');
+    }
+    rmSync(folder, { recursive: true });
   });
 
   test('the token comes from a file', async () => {
@@ -145,6 +157,18 @@ describe('a server that cannot be used', () => {
       await refusal(outcome, 'internal');
       await runtime.close();
     }
+  });
+
+  test('it takes an action and is silent from then on', async () => {
+    const ready = { '/v1/info': info, '/ready': { ready: true, capabilities: [] } };
+    await using fake = await pretend({ ...ready, '/v1/actions': null, '/alive': null });
+    await using runtime = await open(fake.url);
+    const actions = [
+      runtime.run('true', { timeoutMs: 1 }),
+      runtime.execute({ action: 'wait_process', id: 'x', timeoutMs: 1 }),
+    ];
+    for (const action of actions)
+      expect((await refusal(action, 'timed-out')).message).toContain('1000 ms later');
   });
 });
 
@@ -266,10 +290,11 @@ const info = {
   isolation: { tier: 'none', facts: [] },
 };
 
-/** A server that answers some paths with fixed content and others with 404. */
+/** A server that answers some paths with fixed content, those with `null` never, and others with 404. */
 async function pretend(answers: Record<string, unknown>): Promise<{ url: string } & AsyncDisposable> {
   const listener: RequestListener = (request, response) => {
     const answer = answers[(request.url ?? '').split('?')[0] ?? ''];
+    if (answer === null) return;
     response.statusCode = answer === undefined ? 404 : 200;
     response.end(typeof answer === 'string' ? answer : JSON.stringify(answer ?? 'nothing here'));
   };

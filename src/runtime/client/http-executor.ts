@@ -51,6 +51,8 @@ const closeMs = 15_000;
  * shell may have to be started first, and the deadline counts from then.
  */
 const overdueMs = 10_000;
+/** How long after that deadline it may take to show that it is there at all. */
+const signOfLifeMs = 1000;
 const overdueAfterStartMs = 150_000;
 const longestTimerMs = 2 ** 31 - 1;
 
@@ -107,9 +109,10 @@ export class HttpExecutor implements Executor {
     const key = randomUUID();
     const cancelled = signal === undefined ? undefined : this.#cancelOn(signal, key);
     const overdue = this.#overdue(action);
+    const others = [cancelled?.late, overdue?.late].filter((late) => late !== undefined);
+    const abandoned = others.length === 0 ? undefined : new AbortController();
     try {
-      const following = this.#follow<Name>(key, action, context);
-      const others = [cancelled?.late, overdue?.late].filter((late) => late !== undefined);
+      const following = this.#follow<Name>(key, action, context, abandoned?.signal);
       return await (others.length === 0 ? following : Promise.race([following, ...others]));
     } catch (error) {
       const refused = isRefusal(error) && (error.code !== 'cancelled' || signal?.aborted);
@@ -118,6 +121,7 @@ export class HttpExecutor implements Executor {
     } finally {
       cancelled?.release();
       overdue?.release();
+      abandoned?.abort();
     }
   }
 
@@ -173,15 +177,16 @@ export class HttpExecutor implements Executor {
     key: string,
     action: Action<Name>,
     { onProgress }: ExecuteContext,
+    signal: AbortSignal | undefined,
   ): Promise<Observation<Name>> {
     const body = JSON.stringify(action);
     const frames = new Frames(this.#limitBytes);
     return this.#link.retrying(async (alive) => {
-      const answer = await this.#link.request(
+      const request =
         frames.position === 0
           ? startRequest(key, body, onProgress !== undefined)
-          : resumeRequest(key, frames.position),
-      );
+          : resumeRequest(key, frames.position);
+      const answer = await this.#link.request({ ...request, signal });
       let outcome: Observation<Name> | WorkcellError | undefined;
       for await (const chunk of answer.body) {
         alive();
@@ -199,7 +204,7 @@ export class HttpExecutor implements Executor {
       if (outcome === undefined) throw new Error('the stream ended before the observation');
       if (outcome instanceof WorkcellError) throw outcome;
       return outcome;
-    });
+    }, signal);
   }
 
   /** The executor keeps the deadline of an action; do not wait for one that does not. */
@@ -207,33 +212,52 @@ export class HttpExecutor implements Executor {
     const timeoutMs = 'timeoutMs' in action ? action.timeoutMs : undefined;
     if (typeof timeoutMs !== 'number') return undefined;
     const allowedMs = action.action === 'run' ? overdueMs : overdueAfterStartMs;
-    let released = false;
+    const released = new AbortController();
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
-      const arm = (delayMs: number) => {
+      const arm = (delayMs: number, next: () => void) => {
         timer = setTimeout(
           () => {
             // A paused cell cannot end anything, so wait until it resumes.
             const halted = this.#link.halted();
-            if (halted !== undefined) return void halted.then(() => released || arm(allowedMs));
-            reject(
-              new WorkcellError(
-                'timed-out',
-                `The executor did not end an action at its deadline of ${timeoutMs} ms, and has not said so ${allowedMs} ms later.`,
-                { details: { timeoutMs } },
-              ),
-            );
+            if (halted === undefined) next();
+            else void halted.then(() => released.signal.aborted || arm(0, ask));
           },
           Math.min(delayMs, longestTimerMs),
         );
       };
-      arm(timeoutMs + allowedMs);
+      const ask = () => {
+        let isThere = false;
+        this.#link.request({ method: 'GET', path: '/alive', signal: released.signal }).then(
+          ({ body }) => {
+            isThere = true;
+            body.resume();
+          },
+          // A connection that fails is tried again by the action itself.
+          () => {
+            isThere = true;
+          },
+        );
+        arm(signOfLifeMs, () => {
+          if (isThere) arm(allowedMs - signOfLifeMs, () => fail(allowedMs));
+          else fail(signOfLifeMs);
+        });
+      };
+      const fail = (afterMs: number) =>
+        reject(
+          new WorkcellError(
+            'timed-out',
+            `The executor did not end an action at its deadline of ${timeoutMs} ms, and has not said so ${afterMs} ms later.`,
+            { details: { timeoutMs } },
+          ),
+        );
+      arm(timeoutMs, ask);
     });
     late.catch(() => {});
     return {
       late,
       release() {
-        released = true;
+        released.abort();
         clearTimeout(timer);
       },
     };
