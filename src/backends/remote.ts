@@ -1,12 +1,15 @@
 /** Works in a cell whose server runs elsewhere. The server belongs to somebody else, so closing does not stop it. */
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { readTrusted } from '../base/trusted-path.js';
 import { actionsWith } from '../cell/plugins/plugin-host.js';
 import { WorkcellError } from '../protocol/index.js';
 import type { Place } from '../runtime/client/connect-ways.js';
 import { connectExecutor, type HttpExecutor } from '../runtime/client/http-executor.js';
 import { defineBackend } from './backend.js';
+
+/** All the certificates that a system trusts take a quarter of a mebibyte. */
+const longestFile = 4 * 1024 * 1024;
 
 export default defineBackend({
   type: 'remote',
@@ -92,7 +95,7 @@ function wrongToken(url: string, given: string | undefined): WorkcellError {
 
 function readSecret(file: string, what: string): string {
   try {
-    return readFileSync(file, 'utf8').trim();
+    return readTrusted(file, { maxBytes: longestFile }).text.trim();
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new WorkcellError('invalid-config', `Workcell cannot read the ${what} file ${file}: ${reason}.`, {

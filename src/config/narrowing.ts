@@ -25,9 +25,16 @@ const only = (narrowest: string): Narrowing => ({
 });
 /** The rules of this package are no code of the project, and send nothing anywhere. */
 const ownGuards: Narrowing = { ...all, may: (value) => String(value) === 'rules' };
+/** Every action is compared with every pattern, so somebody else's file may not bring as many as it likes. */
+const mostPatterns = 500;
+
 /** Refusals come first, so that nothing which is allowed later lifts them. */
 const refusals: Narrowing = {
-  may: (value) => (value as { decision: string }[]).every(({ decision }) => decision === 'deny'),
+  may(value) {
+    const rules = value as { decision: string }[];
+    const patterns = rules.flatMap((rule) => Object.values(rule).flat());
+    return patterns.length <= mostPatterns && rules.every(({ decision }) => decision === 'deny');
+  },
   combine: (value, before) => [...(value as unknown[]), ...(before as unknown[])],
 };
 

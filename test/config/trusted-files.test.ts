@@ -111,6 +111,17 @@ describe('a file that is found by searching', () => {
     expect(message).toContain(`workcell trust ${project}`);
   });
 
+  test('may not bring more refusals than every action can be compared with', async () => {
+    const refusals = [
+      '{ decision = "deny" },'.repeat(501),
+      `{ decision = "deny", command = [${'"x",'.repeat(500)}] }`,
+    ];
+    for (const value of refusals) {
+      writeFileSync(file, `security.rules = [${value}]\n`);
+      expect((await refusal()).message).toContain(`${file} sets security.rules, and nobody has trusted`);
+    }
+  });
+
   test.each(wider)('may not set %s = %s, which narrows nothing', async (key, value) => {
     writeFileSync(file, `${key} = ${value}\n`);
     expect((await refusal()).message).toContain(`${file} sets ${key}, and nobody has trusted the file`);
