@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -14,6 +15,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { discardTree, removeTree } from '../../src/base/remove-tree.js';
+import { builtFile } from '../built-file.js';
 
 let place: string;
 let path: string;
@@ -65,20 +67,32 @@ describe.each([
     expect(readdirSync(join(place, 'other'))).toEqual(['file']);
   });
 
-  test('a directory that may not be read goes when it is empty, and does not keep the rest', async () => {
-    mkdirSync(join(path, 'other'), { recursive: true });
-    writeFileSync(join(path, 'other', 'file'), '');
-    mkdirSync(join(path, 'closed', 'full'), { recursive: true });
-    chmodSync(join(path, 'closed', 'full'), 0);
-    await remove(path);
-    expect(readdirSync(place)).toEqual([]);
-  });
-
   test('what is not there is no error', async () => {
     await remove(path);
     await remove(join(path, 'below'));
   });
 });
+
+test.runIf(process.getuid?.() === 0)(
+  "another user's directory, which may not be read, goes when it is empty, and does not keep the rest",
+  () => {
+    const nobody = 65_534;
+    for (const tree of ['removeTree', 'discardTree']) {
+      const own = [join(place, tree), join(place, tree, 'other'), join(place, tree, 'other', 'file')];
+      mkdirSync(own[1] as string, { recursive: true });
+      writeFileSync(own[2] as string, '');
+      for (const name of [place, ...own]) chownSync(name, nobody, nobody);
+      mkdirSync(join(place, tree, 'a-closed'), { mode: 0o700 });
+      mkdirSync(join(place, tree, 'other', 'a-closed'), { mode: 0o700 });
+    }
+    const source = `import(${JSON.stringify(builtFile('base/remove-tree.js'))}).then(async (module) => {
+      module.removeTree(${JSON.stringify(join(place, 'removeTree'))});
+      await module.discardTree(${JSON.stringify(join(place, 'discardTree'))});
+    })`;
+    execFileSync(process.execPath, ['-e', source], { uid: nobody, gid: nobody, cwd: '/' });
+    expect(readdirSync(place)).toEqual([]);
+  },
+);
 
 test('what is mounted in it is not entered, also when it is of the same device', () => {
   mkdirSync(join(path, 'mounted'), { recursive: true });
