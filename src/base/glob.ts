@@ -7,7 +7,7 @@ import { WorkcellError } from '../protocol/errors.js';
 /**
  * - `words`: `*` is any text; everything else, `?` too, is itself.
  * - `text`: `*` is any text, `?` any character.
- * - `path`: the same without slashes; `**` is any text, and takes a slash behind it along.
+ * - `path`: the same without slashes; `**` is any text. As a whole name before a slash, it is any number of directories, or none.
  */
 export type GlobStyle = 'words' | 'text' | 'path';
 
@@ -29,7 +29,8 @@ export function compileGlob(glob: string, style: GlobStyle): GlobMatcher {
 }
 
 const special = { words: /\*/, text: /[*?]/, path: /[*?]/ };
-const parts = { words: /\*+|./gs, text: /\*+|./gs, path: /\*\*\/?|./gs };
+/** At the end of a path pattern, directories are any text: everything below, as without the slash. */
+const parts = { words: /\*+|./gsu, text: /\*+|./gsu, path: /(?<=^|\/)(?:\*\*\/)+(?!$)|\*\*\/$|\*\*|./gsu };
 
 /** Sets of places, a bit for each. At place `n` the first `n` characters of the pattern, stars left out, have fitted. */
 interface Machine {
@@ -41,6 +42,8 @@ interface Machine {
   /** Places that a star keeps, whatever comes and at a slash. */
   readonly stays: Uint32Array;
   readonly staysAtSlash: Uint32Array;
+  /** Places whose arrival counts as that of the next one, too. No two are side by side. */
+  readonly optional: Uint32Array;
   readonly last: number;
 }
 
@@ -49,10 +52,16 @@ function build(glob: string, style: GlobStyle): Machine {
   const words = (found.length >>> 5) + 1;
   const empty = () => new Uint32Array(words);
   const [otherSteps, slashSteps, stays, staysAtSlash] = [empty(), empty(), empty(), empty()];
+  const optional = empty();
   const steps = new Map<number, Uint32Array>();
   const named: [code: number, place: number][] = [];
   let place = 0;
-  for (const part of found) {
+  for (const [index, part] of found.entries()) {
+    if (part.endsWith('*/') && index < found.length - 1) {
+      for (const set of [stays, staysAtSlash, slashSteps, optional]) add(set, place);
+      place++;
+      continue;
+    }
     if (part.startsWith('*')) {
       add(stays, place);
       if (style !== 'path' || part.length > 1) add(staysAtSlash, place);
@@ -61,7 +70,7 @@ function build(glob: string, style: GlobStyle): Machine {
     if (part === '?' && style !== 'words') {
       add(otherSteps, place);
       if (style !== 'path') add(slashSteps, place);
-    } else named.push([part.charCodeAt(0), place]);
+    } else named.push([part.codePointAt(0) as number, place]);
     place++;
   }
   steps.set(slash, slashSteps);
@@ -70,25 +79,31 @@ function build(glob: string, style: GlobStyle): Machine {
     steps.set(code, known);
     add(known, at);
   }
-  return { words, steps, otherSteps, stays, staysAtSlash, last: place };
+  return { words, steps, otherSteps, stays, staysAtSlash, optional, last: place };
 }
 
-function run({ words, steps, otherSteps, stays, staysAtSlash, last }: Machine, text: string): boolean {
+function run(machine: Machine, text: string): boolean {
+  const { words, steps, otherSteps, stays, staysAtSlash, optional, last } = machine;
   const places = new Uint32Array(words);
-  places[0] = 1;
+  places[0] = has(optional, 0) ? 0b11 : 1;
   const endsInAnything = has(staysAtSlash, last);
   for (let index = 0; index < text.length; index++) {
     if (endsInAnything && has(places, last)) return true;
-    const code = text.charCodeAt(index);
+    const code = text.codePointAt(index) as number;
+    if (code > 0xffff) index++;
     const step = steps.get(code) ?? otherSteps;
     const stay = code === slash ? staysAtSlash : stays;
     let carried = 0;
+    let carriedOn = 0;
     let alive = 0;
     for (let word = 0; word < words; word++) {
       const now = places[word] as number;
       const stepping = now & (step[word] as number);
-      const next = (stepping << 1) | carried | (now & (stay[word] as number));
+      const arrived = (stepping << 1) | carried;
+      const passed = arrived & (optional[word] as number);
+      const next = arrived | (passed << 1) | carriedOn | (now & (stay[word] as number));
       carried = stepping >>> 31;
+      carriedOn = passed >>> 31;
       alive |= next;
       places[word] = next;
     }

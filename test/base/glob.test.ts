@@ -14,7 +14,21 @@ test.each<[GlobStyle, string, string, boolean]>([
   ['path', '/work/*.ts', '/work/a/b.ts', false],
   ['path', '/work/**/b.ts', '/work/b.ts', true],
   ['path', '/work/**/b.ts', '/work/a/c/b.ts', true],
+  ['path', '/work/**/b.ts', '/work/ab.ts', false],
+  ['path', '/work/**/b.ts', '/work/a/cb.ts', false],
+  ['path', '/work/**/**/b.ts', '/work/b.ts', true],
+  ['path', '/work/**/env', '/work/.env', false],
+  ['path', '**/id_rsa', 'my_id_rsa', false],
+  ['path', '**/id_rsa', 'id_rsa', true],
+  ['path', '**/id_rsa', '/home/a/id_rsa', true],
+  ['path', 'a**/b', 'ab', false],
+  ['path', 'a**/b', 'ac/d/b', true],
+  ['path', '/work/**', '/work/a/b', true],
+  ['path', '/work/**/', '/work/a/b', true],
   ['path', '/work?a', '/work/a', false],
+  ['path', '/work/?', '/work/\u{1f511}', true],
+  ['text', '??', '\u{1f511}', false],
+  ['path', '\u{1f511}/*', '\u{1f511}/a', true],
   ['words', 'prod-*', 'prod-eu', true],
   ['words', 'a?*', 'abc', false],
   ['words', 'a?*', 'a?c', true],
@@ -24,13 +38,15 @@ test.each<[GlobStyle, string, string, boolean]>([
 
 /** The same in the words of regular expressions, which are right and can take for ever. */
 function expressionOf(glob: string, style: GlobStyle): RegExp {
-  const source = glob.replace(/\*\*\/?|[*?]|[.+^${}()|[\]\\]/g, (part) => {
-    if (part.startsWith('**')) return style === 'path' ? '.*' : `.*${part.slice(2)}`;
+  const source = glob.replace(/(?<=^|\/)(?:\*\*\/)+(?!$)|\*\*\/$|\*\*|[*?]|[.+^${}()|[\]\\/]/g, (part) => {
+    if (part.startsWith('**') && style !== 'path') return part.replaceAll('**', '.*');
+    if (part.startsWith('**'))
+      return part === '**' || (part === '**/' && glob.endsWith(part)) ? '.*' : '(?:.*\\/)?';
     if (part === '*') return style === 'path' ? '[^/]*' : '.*';
     if (part === '?' && style !== 'words') return style === 'path' ? '[^/]' : '.';
     return `\\${part}`;
   });
-  return new RegExp(`^${source}$`, 's');
+  return new RegExp(`^${source}$`, 'su');
 }
 
 test('patterns mean what they say as regular expressions', () => {
@@ -38,10 +54,15 @@ test('patterns mean what they say as regular expressions', () => {
     fc.array(fc.constantFrom(...all), { maxLength }).map((list) => list.join(''));
   const style = fc.constantFrom<GlobStyle>('words', 'text', 'path');
   fc.assert(
-    fc.property(style, letters('**?/ab.\n', 9), letters('aab/.?\n', 9), (kind, glob, text) => {
-      expect(compileGlob(glob, kind)(text)).toBe(expressionOf(glob, kind).test(text));
-    }),
-    { numRuns: 2000 },
+    fc.property(
+      style,
+      letters('***?//ab.\u{1f511}\n', 12),
+      letters('aab//.?\u{1f511}\n', 9),
+      (kind, glob, text) => {
+        expect(compileGlob(glob, kind)(text)).toBe(expressionOf(glob, kind).test(text));
+      },
+    ),
+    { numRuns: 5000 },
   );
 });
 
