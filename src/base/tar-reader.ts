@@ -1,6 +1,7 @@
 /**
  * Reads a tar archive as it arrives. Its author chooses neither how much memory it takes nor how long a header takes.
  */
+import { isUtf8 } from 'node:buffer';
 
 export interface TarEntry {
   readonly name: string;
@@ -40,6 +41,9 @@ const longestName = 4096;
 /** Records of one kind after the other, without a member. */
 const mostRecords = 64;
 
+/** Names a volume, and is no member. */
+const volumeLabel = 'V';
+
 const types: Readonly<Record<string, TarType>> = {
   '\0': 'file',
   '0': 'file',
@@ -58,19 +62,25 @@ export async function* readTar(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
     let general: Records = {};
     let next: Records = {};
     let count = 0;
+    let empty = 0;
     for (;;) {
       const bytes = await source.take(block);
       if (bytes === undefined) return;
       // Two empty blocks end an archive; some programs write one, or none.
-      if (bytes.every((byte) => byte === 0)) continue;
+      if (bytes.every((byte) => byte === 0)) {
+        if (++empty === 2) return await source.drain();
+        continue;
+      }
+      empty = 0;
       const found = parse(bytes);
       if (++count > mostRecords) throw new TarError('it has headers without end');
       if (found.flag === 'g') general = { ...general, ...parseRecords(await records(source, found.size)) };
       else if (found.flag === 'x') next = { ...next, ...parseRecords(await records(source, found.size)) };
       else if (found.flag === 'L') next = { ...next, path: textOf(await records(source, found.size)) };
       else if (found.flag === 'K') next = { ...next, linkpath: textOf(await records(source, found.size)) };
+      else if (found.flag === volumeLabel) await new Content(source, found.size).pass();
       else {
-        const member = { ...found, ...known({ ...general, ...next }) };
+        const member = decoded({ ...found, ...known({ ...general, ...next }) });
         next = {};
         count = 0;
         if (member.name.length > longestName || member.linkname.length > longestName)
@@ -85,6 +95,7 @@ export async function* readTar(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
   }
 }
 
+/** Its texts are bytes, one in each character, as long as records may replace them. */
 interface Header {
   readonly name: string;
   readonly flag: string;
@@ -140,7 +151,19 @@ function text(bytes: Buffer, offset: number, length: number): string {
 
 function textOf(bytes: Buffer): string {
   const end = bytes.indexOf(0);
-  return bytes.toString('utf8', 0, end === -1 ? bytes.length : end);
+  return bytes.toString('latin1', 0, end === -1 ? bytes.length : end);
+}
+
+function decoded(header: Header): Header {
+  return { ...header, name: decodedName(header.name), linkname: decodedName(header.linkname) };
+}
+
+/** Other bytes would all become the same character, and two members one. */
+function decodedName(text: string): string {
+  const bytes = Buffer.from(text, 'latin1');
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  const shown = JSON.stringify(bytes.toString('utf8').slice(0, 100));
+  throw new TarError(`a name in it, ${shown}, is not UTF-8`);
 }
 
 async function records(source: Source, size: number): Promise<Buffer> {
@@ -165,8 +188,10 @@ function parseRecords(bytes: Buffer): Records {
     const equals = bytes.indexOf(0x3d, space);
     if (!Number.isInteger(length) || equals === -1 || at + length > bytes.length || equals >= at + length)
       throw new TarError('a record in it is damaged');
-    const key = bytes.toString('utf8', space + 1, equals);
-    if (readKeys.has(key)) found[key] = bytes.toString('utf8', equals + 1, at + length - 1);
+    const key = bytes.toString('latin1', space + 1, equals);
+    // The content of such a member is a map and the parts that are there.
+    if (key.startsWith('GNU.sparse.')) throw new TarError('it has a sparse file; pack it without --sparse');
+    if (readKeys.has(key)) found[key] = bytes.toString('latin1', equals + 1, at + length - 1);
     at += length;
   }
   return found;
@@ -256,6 +281,11 @@ class Source {
       left -= piece.length;
     }
     return Buffer.concat(pieces);
+  }
+
+  /** Takes the rest and drops it, so that whoever sends it can end. */
+  async drain(): Promise<void> {
+    while ((await this.some(Number.POSITIVE_INFINITY)) !== undefined);
   }
 
   async close(): Promise<void> {

@@ -80,6 +80,36 @@ describe('GNU tar', () => {
   });
 });
 
+describe('what GNU tar can pack and we cannot unpack as it was', () => {
+  const packed = (...words: string[]) => execFileSync('tar', ['-cf', '-', ...words], { cwd: place });
+
+  test.each(['gnu', 'posix'])('a sparse file in its form %s is no file with a map in it', async (format) => {
+    writeFileSync(join(place, 'sparse'), '');
+    truncateSync(join(place, 'sparse'), 1024 * 1024);
+    const archive = packed('-S', `--format=${format}`, 'sparse');
+    if (format === 'posix') await expect(contents(archive)).rejects.toThrow('it has a sparse file');
+    else expect(await contents(archive)).toMatchObject([['sparse', 'unknown', '']]);
+  });
+
+  test.each(['gnu', 'posix', 'ustar'])(
+    'names that are not UTF-8 are refused in its form %s',
+    async (format) => {
+      for (const byte of [0xfe, 0xff])
+        writeFileSync(Buffer.concat([Buffer.from(`${place}/bad`), Buffer.from([byte])]), 'x');
+      await expect(contents(packed(`--format=${format}`, '.'))).rejects.toThrow(
+        '"./bad\ufffd", is not UTF-8',
+      );
+    },
+  );
+
+  test('a label of the volume is passed over, and so is all that stands behind the end', async () => {
+    writeFileSync(join(place, 'a'), 'content');
+    const archive = packed('-V', 'Backup of Monday', '-b', '1', 'a');
+    const more = Buffer.concat([archive, packed('a'), Buffer.from('and what is no archive')]);
+    for (const bytes of [archive, more]) expect(await contents(bytes)).toEqual([['a', 'file', 'content']]);
+  });
+});
+
 test('what is written is read, in pieces of any size', () =>
   fc.assert(
     fc.asyncProperty(

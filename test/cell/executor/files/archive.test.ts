@@ -184,6 +184,20 @@ describe('downloading', () => {
   });
 });
 
+describe('downloading names that are not UTF-8', () => {
+  const name = (root: string, byte: number) =>
+    Buffer.concat([Buffer.from(`${root}/bad`), Buffer.from([byte])]);
+
+  it('packs one, and refuses two that would be the same', async () => {
+    const { root, tree } = makeScratch();
+    writeFileSync(name(root, 0xff), 'x');
+    const whole = async () => bytesOf((await download(tree, '.', { format: 'tar' })).content);
+    expect((await whole()).toString()).toContain('bad\ufffd');
+    writeFileSync(name(root, 0xfe), 'y');
+    expect(await codeOf(whole())).toBe('archive-refused');
+  });
+});
+
 describe('unpacking', () => {
   it('takes what tar and gzip make', async () => {
     const { root, outside, tree } = makeScratch();

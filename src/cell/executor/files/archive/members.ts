@@ -32,14 +32,31 @@ export async function* members(
   }
   const pace = new Pace(signal);
   const directory = place.directory.open(place.name);
+  const replaced = new Set<string>();
   try {
     for (const found of visit(directory, { depth: maxDepth, onPartial: tooMany })) {
       await pace.step();
+      if (found?.relativePath.includes(replacement)) {
+        if (replaced.has(found.relativePath)) throw sameName(found.relativePath);
+        replaced.add(found.relativePath);
+      }
       if (found !== undefined) yield* memberAt(found.directory, found.entry.name, found.relativePath, signal);
     }
   } finally {
     directory.close();
   }
+}
+
+/** What stands for bytes that are not UTF-8. */
+const replacement = '\ufffd';
+
+/** Who unpacks the archive would get one of the two. */
+function sameName(path: string): Error {
+  return problem(
+    'archive-refused',
+    `Two names are both ${quote(path)} when their bytes that are not UTF-8 are replaced. Rename one, or pack parts.`,
+    path,
+  );
 }
 
 /** An archive that lacks some of what is there must not pass for a whole one. */
