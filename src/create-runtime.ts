@@ -27,7 +27,7 @@ import { type BackendConfig, backendNames, checkBackend, loadBackend } from './b
 import { checkKeeps } from './cells.js';
 import { chooseBackend } from './config/choose-backend.js';
 import type { LoadedConfig } from './config/load-config.js';
-import { type Demand, type StatusUpdate, WorkcellError } from './protocol/index.js';
+import { type Demand, type NetworkOption, type StatusUpdate, WorkcellError } from './protocol/index.js';
 import type { StoreAccess } from './runtime/events/open.js';
 import { EventStream } from './runtime/events/stream.js';
 import { Runtime } from './runtime/runtime.js';
@@ -45,8 +45,8 @@ interface Named {
 interface Unplaced {
   backend?: undefined;
   workspace?: string | undefined;
-  /** `none` is the default of every backend that isolates. */
-  network?: 'none' | 'open' | undefined;
+  /** What the cell reaches. `none` is the default of every backend that isolates. */
+  network?: NetworkOption | undefined;
   /** GPUs of this machine: `true` for all, how many, or the ids of some. */
   gpu?: GpuRequest | undefined;
 }
@@ -93,6 +93,7 @@ export async function createRuntime(
       ? brought
       : await loadBackend(config.values.backend ?? (await choose(demand, early)));
   const { type } = backend;
+  if (typeof own.network === 'object') checkTakesRules(backend);
   if (own.keepAlive === true) await checkKeeps(backend, 'keep cells alive');
   const report = (update: StatusUpdate) => {
     events.append({ kind: 'status', status: update }, 'environment');
@@ -162,6 +163,17 @@ function checkId(id: string): void {
     'invalid-config',
     `The id ${JSON.stringify(id)} is not accepted. Give 8 to 40 letters in lower case or digits.`,
     { details: { id } },
+  );
+}
+
+/** A backend that enforces rules has them among its options. */
+function checkTakesRules({ type, options }: Backend): void {
+  const { network } = options.shape as Record<string, z.ZodType | undefined>;
+  if (network?.safeParse({ allow: [] }).success) return;
+  throw new WorkcellError(
+    'capability-unsupported',
+    `Backend "${type}" cannot enforce network rules. Use backend "sandbox", or network: "none".`,
+    { details: { backend: type, capability: 'network' } },
   );
 }
 

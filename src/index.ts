@@ -20,6 +20,10 @@ export type {
   Isolation,
   IsolationTier,
   MinIsolation,
+  NetworkEvent,
+  NetworkOption,
+  NetworkRules,
+  NetworkStats,
   Observation,
   ProcessInfo,
   RuntimeStatus,
@@ -46,6 +50,7 @@ export type { Microagent } from './runtime/microagents/microagent.js';
 export type { RuntimeMicroagents } from './runtime/microagents/microagents.js';
 export type { RunOptions, Runtime } from './runtime/runtime.js';
 export type { Logger } from './runtime/runtime-log.js';
+export type { RuntimeNetwork } from './runtime/runtime-network.js';
 export type { ForwardedPort } from './runtime/runtime-ports.js';
 export type {
   FunctionTool,

@@ -35,7 +35,7 @@ export default defineBackend({
   async start(options, context) {
     const { id, signal, plugins = [] } = context;
     if (options.keepAlive || options.keeper !== false) {
-      checkUnpooled(options);
+      checkKeepable(options);
       return (await import('./sandbox/kept.js')).startKept(options, context);
     }
     const { launcher, ...cell } = await takeSandbox(options);
@@ -63,7 +63,13 @@ export default defineBackend({
   list: async () => (await import('./sandbox/kept.js')).listKept(),
 });
 
-function checkUnpooled({ pool }: SandboxOptions): void {
+function checkKeepable({ pool, network }: SandboxOptions): void {
+  if (typeof network === 'object')
+    throw new WorkcellError(
+      'capability-unsupported',
+      'A cell of a keeper cannot have network rules. Leave out keepAlive and keeper, or use network: "none".',
+      { details: { capability: 'network' } },
+    );
   if (pool === undefined) return;
   throw new WorkcellError(
     'invalid-config',

@@ -1,5 +1,6 @@
 import type { Executor } from './executor.js';
 import type { Isolation } from './isolation.js';
+import type { FullNetworkRules, NetworkEvent, NetworkRules } from './network/network-schema.js';
 
 /** How a pool of this process has done so far. */
 export interface PoolStats {
@@ -16,6 +17,24 @@ export interface PublishedPort {
   readonly host: number;
 }
 
+/** What went through the network of a cell so far. */
+export interface NetworkStats {
+  readonly connections: number;
+  readonly refused: number;
+  readonly sentBytes: number;
+  readonly receivedBytes: number;
+}
+
+/** What stands between a cell and the network. Only cells that were started with rules have one. */
+export interface CellNetwork {
+  rules(): FullNetworkRules;
+  /** Puts other rules in force, and ends the connections that they do not allow. */
+  change(rules: NetworkRules): Promise<void>;
+  stats(): NetworkStats;
+  /** Gets each decision and each connection from now on. One listener at a time. */
+  listen(listener: (event: NetworkEvent) => void): void;
+}
+
 /** One running place. Only its owner holds it; agents get the Runtime. */
 export interface Cell {
   readonly id: string;
@@ -27,6 +46,8 @@ export interface Cell {
   readonly workspace: string;
   /** Published ports on the loopback of the machine that the cell is on. */
   readonly ports?: readonly PublishedPort[] | undefined;
+  /** Present when rules say what the cell reaches. */
+  readonly network?: CellNetwork | undefined;
   /** Resolves when the place dies by itself, with the reason. */
   readonly lost?: Promise<string> | undefined;
   /** For a cell whose start asked the pool of its backend. */

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { errorSchema } from './error-body.js';
+import { networkRecordSchema } from './network/network-schema.js';
 import { statusSchema } from './status.js';
 
 const eventSources = ['agent', 'user', 'environment'] as const;
@@ -57,6 +58,7 @@ export const eventSchema = z.discriminatedUnion('kind', [
   z.object({ ...base, kind: z.literal('error'), cause: z.int(), error: errorSchema }),
   z.object({ ...base, kind: z.literal('progress'), cause: z.int(), progress: progressMarkSchema }),
   z.object({ ...base, kind: z.literal('status'), status: statusSchema }),
+  z.object({ ...base, kind: z.literal('network'), network: networkRecordSchema }),
 ]);
 
 /** The outcome of judging an action, as the record has it. */

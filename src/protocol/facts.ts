@@ -68,13 +68,14 @@ const definitions = {
   ),
   network: fact(
     {
-      kind: z.enum(['none', 'machine', 'engine']),
+      kind: z.enum(['none', 'rules', 'machine', 'engine']),
       networks: z.array(z.string()),
       publishedPorts: z.int(),
     },
     ({ kind, networks, publishedPorts }) =>
       join(
         kind === 'none' && 'None but its own loopback.',
+        kind === 'rules' && 'What its rules allow, through a gateway that decides on each connection.',
         kind === 'machine' && 'That of the machine, its loopback included.',
         kind === 'engine' && `The networks ${networks.join(', ')} of the engine, and what they lead to.`,
         publishedPorts > 0 && `${publishedPorts} of its ports are open on this machine's loopback.`,

@@ -8,7 +8,7 @@ export { actionNames, actions } from './actions/index.js';
 export type { ProcessInfo } from './actions/processes.js';
 export { defaultSession } from './actions/run.js';
 export type { GrepMatch } from './actions/search.js';
-export type { Cell, PoolStats, PublishedPort } from './cell.js';
+export type { Cell, CellNetwork, NetworkStats, PoolStats, PublishedPort } from './cell.js';
 export type { Carried } from './describe.js';
 export { describeAction, withoutSecrets } from './describe.js';
 export { errorSchema } from './error-body.js';
@@ -33,6 +33,13 @@ export { describeFact, factCodes } from './facts.js';
 export type { Demand, Isolation, IsolationTier, MinIsolation } from './isolation.js';
 export { findFact, isAtLeast, isEnforced, isolationSchema, isolationTiers, shortfall } from './isolation.js';
 export type { FieldKind, FieldKinds } from './kinds.js';
+export type {
+  FullNetworkRules,
+  NetworkEvent,
+  NetworkOption,
+  NetworkRules,
+} from './network/network-schema.js';
+export { networkRulesSchema } from './network/network-schema.js';
 export { describeIssues, parseAction, parseObservation } from './parse.js';
 export type { Display, FileChange, OutputDelta, Progress } from './progress.js';
 export { progressSchema } from './progress.js';

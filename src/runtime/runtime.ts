@@ -12,6 +12,7 @@ import {
   type ExecuteContext,
   type Executor,
   type Isolation,
+  type NetworkStats,
   type Observation,
   type PoolStats,
   type RuntimeStatus,
@@ -38,6 +39,7 @@ import {
 } from './pipeline.js';
 import { RuntimeEvents } from './runtime-events.js';
 import { Files } from './runtime-files.js';
+import { RuntimeNetwork } from './runtime-network.js';
 import { RuntimePorts } from './runtime-ports.js';
 import { RuntimeProcesses } from './runtime-processes.js';
 import {
@@ -87,6 +89,8 @@ export class Runtime implements Executor, AsyncDisposable {
   readonly files: Files;
   readonly processes: RuntimeProcesses;
   readonly ports: RuntimePorts;
+  /** What the cell may reach, for cells that were started with rules. */
+  readonly network: RuntimeNetwork;
   readonly terminals: { open(options?: TerminalOptions): Promise<Terminal> };
   readonly env: {
     get(): Promise<Record<string, string>>;
@@ -116,6 +120,10 @@ export class Runtime implements Executor, AsyncDisposable {
     this.events = new RuntimeEvents(events, (action, origin) =>
       executeAction(this.#pipeline(), action, {}, origin),
     );
+    this.network = new RuntimeNetwork(cell.network, (event) => {
+      const network = parts.mask === undefined ? event : parts.mask.value(event);
+      events.append({ kind: 'network', network }, event.outcome === 'changed' ? 'user' : 'environment');
+    });
     this.ports = new RuntimePorts((port) => openPort(this.#pipeline(), port), cell.ports);
     const call = this.#callIn(() => this.#pipeline());
     this.#call = call;
@@ -236,11 +244,18 @@ export class Runtime implements Executor, AsyncDisposable {
     return this.execute({ action: 'edit', path, ...change });
   }
 
-  /** What the cell uses, and how the pool that it may come from has done. */
-  async stats(): Promise<Observation<'stats'> & { readonly pool?: PoolStats }> {
+  /** What the cell uses, how the pool that it may come from has done, and what its network carried. */
+  async stats(): Promise<
+    Observation<'stats'> & { readonly pool?: PoolStats; readonly network?: NetworkStats }
+  > {
     const observation = await this.execute({ action: 'stats' });
     const pool = this.#parts.cell.poolStats?.();
-    return { ...observation, ...(pool !== undefined && { pool }) };
+    const network = this.#parts.cell.network?.stats();
+    return {
+      ...observation,
+      ...(pool !== undefined && { pool }),
+      ...(network !== undefined && { network }),
+    };
   }
 
   /** Pauses everything in the cell until `resume`, where the backend can. Actions wait meanwhile. */
@@ -354,6 +369,7 @@ export class Runtime implements Executor, AsyncDisposable {
       before,
       audit,
       logger,
+      network: this.network,
     };
   }
 

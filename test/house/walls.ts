@@ -15,12 +15,14 @@ export const walls: Record<string, readonly string[]> = {
   // The trusted side.
   'runtime/client': ['base', 'protocol'],
   'runtime/events': ['base', 'protocol'],
+  'runtime/network': ['base', 'protocol'],
   'runtime/security': ['base', 'protocol', 'runtime/events'],
   'runtime/tools': ['base', 'protocol', 'cell/plugins', 'cell/executor'],
   runtime: [
     'base',
     'protocol',
     'runtime/events',
+    'runtime/network',
     'runtime/security',
     'runtime/tools',
     'cell/plugins',
@@ -37,6 +39,7 @@ export const walls: Record<string, readonly string[]> = {
     'client',
     'runtime/client',
     'runtime/events',
+    'runtime/network',
     'backends/engines',
     'backends/images',
   ],

@@ -2,6 +2,7 @@
 import { totalmem } from 'node:os';
 import { z } from 'zod';
 import { environmentSchema } from '../../protocol/actions/common.js';
+import { networkRulesSchema } from '../../protocol/network/network-schema.js';
 import { gpuOption } from '../gpu-option.js';
 
 const absolutePath = z.string().regex(/^\/[^\0]*$/, 'must be an absolute path');
@@ -24,8 +25,8 @@ export const sandboxOptions = {
   workspace: z.string().min(1).optional(),
   /** A directory with a system in it, seen in place of this machine's own. */
   rootfs: absolutePath.optional(),
-  /** `open` or `host`: the network of this machine, without isolation. */
-  network: z.enum(['none', 'open', 'host']).default('none'),
+  /** Rules say what the cell reaches. `open` or `host`: the network of this machine, without isolation. */
+  network: z.union([z.enum(['none', 'open', 'host']), networkRulesSchema]).default('none'),
   limits: limitsSchema.default({}),
   /** NVIDIA GPUs of this machine: `true` for all, how many, or the ids of some as nvidia-smi shows them. */
   gpu: gpuOption,

@@ -11,7 +11,8 @@ import { cellEnvironment, workspaceInside } from '../../cell/launchers/bubblewra
 import { readIsolation } from '../../cell/launchers/bubblewrap/namespace-facts.js';
 import { explain, findBubblewrap, findObstacle } from '../../cell/launchers/bubblewrap/obstacles.js';
 import type { CellExecutor } from '../../cell/plugins/plugin-cell.js';
-import { type Cell, WorkcellError } from '../../protocol/index.js';
+import { type Cell, type FullNetworkRules, WorkcellError } from '../../protocol/index.js';
+import type { EgressGateway } from '../../runtime/network/gateway.js';
 import { handsGroupDown, openWorkspace } from '../workspace.js';
 import { giveGpu } from './gpu/give-gpu.js';
 import type { GpuRoots } from './gpu/gpu-roots.js';
@@ -27,7 +28,8 @@ export type SandboxCell = Omit<Cell, 'id' | 'executor'> & {
 export async function startSandbox(options: SandboxOptions, gpuRoots?: GpuRoots): Promise<SandboxCell> {
   const { env } = options;
   const rootfs = options.rootfs === undefined ? undefined : existing(options.rootfs);
-  const network = options.network === 'none' ? 'none' : 'host';
+  const gateway = typeof options.network === 'object' ? await openGateway(options.network) : undefined;
+  const network = gateway ?? (options.network === 'none' ? 'none' : 'host');
   const limits = withDefaults(options.limits);
   const python =
     options.python === undefined
@@ -67,7 +69,7 @@ export async function startSandbox(options: SandboxOptions, gpuRoots?: GpuRoots)
     const { hostPid, enforcement, exited } = launcher;
     const isolation = readIsolation({
       hostPid,
-      network,
+      network: typeof network === 'object' ? 'egress' : network,
       limits,
       enforcement,
       readWrite,
@@ -82,6 +84,7 @@ export async function startSandbox(options: SandboxOptions, gpuRoots?: GpuRoots)
       executor,
       launcher,
       isolation,
+      network: gateway,
       workspace: workspaceInside,
       lost: new Promise((resolve) => {
         void exited.then((how) => {
@@ -102,6 +105,12 @@ export async function startSandbox(options: SandboxOptions, gpuRoots?: GpuRoots)
     await workspace.dispose();
     throw await explained(error);
   }
+}
+
+/** Loaded only where there are rules: most cells have none. */
+async function openGateway(rules: FullNetworkRules): Promise<EgressGateway> {
+  const { EgressGateway } = await import('../../runtime/network/gateway.js');
+  return new EgressGateway(rules);
 }
 
 /** Resolve a mounted path here: the kernel would follow a link, and the report should say where to. */

@@ -59,6 +59,7 @@ export function eventsCommand(): Command {
         'progress',
         'error',
         'status',
+        'network',
       ]),
     )
     .addOption(
@@ -173,12 +174,20 @@ function summary(event: WorkcellEvent): string {
     const { outcome, by, risk, reasons } = event.decision;
     return [`${outcome} (${by}, risk ${risk})`, ...reasons].join(' ');
   }
+  if (event.kind === 'network') return networkSummary(event.network);
   const { action, observation, ...fields } = (
     event.kind === 'action' ? event.action : event.observation
   ) as Record<string, unknown>;
   const { command, output, ...rest } = fields;
   const main = event.kind === 'action' ? command : output;
   return [action ?? observation, typeof main === 'string' ? main : JSON.stringify(rest)].join(' ');
+}
+
+function networkSummary(network: Extract<WorkcellEvent, { kind: 'network' }>['network']): string {
+  if (network.outcome === 'changed') return `rules changed: ${JSON.stringify(network.rules)}`;
+  const { outcome, host, port, reason, sentBytes, receivedBytes } = network;
+  const bytes = sentBytes === undefined ? [] : [`(${sentBytes} bytes sent, ${receivedBytes} received)`];
+  return [outcome, `${host}:${port}`, ...bytes, ...(reason === undefined ? [] : [reason])].join(' ');
 }
 
 function shorten(text: string): string {

@@ -3,6 +3,9 @@ import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { cellUser, exchangeInside, nodeInside, terminalInside, workspaceInside } from './layout.js';
 
+/** Its own loopback and nothing else, the network of this machine, or what a gateway decides. */
+export type CellNetworkKind = 'none' | 'host' | 'egress';
+
 /** A path of this machine, and where the cell sees it. */
 export interface Bind {
   readonly source: string;
@@ -21,7 +24,8 @@ export interface MountOptions {
   readonly etc: { readonly path: string; readonly shared: readonly string[] };
   /** A directory with a system in it, used in place of this machine's own. */
   readonly rootfs?: string | undefined;
-  readonly network: 'none' | 'host';
+  /** `egress`: bubblewrap is started in a network namespace that is the cell's already. */
+  readonly network: CellNetworkKind;
   /** `given`: bubblewrap is started in an IPC namespace that is the cell's already. */
   readonly ipc: 'given' | 'new';
   /** Host paths that the cell sees at the same place. */
@@ -122,8 +126,9 @@ function readable(binds: readonly Bind[] = []): string[] {
   return binds.flatMap(({ source, inside }) => ['--ro-bind', source, inside]);
 }
 
-function system({ rootfs, etc }: MountOptions): string[] {
-  if (rootfs !== undefined) return foreignSystem(rootfs, etc.path);
+function system({ rootfs, etc, network }: MountOptions): string[] {
+  const own = ['passwd', 'group', ...(network === 'egress' ? ['resolv.conf'] : [])];
+  if (rootfs !== undefined) return foreignSystem(rootfs, etc.path, own);
   return [
     '--ro-bind',
     '/usr',
@@ -161,14 +166,14 @@ function ownTopEntries(): string[] {
 const own = new Set(['dev', 'home', 'proc', 'run', 'sys', 'tmp', 'workspace']);
 
 /** Its entries are mounted one by one, because nothing can be made in it to mount the cell's own directories on. */
-function foreignSystem(rootfs: string, etc: string): string[] {
-  const users = ['passwd', 'group'].filter((name) => lstatSync(join(rootfs, 'etc', name), quiet)?.isFile());
+function foreignSystem(rootfs: string, etc: string, replaced: readonly string[]): string[] {
+  const present = replaced.filter((name) => lstatSync(join(rootfs, 'etc', name), quiet)?.isFile());
   return [
     ...readdirSync(rootfs)
       .filter((name) => !own.has(name))
       .flatMap((name) => topEntry(rootfs, name)),
-    // Programs look up who they are.
-    ...users.flatMap((name) => ['--ro-bind', join(etc, name), `/etc/${name}`]),
+    // Programs look up who they are, and whom to ask for addresses.
+    ...present.flatMap((name) => ['--ro-bind', join(etc, name), `/etc/${name}`]),
   ];
 }
 

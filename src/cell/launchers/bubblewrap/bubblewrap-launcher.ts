@@ -3,6 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { removeTree } from '../../../base/remove-tree.js';
+import { WorkcellError } from '../../../protocol/index.js';
 import type { Launcher } from '../launcher.js';
 import { applyLimits, type Enforcement, type Limits } from '../limits/apply-limits.js';
 import { closeEnd, openPair, type Referenced } from '../pty.js';
@@ -13,6 +14,7 @@ import type { MountOptions } from './bubblewrap-arguments.js';
 import { CellProcesses } from './cell-processes.js';
 import { connectInside, connectTo } from './connect-inside.js';
 import { makeControl } from './control-directory.js';
+import { type Egress, openEgress } from './egress/egress.js';
 import { assembleEtc } from './etc.js';
 import { Freezer } from './freeze.js';
 import { boundedFile, exchangeInside, nodeInside, socketsInside, workspaceInside } from './layout.js';
@@ -27,7 +29,7 @@ export interface BubblewrapOptions extends Pick<MountOptions, 'devices' | 'files
   /** What every process starts with. */
   readonly environment: Readonly<Record<string, string>>;
   readonly rootfs?: string | undefined;
-  readonly network: 'none' | 'host';
+  readonly network: 'none' | 'host' | Egress;
   readonly readOnly: readonly string[];
   readonly readWrite: readonly string[];
   /** Directories inside that are shown empty. */
@@ -52,17 +54,22 @@ export interface BubblewrapLauncher extends Launcher, Referenced {
 /** Starts a cell; settles when its first process is ready to start others. */
 export async function createBubblewrapLauncher(options: BubblewrapOptions): Promise<BubblewrapLauncher> {
   const exchange = makeFleeting('cell');
-  const enforcement = applyLimits(options.limits, join(exchange, boundedFile));
+  const egress = typeof options.network === 'object' ? options.network : undefined;
+  const network = typeof options.network === 'object' ? 'egress' : options.network;
+  const enforcement = applyLimits(options.limits, join(exchange, boundedFile), egress !== undefined);
   const terminal = openPair(200, 50);
   let starter: Starter | undefined;
+  let closeEgress = () => {};
   try {
+    if (egress !== undefined && enforcement.namespace.prefix.length === 0) throw noNamespace();
     const control = makeControl(exchange, options.rootfs);
     const cell = await startCell({
       ...options,
+      network,
       exchange,
       control: control.path,
       controlMounts: control.mounts,
-      etc: assembleEtc(options.network),
+      etc: assembleEtc(network),
       scratchBytes: options.limits.diskBytes,
       enter: (pid) => enforcement.enter(pid),
       prefix: enforcement.prefix,
@@ -77,7 +84,20 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
       openPty: starter.openPty.bind(starter),
     };
     options.onStarting?.(common);
+    const doors = egress === undefined ? undefined : cell.outside.then((pid) => openEgress(pid, egress));
+    doors?.then(
+      (close) => {
+        closeEgress = close;
+      },
+      () => {},
+    );
     await cell.ready;
+    try {
+      await doors;
+    } catch (error) {
+      await cell.kill();
+      throw error;
+    }
     // Stays valid when the process is gone, and is never taken for that of a later one with the same number.
     const root = openSync(`/proc/${cell.hostPid}/root`, 'r');
     const files = `/proc/self/fd/${root}`;
@@ -91,6 +111,7 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
       // Waiting for the end of a parked cell must not end the process that waits.
       cell.ref();
       processes.close();
+      closeEgress();
       await cell.kill();
       starter?.close();
       closeSync(root);
@@ -135,6 +156,8 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
     };
     return launcher;
   } catch (error) {
+    closeEgress();
+    egress?.close();
     if (starter === undefined) closeEnd(terminal.master);
     else starter.close();
     removeTree(exchange);
@@ -143,4 +166,17 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
   } finally {
     closeEnd(terminal.slave);
   }
+}
+
+function noNamespace(): WorkcellError {
+  return new WorkcellError(
+    'backend-unavailable',
+    'Network rules need the program "unshare", and a system that lets it make user namespaces.',
+    {
+      details: {
+        complaint:
+          'unshare cannot make user namespaces here; see kernel.apparmor_restrict_unprivileged_userns, or run as root',
+      },
+    },
+  );
 }

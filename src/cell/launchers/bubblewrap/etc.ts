@@ -11,6 +11,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFleeting } from '../scratch.js';
+import type { CellNetworkKind } from './bubblewrap-arguments.js';
+import { resolverConfiguration } from './egress/egress.js';
 import { copyOf } from './etc-copy.js';
 import { cellUser } from './layout.js';
 
@@ -39,12 +41,12 @@ const manyCells = 8;
 let cells = 0;
 
 /** Assembled once for each kind of network; it goes with this process. */
-export function assembleEtc(network: 'none' | 'host'): Etc {
+export function assembleEtc(network: CellNetworkKind): Etc {
   const etc = assembleBase(network);
   return ++cells > manyCells ? (copyOf(etc) ?? etc) : etc;
 }
 
-function assembleBase(network: 'none' | 'host'): Etc {
+function assembleBase(network: CellNetworkKind): Etc {
   const known = assembled.get(network);
   if (known !== undefined && existsSync(known.path)) return known;
   const path = makeFleeting('etc');
@@ -66,7 +68,7 @@ function assembleBase(network: 'none' | 'host'): Etc {
   return etc;
 }
 
-function ownFiles(network: 'none' | 'host'): Record<string, string> {
+function ownFiles(network: CellNetworkKind): Record<string, string> {
   const { name, uid, gid, home } = cellUser;
   const files: Record<string, string> = {
     passwd: [
@@ -82,7 +84,8 @@ function ownFiles(network: 'none' | 'host'): Record<string, string> {
     'host.conf': 'multi on\n',
   };
   const resolver = network === 'host' ? read('/etc/resolv.conf') : undefined;
-  if (resolver !== undefined) files['resolv.conf'] = resolver;
+  if (network === 'egress') files['resolv.conf'] = resolverConfiguration;
+  else if (resolver !== undefined) files['resolv.conf'] = resolver;
   return files;
 }
 

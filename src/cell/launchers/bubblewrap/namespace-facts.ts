@@ -3,13 +3,14 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import type { Fact, Isolation } from '../../../protocol/index.js';
 import type { Enforcement, Limits } from '../limits/apply-limits.js';
 import { limitFacts } from '../limits/limit-facts.js';
+import type { CellNetworkKind } from './bubblewrap-arguments.js';
 
 const namespaces = ['user', 'mnt', 'pid', 'net', 'ipc', 'uts', 'cgroup'] as const;
 
 export interface FactsOptions {
   /** The cell's first process, as this side numbers it. */
   readonly hostPid: number;
-  readonly network: 'none' | 'host';
+  readonly network: CellNetworkKind;
   readonly limits: Limits;
   readonly enforcement: Enforcement;
   readonly readWrite: readonly string[];
@@ -47,7 +48,7 @@ function namespaceFact({ hostPid, network }: FactsOptions): Fact {
   const own = namespaces.filter((name) => isSeparate(hostPid, name));
   const shared = namespaces.filter((name) => !own.includes(name));
   // Older kernels have no cgroup namespace; nothing of the hierarchy is mounted in the cell anyway.
-  const needed = namespaces.filter((name) => name !== 'cgroup' && (name !== 'net' || network === 'none'));
+  const needed = namespaces.filter((name) => name !== 'cgroup' && (name !== 'net' || network !== 'host'));
   return {
     code: 'namespaces',
     enforced: needed.every((name) => own.includes(name)),
@@ -94,11 +95,12 @@ function userFact(pid: number): Fact {
 }
 
 function networkFact({ hostPid, network }: FactsOptions): Fact {
-  const enforced = network === 'none' && isSeparate(hostPid, 'net');
+  const enforced = network !== 'host' && isSeparate(hostPid, 'net');
+  const kind = network === 'egress' ? 'rules' : 'none';
   return {
     code: 'network',
     enforced,
-    values: { kind: enforced ? 'none' : 'machine', networks: [], publishedPorts: 0 },
+    values: { kind: enforced ? kind : 'machine', networks: [], publishedPorts: 0 },
   };
 }
 

@@ -49,6 +49,8 @@ export interface RunningCell extends Referenced {
   readonly ready: Promise<void>;
   /** The relay, as this side numbers it. */
   readonly hostPid: number;
+  /** The process of bubblewrap that stays outside, once the namespaces around the cell are made. */
+  readonly outside: Promise<number>;
   /** How it ended, in words. */
   readonly exited: Promise<string>;
   /** The number of the next request, and the key that its reports are known by. */
@@ -121,6 +123,7 @@ class Relay implements RunningCell {
   #gone = false;
 
   readonly ready: Promise<void>;
+  readonly outside: Promise<number>;
   #onKnown = (_hostPid: number): void => {};
   #onReady = (): void => {};
   #onFailure = (_error: WorkcellError): void => {};
@@ -142,6 +145,9 @@ class Relay implements RunningCell {
         throw error;
       },
     );
+    this.outside = Promise.race([known, started.then(() => 0)]).then(() => (this.#wire as Wire).pid);
+    // Whoever waits for it hears of the failure.
+    this.outside.catch(() => {});
     this.exited = new Promise((resolve) => {
       this.#onExit = resolve;
     });

@@ -45,12 +45,15 @@ export interface Enforcement {
   release(): Promise<void>;
 }
 
-/** `mark`: path of a file that does not exist yet, for this side to see what the kernel took. */
-export function applyLimits(limits: Limits, mark: string): Enforcement {
+/**
+ * `mark`: path of a file that does not exist yet, for this side to see what the kernel took. `ownNetwork`: the prefix
+ * gives the command a network namespace.
+ */
+export function applyLimits(limits: Limits, mark: string, ownNetwork = false): Enforcement {
   const group = createControlGroup(limits);
   const whole = group?.whole ?? [];
   const own = processLimits(limits, whole);
-  const namespace = namespaceLimits(limits, whole, mark);
+  const namespace = namespaceLimits(limits, whole, mark, ownNetwork);
   const setup = ['ulimit -c 0', ...namespace.setup, ...own.setup].join('\n');
   const prefix = [...affinity(limits.cpus), ...namespace.prefix];
   if (group === undefined) {

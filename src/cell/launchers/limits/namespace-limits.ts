@@ -28,11 +28,15 @@ export interface NamespaceLimits {
   isSet(): boolean;
 }
 
-/** `mark`: path of a file that is made when the kernel took every value. */
+/**
+ * `mark`: path of a file that is made when the kernel took every value. `ownNetwork`: the network namespace is made here
+ * too, outside of the user namespace that bubblewrap makes, so that nothing in the cell has power over it.
+ */
 export function namespaceLimits(
   { memoryBytes }: Limits,
   whole: readonly (keyof Limits)[],
   mark: string,
+  ownNetwork = false,
 ): NamespaceLimits {
   const user = shareOfUser();
   // Where a control group counts memory it counts segments too. Where none does, they stay a small part of it.
@@ -41,7 +45,7 @@ export function namespaceLimits(
   const { inotifyInstances, inotifyWatches, timers, queueBytes } = user;
   return {
     limits: { ...user, segmentBytes },
-    prefix: boundedNamespaces(mark, {
+    prefix: boundedNamespaces(mark, ownNetwork, {
       'user/max_inotify_instances': inotifyInstances,
       'user/max_inotify_watches': inotifyWatches,
       ...(segmentBytes !== null && { 'kernel/shmall': Math.ceil(segmentBytes / pageBytes) }),
@@ -56,12 +60,17 @@ export function namespaceLimits(
 
 const pageBytes = 4096;
 
-function boundedNamespaces(mark: string, settings: Readonly<Record<string, number | string>>): string[] {
+function boundedNamespaces(
+  mark: string,
+  ownNetwork: boolean,
+  settings: Readonly<Record<string, number | string>>,
+): string[] {
   const unshare = mayUnshare() ? findHostProgram('unshare') : undefined;
   if (unshare === undefined) return [];
   const writes = Object.entries(settings).map(([name, value]) => `echo ${value} >/proc/sys/${name}`);
   const source = `{ ${writes.join(' && ')} && : >"$1"; } 2>/dev/null; shift; exec "$@"`;
-  return [unshare, '--user', '--ipc', '--map-root-user', '--', hostProgram('sh'), '-c', source, 'sh', mark];
+  const namespaces = ['--user', '--ipc', ...(ownNetwork ? ['--net'] : []), '--map-root-user'];
+  return [unshare, ...namespaces, '--', hostProgram('sh'), '-c', source, 'sh', mark];
 }
 
 let allowed: boolean | undefined;

@@ -1,0 +1,109 @@
+/** The option `network`, and what a cell's network says of itself. */
+import * as z from 'zod';
+import { kindOf, parseRange } from './address.js';
+import { parseWrittenHost } from './host.js';
+import { parseRule } from './host-rule.js';
+
+const ruleSchema = z.string().superRefine((text, context) => {
+  try {
+    parseRule(text);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: (error as Error).message });
+  }
+});
+
+const most = 1000;
+
+const ruleListSchema = z.array(ruleSchema).max(most);
+
+/** An address, and a port behind it if it is not the one that was asked for. */
+const placeSchema = z
+  .string()
+  .refine(
+    (text) => readPlace(text) !== undefined,
+    'must be an address, and a port if need be: 127.0.0.1:8080',
+  );
+
+/** What a cell may reach. Everything else is refused; `deny` wins over `allow`. */
+export const networkRulesSchema = z.strictObject({
+  /** Hosts, with ports behind a colon; 80 and 443 without. */
+  allow: ruleListSchema.default([]),
+  /** The same; without ports it refuses all of them. */
+  deny: ruleListSchema.default([]),
+  /** Where a name leads to, in place of what the resolver of this machine says. */
+  hosts: z
+    .record(
+      z.string().refine((name) => isName(name), 'must be the name of a host'),
+      placeSchema,
+    )
+    .refine((hosts) => Object.keys(hosts).length <= most, `must have at most ${most} names`)
+    .default({}),
+  limits: z
+    .strictObject({
+      /** Connections at one time. */
+      connections: z.int().min(1).max(16_384).default(1024),
+      /** Bytes that the cell sends, in all of its connections together. Default: no limit. */
+      sentBytes: z.int().positive().optional(),
+      /** Bytes that it receives. Default: no limit. */
+      receivedBytes: z.int().positive().optional(),
+      /** New connections in a second. Default: no limit. */
+      connectionsPerSecond: z.int().positive().optional(),
+    })
+    .prefault({}),
+});
+
+/** Rules as you write them. */
+export type NetworkRules = z.input<typeof networkRulesSchema>;
+
+/** Rules with all that is left out filled in. */
+export type FullNetworkRules = z.output<typeof networkRulesSchema>;
+
+/** What a cell may reach: nothing, everything that its machine reaches, or what rules say. */
+export type NetworkOption = 'none' | 'open' | NetworkRules;
+
+/** One thing that happened on the network of a cell. */
+const networkEventSchema = z.object({
+  /** `refused`: no connection came of it. `failed`: it was allowed, and nothing answered. */
+  outcome: z.enum(['opened', 'closed', 'refused', 'failed']),
+  /** The name or address that was asked for; empty where the program told none. */
+  host: z.string(),
+  port: z.int(),
+  /** The address that was dialled. */
+  address: z.string().optional(),
+  /** The rule that decided. */
+  rule: z.string().optional(),
+  /** Why it was refused, or ended by this side. */
+  reason: z.string().optional(),
+  /** Which way it came: as any connection, or through a proxy. */
+  via: z.enum(['direct', 'http-proxy', 'socks']),
+  /** From the cell, and to it. */
+  sentBytes: z.int().optional(),
+  receivedBytes: z.int().optional(),
+  durationMs: z.number().optional(),
+  /** How many like this one, or others, were not recorded since the last that was, because there were too many. */
+  unrecorded: z.int().optional(),
+});
+
+/** One thing that happened on the network of a cell. */
+export type NetworkEvent = z.infer<typeof networkEventSchema>;
+
+/** The same, and each change of the rules, as the record has them. */
+export const networkRecordSchema = z.union([
+  networkEventSchema,
+  z.object({ outcome: z.literal('changed'), rules: networkRulesSchema }),
+]);
+
+/** Reads an address with or without a port. Undefined for a name, and for what no cell may reach. */
+export function readPlace(text: string): { address: string; port: number | undefined } | undefined {
+  const match = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text);
+  const address = match?.[1] ?? match?.[2] ?? text;
+  const range = parseRange(address);
+  const port = match?.[3] === undefined ? undefined : Number(match[3]);
+  if (range === undefined || address.includes('/') || kindOf(range) === 'metadata') return undefined;
+  return port !== undefined && (port < 1 || port > 65_535) ? undefined : { address, port };
+}
+
+function isName(text: string): boolean {
+  const host = parseWrittenHost(text);
+  return host !== undefined && 'name' in host;
+}

@@ -1,0 +1,402 @@
+/**
+ * The one way out of a cell. Streams and DNS questions arrive here with the address that the program in the cell asked
+ * for; the gateway finds out which host is meant, decides, connects and records.
+ */
+
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { CellNetwork, NetworkStats } from '../../protocol/cell.js';
+import { parseAddress, unwrapAddress } from '../../protocol/network/address.js';
+import { formatHost, type Host, parseHost } from '../../protocol/network/host.js';
+import {
+  type FullNetworkRules,
+  type NetworkEvent,
+  type NetworkRules,
+  networkRulesSchema,
+} from '../../protocol/network/network-schema.js';
+import { CellNames } from './cell-names.js';
+import { longestHello, looksLikeTls, parseClientHello } from './client-hello.js';
+import { dial, exists } from './dial.js';
+import { DnsStub } from './dns-stub.js';
+import { EventRate } from './event-rate.js';
+import { firstBytes } from './first-bytes.js';
+import { HttpForwarder } from './http-forwarder.js';
+import { looksLikeHttp, mayBecomeHttp, sameHost } from './http-target.js';
+import { NetworkPolicy, type Verdict } from './network-policy.js';
+import { Refusal, refuseStream, reset } from './refusal.js';
+import { readSocksRequest } from './socks.js';
+import { endTogether, tie } from './tie.js';
+
+/** The address that a program in the cell connected to. */
+export interface Destination {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** Where programs of a cell find proxies, on its own loopback. */
+const proxyPorts = { http: 3128, socks: 1080 } as const;
+
+/** Whom a connection is for, as far as that is known, and how it came. */
+interface Wanted {
+  readonly host: Host | undefined;
+  readonly port: number;
+  readonly via: NetworkEvent['via'];
+}
+
+interface Open {
+  readonly host: Host;
+  readonly port: number;
+  readonly upstream: Socket;
+}
+
+/** A program that connects to one of these speaks first, so it can be waited for. */
+const clientFirst = new Set([80, 443]);
+const helloMs = 10_000;
+const serverFirstMs = 100;
+
+export class EgressGateway implements CellNetwork {
+  #policy: NetworkPolicy;
+  readonly #names = new CellNames();
+  readonly #stub: DnsStub;
+  readonly #http = new HttpForwarder();
+  readonly #streams = new Set<Duplex>();
+  readonly #open = new Set<Open>();
+  readonly #rate = new EventRate();
+  #listener: (event: NetworkEvent) => void = () => {};
+  #onPorts: (ports: readonly number[]) => Promise<void> = async () => {};
+  #second = { number: 0, count: 0 };
+  #totals = { connections: 0, refused: 0, sentBytes: 0, receivedBytes: 0 };
+  #metered = { sent: 0, received: 0 };
+  #closed = false;
+
+  constructor(rules: FullNetworkRules) {
+    this.#policy = new NetworkPolicy(rules);
+    this.#stub = new DnsStub({
+      names: this.#names,
+      exists: async (name) => !this.#policy.mayResolve(name) || exists(this.#policy, name),
+    });
+  }
+
+  rules(): FullNetworkRules {
+    return structuredClone(this.#policy.rules);
+  }
+
+  async change(rules: NetworkRules): Promise<void> {
+    const policy = new NetworkPolicy(networkRulesSchema.parse(rules));
+    // Ports first: when they cannot be had, the old rules stay in force.
+    await this.#onPorts(policy.ports);
+    this.#policy = policy;
+    for (const { host, port, upstream } of this.#open) {
+      const { remoteAddress = '' } = upstream;
+      if (!this.#stillAllowed(host, port, remoteAddress)) upstream.destroy(new Error('the rules changed'));
+    }
+  }
+
+  listen(listener: (event: NetworkEvent) => void): void {
+    this.#listener = listener;
+  }
+
+  /** The ports to listen on, and who is told when they change. */
+  bind(onPorts: (ports: readonly number[]) => Promise<void>): readonly number[] {
+    this.#onPorts = onPorts;
+    return this.#policy.ports;
+  }
+
+  stats(): NetworkStats {
+    const totals = { ...this.#totals };
+    for (const { upstream } of this.#open) {
+      totals.sentBytes += upstream.bytesWritten;
+      totals.receivedBytes += upstream.bytesRead;
+    }
+    return totals;
+  }
+
+  /** The reply to a DNS message. */
+  async query(message: Buffer): Promise<Buffer | undefined> {
+    return this.#closed ? undefined : this.#stub.reply(message);
+  }
+
+  /** Takes a connection that a program in the cell made. */
+  accept(stream: Duplex, destination: Destination): void {
+    stream.on('error', () => {});
+    if (this.#closed) return void reset(stream);
+    const { port } = destination;
+    const wanted = this.#wanted(destination);
+    const limit = this.#overLimit();
+    if (limit !== undefined) {
+      this.#refused(wanted, new Refusal(wanted.host, port, { allowed: false, reason: limit }));
+      return void reset(stream);
+    }
+    this.#streams.add(stream);
+    stream.once('close', () => this.#streams.delete(stream));
+    const served = port === 53 ? this.#stub.serve(stream) : this.#serve(stream, wanted);
+    served.catch(() => stream.destroy());
+  }
+
+  /** Ends every connection. */
+  close(): void {
+    this.#closed = true;
+    for (const stream of this.#streams) stream.destroy();
+    for (const { upstream } of this.#open) upstream.destroy();
+  }
+
+  #wanted({ address, port }: Destination): Wanted {
+    const literal = parseAddress(address);
+    if (literal === undefined) return { host: undefined, port, via: 'direct' };
+    const plain = unwrapAddress(literal);
+    const own = plain.bits === 32 && plain.value >> 24n === 127n;
+    if (own && port === proxyPorts.http) return { host: undefined, port, via: 'http-proxy' };
+    if (own && port === proxyPorts.socks) return { host: undefined, port, via: 'socks' };
+    const name = this.#names.nameOf(formatHost({ address: plain }));
+    if (name === null) return { host: undefined, port, via: 'direct' };
+    return { host: name === undefined ? { address: plain } : { name }, port, via: 'direct' };
+  }
+
+  async #serve(stream: Duplex, wanted: Wanted): Promise<void> {
+    if (wanted.via === 'http-proxy') return this.#serveHttp(stream, wanted, true);
+    if (wanted.via !== 'socks') return this.#serveStream(stream, wanted);
+    const request = await readSocksRequest(stream);
+    if (request === undefined) return;
+    const { host, port, answer } = request;
+    const asked = { host, port, via: 'socks' } as const;
+    const verdict = this.#policy.decide(host, port);
+    if (!verdict.allowed) {
+      this.#refused(asked, new Refusal(host, port, verdict));
+      answer('refused');
+      stream.end();
+      stream.resume();
+      return;
+    }
+    answer('granted');
+    return this.#serveStream(stream, asked);
+  }
+
+  /** A stream of which nothing but its destination is known. */
+  async #serveStream(stream: Duplex, wanted: Wanted): Promise<void> {
+    const { host, port } = wanted;
+    const speaksFirst = clientFirst.has(port);
+    const verdict: Verdict = host === undefined ? { allowed: false } : this.#policy.decide(host, port);
+    // A name that the program will tell may be allowed where the address it found by itself is not.
+    const mayBeNamed = host !== undefined && 'address' in host && speaksFirst;
+    if (!verdict.allowed && !mayBeNamed)
+      return this.#refuse(stream, wanted, new Refusal(host, port, verdict));
+    const first = await firstBytes(stream, isTelling, speaksFirst ? helloMs : serverFirstMs);
+    if (stream.destroyed) return;
+    if (first.length === 0) {
+      if (speaksFirst || host === undefined) return void stream.destroy();
+      return this.#serveServerFirst(stream, { ...wanted, host });
+    }
+    return this.#serveKnown(stream, wanted, verdict, first);
+  }
+
+  /** The client has spoken. What it says must be for the host that it connected to. */
+  async #serveKnown(stream: Duplex, wanted: Wanted, verdict: Verdict, first: Buffer): Promise<void> {
+    const { host, port } = wanted;
+    if (host !== undefined && 'address' in host && verdict.allowed)
+      return this.#splice(stream, { ...wanted, host }, first);
+    if (looksLikeTls(first)) {
+      const named = namedIn(first);
+      if (named === undefined || (host !== undefined && 'name' in host && !sameHost(named, host))) {
+        const reason =
+          named === undefined ? 'the TLS hello names no host' : `the TLS hello names ${formatHost(named)}`;
+        return this.#refuse(stream, wanted, new Refusal(host, port, { allowed: false, reason }), first);
+      }
+      const judged = this.#policy.decide(named, port);
+      if (!judged.allowed)
+        return this.#refuse(stream, { ...wanted, host: named }, new Refusal(named, port, judged), first);
+      return this.#splice(stream, { ...wanted, host: named }, first);
+    }
+    if (looksLikeHttp(first)) return this.#serveHttp(stream, wanted, false);
+    // On the port of HTTP, what is no request of HTTP/1 could be one that nobody can judge.
+    if (
+      host === undefined ||
+      'address' in host ||
+      port === 80 ||
+      first.toString('latin1').startsWith('PRI * HTTP/2')
+    ) {
+      const reason = 'neither TLS nor HTTP/1 tells which host it is for';
+      return this.#refuse(stream, wanted, new Refusal(host, port, { allowed: false, reason }), first);
+    }
+    return this.#splice(stream, { ...wanted, host }, first);
+  }
+
+  /** Such as SSH, mail and databases: the server greets. What the client says then is still looked at. */
+  async #serveServerFirst(stream: Duplex, wanted: Wanted & { readonly host: Host }): Promise<void> {
+    const { host, port } = wanted;
+    const open = await this.#connect(wanted).catch((error: Error) => this.#failed(stream, error));
+    if (open === undefined) return;
+    const { upstream } = open;
+    const part = endTogether(stream, upstream);
+    upstream.on('data', (chunk: Buffer) => this.#meter('received', chunk.length));
+    upstream.pipe(stream);
+    const first = await firstBytes(stream, isTelling, 2_147_483_647);
+    if (stream.destroyed) return;
+    const isHttp = looksLikeHttp(first);
+    const named = looksLikeTls(first) ? namedIn(first) : host;
+    if (isHttp || ('name' in host && (named === undefined || !sameHost(named, host)))) {
+      if (isHttp && upstream.bytesRead === 0) {
+        upstream.unpipe(stream);
+        part();
+        upstream.destroy();
+        return this.#serveHttp(stream, wanted, false);
+      }
+      const reason = 'what the program says is for another host';
+      this.#refused(wanted, new Refusal(host, port, { allowed: false, reason }));
+      return void stream.destroy();
+    }
+    stream.on('data', (chunk: Buffer) => this.#meter('sent', chunk.length));
+    stream.pipe(upstream);
+  }
+
+  async #splice(stream: Duplex, wanted: Wanted & { readonly host: Host }, first: Buffer): Promise<void> {
+    const open = await this.#connect(wanted).catch((error: Error) => this.#failed(stream, error, first));
+    if (open === undefined) return;
+    const { upstream } = open;
+    stream.on('data', (chunk: Buffer) => this.#meter('sent', chunk.length));
+    upstream.on('data', (chunk: Buffer) => this.#meter('received', chunk.length));
+    tie(stream, upstream);
+  }
+
+  #serveHttp(stream: Duplex, { host, port, via }: Wanted, isProxy: boolean): void {
+    this.#http.serve(stream, {
+      host: host !== undefined && 'name' in host ? host : undefined,
+      port,
+      isProxy,
+      connect: async (named, at) => (await this.#connect({ host: named, port: at, via })).upstream,
+      check: async (named, at) => {
+        const verdict = this.#policy.decide(named, at);
+        if (verdict.allowed) return;
+        const refusal = new Refusal(named, at, verdict);
+        this.#refused({ host: named, port: at, via }, refusal);
+        throw refusal;
+      },
+      tunnel: (tunnelled, named, at, head) => {
+        if (head.length > 0) tunnelled.unshift(head);
+        this.#serveStream(tunnelled, { host: named, port: at, via }).catch(() => tunnelled.destroy());
+      },
+      onRefused: (refusal) => this.#refused({ host: refusal.host, port, via }, refusal),
+      onBytes: (direction, bytes) => this.#meter(direction, bytes),
+    });
+  }
+
+  /** Judges, dials and records. */
+  async #connect(wanted: Wanted & { readonly host: Host }): Promise<Open> {
+    const { host, port, via } = wanted;
+    const policy = this.#policy;
+    const verdict = policy.decide(host, port);
+    const told = { host: formatHost(host), port, via, rule: verdict.rule };
+    const begun = performance.now();
+    let upstream: Socket;
+    try {
+      if (!verdict.allowed) throw new Refusal(host, port, verdict);
+      const spent = this.#spent();
+      if (spent !== undefined) throw new Refusal(host, port, { allowed: false, reason: spent });
+      upstream = await dial(policy, host, port);
+      // The rules may have changed while it was dialled, and so may the cell have ended.
+      const now = this.#stillAllowed(host, port, upstream.remoteAddress ?? '') && !this.#closed;
+      if (!now) {
+        upstream.destroy();
+        throw new Refusal(host, port, { allowed: false, reason: 'the rules changed' });
+      }
+    } catch (error) {
+      if (error instanceof Refusal) this.#refused(wanted, error);
+      else this.#record({ ...told, outcome: 'failed', reason: (error as Error).message });
+      throw error;
+    }
+    const open = { host, port, upstream };
+    const address = upstream.remoteAddress;
+    let reason: string | undefined;
+    upstream.on('error', (error) => {
+      reason = error.message;
+    });
+    this.#open.add(open);
+    this.#totals.connections++;
+    this.#record({ ...told, outcome: 'opened', address });
+    upstream.once('close', () => {
+      this.#open.delete(open);
+      const { bytesWritten: sentBytes, bytesRead: receivedBytes } = upstream;
+      this.#totals.sentBytes += sentBytes;
+      this.#totals.receivedBytes += receivedBytes;
+      const durationMs = Math.round(performance.now() - begun);
+      this.#record({ ...told, outcome: 'closed', address, sentBytes, receivedBytes, durationMs, reason });
+    });
+    return open;
+  }
+
+  #stillAllowed(host: Host, port: number, address: string): boolean {
+    if (!this.#policy.decide(host, port).allowed) return false;
+    if ('address' in host || this.#policy.fixedPlace(host.name) !== undefined) return true;
+    const dialled = parseAddress(address);
+    return dialled === undefined || this.#policy.decideAddress(dialled, port).allowed;
+  }
+
+  async #refuse(stream: Duplex, wanted: Wanted, refusal: Refusal, seen?: Buffer): Promise<void> {
+    this.#refused(wanted, refusal);
+    // Only what the program says first tells which words it understands.
+    const speaksFirst = clientFirst.has(wanted.port);
+    const first = seen ?? (await firstBytes(stream, isTelling, speaksFirst ? helloMs : serverFirstMs));
+    if (!stream.destroyed) refuseStream(stream, first, refusal);
+  }
+
+  #failed(stream: Duplex, error: Error, first: Buffer = Buffer.alloc(0)): undefined {
+    if (error instanceof Refusal || looksLikeHttp(first)) refuseStream(stream, first, error);
+    else reset(stream);
+    return undefined;
+  }
+
+  #refused({ host, port, via }: Wanted, { rule, reason }: Refusal): void {
+    this.#totals.refused++;
+    this.#record({
+      outcome: 'refused',
+      host: host === undefined ? '' : formatHost(host),
+      port,
+      via,
+      rule,
+      reason,
+    });
+  }
+
+  #record(event: NetworkEvent): void {
+    const recorded = this.#rate.pass(event);
+    if (recorded !== undefined) this.#listener(recorded);
+  }
+
+  #overLimit(): string | undefined {
+    const { connections, connectionsPerSecond } = this.#policy.rules.limits;
+    if (this.#streams.size >= connections)
+      return `the cell has ${connections} connections, which is its limit`;
+    const number = Math.floor(performance.now() / 1000);
+    if (this.#second.number !== number) this.#second = { number, count: 0 };
+    if (connectionsPerSecond === undefined || ++this.#second.count <= connectionsPerSecond) return undefined;
+    return `the cell may open ${connectionsPerSecond} connections in a second`;
+  }
+
+  /** Ends everything once a limit on bytes is reached: what passed before cannot be taken back. */
+  #meter(direction: 'sent' | 'received', bytes: number): void {
+    this.#metered[direction] += bytes;
+    const reason = this.#spent();
+    if (reason === undefined) return;
+    for (const { upstream } of this.#open) upstream.destroy(new Error(reason));
+  }
+
+  #spent(): string | undefined {
+    const { sentBytes = Infinity, receivedBytes = Infinity } = this.#policy.rules.limits;
+    const { sent, received } = this.#metered;
+    if (sent > sentBytes) return `the cell has sent ${sentBytes} bytes, which is its limit`;
+    return received > receivedBytes
+      ? `the cell has received ${receivedBytes} bytes, which is its limit`
+      : undefined;
+  }
+}
+
+/** True when enough has come to tell TLS and HTTP from anything else, and to read the name of the server. */
+function isTelling(bytes: Buffer): boolean {
+  if (looksLikeTls(bytes)) return bytes.length > longestHello || parseClientHello(bytes) !== 'more';
+  return looksLikeHttp(bytes) || !mayBecomeHttp(bytes);
+}
+
+function namedIn(first: Buffer): Host | undefined {
+  const hello = parseClientHello(first);
+  if (hello === undefined || hello === 'more' || hello.serverName === undefined) return undefined;
+  return parseHost(hello.serverName);
+}

@@ -1,0 +1,328 @@
+/**
+ * Carries HTTP requests that are not encrypted. Each request is judged by its own target: a connection that was allowed
+ * for one host must not carry a request to another.
+ */
+import {
+  Agent,
+  type ClientRequest,
+  createServer,
+  type IncomingMessage,
+  type Server,
+  ServerResponse,
+  request as startRequest,
+} from 'node:http';
+import type { Duplex } from 'node:stream';
+import { formatAuthority, type Host } from '../../protocol/network/host.js';
+import { type HttpTarget, readAuthority, readTarget, sameHost } from './http-target.js';
+import { httpRefusal, lastWords, Refusal } from './refusal.js';
+import { tie } from './tie.js';
+
+/** The connection that requests come by. */
+export interface HttpDoor {
+  /** The host that the connection was made to, where that is known. */
+  readonly host?: Host | undefined;
+  readonly port: number;
+  /** A proxy takes whole addresses, and CONNECT. */
+  readonly isProxy: boolean;
+  /** Judges a target and connects to it. Throws where it is refused or does not answer. */
+  connect(host: Host, port: number): Promise<Duplex>;
+  /** Judges a target without connecting to it; throws where it is refused. */
+  check(host: Host, port: number): Promise<void>;
+  /** Takes a connection that was asked for with CONNECT. */
+  tunnel(stream: Duplex, host: Host, port: number, head: Buffer): void;
+  /** Told of a request that is refused before it has a target. */
+  onRefused(refusal: Refusal): void;
+  /** Bytes of bodies and heads, as they pass. */
+  onBytes(direction: 'sent' | 'received', bytes: number): void;
+}
+
+interface Client extends HttpDoor {
+  readonly agents: Map<string, Agent>;
+  /** Requests without an answer yet. */
+  waiting: number;
+}
+
+/** Requests that a client may send ahead of their answers; no client needs more, and each takes memory here. */
+const mostWaiting = 64;
+
+/** Those that hold for one connection only. */
+const ownToConnection = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authorization',
+  'upgrade',
+]);
+
+export class HttpForwarder {
+  readonly #server: Server;
+  readonly #clients = new WeakMap<Duplex, Client>();
+
+  constructor() {
+    this.#server = createServer({
+      maxHeaderSize: 65_536,
+      headersTimeout: 30_000,
+      requestTimeout: 0,
+      keepAliveTimeout: 120_000,
+      insecureHTTPParser: false,
+    });
+    this.#server.on('request', (request, response) => void this.#forward(request, response));
+    this.#server.on('upgrade', (request, stream, head) => void this.#upgrade(request, stream, head));
+    this.#server.on('connect', (request, stream, head) => void this.#connect(request, stream, head));
+    this.#server.on('clientError', (_error, stream) => {
+      if (stream.writable) stream.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
+      else stream.destroy();
+    });
+  }
+
+  serve(stream: Duplex, door: HttpDoor): void {
+    const client = { ...door, agents: new Map<string, Agent>(), waiting: 0 };
+    this.#clients.set(stream, client);
+    stream.once('close', () => {
+      for (const agent of client.agents.values()) agent.destroy();
+    });
+    this.#server.emit('connection', stream);
+  }
+
+  async #forward(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const client = this.#clients.get(incoming.socket);
+    if (client === undefined || ++client.waiting > mostWaiting) return void incoming.destroy();
+    response.once('close', () => client.waiting--);
+    try {
+      const target = await judged(client, incoming);
+      client.onBytes('sent', headBytes(incoming));
+      await this.#exchange(client, target, incoming, response);
+    } catch (error) {
+      answerFailure(incoming, response, error as Error);
+    }
+  }
+
+  #exchange(
+    client: Client,
+    target: HttpTarget,
+    incoming: IncomingMessage,
+    response: ServerResponse,
+    isRetry = false,
+  ): Promise<void> {
+    const hasBody = bodyOf(incoming);
+    const outgoing = send(client, target, incoming, passedOn(incoming.rawHeaders, hasBody, incoming.method));
+    return new Promise((resolve, reject) => {
+      outgoing.on('error', (error: NodeJS.ErrnoException) => {
+        // A server may close a connection that waits just when the next request is sent on it.
+        if (!isRetry && !hasBody && outgoing.reusedSocket && error.code === 'ECONNRESET')
+          resolve(this.#exchange(client, target, incoming, response, true));
+        else reject(error);
+      });
+      outgoing.on('response', (answer) => {
+        const headers = passedOn(answer.rawHeaders, false);
+        response.writeHead(answer.statusCode ?? 502, answer.statusMessage, headers);
+        client.onBytes('received', headBytes(answer));
+        answer.on('data', (chunk: Buffer) => client.onBytes('received', chunk.length));
+        answer.on('aborted', () => response.destroy());
+        answer.pipe(response);
+        response.on('close', resolve);
+      });
+      response.once('close', () => outgoing.destroy());
+      if (isRetry || !hasBody) return void outgoing.end();
+      incoming.on('data', (chunk: Buffer) => client.onBytes('sent', chunk.length));
+      incoming.pipe(outgoing);
+    });
+  }
+
+  /** WebSockets. Bytes pass unread only once the server has agreed; any other upgrade could hide requests. */
+  async #upgrade(incoming: IncomingMessage, stream: Duplex, head: Buffer): Promise<void> {
+    const client = this.#clients.get(stream);
+    if (client === undefined) return void stream.destroy();
+    stream.on('error', () => {});
+    try {
+      const target = await judged(client, incoming);
+      if (incoming.headers.upgrade?.toLowerCase() !== 'websocket')
+        throw new Refusal(target.host, target.port, {
+          allowed: false,
+          reason: `an upgrade to ${JSON.stringify(incoming.headers.upgrade)} cannot be judged`,
+        });
+      const headers = [
+        ...passedOn(incoming.rawHeaders, true),
+        'Connection',
+        'Upgrade',
+        'Upgrade',
+        'websocket',
+      ];
+      const outgoing = send(client, target, incoming, headers);
+      outgoing.on('error', (error) => lastWords(stream, httpRefusal(error)));
+      outgoing.on('response', (answer) => {
+        const response = new ServerResponse(incoming);
+        response.shouldKeepAlive = false;
+        response.assignSocket(incoming.socket);
+        response.writeHead(
+          answer.statusCode ?? 502,
+          answer.statusMessage,
+          passedOn(answer.rawHeaders, false),
+        );
+        answer.pipe(response);
+        response.once('finish', () => stream.end());
+      });
+      outgoing.on('upgrade', (answer, upstream, first) => {
+        stream.write(rawHead(answer));
+        join(client, stream, upstream as Duplex, { head, first });
+      });
+      outgoing.end();
+    } catch (error) {
+      lastWords(stream, httpRefusal(error as Error));
+    }
+  }
+
+  async #connect(incoming: IncomingMessage, stream: Duplex, head: Buffer): Promise<void> {
+    const client = this.#clients.get(stream);
+    if (client === undefined) return void stream.destroy();
+    stream.on('error', () => {});
+    if (!client.isProxy)
+      return lastWords(stream, 'HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\n\r\n');
+    try {
+      const { host, port } = readAuthority(incoming.url ?? '', 0);
+      await client.check(host, port);
+      stream.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      client.tunnel(stream, host, port, head);
+    } catch (error) {
+      const known = error instanceof Refusal ? error : ambiguous(client, error as Error);
+      if (known !== error) client.onRefused(known);
+      lastWords(stream, httpRefusal(known));
+    }
+  }
+}
+
+/** Throws unless the request is for the host that its connection was made to. */
+async function judged(client: Client, incoming: IncomingMessage): Promise<HttpTarget> {
+  let target: HttpTarget;
+  try {
+    target = readTarget(incoming, client.isProxy ? 80 : client.port);
+    const named = client.host;
+    if (!client.isProxy && incoming.url?.startsWith('/') === false && incoming.url !== '*')
+      throw new Error('The request has a whole address as its target, which only a proxy takes');
+    if (client.isProxy && incoming.url?.startsWith('/'))
+      throw new Error('This is a proxy; a request to it has a whole address as its target');
+    if (
+      !client.isProxy &&
+      (target.port !== client.port || (named !== undefined && !sameHost(named, target.host)))
+    )
+      throw new Error(
+        `The Host header names ${formatAuthority(target.host, target.port)}, and the connection is to another`,
+      );
+  } catch (error) {
+    const refusal = ambiguous(client, error as Error);
+    client.onRefused(refusal);
+    throw refusal;
+  }
+  await client.check(target.host, target.port);
+  return target;
+}
+
+function ambiguous({ host, port }: Client, { message }: Error): Refusal {
+  return new Refusal(host, port, {
+    allowed: false,
+    reason: message.charAt(0).toLowerCase() + message.slice(1),
+  });
+}
+
+function send(
+  client: Client,
+  target: HttpTarget,
+  incoming: IncomingMessage,
+  headers: string[],
+): ClientRequest {
+  const { host, port, path } = target;
+  return startRequest({
+    agent: agentFor(client, host, port),
+    method: incoming.method,
+    path,
+    headers,
+    // Never looked up: the agent connects to what was judged.
+    host: 'judged.invalid',
+    port,
+  });
+}
+
+/** One connection to each host for each connection of the cell, so that an end of one is an end of the other. */
+function agentFor(client: Client, host: Host, port: number): Agent {
+  const key = formatAuthority(host, port);
+  const known = client.agents.get(key);
+  if (known !== undefined) return known;
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  agent.createConnection = (_options, done) => {
+    client.connect(host, port).then(
+      (stream) => done?.(null, stream),
+      (error: Error) => done?.(error, undefined as never),
+    );
+    return undefined as never;
+  };
+  client.agents.set(key, agent);
+  return agent;
+}
+
+/** Whether a body follows, by the framing of the request alone. */
+function bodyOf({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** Without what holds for one connection, and without what `Connection` names. */
+function passedOn(raw: readonly string[], keepsFraming: boolean, method = 'GET'): string[] {
+  const named = raw
+    .filter((_, index) => index % 2 === 1 && raw[index - 1]?.toLowerCase() === 'connection')
+    .flatMap((value) =>
+      value
+        .toLowerCase()
+        .split(',')
+        .map((part) => part.trim()),
+    );
+  const dropped = new Set([...ownToConnection, ...named, ...(keepsFraming ? [] : ['transfer-encoding'])]);
+  for (const kept of ['host', 'content-length', ...(keepsFraming ? ['transfer-encoding'] : [])])
+    dropped.delete(kept);
+  const headers: string[] = [];
+  let hasLength = false;
+  for (let index = 0; index < raw.length; index += 2) {
+    const [name = '', value = ''] = [raw[index], raw[index + 1]];
+    if (dropped.has(name.toLowerCase())) continue;
+    if (/^content-length$|^transfer-encoding$/i.test(name)) hasLength = true;
+    headers.push(name, value);
+  }
+  if (!hasLength && ['POST', 'PUT', 'PATCH'].includes(method)) headers.push('Content-Length', '0');
+  return headers;
+}
+
+function headBytes({ rawHeaders, url = '' }: IncomingMessage): number {
+  return rawHeaders.reduce((sum, part) => sum + part.length + 2, url.length + 16);
+}
+
+function rawHead({ statusCode = 101, statusMessage = '', rawHeaders }: IncomingMessage): string {
+  const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`];
+  for (let index = 0; index < rawHeaders.length; index += 2)
+    lines.push(`${rawHeaders[index]}: ${rawHeaders[index + 1]}`);
+  return `${lines.join('\r\n')}\r\n\r\n`;
+}
+
+function join(
+  client: Client,
+  stream: Duplex,
+  upstream: Duplex,
+  { head, first }: { head: Buffer; first: Buffer },
+): void {
+  if (head.length > 0) upstream.write(head);
+  if (first.length > 0) stream.write(first);
+  stream.on('data', (chunk: Buffer) => client.onBytes('sent', chunk.length));
+  upstream.on('data', (chunk: Buffer) => client.onBytes('received', chunk.length));
+  tie(stream, upstream);
+}
+
+function answerFailure(incoming: IncomingMessage, response: ServerResponse, error: Error): void {
+  // The rest of the body is not wanted, and reading it could take for ever.
+  incoming.unpipe();
+  if (response.headersSent || response.destroyed) return void response.destroy();
+  const isRefused = error instanceof Refusal;
+  const known = isRefused || 'toJSON' in error ? error : { error: 'unreachable', message: error.message };
+  response.writeHead(isRefused ? 403 : 502, {
+    'Content-Type': 'application/json',
+    'X-Workcell-Network': isRefused ? 'refused' : 'unreachable',
+    ...(bodyOf(incoming) && { Connection: 'close' }),
+  });
+  response.end(`${JSON.stringify(known)}\n`);
+}

@@ -1,0 +1,67 @@
+/** Whom an HTTP request is for. Where two parts of it disagree there is no telling, so it is refused. */
+import { type Host, parseHost } from '../../protocol/network/host.js';
+
+export interface HttpTarget {
+  readonly host: Host;
+  readonly port: number;
+  /** What the server is asked for. */
+  readonly path: string;
+}
+
+interface RequestHead {
+  readonly url?: string | undefined;
+  readonly rawHeaders: readonly string[];
+}
+
+const requestLine = /^[A-Z][A-Z-]{0,19} \S{1,8192} HTTP\/1\.[01]\r?\n/;
+
+/** True for a whole request line. */
+export function looksLikeHttp(bytes: Buffer): boolean {
+  return requestLine.test(bytes.toString('latin1', 0, 9000));
+}
+
+/** False when these bytes cannot become a request line. */
+export function mayBecomeHttp(bytes: Buffer): boolean {
+  const text = bytes.toString('latin1', 0, 9000);
+  return text.length < 9000 && /^[A-Z][A-Z-]{0,19}(?: [^\s]*(?: [HTP/1.0]{0,8}\r?)?)?$/.test(text);
+}
+
+/** Throws an error whose message says what is ambiguous. `defaultPort`: the one the connection was made to. */
+export function readTarget({ url = '', rawHeaders }: RequestHead, defaultPort: number): HttpTarget {
+  const hosts = rawHeaders.filter(
+    (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'host',
+  );
+  if (hosts.length > 1) throw new Error('The request has more than one Host header');
+  const absolute = /^http:\/\/([^/?#]*)(.*)$/is.exec(url);
+  const named = hosts[0];
+  if (absolute === null) {
+    if (!url.startsWith('/') && url !== '*') throw new Error('The request has no target that can be judged');
+    if (named === undefined) throw new Error('The request has no Host header');
+    return { ...readAuthority(named, defaultPort), path: url };
+  }
+  const [, authority = '', rest = ''] = absolute;
+  const target = readAuthority(authority, 80);
+  if (named !== undefined) {
+    const { host, port } = readAuthority(named, 80);
+    if (!sameHost(host, target.host) || port !== target.port)
+      throw new Error('The target and the Host header of the request name different hosts');
+  }
+  return { ...target, path: rest.startsWith('/') ? rest : `/${rest}` };
+}
+
+/** `example.com`, `example.com:8080`, `[::1]:80`. No user before it. */
+export function readAuthority(text: string, defaultPort: number): { host: Host; port: number } {
+  const match = /^(\[[^\]]*\]|[^:@]*)(?::(\d{1,5}))?$/.exec(text);
+  const host = match === null ? undefined : parseHost(match[1] ?? '');
+  const port = match?.[2] === undefined ? defaultPort : Number(match[2]);
+  if (host === undefined || port < 1 || port > 65_535)
+    throw new Error(`${JSON.stringify(text.slice(0, 100))} is no host`);
+  return { host, port };
+}
+
+export function sameHost(one: Host, other: Host): boolean {
+  if ('name' in one) return 'name' in other && one.name === other.name;
+  return (
+    'address' in other && one.address.bits === other.address.bits && one.address.value === other.address.value
+  );
+}

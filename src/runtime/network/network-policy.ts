@@ -1,0 +1,148 @@
+/** Decides whether a cell may reach a host, and which of its addresses. Empty rules allow nothing. */
+import { networkInterfaces } from 'node:os';
+import {
+  type AddressKind,
+  type IpAddress,
+  type IpRange,
+  kindOf,
+  parseAddress,
+  unwrapAddress,
+} from '../../protocol/network/address.js';
+import { formatHost, type Host, parseWrittenHost } from '../../protocol/network/host.js';
+import {
+  type HostRule,
+  matchesHost,
+  matchesPort,
+  parseRule,
+  portsOf,
+} from '../../protocol/network/host-rule.js';
+import { type FullNetworkRules, readPlace } from '../../protocol/network/network-schema.js';
+
+export interface Verdict {
+  readonly allowed: boolean;
+  /** The rule that decided; undefined when none is on this host. */
+  readonly rule?: string | undefined;
+  readonly reason?: string | undefined;
+}
+
+/** Where the owner said that a name leads to. */
+export interface FixedPlace {
+  readonly address: string;
+  readonly port: number | undefined;
+}
+
+/** The ports of a rule that names none. */
+const usualPorts = [80, 443] as const;
+
+export class NetworkPolicy {
+  readonly rules: FullNetworkRules;
+  readonly #allow: readonly HostRule[];
+  readonly #deny: readonly HostRule[];
+  readonly #hosts: ReadonlyMap<string, FixedPlace>;
+
+  constructor(rules: FullNetworkRules) {
+    this.rules = rules;
+    this.#allow = rules.allow.map(parseRule);
+    this.#deny = rules.deny.map(parseRule);
+    this.#hosts = new Map(
+      Object.entries(rules.hosts).flatMap(([name, text]) => {
+        const host = parseWrittenHost(name);
+        const place = readPlace(text);
+        return host === undefined || place === undefined ? [] : [[formatHost(host), place]];
+      }),
+    );
+  }
+
+  /** Every port that a connection may be allowed on, and those on which a refusal can be told. */
+  get ports(): number[] {
+    return [...new Set([...usualPorts, ...this.#allow.flatMap(portsOf)])];
+  }
+
+  decide(host: Host, port: number): Verdict {
+    const denied = this.#deny.find((rule) => matchesHost(rule, host) && matchesPort(rule, port));
+    if (denied !== undefined) return { allowed: false, rule: denied.text, reason: 'a rule denies it' };
+    const onHost = this.#allow.filter((rule) => matchesHost(rule, host));
+    const onPort = onHost.filter((rule) => matchesPort(rule, port, usualPorts));
+    if ('address' in host) return this.#ofAddress(host.address, onPort);
+    const [allowed] = onPort;
+    if (allowed !== undefined) return { allowed: true, rule: allowed.text };
+    return {
+      allowed: false,
+      reason: onHost.length > 0 ? 'no rule allows this port' : 'no rule allows this host',
+    };
+  }
+
+  /** True when some port of the host may be reached, so that its name may be looked up. */
+  mayResolve(name: string): boolean {
+    const host = { name };
+    if (this.#deny.some((rule) => rule.ports === undefined && matchesHost(rule, host))) return false;
+    return this.#allow.some((rule) => matchesHost(rule, host));
+  }
+
+  fixedPlace(name: string): FixedPlace | undefined {
+    return this.#hosts.get(name);
+  }
+
+  /**
+   * Judges an address that an allowed name leads to. Whoever answers for the name chooses it, so an address that is not
+   * public needs a rule of its own.
+   */
+  decideAddress(address: IpAddress, port: number): Verdict {
+    const host = { address: unwrapAddress(address) };
+    const denied = this.#deny.find((rule) => matchesHost(rule, host) && matchesPort(rule, port));
+    if (denied !== undefined)
+      return { allowed: false, rule: denied.text, reason: 'a rule denies its address' };
+    if (!isOwn(host.address) && kindOf(host.address) === 'public') return { allowed: true };
+    return this.#ofAddress(
+      host.address,
+      this.#allow.filter((rule) => matchesHost(rule, host) && matchesPort(rule, port, usualPorts)),
+    );
+  }
+
+  /** `rules`: those that are on the address. An address that is not public needs one on addresses of its kind. */
+  #ofAddress(address: IpAddress, rules: readonly HostRule[]): Verdict {
+    const kind = kindOf(address);
+    const own = isOwn(address);
+    if (kind === 'metadata') return { allowed: false, reason: 'metadata services are never reached' };
+    const allowed = rules.find(
+      ({ range }) => (kind === 'public' && !own) || (range !== undefined && isOn(range, kind)),
+    );
+    if (allowed !== undefined) return { allowed: true, rule: allowed.text };
+    if (kind === 'public' && !own) return { allowed: false, reason: 'no rule allows this address' };
+    return { allowed: false, reason: `it is ${words[kind]}, which needs a rule of its own` };
+  }
+}
+
+/** A range such as 0.0.0.0/0 says nothing about the private addresses in it. */
+function isOn(range: IpRange, kind: AddressKind): boolean {
+  return range.prefix >= 7 && kindOf(range) === kind;
+}
+
+const words: Readonly<Record<AddressKind, string>> = {
+  public: 'an address of this machine',
+  private: 'an address of a private network',
+  loopback: "this machine's loopback",
+  'link-local': 'a link-local address',
+  metadata: 'a metadata service',
+  reserved: 'a reserved address',
+};
+
+const rereadMs = 2000;
+let own: { readonly until: number; readonly addresses: ReadonlySet<string> } | undefined;
+
+/** Addresses of this machine's interfaces, some of which are public ones. */
+function isOwn(address: IpAddress): boolean {
+  const now = performance.now();
+  if (own === undefined || own.until < now) {
+    const all = Object.values(networkInterfaces()).flatMap((entries) => entries ?? []);
+    const addresses = all.map((entry) => parseAddress(entry.address.replace(/%.*$/, '')));
+    own = { until: now + rereadMs, addresses: new Set(addresses.map((entry) => keyOf(entry))) };
+  }
+  return own.addresses.has(keyOf(address));
+}
+
+function keyOf(address: IpAddress | undefined): string {
+  if (address === undefined) return '';
+  const { bits, value } = unwrapAddress(address);
+  return `${bits}/${value}`;
+}

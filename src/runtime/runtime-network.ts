@@ -1,0 +1,101 @@
+import {
+  type CellNetwork,
+  describeIssues,
+  type FullNetworkRules,
+  type NetworkEvent,
+  type NetworkRules,
+  networkRulesSchema,
+  WorkcellError,
+} from '../protocol/index.js';
+
+/** What the cell may reach, while it runs. */
+export class RuntimeNetwork {
+  readonly #network: CellNetwork | undefined;
+  readonly #record: (event: RecordedNetwork) => void;
+  readonly #refusals: { readonly number: number; readonly text: string }[] = [];
+  #count = 0;
+  #changing: Promise<void> = Promise.resolve();
+
+  /** `record` gets each decision, each connection and each change of the rules. */
+  constructor(network: CellNetwork | undefined, record: (event: RecordedNetwork) => void) {
+    this.#network = network;
+    this.#record = record;
+    network?.listen((event) => {
+      record(event);
+      if (event.outcome === 'refused') this.#remember(event);
+    });
+  }
+
+  /** The rules in force; undefined for a cell that was started with `none` or `open`. */
+  rules(): FullNetworkRules | undefined {
+    return this.#network?.rules();
+  }
+
+  /** Allows more hosts from now on. A rule in `deny` still wins. */
+  allow(...rules: string[]): Promise<void> {
+    return this.#change((before) => ({ ...before, allow: joined(before.allow, rules) }));
+  }
+
+  /** Refuses hosts from now on, and ends connections to them. */
+  deny(...rules: string[]): Promise<void> {
+    return this.#change((before) => ({ ...before, deny: joined(before.deny, rules) }));
+  }
+
+  /** Puts other rules in the place of all of them, and ends the connections that they do not allow. */
+  set(rules: NetworkRules): Promise<void> {
+    return this.#change(() => rules);
+  }
+
+  /** A mark to ask for later refusals with. */
+  mark(): number {
+    return this.#count;
+  }
+
+  /** What was refused since the mark, as a sentence for the agent. */
+  refusedSince(mark: number): string | undefined {
+    const texts = this.#refusals.filter(({ number }) => number > mark).map(({ text }) => text);
+    const different = [...new Set(texts)];
+    if (different.length === 0) return undefined;
+    const shown = different.slice(-most);
+    const more = different.length > most ? ` and ${different.length - most} others` : '';
+    return `While this ran, the network rules of the cell refused ${shown.join('; ')}${more}. Ask the owner of the cell to allow what you need.`;
+  }
+
+  #remember({ host, port, reason }: NetworkEvent): void {
+    const place = host === '' ? `port ${port}` : `${host.includes(':') ? `[${host}]` : host}:${port}`;
+    this.#refusals.push({ number: ++this.#count, text: `${place} (${reason})` });
+    if (this.#refusals.length > most * 4) this.#refusals.shift();
+  }
+
+  /** One after the other: each starts from the rules that the one before has left. */
+  #change(next: (before: FullNetworkRules) => NetworkRules): Promise<void> {
+    const changed = this.#changing.then(async () => {
+      const network = this.#network;
+      if (network === undefined)
+        throw new WorkcellError(
+          'capability-unsupported',
+          'This cell was started without network rules, so there are none to change. Start it with network: { allow: [] }, on a backend that enforces rules.',
+          { details: { capability: 'network' } },
+        );
+      const rules = networkRulesSchema.safeParse(next(network.rules()));
+      if (!rules.success)
+        throw new WorkcellError(
+          'invalid-config',
+          `The network rules are not valid: ${describeIssues(rules.error)}.`,
+        );
+      await network.change(rules.data);
+      this.#record({ outcome: 'changed', rules: rules.data });
+    });
+    this.#changing = changed.catch(() => {});
+    return changed;
+  }
+}
+
+type RecordedNetwork = NetworkEvent | { outcome: 'changed'; rules: FullNetworkRules };
+
+/** Enough to tell an agent what went wrong. */
+const most = 8;
+
+function joined(before: readonly string[], added: readonly string[]): string[] {
+  return [...new Set([...before, ...added])];
+}
