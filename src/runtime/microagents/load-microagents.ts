@@ -1,6 +1,8 @@
 /** Reads microagents from all their sources. */
-import { posix } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { basename, dirname, posix, resolve } from 'node:path';
 import { homeDirectory } from '../../base/user-directories.js';
+import { WorkcellError } from '../../protocol/index.js';
 import type { RuntimeGit } from '../git/runtime-git.js';
 import type { Call } from '../verb-call.js';
 import { type Collected, collectFrom, collectInstructions } from './collect-microagents.js';
@@ -13,7 +15,7 @@ export interface LoadMicroagentsOptions {
   readonly path?: string | undefined;
   /** `false` leaves the organisation out. Default: derived from the address of `origin`, read without a token. */
   readonly organisation?: boolean | OrganisationOptions | undefined;
-  /** A directory on this machine that holds `microagents`, or `false`. Default: `~/.openhands`, then `~/.workcell`. */
+  /** A directory on this machine with microagents, or one that holds `microagents`, or `false`. Default: `~/.openhands`, then `~/.workcell`. */
   readonly user?: string | false | undefined;
   /** Names of those that are not wanted. */
   readonly disabled?: readonly string[] | undefined;
@@ -31,8 +33,8 @@ export async function loadMicroagents(
   const places = { workspace, repository: workspace.at(options.path ?? '.') };
   const organisation = await organisationOf(call, places, options);
   const found: Collected[] = [];
-  for (const folder of userFolders(options.user))
-    found.push(await collectFrom(folder, 'microagents', 'user'));
+  for (const { folder, below } of await userFolders(options.user))
+    found.push(await collectFrom(folder, below, 'user'));
   if (organisation !== undefined) found.push(organisation);
   const repository = cellFolder(call, places.repository.path);
   found.push(await collectInstructions(repository, 'repository'));
@@ -50,8 +52,29 @@ async function organisationOf(
   return loadOrganisation(call, places, { signal, ...(organisation === true ? {} : organisation) });
 }
 
-function userFolders(user: string | false | undefined): Folder[] {
+interface UserFolder {
+  readonly folder: Folder;
+  readonly below: string;
+}
+
+async function userFolders(user: string | false | undefined): Promise<UserFolder[]> {
   if (user === false) return [];
+  if (user !== undefined) return [await namedFolder(user)];
   const home = homeDirectory();
-  return (user === undefined ? folders.map((folder) => posix.join(home, folder)) : [user]).map(hostFolder);
+  return folders.map((name) => ({ folder: hostFolder(posix.join(home, name)), below: 'microagents' }));
+}
+
+/** What somebody names must be there. */
+async function namedFolder(user: string): Promise<UserFolder> {
+  const path = resolve(user);
+  if (await isDirectory(posix.join(path, 'microagents')))
+    return { folder: hostFolder(path), below: 'microagents' };
+  if (await isDirectory(path)) return { folder: hostFolder(dirname(path)), below: basename(path) };
+  throw new WorkcellError('not-found', `There is no directory ${path} with microagents on this machine.`, {
+    details: { path },
+  });
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 }

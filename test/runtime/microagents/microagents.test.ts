@@ -116,6 +116,18 @@ describe.each(places)('%s', (place) => {
     expect(problems.find(({ path }) => path.endsWith('bad-type.md'))?.message).toContain('triggers');
   });
 
+  test('a directory of the user is named itself or by what holds it, and must be there', async () => {
+    const { runtime } = await given(place);
+    const home = makeDirectory();
+    fill(home, { 'microagents/mine.md': 'mine' });
+    for (const user of [home, join(home, 'microagents')]) {
+      const { agents } = await runtime.microagents.load({ user, organisation: false });
+      expect(agents.map(({ name, source }) => `${source} ${name}`)).toContain('user mine');
+    }
+    const absent = { user: join(home, 'absent'), organisation: false };
+    await expect(runtime.microagents.load(absent)).rejects.toMatchObject({ code: 'not-found' });
+  });
+
   test('the repository wins over the organisation, and that over the user', async () => {
     const server = await startGitServer('tok-5a4b3c2d1e');
     const source = new Repository(makeDirectory());

@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { type FunctionTool, tool } from '../function-tool.js';
 import { searchToolkit } from './search-toolkit.js';
+import { checkOptions } from './toolkit-options.js';
 import { createPlace, type PlaceOptions } from './toolkit-place.js';
 
 const largestRead = 1024 * 1024;
@@ -11,6 +12,7 @@ const path = z.string().min(1);
 
 /** Makes tools that read, write, edit, list and search files. */
 export function filesToolkit(options: PlaceOptions = {}): FunctionTool[] {
+  checkOptions('filesToolkit', options, ['root']);
   const place = createPlace(options);
   return [
     tool({
@@ -30,7 +32,7 @@ export function filesToolkit(options: PlaceOptions = {}): FunctionTool[] {
         const text = lines.slice(startLine - 1, endLine).join('\n');
         return {
           text: text.slice(0, largestRead),
-          totalLines: lines.length,
+          totalLines: lines.at(-1) === '' ? lines.length - 1 : lines.length,
           truncated: text.length > largestRead,
         };
       },

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { z } from 'zod';
 import { againstFilters, filterQuestion, inspectionVariables } from '../../../base/git-settings.js';
 import { type FunctionTool, tool } from '../function-tool.js';
+import { checkOptions } from './toolkit-options.js';
 import { createPlace, type PlaceOptions } from './toolkit-place.js';
 
 const longestOutput = 4 * 1024 * 1024;
@@ -16,6 +17,7 @@ const paths = z.array(z.string().min(1)).default([]);
 
 /** Makes tools that look at a git repository and start nothing that it configures. */
 export function gitToolkit(options: PlaceOptions = {}): FunctionTool[] {
+  checkOptions('gitToolkit', options, ['root']);
   const { base } = createPlace(options);
   const run = (args: readonly string[], signal: AbortSignal) => inspect(base, args, signal);
   return [

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { type FunctionTool, tool } from '../function-tool.js';
 import { filesBelow, pathMatcher } from './toolkit-glob.js';
+import { checkOptions } from './toolkit-options.js';
 import { createPlace, type PlaceOptions } from './toolkit-place.js';
 
 const mostResults = 1000;
@@ -11,6 +12,7 @@ const largestFile = 4 * 1024 * 1024;
 
 /** Makes tools that find files and text. */
 export function searchToolkit(options: PlaceOptions = {}): FunctionTool[] {
+  checkOptions('searchToolkit', options, ['root']);
   const place = createPlace(options);
   const path = z.string().default('.').describe('Directory to look below.');
   const limit = z.int().min(1).max(mostResults).default(200);

@@ -1,6 +1,7 @@
 /** Shells that keep their state: variables, working directory, background jobs. */
 import { z } from 'zod';
 import { type FunctionTool, tool } from '../function-tool.js';
+import { checkOptions } from './toolkit-options.js';
 import { PersistentShell } from './toolkit-shell.js';
 
 /** Where the shells of the toolkit start. */
@@ -12,7 +13,9 @@ export interface TerminalToolkitOptions {
 const session = z.string().min(1).max(128).default('default').describe('Each session is a shell of its own.');
 
 /** Makes tools that run commands in shells with state. */
-export function terminalToolkit({ cwd = process.cwd() }: TerminalToolkitOptions = {}): FunctionTool[] {
+export function terminalToolkit(options: TerminalToolkitOptions = {}): FunctionTool[] {
+  checkOptions('terminalToolkit', options, ['cwd']);
+  const { cwd = process.cwd() } = options;
   const shells = new Map<string, PersistentShell>();
   return [
     tool({

@@ -59,6 +59,22 @@ test('code runs from a bundle, which holds the programs of the interpreters', as
   }
 });
 
+test("math by CAMEL's names, with its rounding", async () => {
+  const call = caller(mathToolkit({ names: 'camel' }));
+  expect(await call('math_add', { a: 0.1, b: 0.2 })).toBe(0.1 + 0.2);
+  expect(await call('math_multiply', { a: 2.345, b: 3 })).toBe(7.04);
+  expect(await call('math_multiply', { a: 2.345, b: 3, decimal_places: 0 })).toBe(7);
+  expect(await call('math_divide', { a: 1, b: 0 })).toBe('Error: Cannot divide by zero.');
+  expect(await call('math_round', { a: 2.567, decimal_places: null })).toBe(3);
+});
+
+test('options that a toolkit does not have are refused by name', async () => {
+  for (const name of ['code', 'files', 'git', 'math', 'search', 'terminal'])
+    await expect(loadTools(`workcell/toolkits/${name}`, { arguments: { verbose: true } })).rejects.toThrow(
+      'has no option "verbose"',
+    );
+});
+
 test('math', async () => {
   const call = caller(mathToolkit());
   expect(await call('add', { a: 1, b: 2 })).toBe(3);
@@ -118,6 +134,7 @@ describe('files', () => {
     await call('write_file', { path: 'a/b.txt', content: 'one\ntwo\nthree\n' });
     expect(await call('read_file', { path: 'a/b.txt', startLine: 2, endLine: 2 })).toMatchObject({
       text: 'two',
+      totalLines: 3,
     });
     expect(await call('edit_file', { path: 'a/b.txt', oldText: 'two', newText: '2' })).toMatchObject({
       line: 2,
@@ -205,6 +222,9 @@ describe('code', () => {
       error: expect.stringContaining('ended'),
     });
     expect(await call('execute_code', { code: '1 + 1' })).toMatchObject({ value: '2' });
+    expect(await call('execute_code', { code: 'echo hi', code_type: 'bash' })).toMatchObject({
+      output: 'hi\n',
+    });
   });
 });
 
