@@ -5,11 +5,11 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { readTar } from '../../../base/tar-reader.js';
 import { type TarMember, writeTar } from '../../../base/tar-writer.js';
-import { compileFileGlob } from '../../../cell/executor/files/search/glob-pattern.js';
 import type { Executor } from '../../../protocol/index.js';
 import { findDelta } from '../../../runtime/git/delta.js';
 import { inspect } from '../../../runtime/git/git-command.js';
 import { callOf } from '../../../runtime/verb-call.js';
+import { type ArchiveFilter, createArchiveFilter, withoutSlash } from './archive-filter.js';
 import { type Base, findExportBase } from './repository.js';
 
 export interface ArchiveOptions {
@@ -34,10 +34,6 @@ const heavy = [
   'target/',
   '*.pyc',
 ];
-
-/** Always left out: the files of git that remember where and as whom it connected. */
-const credentials =
-  /(^|\/)\.git\/((modules|worktrees)\/.+\/)?(config|config\.worktree|credentials|FETCH_HEAD|logs)(\/|$)/;
 
 const manifestName = 'archive_manifest.json';
 
@@ -64,7 +60,7 @@ export async function openArchive(
   options: ArchiveOptions,
 ): Promise<Readable> {
   const patterns = patternsOf(options);
-  const isExcluded = createFilter(patterns);
+  const isExcluded = createArchiveFilter(patterns);
   const { content } = await executor.download(path, { format: 'tar' });
   const manifest = { format: 'tar.gz', path, excluded: patterns };
   const members = repacked(content, { top: posix.basename(path), isExcluded, manifest });
@@ -79,30 +75,9 @@ function patternsOf({ use_default_excludes: withDefaults, exclude }: ArchiveOpti
   return [...(withDefaults ? heavy : []), ...exclude];
 }
 
-function withoutSlash(pattern: string): string {
-  return pattern.replace(/\/+$/, '');
-}
-
-/** A member goes when it matches, or when a directory above it does. */
-function createFilter(patterns: readonly string[]): (name: string, isDirectory: boolean) => boolean {
-  const matchers = patterns.map((pattern) => ({
-    matches: compileFileGlob(withoutSlash(pattern)),
-    onlyDirectories: pattern.endsWith('/'),
-  }));
-  return (name, isDirectory) => {
-    if (credentials.test(name)) return true;
-    const parts = name.split('/').filter((part) => part !== '');
-    return parts.some((_, index) => {
-      const prefix = parts.slice(0, index + 1).join('/');
-      const within = isDirectory || index + 1 < parts.length;
-      return matchers.some(({ matches, onlyDirectories }) => (within || !onlyDirectories) && matches(prefix));
-    });
-  };
-}
-
 interface Repacking {
   readonly top: string;
-  readonly isExcluded: ReturnType<typeof createFilter>;
+  readonly isExcluded: ArchiveFilter;
   readonly manifest: object;
 }
 
