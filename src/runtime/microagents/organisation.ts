@@ -1,5 +1,7 @@
 /** Microagents that an organisation keeps for all its repositories, in a separate repository. */
+
 import { randomBytes } from 'node:crypto';
+import { withoutEnd } from '../../base/without-end.js';
 import { WorkcellError } from '../../protocol/index.js';
 import type { RuntimeGit } from '../git/runtime-git.js';
 import type { Call } from '../verb-call.js';
@@ -63,7 +65,7 @@ export function configurationUrls(origin: string | undefined): string[] {
       origin ?? '',
     );
   const { start = '', host, short = '', path = '' } = match?.groups ?? {};
-  const parts = path.replace(/\/+$/, '').split('/');
+  const parts = withoutEnd(path, '/').split('/');
   const name = (host ?? short).replace(/^.*@/, '').replace(/:\d+$/, '');
   if (parts.length < 2 || parts[0] === '') return [];
   if (name === 'dev.azure.com') {

@@ -1,4 +1,5 @@
 /** Turns observations and results into what a model reads: the text as it is, pictures and facts beside it. */
+import { withoutEnd } from '../../base/without-end.js';
 import type { Observation } from '../../protocol/index.js';
 import { type Picture, takePictures } from './pictures.js';
 
@@ -115,7 +116,7 @@ function cut(text: string, budgetBytes: number): string {
 
 /** Without the pieces of a character that stand at a cut: each would become three bytes. */
 function wholeCharacters(bytes: Buffer): string {
-  return bytes.toString().replace(/^\ufffd+|\ufffd+$/g, '');
+  return withoutEnd(bytes.toString().replace(/^\ufffd+/, ''), '\ufffd');
 }
 
 /** Facts that are too long for an answer are named instead, the longest first. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createArchiveFilter, withoutSlash } from '../../../src/compat/openhands-v1/files/archive-filter.js';
+import { createArchiveFilter } from '../../../src/compat/openhands-v1/files/archive-filter.js';
 
 test.each([
   ['a/build', true, true],
@@ -33,5 +33,4 @@ test('a name as deep as can be costs no more than its length', () => {
   for (let index = 0; index < 50; index++)
     if (isExcluded(`${deep}${index}`, false) || isExcluded(`${repeated}${index}`, false)) excluded++;
   expect(excluded).toBe(0);
-  expect(withoutSlash(`${'/'.repeat(300_000)}x`)).toHaveLength(300_001);
 });

@@ -1,4 +1,5 @@
 /** Which members of an archive are left out, in time that grows with the length of a name and no faster. */
+import { withoutEnd } from '../../../base/without-end.js';
 import { expandBraces } from '../../../cell/executor/files/search/expand-braces.js';
 import { compilePath } from '../../../cell/executor/files/search/glob-pattern.js';
 
@@ -10,7 +11,7 @@ export type ArchiveFilter = (name: string, isDirectory: boolean) => boolean;
  */
 export function createArchiveFilter(globs: readonly string[]): ArchiveFilter {
   const matchers = globs.flatMap((glob) =>
-    expandBraces(withoutSlash(glob)).map((alternative) => {
+    expandBraces(withoutEnd(glob, '/')).map((alternative) => {
       const options = { anchored: alternative.includes('/') };
       const relative = alternative.replace(/^(\.?\/)+/, '');
       return {
@@ -31,12 +32,6 @@ export function createArchiveFilter(globs: readonly string[]): ArchiveFilter {
       )
     );
   };
-}
-
-export function withoutSlash(glob: string): string {
-  let end = glob.length;
-  while (glob.charAt(end - 1) === '/') end--;
-  return glob.slice(0, end);
 }
 
 /** Where git remembers where and as whom it connected: in a repository, and in those that it holds in its own directory. */

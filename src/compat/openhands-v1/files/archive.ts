@@ -1,15 +1,17 @@
 /** A directory in one piece, without what is heavy and without what may hold credentials. */
+
 import { posix } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { readTar } from '../../../base/tar-reader.js';
 import { type TarMember, writeTar } from '../../../base/tar-writer.js';
+import { withoutEnd } from '../../../base/without-end.js';
 import type { Executor } from '../../../protocol/index.js';
 import { findDelta } from '../../../runtime/git/delta.js';
 import { inspect } from '../../../runtime/git/git-command.js';
 import { callOf } from '../../../runtime/verb-call.js';
-import { type ArchiveFilter, createArchiveFilter, withoutSlash } from './archive-filter.js';
+import { type ArchiveFilter, createArchiveFilter } from './archive-filter.js';
 import { type Base, findExportBase } from './repository.js';
 
 export interface ArchiveOptions {
@@ -46,7 +48,7 @@ export async function openPatch(
   const call = callOf(executor);
   const base = await findExportBase(await inspect(call, path), ref);
   const exclude = patternsOf(options).flatMap((pattern) => {
-    const name = withoutSlash(pattern);
+    const name = withoutEnd(pattern, '/');
     const place = name.includes('/') ? name : `**/${name}`;
     return pattern.endsWith('/') ? [`${place}/**`] : [place, `${place}/**`];
   });

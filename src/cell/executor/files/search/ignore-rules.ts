@@ -1,4 +1,5 @@
 /** The rules of one `.gitignore` or `.ignore` file. */
+import { withoutEnd } from '../../../../base/without-end.js';
 import { compilePath, type PathMatcher } from './glob-pattern.js';
 
 export type Verdict = 'ignored' | 'kept' | undefined;
@@ -63,6 +64,6 @@ function parseRule(line: string): Rule | undefined {
 
 /** Spaces at the end count only when the last one has a backslash before it. */
 function trimEnd(line: string): string {
-  const trimmed = line.replace(/[ \t]+$/, '');
+  const trimmed = withoutEnd(line, ' ', '\t');
   return trimmed.endsWith('\\') && trimmed.length < line.length ? `${trimmed} ` : trimmed;
 }

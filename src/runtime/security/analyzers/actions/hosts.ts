@@ -1,3 +1,5 @@
+import { withoutEnd } from '../../../../base/without-end.js';
+
 /** Hosts as the programs that connect to them read them. Where parsers differ, every reading counts. */
 
 export interface Host {
@@ -61,9 +63,9 @@ export function normalHost(name: string): string {
   const isV6 = plain.includes(':');
   try {
     const { hostname } = new URL(`http://${isV6 ? `[${plain}]` : plain.replaceAll('\0', 'x')}/`);
-    return mapped(hostname.replace(/^\[|\]$/g, '')).replace(/\.+$/, '');
+    return withoutEnd(mapped(hostname.replace(/^\[|\]$/g, '')), '.');
   } catch {
-    return plain.toLowerCase().replace(/\.+$/, '');
+    return withoutEnd(plain.toLowerCase(), '.');
   }
 }
 

@@ -1,4 +1,5 @@
 /** What is known of a value in code before it runs: its text, with `\0` for what is not known, and its parts. */
+import { withoutEnd } from '../../../../base/without-end.js';
 import { unknownText } from '../paths/place.js';
 
 export interface Value {
@@ -34,7 +35,7 @@ export function joinPaths(parts: readonly Value[]): Value {
   let path = '';
   for (const { text } of parts) {
     if (path === '' || /^[/~]/.test(text)) path = text;
-    else path = `${path.replace(/\/+$/, '')}/${text.replace(/^\.?\/+/, '')}`;
+    else path = `${withoutEnd(path, '/')}/${text.replace(/^\.?\/+/, '')}`;
   }
   return textValue(path);
 }

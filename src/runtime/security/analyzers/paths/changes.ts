@@ -131,7 +131,7 @@ const work =
 
 /** What removing this place, with all below it when `recursive`, destroys. */
 export function judgeRemoval(path: string, recursive: boolean): Judgement {
-  const whole = path.replace(/(?:\/(?:\*|\.\*|\.\[.*|\{.*|\*\*|\.\?\?\*))+$/, '') || '/';
+  const whole = withoutContents(path) || '/';
   const contents = whole !== path;
   if (/^\/[\w-]+\/\0$/.test(path) && systemTop.test(path.slice(0, -2)))
     return destroys('files of the system', path);
@@ -194,4 +194,18 @@ function worry(what: string, path: string): Judgement {
 
 function row(path: RegExp, risk: 'high' | 'medium' | undefined, reason = ''): Guarded {
   return { path, risk: risk ?? 'medium', reason };
+}
+
+/** Globs that stand for all that a directory holds. */
+const contents = ['/*', '/**', '/.*', '/.??*'];
+
+/** Without such globs at its end. What begins with `.[` or `{` reaches to the end, slashes included. */
+function withoutContents(path: string): string {
+  const open = path.search(/\/(?:\.\[|\{)/);
+  let whole = open === -1 ? path : path.slice(0, open);
+  for (;;) {
+    const last = contents.find((glob) => whole.endsWith(glob));
+    if (last === undefined) return whole;
+    whole = whole.slice(0, -last.length);
+  }
 }

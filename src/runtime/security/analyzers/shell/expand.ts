@@ -1,5 +1,7 @@
 /** Turns a word of the grammar into the words a program gets, as far as they are constant. */
+
 import type { DoubleQuotedChild, ParsedScript, Word, WordPart } from 'unbash';
+import { withoutEnd } from '../../../../base/without-end.js';
 import { unknownText } from '../paths/place.js';
 import { expandBraces } from './braces.js';
 import type { Invocation, Result } from './invocation.js';
@@ -99,7 +101,7 @@ function expandQuoted(part: DoubleQuotedChild, expansion: Expansion): string {
       if (part.script === undefined) return unknownText;
       const result = expansion.walk(part.script, expansion.scope);
       for (const invocation of result.from) expansion.substituted.push(invocation);
-      return result.text?.replace(/\n+$/, '') ?? unknownText;
+      return result.text === undefined ? unknownText : withoutEnd(result.text, '\n');
     }
     default:
       return unknownText;

@@ -154,7 +154,7 @@ function judgeMade({ args }: Invocation, scope: Scope): void {
 }
 
 function judgeSedScript({ args }: Invocation, scope: Scope): void {
-  const started = /(?:^|[;\n{}\d$/])\s*e\s+(.+)$/m.exec(operands(args)[0] ?? '')?.[1];
+  const started = /(?:^|[;\n{}\d$/])[ \t]*e\s+(.+)$/m.exec(operands(args)[0] ?? '')?.[1];
   if (started !== undefined) scope.read(started);
 }
 

@@ -1,4 +1,5 @@
 /** Programs that start another one. What counts is what they start. */
+import { withoutEnd } from '../../../../../base/without-end.js';
 import { unknownText } from '../../paths/place.js';
 import { afterOptions } from '../../shell/after-options.js';
 import type { Invocation } from '../../shell/invocation.js';
@@ -273,7 +274,7 @@ function startOfFind({ args }: Invocation, scope: Scope): Started | undefined {
   const at = args.findIndex((arg) => /^-i?name$/.test(arg));
   const named = at === -1 ? undefined : args[at + 1];
   const within = named !== undefined && /^(?:\.|id_|\*?\.env)/.test(named) ? `${unknownText}/${named}` : unknownText;
-  const top = base.startsWith('-') ? '.' : base.replace(/\/+$/, '') || '/';
+  const top = base.startsWith('-') ? '.' : withoutEnd(base, '/') || '/';
   // What is found all over a home counts as all of it.
   const found = /^(?:~|\/home)$/.test(scope.place(top)) && within === unknownText ? `${top}/*` : `${top === '/' ? '' : top}/${within}`;
   const started: { argv: string[] }[] = [];
@@ -290,7 +291,7 @@ function startOfFd({ args }: Invocation): Started | undefined {
   const at = args.findIndex((arg) => /^(?:-x|-X|--exec|--exec-batch)$/.test(arg));
   if (at === -1) return undefined;
   const path = args.slice(0, at).findLast((arg) => /^[/~.]./.test(arg)) ?? '.';
-  return [{ argv: filled(args.slice(at + 1), '{}', `${path.replace(/\/+$/, '')}/${unknownText}`) }];
+  return [{ argv: filled(args.slice(at + 1), '{}', `${withoutEnd(path, '/')}/${unknownText}`) }];
 }
 
 function filled(argv: readonly string[], marker: string, word: string): string[] {

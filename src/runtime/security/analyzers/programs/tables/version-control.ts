@@ -1,4 +1,5 @@
 /** Repositories: what loses work, rewrites what others have, or makes git run programs. */
+import { withoutEnd } from '../../../../../base/without-end.js';
 import { judgeWrite } from '../../paths/changes.js';
 import { judgeRead } from '../../paths/sensitive.js';
 import type { Invocation } from '../../shell/invocation.js';
@@ -88,7 +89,7 @@ function noteRemote(args: readonly string[], scope: Scope): void {
 function judgeClone(args: readonly string[], scope: Scope): void {
   for (const setting of valuesOf(args, /^(?:-c|--config)$/)) judgeSettingText(setting, scope);
   const [address = '', directory] = operands(args);
-  const plain = address.replace(/\/+$/, '').replace(/\.git$/, '');
+  const plain = withoutEnd(address, '/').replace(/\.git$/, '');
   const name = directory ?? plain.split(/[/:]/).at(-1) ?? '';
   if (name !== '') scope.cloned.add(scope.place(name));
 }
