@@ -2,9 +2,7 @@
  * Where code comes from that the configuration names: plugins, guards, tools, and files that decide as code does. It runs
  * on this side, so it is settled who names it.
  */
-import { realpathSync } from 'node:fs';
-import { dirname, relative as pathBetween, resolve } from 'node:path';
-import { findHostProgram } from '../base/find-program.js';
+import { dirname } from 'node:path';
 import { configDirectory } from '../base/user-directories.js';
 import { WorkcellError } from '../protocol/errors.js';
 import { untrusted } from './file.js';
@@ -38,41 +36,18 @@ export function codeDirectory(config: LoadedConfig, { key, what, names, isOwn }:
 }
 
 /**
- * Refuses a command that a project's file names and that reaches a file of the project. `key`: the setting; `place`: the key
- * within it. It starts in `/`, which is where relative names are taken from.
+ * Refuses a command that a file found by searching names, trusted or not. What a program then reads cannot be told from its
+ * words, and whoever works in the project can change files of it. `key`: the setting; `place`: the key within it.
  */
 export function checkCommand(
   { sources, project }: LoadedConfig,
   { key, place, command }: { key: string; place: string; command: readonly string[] | undefined },
 ): void {
   if (command === undefined || project === undefined || sources[key] !== project) return;
-  const directory = dirname(project);
-  const [name = '', ...args] = command;
-  const program = name.includes('/') ? name : (findHostProgram(name) ?? name);
-  const word = [program, ...args].find((text) => isOfProject(text, directory));
-  if (word === undefined) return;
   throw untrusted(
     project,
-    `${project} names ${JSON.stringify(word)} in ${place}.command, a file of the project whose content is not part of what was trusted. Use a program outside of the project, name the command in your own configuration, or use --config ${project}.`,
+    `${project} names a program in ${place}.command, and what it runs is not part of what was trusted. A file that is found by searching may name no command that runs on this machine. Use env or file there, name the command in your own configuration, or use --config ${project}.`,
   );
-}
-
-function isOfProject(text: string, directory: string): boolean {
-  if (directory === '/') return false;
-  const path = resolve('/', text);
-  return text.includes(`${directory}/`) || [path, realPath(path)].some((one) => isBelow(one, directory));
-}
-
-function isBelow(path: string, directory: string): boolean {
-  return !/^\.\.(?:\/|$)/.test(pathBetween(directory, path));
-}
-
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }
 
 /** To trust a file says nothing of other files that it names, and whoever works in the project can change those. */

@@ -1,4 +1,4 @@
-/** A project's file that was trusted brings no code of the project: neither as a tool nor as the command for a secret. */
+/** A project's file that was trusted runs nothing on this side: neither as a tool nor as the command for a secret. */
 import {
   chmodSync,
   chownSync,
@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readTools, readTrusted } from '../../src/assemble.js';
 import { loadConfig } from '../../src/config/load-config.js';
@@ -73,24 +73,29 @@ describe('the command for a secret', () => {
     `[security.llm]\nmodel = "m"\nbase_url = "https://a.example"\napi_key = { command = ${JSON.stringify(command)} }\n`;
 
   test.each<[string, () => string]>([
-    ['is no file of the project', () => secret([inside])],
-    ['is no link to one', () => secret([join(home, 'link')])],
-    ['runs none', () => secret(['sh', inside])],
-    ['runs none by a name from where it starts', () => secret(['sh', inside.slice(1)])],
-    ['runs none in a script', () => secret(['sh', '-c', `exec ${inside}`])],
-    ['of a model is none either', () => key([inside])],
-  ])('%s', async (_, toml) => {
+    ['a file of the project', () => secret([inside])],
+    ['a link to one', () => secret([join(home, 'link')])],
+    ['a shell that enters the project', () => secret(['sh', '-c', `cd ${project} && ./print-token`])],
+    ['a flag with the path in it', () => secret(['make', `-sC${project}`, 'token'])],
+    ['a path that a variable begins', () => secret(['sh', '-c', '. $HOME/project/print-token'])],
+    ['a program that has nothing to do with the project', () => secret([outside])],
+    ['the command for the key of a model', () => key([outside])],
+  ])('is not named by a file that was found: %s', async (_, toml) => {
     await expect(readTrusted({}, await load(toml()))).rejects.toMatchObject({
       code: 'config-untrusted',
-      message: expect.stringContaining('a file of the project whose content is not part of what was trusted'),
+      message: expect.stringContaining('what it runs is not part of what was trusted'),
     });
   });
 
-  test('may be a program outside of the project, and any where the user names the file', async () => {
-    for (const config of [await load(secret([outside])), await load(secret([inside]), true)]) {
-      const { secrets } = await readTrusted({}, config);
-      expect(secrets).toMatchObject({ A: { value: 'token-1' } });
-    }
+  test('may be any where the user names the file, or has it in their own', async () => {
+    const { secrets } = await readTrusted({}, await load(secret([inside]), true));
+    expect(secrets).toMatchObject({ A: { value: 'token-1' } });
+    const own = join(home, '.config/workcell/config.toml');
+    mkdirSync(dirname(own), { recursive: true });
+    writeFileSync(own, secret([outside]), { mode: 0o600 });
+    const beside = await readTrusted({}, await load('[security]\nguards = ["rules"]\n'));
+    expect(beside.secrets).toMatchObject({ A: { value: 'token-1' } });
+    rmSync(own);
   });
 
   test('is a program that nobody else can change', async () => {
