@@ -4,7 +4,7 @@ import { builtinPlugins } from './cell/plugins/builtin.js';
 import { type LoadedPlugin, loadPlugins } from './cell/plugins/load-plugins.js';
 import type { Plugin } from './cell/plugins/plugin.js';
 import { type LoadedConfig, loadConfig } from './config/load-config.js';
-import { checkCommand, codeDirectory } from './config/named-code.js';
+import { checkCommand, checkTrustedModule, codeDirectory } from './config/named-code.js';
 import type { ToolEntry } from './protocol/config.js';
 import {
   type Cell,
@@ -89,11 +89,12 @@ export function readSettings(
 }
 
 export async function readPlugins({ plugins }: CommonOptions, config: LoadedConfig): Promise<LoadedPlugin[]> {
-  if (plugins !== undefined) return loadPlugins(plugins);
+  if (plugins !== undefined) return loadPlugins(plugins, process.cwd(), checkTrustedModule);
   const { plugins: specs } = config.values;
   const names = (specs ?? []).map((spec) => (typeof spec === 'string' ? spec : spec.name));
   const isOwn = (name: string) => Object.hasOwn(builtinPlugins, name);
-  return loadPlugins(specs, codeDirectory(config, { key: 'plugins', what: 'plugin', names, isOwn }));
+  const from = codeDirectory(config, { key: 'plugins', what: 'plugin', names, isOwn });
+  return loadPlugins(specs, from, checkTrustedModule);
 }
 
 /** The trusted side, as code and settings describe it together. */

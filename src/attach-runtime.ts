@@ -18,9 +18,11 @@ import {
   takeActions,
 } from './assemble.js';
 import type { CellRef } from './backends/backend.js';
+import type { BackendSpec } from './backends/index.js';
 import type { LoadedPlugin } from './cell/plugins/load-plugins.js';
 import { type CellPlace, givenPlace, type Keeper, keeper, keepers, listCells, placeOf } from './cells.js';
 import type { LoadedConfig } from './config/load-config.js';
+import { resolveBackend } from './config/outside-backends.js';
 import { type Cell, type StatusUpdate, WorkcellError } from './protocol/index.js';
 import { EventStream } from './runtime/events/stream.js';
 import { Runtime } from './runtime/runtime.js';
@@ -119,8 +121,25 @@ async function refTo(
   if (typeof cell === 'string' && named !== undefined)
     return { id: cell, place: {}, keeper: await keeper(named, doing) };
   const { id, place, backend } = typeof cell === 'string' ? await find(cell, options) : cell;
-  const isGiven = typeof named === 'object' && named.type === backend;
-  return { id, place, keeper: await keeper(isGiven ? named : backend, doing) };
+  if (named !== undefined && !isOf(named, backend)) throw otherBackend(id, named, backend);
+  return { id, place, keeper: await keeper(typeof named === 'object' ? named : backend, doing) };
+}
+
+/** Whether a reference is one to a cell of the backend that the caller names; nothing is loaded to tell. */
+function isOf(named: BackendSpec, backend: string): boolean {
+  // Which module a backend at hand came from is not known. Its own code looks for the cell, and no other.
+  if (typeof named === 'object') return backend === named.type || backend.startsWith('file:');
+  const source = { source: 'option', from: process.cwd() };
+  return resolveBackend(named, source) === resolveBackend(backend, source);
+}
+
+function otherBackend(id: string, named: BackendSpec, backend: string): WorkcellError {
+  const given = typeof named === 'object' ? named.type : named;
+  return new WorkcellError(
+    'invalid-config',
+    `The reference to cell ${id} names the backend "${backend}", and the option backend is "${given}". Give the one that has the cell, or leave the option out.`,
+    { details: { id, backend, option: given } },
+  );
 }
 
 const doing = 'attach to cells';

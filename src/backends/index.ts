@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { isModulePath, locateModule } from '../base/resolve-import.js';
+import { checkTrustedModule } from '../base/trusted-module.js';
 import { WorkcellError } from '../protocol/index.js';
 import type { Backend } from './backend.js';
 
@@ -27,6 +28,9 @@ export const defaultCandidates: readonly BackendName[] = ['sandbox', 'docker'];
 export type BackendName = keyof typeof backends;
 
 export const backendNames = Object.keys(backends) as BackendName[];
+
+/** Names of backends that this package will have. A package of such a name is never taken for one. */
+export const reservedNames: readonly string[] = ['daytona', 'e2b', 'kubernetes', 'modal', 'runloop'];
 
 /** Backends of other packages, by the name of the package. A package declares its own here by merging this interface. */
 // biome-ignore lint/suspicious/noEmptyInterface: packages fill it
@@ -75,11 +79,12 @@ export function isBackendName(name: string): name is BackendName {
 }
 
 /**
- * What a backend is loaded by: the name of one of this package, or the address of the module that a package or file is.
- * Undefined when there is none of that name. Nothing is loaded.
+ * What a backend is loaded by: the name of one of this package, or the address of the module that a package or file is,
+ * seen from a directory. Undefined when there is none of that name. Nothing is loaded.
  */
 export function locateBackend(spec: string, from: string): string | undefined {
   if (isBackendName(spec)) return spec;
+  if (reservedNames.includes(spec)) return undefined;
   try {
     const address = locateModule(spec, from);
     return address.startsWith('file:') && existsSync(fileURLToPath(address)) ? address : undefined;
@@ -107,6 +112,7 @@ async function loadModule(address: string): Promise<Backend> {
   if (!address.startsWith('file:')) throw unknownBackend(address);
   let module: { default?: unknown };
   try {
+    checkTrustedModule(address);
     module = await import(address);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -119,10 +125,16 @@ async function loadModule(address: string): Promise<Backend> {
 }
 
 export function unknownBackend(spec: string): WorkcellError {
-  const advice = isModulePath(spec) ? 'There is no such file' : `Known: ${backendNames.join(', ')}`;
+  const known = `Known: ${backendNames.join(', ')}`;
+  const kept = 'The name is kept for one that this version does not have';
+  const advice = isModulePath(spec)
+    ? 'There is no such file'
+    : reservedNames.includes(spec)
+      ? `${kept}. ${known}`
+      : known;
   return new WorkcellError(
     'backend-unknown',
-    `There is no backend "${spec}". ${advice}; others are packages or files that export one as default.`,
+    `There is no backend "${spec}". ${advice}; others are packages beside this one or in your configuration directory, or files (./NAME), that export one as default.`,
     { details: { backend: spec } },
   );
 }
@@ -134,7 +146,10 @@ const backendSchema = z.looseObject({
   type: z
     .string()
     .regex(/^[a-z][a-z0-9-]*$/, 'must be a name in lower case')
-    .refine((type) => !isBackendName(type), 'is that of a backend of this package'),
+    .refine(
+      (type) => !isBackendName(type) && !reservedNames.includes(type),
+      'is that of a backend of this package',
+    ),
   options: isSchema,
   place: isSchema,
   probe: isFunction,

@@ -8,6 +8,8 @@ import { WorkcellError } from '../protocol/errors.js';
 import { untrusted } from './file.js';
 import type { LoadedConfig } from './load-config.js';
 
+export { checkTrustedModule } from '../base/trusted-module.js';
+
 interface NamedCode {
   /** The setting, such as `plugins`. */
   readonly key: string;

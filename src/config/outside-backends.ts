@@ -2,12 +2,15 @@
  * Backends that are not of this package, as far as trusted sources name them. They are code that runs on this side, so it is
  * settled who names them, and none is loaded before something needs it.
  */
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Backend } from '../backends/backend.js';
 import {
   backendNames,
   isBackendName,
   loadBackend,
   locateBackend,
+  reservedNames,
   unknownBackend,
 } from '../backends/index.js';
 import { isModulePath } from '../base/resolve-import.js';
@@ -27,7 +30,7 @@ export interface NamedBackend {
 export interface NameSource {
   /** A path, a variable's name, or `option`. */
   readonly source: string;
-  /** What a relative path starts from, and a package is looked for from. Undefined for a variable. */
+  /** What a relative path starts from. Undefined for a variable. */
   readonly from: string | undefined;
 }
 
@@ -66,22 +69,33 @@ export class OutsideBackends {
 }
 
 /** The value of `backend` as `loadBackend` takes it; a name that leads nowhere throws. */
-export function resolveBackend(spec: string, { source, from }: NameSource): string {
+export function resolveBackend(spec: string, named: NameSource): string {
+  const { source, from } = named;
   if (isBackendName(spec)) return spec;
   if (from === undefined && isModulePath(spec) && !/^(\/|file:)/.test(spec)) throw relative(spec, source);
-  const meant = isModulePath(spec) ? undefined : nearest(spec, backendNames);
+  const meant = isModulePath(spec) ? undefined : nearest(spec, [...backendNames, ...reservedNames]);
   // A package of nearly the same name could have been put there for those who mistype.
   const mistyped = meant !== undefined && Math.abs(meant.length - spec.length) <= 1;
-  const found = mistyped ? undefined : locateBackend(spec, from ?? configDirectory());
+  const places = mistyped ? [] : placesOf(spec, named);
+  const found = places.map((place) => locateBackend(spec, place)).find((address) => address !== undefined);
   if (found !== undefined) return found;
   const { message } = unknownBackend(spec);
   const about = `backend = ${JSON.stringify(spec)} (from ${source}) is not accepted.`;
   // A name typed by a caller is a mistake in the call; one in a file or a variable is a mistake in the set-up.
   throw new WorkcellError(
     source === 'option' ? 'backend-unknown' : 'invalid-config',
-    `${about}${didYouMean(meant)} ${message}`,
+    `${about}${didYouMean(meant === spec ? undefined : meant)} ${message}`,
     { details: { key: 'backend', value: spec, source } },
   );
+}
+
+/**
+ * Where a package or file is looked for: from the file that names it, or else among what you installed. The working directory
+ * may be what an agent works in, so what is there is named by its path.
+ */
+function placesOf(spec: string, { source, from }: NameSource): string[] {
+  if (from !== undefined && (source !== 'option' || isModulePath(spec))) return [from];
+  return [configDirectory(), dirname(fileURLToPath(import.meta.url))];
 }
 
 function attempt<Result>(work: () => Result): Result | undefined {
@@ -103,7 +117,7 @@ export function notCovered(spec: string, file: string): WorkcellError {
 function relative(spec: string, source: string): WorkcellError {
   return new WorkcellError(
     'invalid-config',
-    `${source} names the backend "${spec}": a variable holds in every directory, so give an absolute path, or a package that is installed in ${configDirectory()}.`,
+    `${source} names the backend "${spec}": a variable holds in every directory, so give an absolute path, or a package that is installed beside this one or in ${configDirectory()}.`,
     { details: { backend: spec, source } },
   );
 }

@@ -1,13 +1,25 @@
 /** Backends of others in a configuration: who may name them, where they are looked for, and which settings they bring. */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { loadBackend } from '../../src/backends/index.js';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { readPlugins } from '../../src/assemble.js';
+import { loadBackend, reservedNames } from '../../src/backends/index.js';
 import { type LoadConfigOptions, loadConfig } from '../../src/config/load-config.js';
 import { trust } from '../../src/config/trusted-files.js';
-import { createRuntime } from '../../src/index.js';
+import { attachRuntime, createRuntime } from '../../src/index.js';
+import { loadGuard } from '../../src/runtime/security/load-guard.js';
+import { stranger } from '../base/as-user.js';
 import { checkout } from '../house/source.js';
 
 /** What modules that were loaded leave. */
@@ -28,7 +40,10 @@ beforeEach(() => {
   env = { HOME: home };
 });
 
-afterEach(() => rmSync(home, { recursive: true, force: true }));
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(home, { recursive: true, force: true });
+});
 
 const stub = (type: string) => `
   import { z } from 'zod';
@@ -146,15 +161,38 @@ describe('other sources', () => {
     await expect(load(named)).rejects.toThrow('There is no backend "cells-of-others"');
   });
 
-  test('an option names a file or a package from the working directory', async () => {
+  test('an option names a file from the working directory, and a package that you installed', async () => {
     const address = install(project, 'cells-of-others');
-    expect(await outsideOf({ overrides: { backend: 'cells-of-others' } })).toEqual([address]);
+    const named = { overrides: { backend: 'cells-of-others' } };
+    await expect(load(named)).rejects.toMatchObject({
+      code: 'backend-unknown',
+      message: expect.stringContaining('beside this one or in your configuration directory'),
+    });
+    vi.stubEnv('XDG_CONFIG_HOME', join(home, '.config'));
+    const installed = install(own, 'cells-of-others');
+    expect(await outsideOf(named)).toEqual([installed]);
     expect(await outsideOf({ overrides: { backend: './node_modules/cells-of-others/index.js' } })).toEqual([
       address,
     ]);
     expect(await outsideOf({ overrides: { backend: 'cli' } })).toEqual([]);
     expect(marks.loadedBackends).toEqual([]);
   });
+
+  test.each(reservedNames)(
+    'no package is taken for the backend %s, nor one of nearly that name',
+    async (name) => {
+      for (const typed of [name, `${name}s`]) {
+        install(own, typed);
+        const file = write(join(own, 'config.toml'), `backend = ${JSON.stringify(typed)}\n`);
+        await expect(load()).rejects.toThrow(`There is no backend "${typed}"`);
+        rmSync(file);
+        await expect(load({ overrides: { backend: typed } })).rejects.toMatchObject({
+          code: 'backend-unknown',
+        });
+      }
+      expect(marks.loadedBackends).toEqual([]);
+    },
+  );
 
   test('a package that has the mistyped name of a backend is not loaded', async () => {
     install(project, 'sandbx');
@@ -170,6 +208,7 @@ test('what is no backend, has the name of one of this package, or cannot be load
   const cases = {
     'export default { type: "stub" };': 'options: must be an object schema',
     [stub('cli')]: 'type: is that of a backend of this package',
+    [stub('kubernetes')]: 'type: is that of a backend of this package',
     'throw new Error("not today");': 'not today',
   };
   for (const [index, [source, message]] of Object.entries(cases).entries()) {
@@ -182,6 +221,45 @@ test('what is no backend, has the name of one of this package, or cannot be load
   await expect(createRuntime({ backend: { type: 'x' } as never, config: false })).rejects.toThrow(
     'The option backend is not a backend',
   );
+});
+
+test('a module that another user can change is not loaded, whoever names it', async () => {
+  const file = write(join(project, 'stub.mjs'), stub('stub'));
+  const guard = write(join(project, 'guard.mjs'), stub('guard'));
+  const ways = [
+    (path: string) => chmodSync(path, 0o666),
+    (path: string) => chownSync(path, stranger, stranger),
+  ];
+  for (const change of ways) {
+    for (const path of [file, guard]) change(path);
+    const variable = await load({ env: { ...env, WORKCELL_BACKEND: file } });
+    await expect(variable.outside[0]?.load()).rejects.toMatchObject({
+      code: 'invalid-config',
+      message: expect.stringMatching(/can be written by other users|belongs to user/),
+    });
+    await expect(createRuntime({ backend: file as `/${string}`, config: false })).rejects.toThrow(file);
+    await expect(loadGuard(guard, project)).rejects.toMatchObject({ code: 'invalid-config' });
+    await expect(readPlugins({ plugins: [guard] }, variable)).rejects.toThrow(/other users|belongs to user/);
+  }
+  expect(marks.loadedBackends).toEqual([]);
+});
+
+test('a reference to a cell of another backend than the named one loads nothing', async () => {
+  const file = write(join(project, 'stub.mjs'), stub('stub'));
+  const ref = { backend: pathToFileURL(file).href, place: {}, id: 'abc' };
+  await expect(attachRuntime(ref, { backend: 'sandbox', config: false })).rejects.toMatchObject({
+    code: 'invalid-config',
+    message: expect.stringContaining('the option backend is "sandbox"'),
+  });
+  const { default: sandbox } = await import('../../src/backends/sandbox.js');
+  const other = { ...sandbox, type: 'mine' };
+  await expect(
+    attachRuntime({ ...ref, backend: 'docker' }, { backend: other, config: false }),
+  ).rejects.toThrow('the option backend is "mine"');
+  await expect(attachRuntime(ref, { backend: other, config: false })).rejects.toMatchObject({
+    code: 'cell-not-found',
+  });
+  expect(marks.loadedBackends).toEqual([]);
 });
 
 test('a backend that code brings takes its section, and wins over the one that is configured', async () => {

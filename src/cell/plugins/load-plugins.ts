@@ -14,12 +14,16 @@ export interface LoadedPlugin {
   readonly options?: unknown;
 }
 
-/** Without a list: those of this package that cost nothing until they are used. */
+/**
+ * Without a list: those of this package that cost nothing until they are used. `check` throws for the address of a module
+ * that must not be loaded here.
+ */
 export async function loadPlugins(
   specs: readonly (PluginSpec | Plugin)[] = defaultPlugins,
   from: string = process.cwd(),
+  check?: (address: string) => void,
 ): Promise<LoadedPlugin[]> {
-  return Promise.all(specs.map((spec) => loadPlugin(spec, from)));
+  return Promise.all(specs.map((spec) => loadPlugin(spec, from, check)));
 }
 
 /** The plugins as another process can load them. One that was given as an object cannot cross. */
@@ -47,9 +51,13 @@ function loadBuiltin(name: string): Promise<Plugin> | undefined {
   return known;
 }
 
-async function loadPlugin(spec: PluginSpec | Plugin, from: string): Promise<LoadedPlugin> {
+async function loadPlugin(
+  spec: PluginSpec | Plugin,
+  from: string,
+  check?: (address: string) => void,
+): Promise<LoadedPlugin> {
   if (typeof spec === 'object' && 'initialize' in spec)
-    return { plugin: check(spec, spec.name), source: undefined };
+    return { plugin: checkPlugin(spec, spec.name), source: undefined };
   const { name, options } = typeof spec === 'string' ? { name: spec, options: undefined } : spec;
   const builtin = loadBuiltin(name);
   if (builtin !== undefined) return { plugin: await builtin, source: name, options };
@@ -57,6 +65,7 @@ async function loadPlugin(spec: PluginSpec | Plugin, from: string): Promise<Load
   let module: { default?: unknown };
   try {
     source = locateModule(name, from);
+    check?.(source);
     module = await importModule(source);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -66,7 +75,7 @@ async function loadPlugin(spec: PluginSpec | Plugin, from: string): Promise<Load
       { details: { plugin: name }, cause },
     );
   }
-  return { plugin: check(module.default, name), source, options };
+  return { plugin: checkPlugin(module.default, name), source, options };
 }
 
 const functionSchema = z.custom((value) => typeof value === 'function', 'must be a function');
@@ -80,7 +89,7 @@ const pluginSchema = z.looseObject({
   initialize: functionSchema,
 });
 
-function check(value: unknown, name: string): Plugin {
+function checkPlugin(value: unknown, name: string): Plugin {
   const result = pluginSchema.safeParse(value);
   if (result.success) return value as Plugin;
   const problems = result.error.issues.map(
