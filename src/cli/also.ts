@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander';
 import { collect } from '../base/command-line.js';
 import type { Mount } from '../base/http/http-app.js';
+import { type Exposure, lenientToken } from '../base/http/http-options.js';
 import type { Runtime } from '../index.js';
 
 const protocols = ['native', 'mcp', 'openhands-v0', 'openhands-v1', 'camel'] as const;
@@ -30,20 +31,15 @@ export async function addTools(runtime: Runtime, entries: readonly string[]): Pr
   for (const entry of entries) runtime.add(await runtime.findTools(entry));
 }
 
-/** They work on the same runtime and want the same token. */
-export function mountsOf(
-  options: AlsoOptions,
-  runtime: Runtime,
-  token: string | undefined,
-): Promise<Mount[]> {
+type Token = Exposure['token'];
+
+/** They work on the same runtime and want the same token, or one of the same tokens. */
+export function mountsOf(options: AlsoOptions, runtime: Runtime, token: Token): Promise<Mount[]> {
   const asked = [...new Set(options.also)];
   return Promise.all(asked.map((protocol) => mounts[protocol](runtime, token, options)));
 }
 
-const mounts: Record<
-  Protocol,
-  (runtime: Runtime, token: string | undefined, options: AlsoOptions) => Promise<Mount>
-> = {
+const mounts: Record<Protocol, (runtime: Runtime, token: Token, options: AlsoOptions) => Promise<Mount>> = {
   async native(runtime, token) {
     const { mountExecutor } = await import('../cell/server/serve-executor.js');
     const { id, workspace, isolation } = runtime;
@@ -57,18 +53,19 @@ const mounts: Record<
   async 'openhands-v0'(runtime, token) {
     const { openHandsV0 } = await import('../compat/openhands-v0/openhands-v0-app.js');
     const routes = openHandsV0(runtime, { token, workingDirectory: runtime.workspace });
-    return { prefix: '/openhands-v0', routes };
+    return { prefix: '/openhands-v0', token: lenientToken, routes };
   },
   async 'openhands-v1'(runtime, token) {
     const { openHandsV1 } = await import('../compat/openhands-v1/facade.js');
     const { id, workspace, vscode } = runtime;
-    const sessionApiKeys = token === undefined ? [] : [token];
+    const sessionApiKeys = token === undefined ? [] : [token].flat();
     const routes = openHandsV1({ sessionApiKeys, vscode });
     const parts = { executor: () => runtime, id, workspace };
     return { prefix: '/openhands-v1', sockets: true, routes: (scope) => routes(scope, parts) };
   },
   async camel(runtime, token, { entry: toolkits }) {
     const { camelTools } = await import('../compat/camel/camel-app.js');
-    return { prefix: '/camel', routes: camelTools(runtime, { token, toolkits, tools: runtime.getTools() }) };
+    const routes = camelTools(runtime, { token, toolkits, tools: runtime.getTools() });
+    return { prefix: '/camel', token: lenientToken, routes };
   },
 };

@@ -4,7 +4,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { WorkcellError } from '../../protocol/index.js';
 import { type Access, checkOneHost } from './access.js';
 import { errorBody, refuse, sendError } from './http-errors.js';
-import { defaultHttpLimits, type HttpLimits, type Log } from './http-options.js';
+import { defaultHttpLimits, type HttpLimits, type Log, type TokenDemand } from './http-options.js';
 import { acceptJson } from './json-body.js';
 import { Rate } from './rate.js';
 import { checkUpgrades } from './upgrades.js';
@@ -32,6 +32,8 @@ export interface HttpAppOptions {
 export interface Mount {
   /** Before all paths; only one mount of an application may have none and answer for unknown paths. */
   readonly prefix: string;
+  /** What it demands of the token. Default: `strictToken`. */
+  readonly token?: TokenDemand | undefined;
   /** Some of its routes are WebSockets. */
   readonly sockets?: boolean | undefined;
   readonly routes: (scope: FastifyInstance, place: { readonly isMain: boolean }) => void;

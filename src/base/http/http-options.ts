@@ -34,11 +34,25 @@ export const defaultHttpLimits: HttpLimits = {
   stallMs: 30_000,
 };
 
+/** What a protocol demands of the token of its server. */
+export interface TokenDemand {
+  /** The fewest characters. */
+  readonly shortest: number;
+  /** Whoever starts the server may do without one. */
+  readonly optional: boolean;
+}
+
+/** That of a protocol which says nothing else. */
+export const strictToken: TokenDemand = { shortest: 16, optional: false };
+
+/** That of protocols whose clients choose their tokens themselves, and have short ones or none. */
+export const lenientToken: TokenDemand = { shortest: 1, optional: true };
+
 /** Who may reach a server. */
 export interface Exposure {
   readonly listen: ListenAddress;
-  /** Every request must carry it. Only a Unix socket works without one. */
-  readonly token?: string | undefined;
+  /** Every request must carry it, or one of them. Only a Unix socket works without one. */
+  readonly token?: string | readonly string[] | undefined;
   /** Allows an address that is not loopback. */
   readonly allowRemote?: boolean | undefined;
   /** Does without a token, so that all who reach the address may use it. */

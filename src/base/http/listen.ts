@@ -5,13 +5,18 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { WorkcellError } from '../../protocol/index.js';
 import { isLoopback } from './access.js';
-import { defaultHttpLimits, type Exposure, type HttpLimits, type ListenAddress } from './http-options.js';
+import {
+  defaultHttpLimits,
+  type Exposure,
+  type HttpLimits,
+  type ListenAddress,
+  strictToken,
+  type TokenDemand,
+} from './http-options.js';
 import { watchStalls } from './stalls.js';
 
 /** How long answers may take to reach their clients when the server ends. */
 const drainMs = 1000;
-
-const shortestToken = 16;
 
 export interface HttpListener {
   /** The real port, also when you asked for 0. */
@@ -59,19 +64,26 @@ export function showAddress(address: ListenAddress): string {
   return `http://${host}:${address.port}`;
 }
 
-/** An address that others can reach needs a token and `--allow-remote`. */
+/**
+ * An address that others can reach needs a token and `--allow-remote`. Of several protocols at one address the strictest
+ * decides what the token has to be.
+ */
 export function checkExposure(
   { listen: address, token, allowRemote, allowAnonymous }: Exposure,
-  { shortest = shortestToken }: { shortest?: number } = {},
+  protocols: readonly { readonly token?: TokenDemand | undefined }[] = [{}],
 ): void {
   if ('path' in address) return;
-  if (token === undefined && !allowAnonymous) {
+  const demands = protocols.map(({ token: demand = strictToken }) => demand);
+  const shortest = Math.max(...demands.map((demand) => demand.shortest));
+  const mayBeAnonymous = allowAnonymous === true && demands.every(({ optional }) => optional);
+  const tokens = token === undefined ? [] : [token].flat();
+  if (tokens.length === 0 && !mayBeAnonymous) {
     throw new WorkcellError(
       'invalid-config',
       `Listening on ${address.host}:${address.port} needs a token, because every user of this machine can connect. Give one (--token-file <file>), or listen on a Unix socket (--listen unix:<path>).`,
     );
   }
-  if (token !== undefined && token.length < shortest) {
+  if (tokens.some((one) => one.length < shortest)) {
     throw new WorkcellError(
       'invalid-config',
       `The token is shorter than ${shortest} characters; use a longer one.`,

@@ -30,7 +30,7 @@ export async function serveExecutor(
   executor: Executor | (() => Executor),
   options: ServeOptions,
 ): Promise<ExecutorServer> {
-  checkExposure(options);
+  checkExposure(options, [{}, ...(options.also ?? [])]);
   const { context, begin } = createContext(executor, options);
   const app = await createApp(context, createAccess(withBoundHost(options)), options);
   const listener = await listen(app, options.listen, context.limits);

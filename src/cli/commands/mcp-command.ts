@@ -49,6 +49,14 @@ export function mcpCommand(): Command {
 
 async function serve(options: McpCommandOptions): Promise<void> {
   const listen = options.listen ?? options.http;
+  if (options.also.length > 0) {
+    if (listen === undefined)
+      throw new InvalidArgumentError('--also needs --listen: standard input and output carry MCP alone.');
+    if (options.readOnly)
+      throw new InvalidArgumentError(
+        '--also and --read-only exclude each other: the other protocols can write.',
+      );
+  }
   const trusted = await takeTrusted(options);
   return listen === undefined ? serveStdio(options, trusted) : serveHttp({ ...options, listen }, trusted);
 }

@@ -69,7 +69,7 @@ async function serve(options: AgentServerOptions): Promise<void> {
       workspace: runtime.workspace,
       isolation: runtime.isolation,
       vscode: runtime.vscode,
-      also: await mountsOf(options, runtime, keys.keys[0]),
+      also: await mountsOf(options, runtime, keys.keys),
       log,
     });
     return {

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createAccess } from '../../base/http/access.js';
 import { createHttpApp, type Mount, mount, protect } from '../../base/http/http-app.js';
-import type { Exposure } from '../../base/http/http-options.js';
+import { type Exposure, lenientToken } from '../../base/http/http-options.js';
 import { checkExposure, type HttpListener, listen, withBoundHost } from '../../base/http/listen.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { describeApi, describePage } from './camel-docs.js';
@@ -16,9 +16,8 @@ export interface ServedTool {
   readonly parameters: { readonly [keyword: string]: unknown };
 }
 
-export interface CamelOptions extends Pick<Exposure, 'hosts' | 'origins'> {
-  /** Password of HTTP Basic, with any user. Without it none is needed. */
-  readonly token?: string | undefined;
+/** The token is the password of HTTP Basic, with any user. Without it none is needed. */
+export interface CamelOptions extends Pick<Exposure, 'token' | 'hosts' | 'origins'> {
   /** The entry points as they were given. */
   readonly toolkits: readonly string[];
   /** In order; of several with one name the first answers. Requests wait for tools that are still to come. */
@@ -82,18 +81,16 @@ async function find(tools: Promise<readonly ServedTool[]>, wanted: string): Prom
   return (await tools).find(({ name }) => name === wanted);
 }
 
-/** Its clients choose their passwords themselves, and have short ones. */
-const shortest = 1;
-
 /** `also`: what else the server answers. */
 export async function serveCamel(
   runtime: ToolCaller,
   options: CamelOptions & Exposure,
   also: readonly Mount[] = [],
 ): Promise<HttpListener> {
-  checkExposure(options, { shortest });
+  const mounts = [{ prefix: '', token: lenientToken, routes: camelTools(runtime, options) }, ...also];
+  checkExposure(options, mounts);
   const app = createHttpApp({ access: createAccess(withBoundHost(options)), sendFailure: answerFailure });
-  mount(app, [{ prefix: '', routes: camelTools(runtime, options) }, ...also]);
+  mount(app, mounts);
   return listen(app, options.listen);
 }
 

@@ -23,17 +23,15 @@ export async function serveMcpOverHttp(
   options: Exposure,
   also: readonly Mount[] = [],
 ): Promise<HttpListener> {
-  checkExposure(options);
+  const mounts = [{ prefix: '', routes: mcpOverHttp(create, options) }, ...also];
+  checkExposure(options, mounts);
   const app = createHttpApp({ access: createAccess(withBoundHost(options)), sendFailure: refuse });
-  mount(app, [{ prefix: '', routes: mcpOverHttp(create, options) }, ...also]);
+  mount(app, mounts);
   return listen(app, options.listen);
 }
 
 /** Register it as a scope in the application of a server. */
-export function mcpOverHttp(
-  create: CreateServer,
-  { token }: { readonly token?: string | undefined },
-): Mount['routes'] {
+export function mcpOverHttp(create: CreateServer, { token }: Pick<Exposure, 'token'>): Mount['routes'] {
   const access = createAccess({ token });
   const sessions = new Sessions(create);
   return (scope, { isMain }) => {

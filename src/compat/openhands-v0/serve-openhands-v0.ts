@@ -1,14 +1,11 @@
 /** Serves a cell to clients of OpenHands V0. */
 import type { Mount } from '../../base/http/http-app.js';
-import type { Exposure } from '../../base/http/http-options.js';
+import { type Exposure, lenientToken } from '../../base/http/http-options.js';
 import { checkExposure, type HttpListener, listen, withBoundHost } from '../../base/http/listen.js';
 import type { Executor } from '../../protocol/index.js';
 import { createOpenHandsApp, type OpenHandsOptions } from './openhands-v0-app.js';
 
 export interface ServeOpenHandsOptions extends OpenHandsOptions, Exposure {}
-
-/** Clients choose their keys themselves, and have short ones. */
-const shortest = 1;
 
 /**
  * Listens only when everything works, because clients take an open port for a server that is ready. Closing leaves the
@@ -19,6 +16,6 @@ export async function serveOpenHands(
   options: ServeOpenHandsOptions,
   also: readonly Mount[] = [],
 ): Promise<HttpListener> {
-  checkExposure(options, { shortest });
+  checkExposure(options, [{ token: lenientToken }, ...also]);
   return listen(createOpenHandsApp(executor, withBoundHost(options), also), options.listen);
 }

@@ -7,12 +7,12 @@ import { keyHeader } from './session-key-check.js';
 
 export type OpenHandsV1Options = FacadeOptions & Omit<ServeOptions, 'token' | 'tokenHeaders' | 'extend'>;
 
-/** The first session key is also the token of the native routes, which the same server answers. */
+/** The session keys also open the native routes, which the same server answers. */
 export function serveOpenHandsV1(executor: Executor, options: OpenHandsV1Options): Promise<ExecutorServer> {
   const { sessionApiKeys, vscode, ...server } = options;
   return serveExecutor(executor, {
     ...server,
-    token: sessionApiKeys[0],
+    token: sessionApiKeys,
     tokenHeaders: [keyHeader],
     extend: openHandsV1({ sessionApiKeys, vscode, log: server.log }),
   });
