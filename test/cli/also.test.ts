@@ -1,4 +1,4 @@
-/** Several protocols at one address: the rules of the strictest hold. */
+/** Several protocols at one address: the rules of the strictest hold, and each keeps to its own form. */
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccess } from '../../src/base/http/access.js';
@@ -69,7 +69,8 @@ describe('the token', () => {
 describe('beside each other', () => {
   let app: FastifyInstance;
   beforeAll(async () => {
-    app = createHttpApp({ access: createAccess({}) });
+    const sendFailure = () => expect.fail('a failure has the form of another protocol');
+    app = createHttpApp({ access: createAccess({}), sendFailure });
     const main = { prefix: '', routes: (scope: FastifyInstance) => void scope.get('/', async () => '') };
     mount(app, [main, ...(await mounts(all, keys))]);
     await app.ready();
@@ -92,6 +93,41 @@ describe('beside each other', () => {
     for (const key of keys)
       expect((await send(routes[protocol], key, '{}')).statusCode).not.toSatisfy(isRefusal);
     expect((await send(routes[protocol], 'another-key-of-no-use', '{}')).statusCode).toSatisfy(isRefusal);
+  });
+
+  const forms: Record<(typeof all)[number], object> = {
+    native: { error: { code: expect.any(String), message: expect.any(String) } },
+    mcp: { jsonrpc: '2.0', error: { code: expect.any(Number) } },
+    'openhands-v0': { detail: expect.anything() },
+    'openhands-v1': { detail: expect.anything() },
+    camel: { detail: expect.anything() },
+  };
+
+  test.each(all)('%s answers failures in its own form', async (protocol) => {
+    for (const [key, body] of [
+      ['another-key-of-no-use', '{}'],
+      [keys[0] ?? '', '{"half":'],
+    ] as const) {
+      const answer = await send(routes[protocol], key, body);
+      expect(answer.statusCode).toBeGreaterThanOrEqual(400);
+      expect(answer.json()).toMatchObject(forms[protocol]);
+    }
+  });
+
+  test('a client of native that closes its runtime leaves it to the others', async () => {
+    const client = 'a-client-of-this-test';
+    const headers = { authorization: `Bearer ${keys[1]}`, 'workcell-client': client };
+    const act = (action: object, named = headers as Record<string, string>) =>
+      app.inject({ method: 'POST', url: '/native/v1/actions', headers: named, payload: action });
+    const run = (command: string, session: string) => ({ action: 'run', command, session });
+    expect((await act(run('export MARK=1', 'mine'))).statusCode).toBe(200);
+    await runtime.run('export MARK=2', { session: 'other' });
+    for (const named of [headers, { authorization: headers.authorization }])
+      expect((await app.inject({ method: 'POST', url: '/native/v1/close', headers: named })).statusCode).toBe(
+        204,
+      );
+    expect(await runtime.run('echo $MARK', { session: 'other' })).toMatchObject({ output: '2\n' });
+    expect(await runtime.run('echo $MARK', { session: 'mine' })).toMatchObject({ output: '\n' });
   });
 });
 

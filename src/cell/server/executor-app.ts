@@ -61,6 +61,8 @@ function ownRoutes(scope: FastifyInstance, context: ServerContext, access: Acces
 
 /** The routes of the native API. Who may use them is checked before. */
 export function nativeRoutes(scope: FastifyInstance, contextOf: ContextOf, log: Log): void {
+  // The application may belong to another protocol, whose failures have another form.
+  scope.setErrorHandler((error, _request, reply) => sendError(reply, error, log));
   scope.addHook('onRequest', (request, _reply, done) => {
     // A path that nobody knows belongs to no cell.
     if (!request.is404) checkInstance(request.headers[instanceHeader], contextOf(request).info.instance);

@@ -61,7 +61,13 @@ export function mountExecutor(
   executor: Executor,
   options: Pick<ServeOptions, 'token' | 'id' | 'workspace' | 'isolation' | 'log'>,
 ): Mount {
-  const { context } = createContext(executor, options);
+  const { context: own } = createContext(executor, options);
+  const context: ServerContext = {
+    ...own,
+    async closeExecutor(client) {
+      if (client !== undefined) await own.clients.end(client);
+    },
+  };
   const native = nativeMount(prefix, context, createAccess({ token: options.token }));
   return {
     ...native,

@@ -10,8 +10,11 @@ import type { Log, ServerLimits } from './executor-server-options.js';
 export interface ServerContext {
   /** The executor of now. */
   executor(): Executor;
-  /** Ends all that was started; a fresh executor takes its place where the server can make one. */
-  closeExecutor(): Promise<void>;
+  /**
+   * Ends all that was started; a fresh executor takes its place where the server can make one. Where the executor is not the
+   * server's to end, what the client started.
+   */
+  closeExecutor(client: string | undefined): Promise<void>;
   /** Whether each capability of the cell works. */
   readiness(): Promise<Readiness>;
   readonly info: ServerInfo;

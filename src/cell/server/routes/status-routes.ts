@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { ContextOf } from '../server-context.js';
+import { clientOf } from './action-routes.js';
 
 export function statusRoutes(app: FastifyInstance, contextOf: ContextOf): void {
   app.get('/alive', { config: { open: true } }, (_request, reply) => {
@@ -31,7 +32,7 @@ export function statusRoutes(app: FastifyInstance, contextOf: ContextOf): void {
   });
 
   app.post('/v1/close', async (request, reply) => {
-    await contextOf(request).closeExecutor();
+    await contextOf(request).closeExecutor(clientOf(request));
     return reply.code(204).send();
   });
 
