@@ -51,7 +51,7 @@ export async function attachRuntime(
   const onStatus = statusListener(options, early);
   logSettings(early, config);
   // Who names no backend has the cell looked for in several places, and says where for each.
-  const others = options.backend === undefined ? [] : await keepers(config);
+  const others = options.backend === undefined ? [] : await keepers();
   const given = { ...givenPlace([found.keeper], options, others), ...place };
   const plugins = await readPlugins(options, config);
   onStatus({ status: 'STARTING_RUNTIME', level: 'info', message: `Attaching to ${type} cell ${id}.` });

@@ -6,6 +6,7 @@ import {
   type BackendSpec,
   backendNames,
   checkBackend,
+  isBackendName,
   loadBackend,
 } from './backends/index.js';
 import type { LoadedConfig } from './config/load-config.js';
@@ -38,15 +39,16 @@ export async function listCells(options: ListCellsOptions = {}): Promise<CellInf
   const { backend: named, onUnavailable } = options;
   const asked = named === undefined ? undefined : [await keeper(named, 'list cells')];
   const config = await readSettings(options, { backend: asked?.[0]?.backend });
-  const keeps = asked ?? (await keepers(config));
-  const place = givenPlace(keeps, options, await keepers(config));
+  const keeps = asked ?? (await keepers(config, onUnavailable));
+  const place = givenPlace(keeps, options, asked === undefined ? [] : await keepers());
   const found = await Promise.all(
     keeps.map(async ({ name, backend }) => {
       try {
         const cells = await backend.list(placeOf(backend, config, place));
         return cells.map((cell) => ({ ...cell, backend: name }));
       } catch (error) {
-        if (named !== undefined || !isUnavailable(error)) throw error;
+        // One of others that fails, however it does, keeps nobody from the cells of the rest.
+        if (named !== undefined || (isBackendName(name) && !isUnavailable(error))) throw error;
         onUnavailable?.(backend.type, reasonOf(error));
         return [];
       }
@@ -111,14 +113,24 @@ export function placeNames(asked: readonly Keeper[]): string[] {
   return [...new Set(asked.flatMap(({ backend }) => Object.keys(backend.place.shape)))];
 }
 
-/** Every backend of this package, and of those that a configuration names, that can find its cells again. */
+/**
+ * Every backend of this package, and of those that a configuration names, that can find its cells again. Told of those
+ * that cannot be loaded.
+ */
 export async function keepers(
   { outside }: Pick<LoadedConfig, 'outside'> = { outside: [] },
+  onUnavailable?: ListCellsOptions['onUnavailable'],
 ): Promise<Keeper[]> {
-  const own = backendNames.map((name) => ({ name, load: () => loadBackend(name) }));
-  const all = await Promise.all(
-    [...own, ...outside].map(async ({ name, load }) => ({ name, backend: await load() })),
-  );
+  const own = backendNames.map(async (name) => [{ name, backend: await loadBackend(name) }]);
+  const others = outside.map(async ({ name, load }) => {
+    try {
+      return [{ name, backend: await load() }];
+    } catch (error) {
+      onUnavailable?.(name, reasonOf(error));
+      return [];
+    }
+  });
+  const all = (await Promise.all([...own, ...others])).flat();
   return all.flatMap(({ name, backend }) => (canKeep(backend) ? [{ name, backend }] : []));
 }
 

@@ -133,7 +133,12 @@ export function defineBackend<Shape extends z.ZodRawShape, const Name extends ke
     ...(list !== undefined && {
       async list(where) {
         const checked = checkPlace(where);
-        return (await list(checked)).map((found) => ({ ...found, backend: type, place: checked }));
+        const found: unknown = await list(checked);
+        if (!Array.isArray(found))
+          throw new WorkcellError('invalid-config', `The list of backend "${type}" did not give an array.`, {
+            details: { backend: type },
+          });
+        return found.map((cell: FoundCell) => ({ ...cell, backend: type, place: checked }));
       },
     }),
   };

@@ -6,6 +6,7 @@ import { isModulePath, locateModule } from '../base/resolve-import.js';
 import { checkTrustedModule } from '../base/trusted-module.js';
 import { WorkcellError } from '../protocol/index.js';
 import type { Backend } from './backend.js';
+import { holdBackend, within } from './held-backend.js';
 
 /** Those of this package. */
 export const backends = {
@@ -113,7 +114,7 @@ async function loadModule(address: string): Promise<Backend> {
   let module: { default?: unknown };
   try {
     checkTrustedModule(address);
-    module = await import(address);
+    module = await within(`module of backend ${address}`, () => import(address));
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new WorkcellError('invalid-config', `The backend ${address} cannot be loaded: ${reason}.`, {
@@ -158,10 +159,10 @@ const backendSchema = z.looseObject({
   list: isFunction.optional(),
 });
 
-/** What others say is a backend. `what`: the subject of a sentence. */
+/** What others say is a backend, held to the contract. `what`: the subject of a sentence. */
 export function checkBackend(value: unknown, what: string): Backend {
   const result = backendSchema.safeParse(value);
-  if (result.success) return value as Backend;
+  if (result.success) return holdBackend(value as Backend);
   const problems = result.error.issues.map(({ path, message }) => [...path, message].join(': '));
   throw new WorkcellError(
     'invalid-config',

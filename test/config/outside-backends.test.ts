@@ -17,7 +17,7 @@ import { readPlugins } from '../../src/assemble.js';
 import { loadBackend, reservedNames } from '../../src/backends/index.js';
 import { type LoadConfigOptions, loadConfig } from '../../src/config/load-config.js';
 import { trust } from '../../src/config/trusted-files.js';
-import { attachRuntime, createRuntime } from '../../src/index.js';
+import { attachRuntime, createRuntime, listCells } from '../../src/index.js';
 import { loadGuard } from '../../src/runtime/security/load-guard.js';
 import { stranger } from '../base/as-user.js';
 import { checkout } from '../house/source.js';
@@ -242,6 +242,31 @@ test('a module that another user can change is not loaded, whoever names it', as
     await expect(readPlugins({ plugins: [guard] }, variable)).rejects.toThrow(/other users|belongs to user/);
   }
   expect(marks.loadedBackends).toEqual([]);
+});
+
+test('one that cannot be loaded, or whose list fails, keeps nobody from the cells of the others', async () => {
+  const throwing = 'list: () => { throw new Error("no list today"); }, attach: async () => {}, start:';
+  const cases = {
+    'boom.mjs': ['throw new Error("not today");', 'not today'],
+    'list.mjs': [stub('listing').replace('start:', throwing), 'no list today'],
+    'junk.mjs': [
+      stub('junk').replace('start:', 'list: async () => "junk", attach: async () => {}, start:'),
+      'a list of cells',
+    ],
+  } as const;
+  for (const [name, [source, reason]] of Object.entries(cases)) {
+    const file = write(join(home, name), source);
+    const config = write(join(home, 'named.toml'), `backend = ${JSON.stringify(file)}\n`);
+    const told: string[] = [];
+    const onUnavailable = (_backend: string, why: string) => told.push(why);
+    // Whatever else is on this machine may be there or not.
+    await listCells({ config, onUnavailable });
+    expect(told).toContainEqual(expect.stringContaining(reason));
+    marks.loadedBackends = [];
+    expect(await listCells({ config, backend: 'sandbox' })).toEqual(expect.any(Array));
+    expect(marks.loadedBackends).toEqual([]);
+    await expect(listCells({ config, backend: file as `/${string}` })).rejects.toThrow(reason);
+  }
 });
 
 test('a reference to a cell of another backend than the named one loads nothing', async () => {

@@ -1,0 +1,149 @@
+/** A backend of others, held to the contract: what it gives is checked, and what it never gives is not waited for without end. */
+import { z } from 'zod';
+import { isolationTiers, WorkcellError } from '../protocol/index.js';
+import type { Backend, StartContext } from './backend.js';
+
+/** For what takes a moment: loading a module, a probe, a list. */
+const answerMs = 30_000;
+
+/** For a start that reports nothing; a build that reports its steps may take any time. */
+const silentMs = 600_000;
+
+export function holdBackend(backend: Backend): Backend {
+  const { type, options, place, attach, list } = backend;
+  const open = async (
+    what: 'start' | 'attach',
+    context: StartContext,
+    begin: (context: StartContext) => Promise<unknown>,
+  ) => {
+    const given = await withReports(`${what} of backend "${type}"`, context, begin, (late) =>
+      leave(late, what),
+    );
+    const problem = problemOf(cellSchema, given);
+    if (problem === undefined) return given as Awaited<ReturnType<Backend['start']>>;
+    await leave(given, what);
+    throw broken(type, what, `a cell: ${problem}`);
+  };
+  return {
+    type,
+    options,
+    place,
+    probe: () => within(`probe of backend "${type}"`, () => backend.probe()),
+    start: (given, context) => open('start', context, (told) => backend.start(given, told)),
+    ...(attach !== undefined && {
+      attach: (id, where, context) =>
+        open('attach', context, (told) => attach.call(backend, id, where, told)),
+    }),
+    ...(list !== undefined && {
+      async list(where) {
+        const cells = await within(`list of backend "${type}"`, () => list.call(backend, where));
+        const problem = problemOf(cellsSchema, cells);
+        if (problem === undefined) return cells;
+        throw broken(type, 'list', `a list of cells: ${problem}`);
+      },
+    }),
+  };
+}
+
+/** Waits for something that takes a moment. Node ends a program that waits for nothing else, without a word; the timer keeps it. */
+export function within<Result>(what: string, begin: () => Promise<Result>): Promise<Result> {
+  return withReports(what, { onStatus: () => {} }, begin, () => {}, answerMs);
+}
+
+/** Waits until it settles, its signal says to give up, or it reports nothing for too long. `undo` gets what comes later. */
+function withReports<Result, Context extends Pick<StartContext, 'onStatus' | 'signal'>>(
+  what: string,
+  context: Context,
+  begin: (context: Context) => Promise<Result>,
+  undo: (late: Result) => unknown,
+  limitMs = silentMs,
+): Promise<Result> {
+  const { signal, onStatus } = context;
+  return new Promise((resolve, reject) => {
+    let isOver = false;
+    const end = () => {
+      isOver = true;
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', cancel);
+    };
+    const giveUp = (error: WorkcellError) => {
+      end();
+      reject(error);
+    };
+    const cancel = () => giveUp(new WorkcellError('cancelled', `The ${what} was cancelled.`));
+    const timer = setTimeout(() => {
+      const message = `The ${what} did not answer within ${limitMs / 1000} seconds. Mend that backend, or name another one.`;
+      giveUp(new WorkcellError('backend-unavailable', message));
+    }, limitMs);
+    const told: Context = {
+      ...context,
+      onStatus: (update) => {
+        if (!isOver) timer.refresh();
+        onStatus(update);
+      },
+    };
+    signal?.addEventListener('abort', cancel, { once: true });
+    // A function of others may throw where it promises to reject.
+    Promise.resolve()
+      .then(() => begin(told))
+      .then(
+        (result) => {
+          if (isOver) return void undo(result);
+          end();
+          resolve(result);
+        },
+        (error: unknown) => {
+          if (!isOver) end();
+          reject(error);
+        },
+      );
+  });
+}
+
+/** Ends what was started too late or is no cell, or releases what was attached to, as far as it can be. */
+async function leave(given: unknown, what: 'start' | 'attach'): Promise<void> {
+  const cell = (given ?? {}) as { stop?: unknown; detach?: unknown };
+  const end = what === 'start' ? cell.stop : cell.detach;
+  if (typeof end === 'function') await Promise.resolve(end.call(cell)).catch(() => {});
+}
+
+const isFunction = z.custom((value) => typeof value === 'function', 'must be a function');
+
+const cellSchema = z.object({
+  id: z.string(),
+  backend: z.string(),
+  workspace: z.string(),
+  executor: z.custom(
+    (value) => typeof (value as { execute?: unknown } | null | undefined)?.execute === 'function',
+    'must be an executor',
+  ),
+  isolation: z.object({ tier: z.enum(isolationTiers), facts: z.array(z.object({ code: z.string() })) }),
+  stop: isFunction,
+  detach: isFunction.optional(),
+});
+
+const cellsSchema = z.array(
+  z.object({
+    id: z.string(),
+    backend: z.string(),
+    place: z.record(z.string(), z.unknown()),
+    status: z.enum(['running', 'paused', 'stopped', 'lost']),
+    startedAt: z.date().optional(),
+    workspace: z.string().optional(),
+    isolation: z.enum(isolationTiers).optional(),
+    labels: z.record(z.string(), z.string()).optional(),
+    heldBy: z.number().optional(),
+  }),
+);
+
+function problemOf(schema: z.ZodType, given: unknown): string | undefined {
+  const result = schema.safeParse(given);
+  const issue = result.error?.issues[0];
+  return issue === undefined ? undefined : [...issue.path, issue.message].join(': ');
+}
+
+function broken(type: string, what: string, instead: string): WorkcellError {
+  return new WorkcellError('invalid-config', `The ${what} of backend "${type}" did not give ${instead}.`, {
+    details: { backend: type },
+  });
+}
