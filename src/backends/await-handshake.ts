@@ -13,7 +13,7 @@ export type Ready = Extract<Handshake, { ready: true }>;
 export interface Booting {
   /** What starts, as the subject of a sentence. */
   readonly who: string;
-  /** The handshake as JSON; undefined when it ended without one. */
+  /** The handshake as JSON; undefined when the output ended without one. */
   readonly said: Promise<string | undefined>;
   /** How it ended, in words. */
   readonly ended: Promise<string>;
@@ -30,7 +30,8 @@ export async function awaitHandshake(booting: Booting): Promise<Ready> {
     new WorkcellError('backend-unavailable', `${who} did not start: ${how}.${log?.quote() ?? ''}`, {
       details: { log: [...(log?.lines ?? [])] },
     });
-  const line = await inTime(Promise.race([said, ended.then(() => undefined)]), booting, notStarted);
+  // The end of a program can be told before the last that it said has arrived.
+  const line = await inTime(Promise.race([said, ended.then(() => said)]), booting, notStarted);
   if (line === undefined) throw notStarted(await ended);
   const handshake = handshakeSchema.safeParse(parse(line));
   if (!handshake.success) throw notStarted(`it said ${JSON.stringify(line.slice(0, 200))}`);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { findHandshake, LogTail } from '../../src/backends/await-handshake.js';
+import { awaitHandshake, findHandshake, LogTail } from '../../src/backends/await-handshake.js';
 import { executorCommand } from '../../src/backends/executor-program.js';
 import { startProgram } from '../../src/backends/server-process.js';
 import { fromInput, handshakeMark } from '../../src/cell/server/boot-protocol.js';
@@ -77,4 +77,17 @@ test('a program that prints and ends has not started', async () => {
   const { message } = await refusal(server.begin({}), 'backend-unavailable');
   expect(message).toContain('It did not start: it exited with code 3.');
   await server.end();
+});
+
+test('the reason that a program gives is told, also when its end is known first', async () => {
+  const error = { code: 'invalid-config', message: 'The option colour is not accepted.' };
+  const said = new Promise<string>((resolve) => setImmediate(() => resolve(JSON.stringify({ error }))));
+  const booting = { who: 'It', said, ended: Promise.resolve('it exited with code 1'), limitMs: 30_000 };
+  expect((await refusal(awaitHandshake(booting), 'invalid-config')).message).toBe(
+    'The option colour is not accepted.',
+  );
+  const silent = { ...booting, said: Promise.resolve(undefined) };
+  expect((await refusal(awaitHandshake(silent), 'backend-unavailable')).message).toContain(
+    'exited with code 1',
+  );
 });

@@ -30,9 +30,10 @@ export async function bootContainer(
   (stream as { unref?: () => void }).unref?.();
   const ended = Promise.race([awaitEnd(engine, container), awaitSilence(engine, stream)]);
   ended.catch(() => {});
-  const said = new Promise<string>((resolve) => {
+  const said = new Promise<string | undefined>((resolve) => {
     streams.setEncoding('utf8').on('data', findHandshake(resolve, log));
     streams.on('error', () => {});
+    for (const event of ['end', 'close']) streams.once(event, () => resolve(undefined));
   });
   await container.start();
   const { kernel } = await awaitHandshake({
