@@ -61,9 +61,18 @@ export function listTrusted(env: Environment): TrustedFile[] {
   const records = openOwnDirectory(recordsDirectory(env));
   return readdirSync(records.base)
     .filter((name) => /^[0-9a-f]{64}$/.test(name))
-    .map((name) => recordSchema.parse(JSON.parse(readFileSync(join(records.base, name), 'utf8'))))
+    .flatMap((name) => readRecord(join(records.base, name)))
     .map(({ path, sha256, trustedAt }) => ({ path, trustedAt, state: stateOf(path, sha256) }))
     .sort((left, right) => (left.path < right.path ? -1 : 1));
+}
+
+/** Empty for one that is damaged, which trusts nothing. */
+function readRecord(file: string): z.infer<typeof recordSchema>[] {
+  try {
+    return [recordSchema.parse(JSON.parse(readFileSync(file, 'utf8')))];
+  } catch {
+    return [];
+  }
 }
 
 function stateOf(path: string, sha256: string): TrustedFile['state'] {

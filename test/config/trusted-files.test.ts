@@ -238,6 +238,9 @@ describe('a file that the user has trusted', () => {
     expect(listTrusted(env)).toMatchObject([{ state: 'changed' }]);
     rmSync(file);
     expect(listTrusted(env)).toMatchObject([{ state: 'gone' }]);
+    for (const [damage, index] of ['', '{"path":', '{"path":7}'].map((text, at) => [text, at] as const))
+      writeFileSync(join(records, String(index).repeat(64)), damage, { mode: 0o600 });
+    expect(listTrusted(env)).toMatchObject([{ path: file, state: 'gone' }]);
   });
 
   test('a record that another user may have written is none', () => {
