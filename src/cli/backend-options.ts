@@ -27,11 +27,8 @@ async function namedBackend(words: readonly string[]): Promise<string | undefine
 function addOptionsOf(backend: Backend, program: Command): void {
   const shape = backend.options.shape as Record<string, z.ZodType>;
   for (const command of program.commands.filter(takesBackend)) {
-    const taken = new Set(command.options.map((option) => option.attributeName()));
-    for (const [key, schema] of Object.entries(shape)) {
-      if (!taken.has(key))
-        command.addOption(toOption(key, schema).helpGroup(`Options of backend ${backend.type}:`));
-    }
+    for (const [key, schema] of Object.entries(shape))
+      addOption(command, toOption(key, schema).helpGroup(`Options of backend ${backend.type}:`));
   }
 }
 
@@ -47,26 +44,16 @@ async function addPlaceOptions(
   const known = [...(await keepers()).map(({ backend }) => backend), ...(named === undefined ? [] : [named])];
   for (const { type, place } of known) {
     for (const [key, schema] of Object.entries(place.shape as Record<string, z.ZodType>)) {
-      for (const command of looking.commands) {
-        const taken = command.options.some((option) => option.attributeName() === key);
-        if (!taken) command.addOption(toOption(key, schema).helpGroup(`Where cells of backend ${type} are:`));
-      }
+      for (const command of looking.commands)
+        addOption(command, toOption(key, schema).helpGroup(`Where cells of backend ${type} are:`));
     }
   }
 }
 
-/** What was given of a backend's own options. */
-export async function givenBackendOptions(
-  backend: string | undefined,
-  options: Readonly<Record<string, unknown>>,
-): Promise<Record<string, unknown>> {
-  const found = await typedBackend(backend);
-  if (found === undefined) return {};
-  const { shape } = found.options;
-  const reserved = ['workspace', 'env'];
-  return Object.fromEntries(
-    Object.entries(options).filter(([key]) => Object.hasOwn(shape, key) && !reserved.includes(key)),
-  );
+/** What was given of a backend's own options. A flag of the command itself that has the name of one is none. */
+export function givenBackendOptions(options: object): Record<string, unknown> {
+  const given = Object.entries(options).filter(([name]) => name.startsWith(marked));
+  return Object.fromEntries(given.map(([name, value]) => [name.slice(marked.length), value]));
 }
 
 /** The one that was typed. Where there is none of that name, whoever starts it says so. */
@@ -85,7 +72,21 @@ function takesBackend(command: Command): boolean {
   return command.options.some((option) => option.attributeName() === 'backend');
 }
 
+/** Begins the names under which values of backends' options are kept, apart from those of the command. */
+const marked = 'backend:';
+
+/** What a command has already stays what it is. */
+function addOption(command: Command, option: Option): void {
+  if (!command.options.some(({ long }) => long === option.long)) command.addOption(option);
+}
+
 function toOption(key: string, schema: z.ZodType): Option {
+  const option = toPlainOption(key, schema);
+  option.attributeName = () => `${marked}${key}`;
+  return option;
+}
+
+function toPlainOption(key: string, schema: z.ZodType): Option {
   const flag = `--${toSnakeCase(key).replaceAll('_', '-')}`;
   const inner = unwrap(schema);
   if (inner instanceof z.ZodBoolean) return new Option(flag);

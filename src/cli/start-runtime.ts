@@ -79,7 +79,7 @@ async function create(options: CellOptions, common: Common): Promise<Runtime> {
   const { backend, workspace, keepAlive } = options;
   const gpu = gpuGiven(options);
   return createRuntime({
-    ...(await givenBackendOptions(backend, options as Record<string, unknown>)),
+    ...givenBackendOptions(options),
     ...(gpu !== undefined && { gpu }),
     // The configuration checks what was typed, and says what is accepted.
     backend,
@@ -110,7 +110,7 @@ function demandGiven({ minIsolation: tier, minFact: facts }: CellOptions) {
 /** What a cell is like was settled when it was started. */
 async function refuseShape(options: CellOptions): Promise<void> {
   const { givenBackendOptions } = await import('./backend-options.js');
-  const given = await givenBackendOptions(options.backend, options as Record<string, unknown>);
+  const given = givenBackendOptions(options);
   const names = [
     ...(options.workspace === undefined ? [] : ['workspace']),
     ...(gpuGiven(options) === undefined ? [] : ['gpu']),
@@ -130,10 +130,10 @@ async function refuseShape(options: CellOptions): Promise<void> {
 /** What was typed of where the cell is. */
 export async function placeGiven(options: CellOptions): Promise<CellPlace> {
   const { keepers, placeNames } = await import('../cells.js');
-  const { typedBackend } = await import('./backend-options.js');
+  const { givenBackendOptions, typedBackend } = await import('./backend-options.js');
   const named = Object.keys((await typedBackend(options.backend))?.place.shape ?? {});
   const names = [...placeNames(await keepers()), ...named];
-  const given = Object.entries(options).filter(([name]) => names.includes(name));
+  const given = Object.entries(givenBackendOptions(options)).filter(([name]) => names.includes(name));
   return { ...Object.fromEntries(given), backend: options.backend as CellPlace['backend'] };
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { backendNames } from '../../src/backends/index.js';
-import { addBackendOptions } from '../../src/cli/backend-options.js';
+import { addBackendOptions, givenBackendOptions } from '../../src/cli/backend-options.js';
 import { createProgram } from '../../src/cli/program.js';
 import { readBackend } from '../../src/cli/typed-backend.js';
 import { workcell } from './workcell.js';
@@ -81,7 +81,7 @@ describe('the options of a command', () => {
     const program = createProgram();
     await addBackendOptions(program, ['run', '--image', 'x', '--ports', '1', '--backend', 'docker', 'true']);
     const run = program.commands.find((command) => command.name() === 'run');
-    expect(run?.options.map((option) => option.attributeName())).toContain('image');
+    expect(run?.options.map(({ long }) => long)).toContain('--image');
   });
 
   test('take a value with every backend of this package, or with none', async () => {
@@ -98,6 +98,21 @@ describe('the options of a command', () => {
         takesValue.set(option.long ?? '', option.required);
       }
     }
+  });
+
+  test.each<[string[], object]>([
+    [['mcp', '--read-only', '--backend', 'sandbox', '--network', 'host'], { network: 'host' }],
+    [['run', '--read-only', '/srv', '--backend', 'sandbox', 'true'], { readOnly: ['/srv'] }],
+    [['mcp', '--token-file', 'own', '--backend', 'remote', '--url', 'http://a'], { url: 'http://a' }],
+  ])('%j give the backend its own', async (words, expected) => {
+    const program = createProgram();
+    await addBackendOptions(program, words);
+    const command = program.commands.find((each) => each.name() === words[0]);
+    const given = new Promise((resolve) =>
+      command?.action(() => resolve(givenBackendOptions(command.opts()))),
+    );
+    await program.parseAsync(words, { from: 'user' });
+    expect(await given).toEqual(expected);
   });
 
   test('load the module that they name', async () => {
