@@ -44,7 +44,9 @@ export async function listCells(options: ListCellsOptions = {}): Promise<CellInf
   const found = await Promise.all(
     keeps.map(async ({ name, backend }) => {
       try {
-        const cells = await backend.list(placeOf(backend, config, place));
+        const where = placeOf(backend, config, place);
+        if (named === undefined && isNowhere(backend, where)) return [];
+        const cells = await backend.list(where);
         return cells.map((cell) => ({ ...cell, backend: name }));
       } catch (error) {
         // One of others that fails, however it does, keeps nobody from the cells of the rest.
@@ -136,6 +138,11 @@ export async function keepers(
 
 function canKeep(backend: Backend): backend is Required<Backend> {
   return backend.attach !== undefined && backend.list !== undefined;
+}
+
+/** True of a backend that has to be told where its cells are, and is not: there is none that anybody could know of. */
+function isNowhere({ place }: Backend, where: GivenPlace): boolean {
+  return Object.keys(where).length === 0 && !place.safeParse(where).success;
 }
 
 function isUnavailable(error: unknown): error is WorkcellError {

@@ -141,7 +141,10 @@ export function unknownBackend(spec: string): WorkcellError {
 }
 
 const isFunction = z.custom((value) => typeof value === 'function', 'must be a function');
-const isSchema = z.custom((value) => value instanceof Object && 'shape' in value, 'must be an object schema');
+const isSchema = z.custom(
+  (value) => value instanceof Object && 'shape' in value && 'safeParse' in value,
+  'must be an object schema',
+);
 
 const backendSchema = z.looseObject({
   type: z

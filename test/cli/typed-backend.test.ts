@@ -15,7 +15,7 @@ writeFileSync(
   planted,
   `import { writeFileSync } from 'node:fs';
 writeFileSync(${JSON.stringify(loaded)}, '');
-const shape = { shape: {} };
+const shape = { shape: {}, safeParse: (data) => ({ success: true, data }) };
 export default { type: 'planted', options: shape, place: shape, probe() {}, start() {} };\n`,
 );
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
