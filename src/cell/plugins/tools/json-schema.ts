@@ -3,6 +3,7 @@ import { WorkcellError } from '../../../protocol/index.js';
 import { withoutNulls } from './optional.js';
 import { stepsOf } from './schema/canonical.js';
 import { findIssues } from './schema/check.js';
+import { fillDefaults } from './schema/defaults.js';
 import { SchemaDocument } from './schema/document.js';
 import { TooMuchWork, Work } from './schema/work.js';
 import { unknownProperties } from './unknown-properties.js';
@@ -53,9 +54,11 @@ export function compile(schema: JsonSchema, what: string, strict: boolean): (val
       const work = new Work(mostSteps);
       const value = withoutNulls(given, schema, work);
       const unknown = strict ? unknownProperties(value, schema, work) : [];
-      const found = findIssues(document, value, work);
+      const { issues: found, absent } = findIssues(document, value, work);
       const issues = distinct([...unknown.slice(0, mostIssues), ...found], work);
-      return issues.length === 0 ? { value } : { issues };
+      if (issues.length > 0) return { issues };
+      fillDefaults(document, value, absent, work);
+      return { value };
     });
 }
 

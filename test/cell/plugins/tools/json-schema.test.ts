@@ -19,6 +19,11 @@ describe('each keyword takes what it allows and refuses what it does not', () =>
     [{ minimum: 2, exclusiveMaximum: 4 }, 2, 4],
     [{ maximum: 2, exclusiveMinimum: 0 }, 2, 0],
     [{ multipleOf: 0.5 }, 1.5, 1.2],
+    [{ multipleOf: 0.01 }, 19.99, 19.995],
+    [{ multipleOf: 0.1 }, 0.3, 0.35],
+    [{ multipleOf: 1e-7 }, -1.2e-6, 1.25e-7],
+    [{ multipleOf: 0.5 }, 1e308, 0.3],
+    [{ multipleOf: 7 }, 21, 7.000000000000001],
     [{ minLength: 2, maxLength: 2 }, '😀😀', '😀'],
     [{ pattern: '^[a-z]+-\\d{2,4}$' }, 'ab-123', 'ab-12345'],
     [{ minItems: 1, maxItems: 2 }, [1], [1, 2, 3]],
@@ -48,6 +53,21 @@ describe('each keyword takes what it allows and refuses what it does not', () =>
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
     [{ if: { type: 'string' }, then: { minLength: 2 }, else: { minimum: 2 } }, 'ab', 1],
     [{ $defs: { 'a b': { type: 'string' } }, $ref: '#/$defs/a%20b' }, 'x', 1],
+    [
+      { $id: 'https://example.com/a/s.json', $defs: { n: named }, items: { $ref: 's.json#/$defs/n' } },
+      [{}],
+      [{ x: '' }],
+    ],
+    [
+      { $id: 'urn:example:s', $defs: { n: named }, items: { $ref: 'urn:example:s#/$defs/n' } },
+      [{}],
+      [{ x: '' }],
+    ],
+    [
+      { $id: 's', properties: { a: { $ref: 's' } }, required: ['b'] },
+      { b: 1, a: { b: 1 } },
+      { b: 1, a: {} },
+    ],
     [{ $defs: { n: { $anchor: 'n', type: 'number' } }, items: { $ref: '#n' } }, [1], ['a']],
     [
       { properties: { next: { $ref: '#' } }, required: ['v'] },
@@ -70,6 +90,66 @@ describe('each keyword takes what it allows and refuses what it does not', () =>
     const schema = { anyOf: [two, one], properties: { also: { default: null } } };
     expect(check(schema, { kind: 1 })).toEqual({ value: { kind: 1, n: { deep: [1] }, also: null } });
     expect(check(schema, { kind: 2 })).toEqual({ value: { kind: 2, m: 2, also: null } });
+  });
+
+  describe('a value is checked as it was sent, and takes the defaults that fit', () => {
+    const ten = { properties: { limit: { default: 10 } } };
+    const required = (name: string, value: unknown) => ({
+      properties: { [name]: { const: value, default: value } },
+      required: [name],
+    });
+    test.each<[string, JsonSchema, unknown, unknown]>([
+      [
+        'a default that does not fit itself',
+        {
+          properties: { q: { type: 'string' }, after: { type: 'string', default: null }, n: { default: 1 } },
+        },
+        { q: 'x' },
+        { q: 'x', n: 1 },
+      ],
+      [
+        'a default that another choice asks for',
+        {
+          oneOf: [{ ...ten, required: ['offset'] }, { required: ['limit'] }],
+          properties: { n: { default: 1 } },
+        },
+        { offset: 5 },
+        { offset: 5, n: 1 },
+      ],
+      ['a default of what must not be', { not: required('a', 1) }, {}, {}],
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      ['a default of a condition', { if: required('a', 1), then: false }, {}, {}],
+      ['choices with defaults', { oneOf: [required('a', 1), required('a', 2)] }, {}, undefined],
+      ['a list that lacks what it must contain', { contains: required('a', 1) }, [{}], undefined],
+      ['any of, beside no further names', { anyOf: [ten], additionalProperties: false }, {}, {}],
+      ['all of, beside no further names', { allOf: [ten], additionalProperties: false }, {}, {}],
+      ['a name that asks for others', { ...ten, dependentRequired: { limit: ['offset'] } }, {}, {}],
+      ['what is required and has a default', { ...ten, required: ['limit'] }, {}, { limit: 10 }],
+      [
+        'what is required and has none that fits',
+        { properties: { a: { type: 'string', default: 1 } }, required: ['a'] },
+        {},
+        undefined,
+      ],
+      [
+        'defaults within a default',
+        { properties: { a: { default: {}, properties: { b: { default: 2 } } } } },
+        {},
+        { a: { b: 2 } },
+      ],
+      ['a default without end', { properties: { a: { $ref: '#', default: {} } } }, {}, {}],
+      [
+        'the name of a prototype',
+        JSON.parse('{"properties":{"__proto__":{"default":1}}}'),
+        {},
+        JSON.parse('{"__proto__":1}'),
+      ],
+    ])('%s', (_, schema, value, filled) => {
+      const checked = check(schema, value);
+      expect('value' in checked ? checked.value : undefined).toEqual(filled);
+      // The other side gets what this one filled in, and checks it again.
+      if (filled !== undefined) expect(check(schema, filled)).toEqual({ value: filled });
+    });
   });
 
   test('what is wrong is said with its place, in a number that is bounded', () => {
@@ -127,6 +207,11 @@ describe('a check ends after its steps', () => {
     ['where choices double', doubling, deep],
     ['where a schema refers to itself', { $ref: '#' }, 1],
     ['where all of it is the same again', { allOf: [{ $ref: '#' }, { $ref: '#' }] }, {}],
+    [
+      'where a default lacks what has it',
+      { properties: { a: { $ref: '#', default: {} } }, required: ['a'] },
+      {},
+    ],
     ['where each value gets many defaults', { items: { properties: wide } }, thousand],
     ['where a pattern looks ahead from everywhere', { pattern: '(?=.*a.*b.*c)x' }, 'y'.repeat(20_000)],
     ['where the value is deep', {}, levels],

@@ -14,11 +14,26 @@ const deepest = 1000;
 const mostIssues = 100;
 const longestList = 500;
 
-/** What is wrong with a value. Sets the defaults of the schema in it, so it has to be a copy. */
-export function findIssues(document: SchemaDocument, value: unknown, work: Work): Issue[] {
+/** A property that a value lacks and its schema has a default for. */
+export interface Absent {
+  readonly at: Value;
+  readonly name: string;
+  readonly json: string;
+  readonly schema: Schema;
+  /** True when only a choice that fits has it. */
+  readonly chosen: boolean;
+}
+
+/** What is wrong with a value as it was sent, and what it lacks. */
+export function findIssues(
+  document: SchemaDocument,
+  value: unknown,
+  work: Work,
+  schema: Schema = document.root,
+): { issues: Issue[]; absent: Absent[] } {
   const check = new Check(document, work);
-  check.visit(document.root, value, undefined);
-  return check.issues;
+  check.visit(schema, value, undefined);
+  return { issues: check.issues, absent: check.absent };
 }
 
 const references = ['$ref', '$dynamicRef'] as const;
@@ -30,9 +45,13 @@ class Check {
   readonly #document: SchemaDocument;
   readonly #work: Work;
   readonly #path: string[] = [];
-  /** Defaults that were set, to take those back that a choice has set which was not taken. */
-  readonly #defaults: { readonly at: Value; readonly name: string }[] = [];
+  readonly absent: Absent[] = [];
+  /** The same by value and name. */
+  readonly #absentFrom = new Map<Value, Map<string, Absent>>();
   #depth = 0;
+  /** How many choices, and how many schemas that decide by what was sent alone, are around. */
+  #choices = 0;
+  #decisions = 0;
 
   constructor(document: SchemaDocument, work: Work) {
     this.#document = document;
@@ -64,14 +83,14 @@ class Check {
     return fits;
   }
 
-  /** Defaults come first, and then the schemas that may set more of them. */
+  /** Notes what is absent first: other keywords ask for it. */
   #sameValue(
     schema: JsonSchema,
     value: unknown,
     { summary, own }: { readonly summary: Summary; readonly own: Evaluated | undefined },
   ): boolean {
     if (summary.defaults.length > 0 && typeof value === 'object' && value !== null)
-      this.#setDefaults(summary, value as Value);
+      this.#noteAbsent(summary, value as Value);
     const fits = !summary.combines || this.#combined(schema, value, own);
     return this.#generic(schema, value) && fits;
   }
@@ -110,7 +129,9 @@ class Check {
     const before = this.issues.length;
     let fitting = 0;
     for (const choice of choices) {
+      this.#decisions++;
       if (fitting === 0 ? this.#takes(choice, value, own) : this.#tries(choice, value, undefined)) fitting++;
+      this.#decisions--;
       if (fitting > 1) break;
     }
     if (fitting > 0) this.issues.length = before;
@@ -124,34 +145,52 @@ class Check {
     return this.#fail(`must match "${keyword}" schema`);
   }
 
-  /** A choice that does not fit leaves what is wrong with it, and no defaults. */
+  /** A choice that does not fit leaves what is wrong with it, and nothing that is absent. */
   #takes(schema: Schema, value: unknown, own: Evaluated | undefined): boolean {
-    const before = this.#defaults.length;
+    const before = this.absent.length;
+    this.#choices++;
     const fits = this.visit(schema, value, own);
-    if (!fits) this.#takeBack(before);
+    this.#choices--;
+    if (!fits) this.#forget(before);
     return fits;
   }
 
   /** Leaves nothing. */
   #tries(schema: Schema, value: unknown, own: Evaluated | undefined): boolean {
-    const [issues, defaults] = [this.issues.length, this.#defaults.length];
+    const [issues, absent] = [this.issues.length, this.absent.length];
+    this.#decisions++;
     const fits = this.visit(schema, value, own);
+    this.#decisions--;
     this.issues.length = issues;
-    this.#takeBack(defaults);
+    this.#forget(absent);
     return fits;
   }
 
-  #takeBack(length: number): void {
-    for (const { at, name } of this.#defaults.splice(length)) delete at[name];
+  #forget(length: number): void {
+    for (const { at, name } of this.absent.splice(length)) this.#absentFrom.get(at)?.delete(name);
   }
 
-  #setDefaults({ defaults }: Summary, value: Value): void {
-    for (const { name, json } of defaults) {
-      if (Array.isArray(value) || this.#has(value, name)) continue;
+  #noteAbsent({ defaults }: Summary, value: Value): void {
+    if (Array.isArray(value)) return;
+    const noted = this.#absentFrom.get(value) ?? new Map<string, Absent>();
+    this.#absentFrom.set(value, noted);
+    for (const { name, json, schema } of defaults) {
+      if (this.#has(value, name) || noted.has(name)) continue;
       this.#work.spend(5 + (json.length >> 2));
-      setOwn(value, name, JSON.parse(json));
-      this.#defaults.push({ at: value, name });
+      const absent = { at: value, name, json, schema, chosen: this.#choices > 0 };
+      noted.set(name, absent);
+      this.absent.push(absent);
     }
+  }
+
+  /** Where nothing is decided by it, a default that fits does for what was not sent. */
+  #hasDefault(value: Value, name: string): boolean {
+    const absent = this.#decisions > 0 ? undefined : this.#absentFrom.get(value)?.get(name);
+    if (absent === undefined) return false;
+    const check = new Check(this.#document, this.#work);
+    // A default may lack what has a default itself, and so on.
+    check.#depth = this.#depth;
+    return check.visit(absent.schema, JSON.parse(absent.json), undefined);
   }
 
   #generic({ type, nullable, enum: values, const: only }: JsonSchema, value: unknown): boolean {
@@ -307,7 +346,8 @@ class Check {
     const { maxProperties, minProperties } = schema as Record<string, number | undefined>;
     let fits = true;
     const required = (schema.required ?? []) as string[];
-    for (const name of required) if (!this.#has(value, name)) fits = this.#fail('is missing', name);
+    for (const name of required)
+      if (!this.#has(value, name) && !this.#hasDefault(value, name)) fits = this.#fail('is missing', name);
     for (const [name, others] of this.#entries(schema.dependentRequired, schema.dependencies)) {
       if (!Array.isArray(others) || !this.#has(value, name)) continue;
       for (const other of others)
@@ -382,8 +422,4 @@ class Check {
 
 function schemasOf(given: unknown): readonly Schema[] {
   return (given ?? []) as readonly Schema[];
-}
-
-function setOwn(value: Value, name: string, given: unknown): void {
-  Object.defineProperty(value, name, { value: given, enumerable: true, writable: true, configurable: true });
 }

@@ -82,8 +82,8 @@ export class SchemaDocument {
   }
 
   #find(reference: string): unknown {
-    const found = reference.startsWith('#') ? this.#anchors.get(reference.slice(1)) : undefined;
-    const target = found ?? pointedAt(this.root, reference);
+    const anchor = within(this.root, reference)?.slice(1) ?? '';
+    const target = this.#anchors.get(anchor) ?? pointedAt(this.root, reference);
     if (target === undefined) throw new SyntaxError(`the reference "${reference}" leads nowhere in it`);
     return target;
   }
@@ -97,7 +97,7 @@ export interface Summary {
   readonly limitsLists: boolean;
   readonly limitsObjects: boolean;
   /** What the properties of an object are when it lacks them. */
-  readonly defaults: readonly { readonly name: string; readonly json: string }[];
+  readonly defaults: readonly { readonly name: string; readonly json: string; readonly schema: Schema }[];
 }
 
 function summarize(schema: JsonSchema): Summary {
@@ -105,7 +105,9 @@ function summarize(schema: JsonSchema): Summary {
   const defaults = Object.entries((schema.properties as JsonSchema | undefined) ?? {}).flatMap(
     ([name, property]) => {
       const given = isObject(property) ? property.default : undefined;
-      return given === undefined ? [] : [{ name, json: JSON.stringify(given) }];
+      return given === undefined
+        ? []
+        : [{ name, json: JSON.stringify(given), schema: property as JsonSchema }];
     },
   );
   return {
@@ -139,7 +141,7 @@ interface Known {
 
 const known = new WeakMap<object, Map<string, unknown>>();
 
-/** What a reference within a schema names: `#`, or `#/` and the steps to it. Looked up once. */
+/** What a reference within a schema names: `#`, or `#/` and the steps to it, perhaps behind its own `$id`. Looked up once. */
 export function pointedAt(root: unknown, reference: string): unknown {
   if (typeof root !== 'object' || root === null) return undefined;
   const found = known.get(root) ?? new Map<string, unknown>();
@@ -149,14 +151,31 @@ export function pointedAt(root: unknown, reference: string): unknown {
 }
 
 function walk(root: object, reference: string): unknown {
-  if (!/^#(?:\/|$)/.test(reference)) return undefined;
+  const local = within(root, reference);
+  if (local === undefined || !/^#(?:\/|$)/.test(local)) return undefined;
   let place: unknown = root;
-  for (const step of decode(reference).split('/').slice(1)) {
+  for (const step of decode(local).split('/').slice(1)) {
     const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
     const isInside = typeof place === 'object' && place !== null && Object.hasOwn(place, name);
     place = isInside ? (place as JsonSchema)[name] : undefined;
   }
   return place;
+}
+
+/** The part behind `#`, with it, of a reference to this document: by no name, or by the one in its `$id`. */
+function within(root: object, reference: string): string | undefined {
+  const [named = '', local = ''] = reference.split(/(?=#)/);
+  if (reference.startsWith('#')) return reference;
+  const { $id } = root as JsonSchema;
+  if (typeof $id !== 'string') return undefined;
+  try {
+    // An `$id` may itself be relative.
+    const home = new URL($id, 'schema://here/');
+    home.hash = '';
+    return new URL(named, home).href === home.href ? local || '#' : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function decode(reference: string): string {

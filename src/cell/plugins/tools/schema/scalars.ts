@@ -25,9 +25,27 @@ export function numberKeywords(schema: JsonSchema, value: number): Message[] {
   if (minimum !== undefined && !(value >= minimum)) wrong.push(() => `must be >= ${minimum}`);
   if (exclusiveMinimum !== undefined && !(value > exclusiveMinimum))
     wrong.push(() => `must be > ${exclusiveMinimum}`);
-  if (multipleOf !== undefined && !Number.isInteger(value / multipleOf))
+  if (multipleOf !== undefined && !isMultiple(value, multipleOf))
     wrong.push(() => `must be multiple of ${multipleOf}`);
   return wrong;
+}
+
+/** In decimal, as both were written: 19.99 is a multiple of 0.01, and divided as a binary fraction it is not. */
+function isMultiple(value: number, of: number): boolean {
+  if (Number.isSafeInteger(value) && Number.isSafeInteger(of)) return value % of === 0;
+  if (!Number.isFinite(value) || !Number.isFinite(of)) return false;
+  const [digits, exponent] = decimal(value);
+  const [unit, unitExponent] = decimal(of);
+  const least = Math.min(exponent, unitExponent);
+  const scaled = (number: bigint, by: number) => number * 10n ** BigInt(by - least);
+  return scaled(digits, exponent) % scaled(unit, unitExponent) === 0n;
+}
+
+/** All digits of a number, and the power of ten that they are to be multiplied by. */
+function decimal(number: number): [digits: bigint, exponent: number] {
+  const [mantissa = '', exponent = '0'] = String(number).split('e');
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  return [BigInt(whole + fraction), Number(exponent) - fraction.length];
 }
 
 export function textKeywords(schema: JsonSchema, value: string): Message[] {

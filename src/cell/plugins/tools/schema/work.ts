@@ -4,14 +4,22 @@
  */
 export class Work {
   #left: number;
+  #given: number;
 
   constructor(steps: number) {
     this.#left = steps;
+    this.#given = steps;
   }
 
   /** For a value that is large because its sender made it so. */
   allow(steps: number): void {
     this.#left += steps;
+    this.#given += steps;
+  }
+
+  /** As much as this had, for another look at the same value. */
+  again(): Work {
+    return new Work(this.#given);
   }
 
   /** Throws `TooMuchWork` when the steps are used up. */
