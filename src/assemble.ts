@@ -99,7 +99,7 @@ export async function readPlugins({ plugins }: CommonOptions, config: LoadedConf
 
 /** The trusted side, as code and settings describe it together. */
 export async function readTrusted(
-  { policy, guards, secrets, audit }: CommonOptions,
+  { policy, guards, secrets, audit, signal }: CommonOptions,
   config: LoadedConfig,
 ): Promise<Pick<CommonOptions, 'policy' | 'guards' | 'secrets' | 'audit'>> {
   const given = { policy, guards, secrets, audit };
@@ -124,12 +124,13 @@ export async function readTrusted(
     checkCommand(config, { key: 'secrets', place: `secrets.${name}`, command: named[name]?.command });
   const entries = names.map(async (name) => {
     const { reach, commands, hosts, ...reference } = named[name] ?? {};
-    return [name, { value: await readSecret(`secrets.${name}`, reference), reach, commands, hosts }] as const;
+    const value = await readSecret(`secrets.${name}`, reference, { signal });
+    return [name, { value, reach, commands, hosts }] as const;
   });
   return withSettings(given, {
     security: withPolicyFile(config),
     secrets: Object.fromEntries(await Promise.all(entries)),
-    llmKey: key === undefined ? undefined : await readSecret('security.llm.api_key', key),
+    llmKey: key === undefined ? undefined : await readSecret('security.llm.api_key', key, { signal }),
     loadGuard: async (name) => (await import('./runtime/security/load-guard.js')).loadGuard(name, from),
   });
 }

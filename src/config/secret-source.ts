@@ -1,20 +1,33 @@
 /** Reads a secret from where the configuration says that it is. What is not there stops the start. */
-import { execFile } from 'node:child_process';
 import { basename } from 'node:path';
 import { findHostProgram } from '../base/find-program.js';
 import { hideVariable } from '../base/hidden-variables.js';
 import { reachTrusted, readTrusted } from '../base/trusted-path.js';
 import type { SecretReference } from '../protocol/config-security.js';
 import { WorkcellError } from '../protocol/errors.js';
+import { printedBy } from './secret-command.js';
 
 const longestSecret = 65_536;
 const commandMs = 30_000;
 
+interface Patience {
+  readonly signal?: AbortSignal | undefined;
+  /** How long a command may take. */
+  readonly limitMs?: number | undefined;
+}
+
 /** `key` says whose it is, such as `secrets.GITHUB_TOKEN`. Messages carry neither the secret nor what a command printed. */
-export async function readSecret(key: string, reference: SecretReference): Promise<string> {
+export async function readSecret(
+  key: string,
+  reference: SecretReference,
+  patience: Patience = {},
+): Promise<string> {
   const { env, file, command, value } = reference;
   const found =
-    value ?? fromVariable(key, env) ?? fromFile(key, file) ?? (await fromCommand(key, command ?? []));
+    value ??
+    fromVariable(key, env) ??
+    fromFile(key, file) ??
+    (await fromCommand(key, command ?? [], patience));
   if (found !== '') return found;
   throw missing(key, 'is empty. Set it, or leave the secret out.');
 }
@@ -40,18 +53,17 @@ function fromFile(key: string, path: string | undefined): string | undefined {
   }
 }
 
-async function fromCommand(key: string, [name = '', ...args]: readonly string[]): Promise<string> {
+async function fromCommand(
+  key: string,
+  [name = '', ...args]: readonly string[],
+  { signal, limitMs = commandMs }: Patience,
+): Promise<string> {
   const program = programOf(key, name);
-  return new Promise((resolve, reject) => {
-    const limits = { cwd: '/', timeout: commandMs, maxBuffer: longestSecret, windowsHide: true };
-    const child = execFile(program, args, limits, (error, printed) => {
-      if (error === null) return resolve(withoutNewline(printed));
-      const { code, killed } = error;
-      const how = killed ? `did not end within ${commandMs / 1000} seconds` : `failed (${code ?? 'no code'})`;
-      reject(missing(key, `comes from the command ${name}, which ${how}. Run it by hand to see why.`));
-    });
-    child.stdin?.end();
-  });
+  const printed = await printedBy(program, args, { limitMs, maxBytes: longestSecret, signal });
+  if (printed === 'cancelled')
+    throw new WorkcellError('cancelled', `The start was cancelled while the command of ${key} ran.`);
+  if ('text' in printed) return withoutNewline(printed.text);
+  throw missing(key, `comes from the command ${name}, which ${printed.failed}. Run it by hand to see why.`);
 }
 
 /** Where a program is that nobody else can exchange for another. */

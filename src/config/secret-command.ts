@@ -1,0 +1,73 @@
+/** What a command of the owner prints, and an end to it that it cannot put off. */
+import { spawn } from 'node:child_process';
+
+const graceMs = 1000;
+
+export interface CommandLimits {
+  readonly limitMs: number;
+  readonly maxBytes: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export type Printed = { readonly text: string } | { readonly failed: string } | 'cancelled';
+
+/** It has a process group of its own, which ends with it when it takes too long or nobody wants it any more. */
+export function printedBy(
+  program: string,
+  args: readonly string[],
+  { limitMs, maxBytes, signal }: CommandLimits,
+): Promise<Printed> {
+  if (signal?.aborted) return Promise.resolve('cancelled');
+  return new Promise((resolve) => {
+    const child = spawn(program, args, {
+      cwd: '/',
+      detached: true,
+      stdio: ['ignore', 'pipe', 'ignore'],
+      windowsHide: true,
+    });
+    const pieces: Buffer[] = [];
+    let length = 0;
+    let stopped: Printed | undefined;
+    let grace: NodeJS.Timeout | undefined;
+    const stop = (why: Printed) => {
+      if (stopped !== undefined) return;
+      stopped = why;
+      signalGroup(child.pid, 'SIGTERM');
+      grace = setTimeout(() => {
+        signalGroup(child.pid, 'SIGKILL');
+        // Something that left the group may hold it open.
+        child.stdout.destroy();
+      }, graceMs);
+    };
+    const onAbort = () => stop('cancelled');
+    const limit = setTimeout(() => stop({ failed: `did not end within ${limitMs / 1000} seconds` }), limitMs);
+    const settle = (printed: Printed) => {
+      clearTimeout(limit);
+      clearTimeout(grace);
+      signal?.removeEventListener('abort', onAbort);
+      // What it left in its group was to end with it.
+      if (stopped !== undefined) signalGroup(child.pid, 'SIGKILL');
+      resolve(stopped ?? printed);
+    };
+    signal?.addEventListener('abort', onAbort, { once: true });
+    child.stdout.on('data', (piece: Buffer) => {
+      length += piece.length;
+      if (length > maxBytes) stop({ failed: `printed more than ${maxBytes} bytes` });
+      else pieces.push(piece);
+    });
+    child.once('error', ({ message }) => settle({ failed: `failed (${message})` }));
+    child.once('close', (code, by) =>
+      settle(
+        code === 0 ? { text: Buffer.concat(pieces).toString('utf8') } : { failed: `failed (${code ?? by})` },
+      ),
+    );
+  });
+}
+
+function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal);
+  } catch {
+    // Everything in it has ended.
+  }
+}
