@@ -1,7 +1,8 @@
 /** Hides what must not reach a screen or a log: secrets, and the values of environment variables. */
 import { isTable } from './plain-table.js';
 
-const secretName = /(^|[_-])(keys?|tokens?|secrets?|passwords?|passwd|credentials?)$/i;
+const secretName =
+  /(^|[_-])(keys?|credentials?|pat|pwd|auth|dsn)$|(^|[_-]|api|access|private)keys?$|(tokens?|secrets?)$|(^|[_-]|pg|db)pass(wd|words?|phrase)?$|passw(or)?d$/i;
 const variablesName = /(^|_)(env|env_vars|environment|headers)$/i;
 /** What a reference to a secret may show: where it comes from and whom it is for. */
 const referenceNames = ['env', 'file', 'command', 'reach', 'commands', 'hosts'];

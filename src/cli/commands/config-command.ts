@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { WorkcellError } from '../../protocol/errors.js';
 import { withConfigOption } from '../cell-options.js';
 import { plainText } from '../sanitize.js';
 import { dim, formatTable } from '../text-table.js';
@@ -6,7 +7,7 @@ import { dim, formatTable } from '../text-table.js';
 const notes = `
 "import" reads the configuration file of OpenHands and prints the settings that
 say the same. Standard error says of each key that has none why. Secrets are not
-copied: the settings refer to variables that you set.
+copied, nor is what may be one: the settings refer to variables that you set.
 
 Examples:
   $ workcell config                          what is in force, and why
@@ -42,14 +43,25 @@ async function importConfig(file: string, { output }: { output?: string }): Prom
   const { defaultPlugins } = await import('../../cell/plugins/builtin.js');
   const { parseConfigFile } = await import('../../config/file.js');
   const { importOpenHands } = await import('../../config/import/openhands.js');
-  const text = readFileSync(file, 'utf8');
+  const text = attempt(`"${file}" cannot be read`, () => readFileSync(file, 'utf8'));
   const content = parseConfigFile({ path: file, text, isPrivate: false });
   const imported = await importOpenHands(content, { backends: backendNames, plugins: defaultPlugins });
   const written = `${stringify(imported.settings).trim()}\n`;
   if (output === undefined) process.stdout.write(written);
-  else writeFileSync(output, written, { flag: 'wx', mode: 0o600 });
+  else
+    attempt(`"${output}" cannot be written. Name a new file in a directory of yours`, () =>
+      writeFileSync(output, written, { flag: 'wx', mode: 0o600 }),
+    );
   for (const { key, reason } of imported.notes)
     process.stderr.write(`workcell: ${plainText(`${key}: ${reason}`)}\n`);
+}
+
+function attempt<Result>(problem: string, step: () => Result): Result {
+  try {
+    return step();
+  } catch (cause) {
+    throw new WorkcellError('invalid-config', `${problem}: ${(cause as Error).message}.`, { cause });
+  }
 }
 
 async function printConfig(options: { config?: string | false; json?: true }): Promise<void> {

@@ -1,6 +1,6 @@
 /** The settings that an import has found so far, and what it could not take over. */
 import { isTable, type Table } from '../plain-table.js';
-import { isSecretName } from '../redact.js';
+import { mayBeSecret } from './secret-values.js';
 
 /** Takes a value over. What it returns says why that was not possible, or not as it stood. */
 export type Mapping = (value: unknown, output: Output) => string | undefined;
@@ -59,12 +59,12 @@ export class Output {
     this.set('secrets', isAsked ? { env: name } : { env: name, reach: 'env' }, name);
     this.note(
       key,
-      `it is a secret, which is not copied: set the variable ${name} to it, or change [secrets.${name}]`,
+      `it may be a secret, which is not copied: set the variable ${name} to it, or change [secrets.${name}]`,
     );
     return `\${${name}}`;
   }
 
-  /** Variables that commands get, with those that are called like secrets referred to. */
+  /** Variables that commands get, with those that may be secrets referred to. */
   variables(given: Table, key: string): Record<string, string> {
     return this.#variables(given, (name) => this.refer(name, `${key}.${name}`));
   }
@@ -79,7 +79,7 @@ export class Output {
       else this.set('secrets', { env: name }, name);
       this.note(
         `${key}.${name}`,
-        `it is a secret, which is not copied, and the imported file chose the program that asks for it: set the variable ${name} to it, and add reach = "env" to [secrets.${name}] if the program may have it`,
+        `it may be a secret, which is not copied, and the imported file chose the program that asks for it: set the variable ${name} to it, and add reach = "env" to [secrets.${name}] if the program may have it`,
       );
       return `\${${name}}`;
     });
@@ -88,7 +88,7 @@ export class Output {
   #variables(given: Table, refer: (name: string) => string): Record<string, string> {
     const entries = Object.entries(given).map(([name, value]) => {
       const text = String(value);
-      return [name, isSecretName(name) && text !== '' ? refer(name) : text];
+      return [name, mayBeSecret(name, text) ? refer(name) : text];
     });
     return Object.fromEntries(entries);
   }

@@ -1,4 +1,5 @@
 /** What OpenHands passes to its Docker runtime as text or as arguments of a Python library. */
+import { resolve } from 'node:path';
 import { isTable } from '../plain-table.js';
 import type { Output } from './import-output.js';
 
@@ -7,15 +8,22 @@ export function importVolumes(value: unknown, output: Output): string | undefine
   if (typeof value !== 'string' || value === '') return undefined;
   const volumes: string[] = [];
   for (const mount of value.split(',').map((text) => text.trim())) {
-    const [from = '', to = '', mode = 'rw', ...rest] = mount.split(':');
+    const [place = '', to = '', mode = 'rw', ...rest] = mount.split(':');
     if (to === '' || rest.length > 0) return `${JSON.stringify(mount)} is not from:to or from:to:mode`;
-    if (to === '/workspace' && mode === 'rw') output.set('workspace', from);
+    // A word is the name of a volume.
+    const from = place.includes('/') || place.startsWith('.') ? fromHere(place) : place;
+    if (to === '/workspace' && mode === 'rw') output.set('workspace', fromHere(place));
     else volumes.push(mode === 'rw' ? `${from}:${to}` : `${from}:${to}:${mode}`);
   }
   if (volumes.length === 0) return undefined;
   if (output.backend !== 'docker') return 'mounts besides the workspace hold for runtime = "docker" only';
   output.set('backends.docker.volumes', volumes);
   return undefined;
+}
+
+/** The result may be written anywhere, and its paths would start there. */
+export function fromHere(path: string): string {
+  return path.startsWith('~') ? path : resolve(path);
 }
 
 const units: Readonly<Record<string, number>> = { b: 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };

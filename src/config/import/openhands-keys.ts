@@ -1,7 +1,7 @@
 /** Every key of OpenHands' file that is about where its agents work, and the setting it becomes. */
 import { isTable } from '../plain-table.js';
 import type { Mapping, Output } from './import-output.js';
-import { importKwargs, importVolumes } from './openhands-docker.js';
+import { fromHere, importKwargs, importVolumes } from './openhands-docker.js';
 
 type Keys = Readonly<Record<string, Mapping>>;
 
@@ -22,6 +22,11 @@ const to =
     if (!isUnset(value)) output.set(key, value);
     return undefined;
   };
+
+const toPath =
+  (key: string): Mapping =>
+  (value, output) =>
+    to(key)(typeof value === 'string' && value !== '' ? fromHere(value) : value, output);
 
 const never =
   (reason: string): Mapping =>
@@ -73,8 +78,8 @@ export const coreKeys: Keys = {
     if (value === 'remote') return `${noService}. Without a backend the safest one here is used`;
     return `there is no backend ${JSON.stringify(value)} here. Without one the safest that can start is used`;
   },
-  workspace_base: to('workspace'),
-  workspace_mount_path: to('workspace'),
+  workspace_base: toPath('workspace'),
+  workspace_mount_path: toPath('workspace'),
   workspace_mount_path_in_sandbox: only('/workspace', 'the workspace is at /workspace in every container'),
   workspace_mount_rewrite: never('paths are given as this machine has them'),
   run_as_openhands: only(
@@ -96,7 +101,7 @@ export const coreKeys: Keys = {
   },
   file_store_path: (value, output) => {
     if (!isUnset(value) && !String(value).startsWith('~') && !output.has('events.store'))
-      output.set('events.store', `sqlite:${String(value).replace(/\/+$/, '')}/workcell.db`);
+      output.set('events.store', `sqlite:${fromHere(`${String(value)}/workcell.db`)}`);
     return String(value).startsWith('~')
       ? 'a path begins with no ~ here; without it events are kept in a file of this user'
       : undefined;

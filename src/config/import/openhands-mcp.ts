@@ -1,6 +1,7 @@
 /** MCP servers as OpenHands lists them: by transport, as addresses or tables. */
 import { isTable, type Table } from '../plain-table.js';
 import type { Output } from './import-output.js';
+import { addressWithout, wordsWithout } from './secret-values.js';
 
 export function importMcp(table: Table, output: Output): void {
   for (const [key, value] of Object.entries(table)) {
@@ -22,9 +23,17 @@ export function importMcp(table: Table, output: Output): void {
 
 function importProgram(server: Table, at: string, index: number, output: Output): void {
   const { name, command, args = [], env = {}, ...rest } = server;
+  const given = typeof args === 'string' ? args.split(/\s+/).filter(Boolean) : [args].flat().map(String);
+  const words = wordsWithout(given);
+  for (const [place, word] of words.entries())
+    if (word !== given[place])
+      output.note(
+        `${at}.args.${place}`,
+        'it may hold a secret, which is not copied: write it where it is missing',
+      );
   const program = {
     command: String(command),
-    args: typeof args === 'string' ? args.split(/\s+/).filter(Boolean) : args,
+    args: words,
     ...(isTable(env) && Object.keys(env).length > 0 && { env: output.variablesOfProgram(env, `${at}.env`) }),
   };
   output.set('mcp.servers', program, nameOf(name, `stdio-${index}`));
@@ -41,9 +50,15 @@ function importAddress(
   const name = nameOf(undefined, `${type}-${index}`);
   const secret = `MCP_${name.toUpperCase().replace(/\W/g, '_')}_API_KEY`;
   const hasKey = typeof key === 'string' && key !== '';
+  const shown = addressWithout(String(url));
+  if (shown !== String(url))
+    output.note(
+      `${at}.url`,
+      `it may hold a secret, which is not copied: complete the url of [mcp.servers.${name}]`,
+    );
   const address = {
     type,
-    url: String(url),
+    url: shown,
     ...(hasKey && { headers: { authorization: `Bearer ${output.refer(secret, `${at}.api_key`)}` } }),
   };
   output.set('mcp.servers', address, name);

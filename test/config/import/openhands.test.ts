@@ -1,7 +1,7 @@
 /** A configuration of OpenHands with every key that it has, and what becomes of each. */
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'smol-toml';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -148,6 +148,94 @@ test('no secret is copied, neither into settings nor into notes', () => {
   expect(JSON.stringify(imported)).not.toContain('hunter2');
 });
 
+test('what may be a secret is not copied, wherever it stands, and what is none is', async () => {
+  const args = [
+    ...[
+      '-y',
+      '@example/server-files@1.2.3',
+      '--root',
+      '/workspace',
+      '--level=debug',
+      '--url',
+      'https://a.example/mcp',
+    ],
+    ...['--token', 'hunter2', '--api-key=hunter2', 'GITHUB_PAT=hunter2', 'Authorization: Bearer hunter2'],
+    ...['ghp_hunter2hunter2hunter2', 'postgres://u:hunter2@h/db', '--db=postgres://u:hunter2@h/db'],
+    'https://a.example/mcp?key=hunter2',
+  ];
+  const env = {
+    ...{ GITHUB_PAT: 'hunter2', OPENAI_APIKEY: 'hunter2', PGPASS: 'hunter2', PGPASSWORD: 'hunter2' },
+    ...{
+      DATABASE_URL: 'postgres://u:hunter2@h/db',
+      WEBHOOK: 'https://h.example/?t=hunter2',
+      PHRASE: 'the hunter2',
+    },
+    ...{ ENDPOINT: 'https://hunter2@h.example/', OPAQUE: 'hunter2hunter2' },
+  };
+  const plain = {
+    CI: 'true',
+    RETRIES: '3',
+    LANG: 'en_US.UTF-8',
+    HOMEPAGE: 'https://a.example/b',
+    DATA: '/srv/data',
+  };
+  const { settings, notes } = await importOpenHands(
+    {
+      mcp: {
+        stdio_servers: [{ name: 'one', command: 'npx', args, env: { ...env, ...plain } }],
+        sse_servers: ['https://u:hunter2@a.example/sse', 'https://a.example/v1/sse'],
+        shttp_servers: [
+          { url: 'https://a.example/mcp?api_key=hunter2' },
+          { url: 'https://a.example/s/hunter2hunter2x/mcp' },
+        ],
+      },
+      sandbox: { runtime_startup_env_vars: { ...env, ...plain } },
+    },
+    here,
+  );
+  expect(JSON.stringify({ settings, notes })).not.toContain('hunter2');
+  const referred = Object.fromEntries(Object.keys(env).map((name) => [name, `\${${name}}`]));
+  expect(settings.sandbox).toEqual({ runtime_startup_env_vars: plain });
+  expect(Object.keys(settings.secrets as object).sort()).toEqual(Object.keys(env).sort());
+  expect(settings.mcp).toMatchObject({
+    servers: {
+      one: { env: { ...referred, ...plain } },
+      'sse-0': { url: 'https://a.example/sse' },
+      'sse-1': { url: 'https://a.example/v1/sse' },
+      'http-0': { url: 'https://a.example/mcp' },
+      'http-1': { url: 'https://a.example/' },
+    },
+  });
+  const words = (settings.mcp as { servers: { one: { args: string[] } } }).servers.one.args;
+  expect(words.slice(0, 8)).toEqual(args.slice(0, 8));
+  expect(words).toHaveLength(args.length);
+  const told = notes.map(({ key }) => key);
+  for (const key of [
+    'stdio_servers.0.args.8',
+    'sse_servers.0.url',
+    'shttp_servers.0.url',
+    'shttp_servers.1.url',
+  ])
+    expect(told).toContain(`mcp.${key}`);
+});
+
+test('paths start where the user stands', async () => {
+  const { settings } = await importOpenHands(
+    {
+      core: { file_store_path: 'store/' },
+      sandbox: { volumes: './data:/workspace,../more:/more,cache:/cache' },
+    },
+    here,
+  );
+  expect(settings).toMatchObject({
+    workspace: resolve('data'),
+    events: { store: `sqlite:${resolve('store')}/workcell.db` },
+    backends: { docker: { volumes: [`${resolve('../more')}:/more`, 'cache:/cache'] } },
+  });
+  const based = await importOpenHands({ core: { workspace_base: './work' } }, here);
+  expect(based.settings.workspace).toBe(resolve('work'));
+});
+
 test('names of the file reach no prototype', async () => {
   const variables = parse(
     '[sandbox.runtime_startup_env_vars]\n"__proto__.api_key" = "x"\n"constructor.prototype.token" = "x"\n[toString]\na = 1\n',
@@ -211,6 +299,8 @@ test('the command writes a file that is accepted, and says the rest on standard 
     expect(stderr).toContain('workcell: sandbox.close_delay: nothing closes an idle cell by itself\n');
     expect(`${stderr}${readFileSync(output, 'utf8')}`).not.toContain('hunter2');
     expect(statSync(output).mode & 0o777).toBe(0o600);
+    const again = await workcell(['config', 'import', file, '--output', output]);
+    expect(again).toMatchObject({ exitCode: 78, stderr: expect.stringContaining('Name a new file') });
     const { values, backendOptions } = await loadConfig({ cwd: directory, env: {}, file: output });
     expect(values).toMatchObject({ backend: 'docker', security: { guards: ['rules'] } });
     expect(backendOptions.docker).toMatchObject({ image: 'ghcr.io/example/runtime:1', keepAlive: true });
