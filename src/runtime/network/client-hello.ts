@@ -8,6 +8,9 @@ export interface ClientHello {
 /** More than any client sends, post-quantum keys included. */
 export const longestHello = 32_768;
 
+/** Clients spread a hello over two or three; each takes time here that the cell would choose. */
+const mostRecords = 16;
+
 const handshake = 22;
 const clientHello = 1;
 
@@ -41,7 +44,7 @@ function handshakeBytes(bytes: Buffer): { data: Buffer; whole: boolean } | 'more
     if (bytes[at] !== handshake || (bytes.length > at + 1 && bytes[at + 1] !== 3)) return undefined;
     if (bytes.length < at + 5) break;
     const length = bytes.readUInt16BE(at + 3);
-    if (length === 0 || length > 16_640) return undefined;
+    if (length === 0 || length > 16_640 || parts.length === mostRecords) return undefined;
     parts.push(bytes.subarray(at + 5, at + 5 + length));
     at += 5 + length;
     const data = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);

@@ -1,6 +1,9 @@
 /** Looks at the beginning of a stream without taking it away from whoever reads it next. */
 import type { Duplex } from 'node:stream';
 
+/** A program that sends its bytes one by one has so many looked at each time. */
+const mostLooks = 1024;
+
 /**
  * Waits until `isEnough` says so, the stream ends or the time is over; gives what has come. The stream is paused
  * afterwards, with these bytes in front.
@@ -12,6 +15,7 @@ export function firstBytes(
 ): Promise<Buffer> {
   return new Promise((resolve) => {
     let bytes: Buffer = Buffer.alloc(0);
+    let looks = 0;
     const timer = setTimeout(done, ms).unref();
     function done() {
       clearTimeout(timer);
@@ -25,7 +29,7 @@ export function firstBytes(
       const chunk = stream.read() as Buffer | null;
       if (chunk === null) return;
       bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk]);
-      if (isEnough(bytes)) done();
+      if (++looks === mostLooks || isEnough(bytes)) done();
     }
     stream.on('readable', look);
     stream.once('end', done);
