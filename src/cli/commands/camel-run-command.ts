@@ -1,13 +1,13 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { Command } from 'commander';
 import { findProgram } from '../../base/find-program.js';
-import { temporaryDirectory } from '../../base/own-directory.js';
 import { discardTree } from '../../base/remove-tree.js';
 import { quote } from '../../base/shell-quote.js';
+import { makeScratch } from '../../cell/launchers/scratch.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { withServerOptions } from '../server-options.js';
 
@@ -37,7 +37,8 @@ export function camelRunCommand(): Command {
 async function run(words: string[]): Promise<void> {
   const own = process.argv.slice(process.argv.indexOf('camel-run') + 1);
   const given = own.slice(0, own.length - words.length).filter((word) => word !== '--');
-  const folder = mkdtempSync(join(temporaryDirectory().path, 'camel-'));
+  // The next start removes it if this one is killed.
+  const folder = makeScratch('camel');
   try {
     process.exitCode = await runWith(words, environment(folder, given));
   } finally {
@@ -80,7 +81,14 @@ function realPython(): string {
       'There is no python3 on the search path. Install it, with camel-ai.',
     );
   }
-  return execFileSync(found, ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim();
+  try {
+    return execFileSync(found, ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim();
+  } catch (cause) {
+    throw new WorkcellError('invalid-config', `The python3 at ${found} does not run.`, {
+      details: { python: found },
+      cause,
+    });
+  }
 }
 
 function ownNetrc(): string {

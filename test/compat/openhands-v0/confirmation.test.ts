@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRuntime } from '../../../src/index.js';
+import { rules } from '../../../src/runtime/security/analyzers/rules.js';
 import { serve, type TestServer } from './server.js';
 
 const judged: { action: string; command: unknown; risks: unknown[] }[] = [];
@@ -59,4 +60,24 @@ test('the risk that a client states is heard by the policy, and one that is none
   const path = server.path('never');
   await server.act('write', { path, content: 'x', security_risk: 2 });
   expect(existsSync(path)).toBe(false);
+});
+
+test('a policy that refuses what it cannot tell the risk of leaves a server that works', async () => {
+  const runtime = await createRuntime({
+    backend: 'cli',
+    files: 'machine',
+    config: false,
+    events: { store: 'memory' },
+    guards: [rules({})],
+    policy: { onRisk: { low: 'allow', medium: 'deny', high: 'deny', unknown: 'deny' } },
+  });
+  await using strict = serve(runtime, runtime.workspace);
+  expect(await strict.run('echo hi')).toMatchObject({
+    content: 'hi',
+    extras: { metadata: { exit_code: 0 } },
+  });
+  expect(await strict.run('echo there', { is_static: true })).toMatchObject({ content: 'there' });
+  expect(await strict.run('exit')).toMatchObject({ observation: 'run' });
+  expect(await strict.run('echo again')).toMatchObject({ content: 'again' });
+  expect(await strict.run('eval "$(cat x)"')).toMatchObject({ observation: 'error' });
 });

@@ -189,6 +189,7 @@ describe('what the cell tells of Python', () => {
     ['kits.Absent', 'cannot import name'],
     ['absent_module.Kit', "No module named 'absent_module'"],
     [`${kits}#Absent`, 'there is no Absent in the module. It has: Counter'],
+    [`${kits}#odd`, "'not a name' cannot be the name of a tool"],
     [`${kits}#nothing`, 'has no tools'],
     [`${kits}#nothing{"a":1}`, 'takes no arguments'],
     [`${kits}#Counter{"begin":1}`, "unexpected keyword argument 'begin'"],

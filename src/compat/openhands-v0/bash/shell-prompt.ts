@@ -1,5 +1,6 @@
 /** What the prompt of the shell would tell: who and where it is, its Python, its background jobs. */
 import type { Executor } from '../../../protocol/index.js';
+import { hasCode } from '../files/path-kind.js';
 import type { CommandMetadata } from '../observations.js';
 import { perform } from '../perform-action.js';
 
@@ -73,5 +74,11 @@ const startupLimitMs = 10_000;
  */
 export async function readStartupFile(executor: Executor, session: string): Promise<void> {
   const command = String.raw`\eval "$(grep -E '^export [A-Za-z_][A-Za-z0-9_]*=' ~/.bashrc 2>/dev/null)" 2>/dev/null; :`;
-  await perform(executor, { action: 'run', command, session, timeoutMs: startupLimitMs });
+  try {
+    await perform(executor, { action: 'run', command, session, timeoutMs: startupLimitMs });
+  } catch (error) {
+    // A policy that does not let a file say what runs still has a shell.
+    if (!hasCode(error, 'denied', 'confirmation-timeout')) throw error;
+    await perform(executor, { action: 'run', command: ':', session });
+  }
 }

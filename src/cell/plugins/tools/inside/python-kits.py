@@ -18,7 +18,9 @@ class Tool:
         schema = self.schema or described_by_source(self.function) or described_by_signature(self.function)
         if schema.get('problem'):
             raise NoTools('%s %s' % (self.name, schema['problem']))
-        return {'name': self.name, 'description': schema['description'], 'parameters': schema['parameters']}
+        if not re.fullmatch(r'[A-Za-z0-9_-]{1,64}', self.name):
+            raise NoTools('%r cannot be the name of a tool: it takes 1 to 64 letters, digits, "_" and "-"' % self.name)
+        return {'name': self.name, 'description': schema['description'][:65536], 'parameters': schema['parameters']}
 
 
 def kit_tools(module, name, given):
@@ -34,6 +36,8 @@ def find_tools(module, name, given):
     tools = {tool.name: tool for tool in reversed(list(each_tool(found)))}
     if not tools:
         raise NoTools('%s has no tools' % (name or 'the module'))
+    if len(tools) > 256:
+        raise NoTools('%s has %d tools, and a module may have 256' % (name or 'the module', len(tools)))
     return {tool.name: tool for tool in reversed(tools.values())}
 
 
