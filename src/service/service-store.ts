@@ -1,9 +1,12 @@
 /** What the service must not forget: its cells, its keys, and the requests that it has answered. In one SQLite file. */
+import { mkdirSync } from 'node:fs';
 import type {
   DatabaseSyncInstance as DatabaseSync,
   StatementSyncInstance as StatementSync,
 } from '@photostructure/sqlite';
 import type { CellRef } from '../backends/backend.js';
+import { type Lease, tryLease } from '../backends/lease.js';
+import { WorkcellError } from '../protocol/index.js';
 import type { KeyRole, ServiceCell } from '../protocol/service-wire.js';
 import { openDatabase, unavailable } from '../runtime/events/sqlite/sqlite-database.js';
 
@@ -59,20 +62,40 @@ const migrations = [
   `,
 ];
 
+const kind = { what: 'store of the service', setting: 'service.store', migrations };
+
+/** Opens it for this process alone: two services would each end what the other has just made. */
 export async function openServiceStore(file: string): Promise<ServiceStore> {
-  const kind = { what: 'store of the service', setting: 'service.store', migrations };
-  // What was acknowledged survives a loss of power, too.
-  return new ServiceStore(file, await openDatabase(file, 'machine', kind));
+  const directory = `${file}.lease`;
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const lease = await tryLease(directory);
+  if (!('release' in lease)) {
+    lease.leave();
+    throw new WorkcellError(
+      'store-unavailable',
+      `Process ${lease.heldBy} serves from ${file} already. Use that service, or give this one a file of its own with service.store.`,
+      { details: { store: `sqlite:${file}`, heldBy: lease.heldBy } },
+    );
+  }
+  try {
+    // What was acknowledged survives a loss of power, too.
+    return new ServiceStore(file, await openDatabase(file, 'machine', kind), lease);
+  } catch (error) {
+    lease.release();
+    throw error;
+  }
 }
 
 export class ServiceStore {
   readonly #file: string;
   readonly #database: DatabaseSync;
+  readonly #lease: Lease;
   readonly #statements = new Map<string, StatementSync>();
 
-  constructor(file: string, database: DatabaseSync) {
+  constructor(file: string, database: DatabaseSync, lease: Lease) {
     this.#file = file;
     this.#database = database;
+    this.#lease = lease;
   }
 
   putCell(record: CellRecord): void {
@@ -136,7 +159,10 @@ export class ServiceStore {
   close(): void {
     if (!this.#database.isOpen) return;
     this.#statements.clear();
+    // The driver releases the file when its statements are collected; this puts everything into the file now.
+    this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     this.#database.close();
+    this.#lease.release();
   }
 
   #records(sql: string): CellRecord[] {
@@ -152,7 +178,7 @@ export class ServiceStore {
         return statement;
       });
     } catch (error) {
-      throw unavailable(this.#file, error, { what: 'store of the service', setting: 'service.store' });
+      throw unavailable(this.#file, error, kind);
     }
   }
 }

@@ -274,6 +274,14 @@ describe('tenants', () => {
   });
 });
 
+test('a second service on the same store is refused', async () => {
+  await expect(startService({ listen, operatorKey, config })).rejects.toMatchObject({
+    code: 'store-unavailable',
+    message: expect.stringContaining('serves from'),
+  });
+  expect((await operator.list()).cells).toEqual([]);
+});
+
 test('what is not for this server is refused', async () => {
   const answer = await fetch(`${url}/v1/cells`, { headers: { origin: 'http://evil.example' } });
   expect(answer.status).toBe(403);
