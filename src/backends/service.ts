@@ -1,4 +1,5 @@
 /** Cells of a service (`workcell serve`), which keeps, judges and records them. */
+import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { readToken } from '../base/http/token.js';
 import { actionsWith } from '../cell/plugins/plugin-host.js';
@@ -49,12 +50,14 @@ export default defineBackend({
     const { id, signal } = context;
     const client = clientOf(where);
     // The name is how this runtime finds its cell again, whatever id the service gives it.
-    const asked = { name: id, template, labels, env, ttlMs, idleMs };
-    const cell = await client.create(asked, { idempotencyKey: id, signal });
+    const ends = keepAlive || idleMs !== undefined ? { idleMs } : endsWithUs;
+    const asked = { name: id, template, labels, env, ttlMs, ...ends };
     try {
-      return await workIn(cell, { where, client, context, keepAlive });
+      const cell = await client.create(asked, { idempotencyKey: id, signal });
+      return await workIn(cell, { where, client, context, keepAlive, held: ends === endsWithUs });
     } catch (error) {
-      await client.remove(cell.id).catch(() => {});
+      // Also where no answer came: the service may have made it.
+      await client.remove(id).catch(() => {});
       throw error;
     }
   },
@@ -62,7 +65,7 @@ export default defineBackend({
   async attach(id, where, context) {
     const client = clientOf(where);
     const cell = await client.get(id, { signal: context.signal });
-    return workIn(cell, { where, client, context, keepAlive: true });
+    return workIn(cell, { where, client, context, keepAlive: true, held: false });
   },
 
   async list(where) {
@@ -74,14 +77,23 @@ export default defineBackend({
 
 async function workIn(
   cell: ServiceCell,
-  parts: { where: Where; client: ServiceClient; context: StartContext; keepAlive: boolean },
+  parts: {
+    where: Where;
+    client: ServiceClient;
+    context: StartContext;
+    keepAlive: boolean;
+    /** The cell ends a while after this process does. */
+    held: boolean;
+  },
 ): Promise<Cell> {
-  const { where, client, context, keepAlive } = parts;
+  const { where, client, context, keepAlive, held } = parts;
   const { id, signal, plugins = [] } = context;
   const { executor, info } = await connectExecutor(
     { url: client.address(cell.id) },
     { token: keyOf(where), client: id, signal, actions: actionsWith(plugins) },
   );
+  const hold = new AbortController();
+  if (held) void keepHold(client, cell.id, hold.signal);
   let over: Promise<void> | undefined;
   return {
     id,
@@ -94,6 +106,7 @@ async function workIn(
     resume: async () => void (await client.resume(cell.id)),
     stop() {
       over ??= (async () => {
+        hold.abort();
         await executor.disconnect();
         await client.remove(cell.id).catch((error: unknown) => {
           if (!WorkcellError.isInstance(error) || error.code !== 'cell-not-found') throw error;
@@ -108,6 +121,23 @@ async function workIn(
       },
     }),
   };
+}
+
+/** So long a cell outlives the connection that holds it, which may break for a moment. */
+const endsWithUs = { idleMs: 60_000, onIdle: 'end' } as const;
+
+const holdAgainMs = 1000;
+
+/** Holds a cell until it is let go: again when the connection breaks, and until the cell is gone. */
+async function keepHold(client: ServiceClient, cell: string, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await client.hold(cell, { signal });
+    } catch (error) {
+      if (WorkcellError.isInstance(error) && error.code === 'cell-not-found') return;
+    }
+    await setTimeout(holdAgainMs, undefined, { signal, ref: false }).catch(() => {});
+  }
 }
 
 function clientOf(where: Where): ServiceClient {

@@ -110,6 +110,13 @@ export class ServiceClient {
     await this.#send('DELETE', pathOf(cell), options);
   }
 
+  /** Counts as use of a cell until you abort or the connection breaks, so that it does not become idle. */
+  async hold(cell: string, options: CallOptions = {}): Promise<void> {
+    const response = await this.#send('GET', `${pathOf(cell)}/hold`, options);
+    const reader = response.body?.getReader();
+    while (reader !== undefined && !(await reader.read()).done);
+  }
+
   /** The key itself is in the answer, and nowhere else. */
   createKey(key: CreateKey = {}, options: CallOptions = {}): Promise<NewKey> {
     return this.#ask('POST', '/v1/keys', newKeySchema, { body: key, ...options });

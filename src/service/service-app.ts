@@ -16,7 +16,7 @@ import {
   listCellsQuery,
   type ServiceCell,
 } from '../protocol/service-wire.js';
-import { instanceHeader, keyHeader, keySchema } from '../protocol/wire.js';
+import { heartbeatMs, instanceHeader, keyHeader, keySchema } from '../protocol/wire.js';
 import type { ServiceCells } from './service-cells.js';
 import { checkRole, iso, type ServiceKeys } from './service-keys.js';
 import { renderServiceMetrics } from './service-metrics.js';
@@ -59,9 +59,18 @@ type Askers = (request: FastifyRequest) => KeyRecord;
 /** Every route wants a key, unless it is `open`; also those of cells that are open where a server has one cell. */
 function authenticated(scope: FastifyInstance, { keys }: Parts): Askers {
   const askers = new WeakMap<FastifyRequest, KeyRecord>();
-  scope.addHook('onRequest', (request, _reply, done) => {
+  scope.addHook('onRequest', (request, reply, done) => {
     const { open } = request.routeOptions.config;
-    if (open !== true || isInside(request)) askers.set(request, keys.authenticate(request.headers));
+    if (open !== true || isInside(request)) {
+      const asker = keys.authenticate(request.headers);
+      askers.set(request, asker);
+      const { socket } = request.raw;
+      whenOver(
+        request,
+        reply,
+        keys.track(asker, () => socket.destroy()),
+      );
+    }
     done();
   });
   return (request) => askers.get(request) as KeyRecord;
@@ -126,6 +135,14 @@ function cellRoutes(app: FastifyInstance, { cells }: Parts, askers: Askers): voi
     return reply.code(204).send();
   });
 
+  app.get('/v1/cells/:cell/hold', async (request, reply) => {
+    const { tenant, id } = asked(cells, askers(request), request, 'user');
+    const { done } = await cells.use(tenant, id);
+    whenOver(request, reply, done);
+    hold(reply);
+    return reply;
+  });
+
   app.post('/v1/cells/:cell/pause', async (request) => {
     const { tenant, id } = asked(cells, askers(request), request, 'user');
     return shownCell(await cells.pause(tenant, id));
@@ -141,10 +158,8 @@ function keyRoutes(app: FastifyInstance, { keys, cells }: Parts, askers: Askers)
   app.post('/v1/keys', async (request, reply) => {
     const asker = askers(request);
     const wanted = parse(createKeySchema, request.body ?? {});
-    const { tenant = asker.tenant, cell } = wanted;
-    // By its id, so that a cell that gets the name later is another one.
-    const bound = cell === undefined ? undefined : cells.get(tenant, cell).id;
-    return reply.code(201).send(keys.create(asker, { ...wanted, cell: bound }));
+    const key = keys.create(asker, wanted, (tenant, cell) => cells.get(tenant, cell).id);
+    return reply.code(201).send(key);
   });
   app.get('/v1/keys', async (request) => keys.list(askers(request)));
   app.delete('/v1/keys/:key', async (request, reply) => {
@@ -158,7 +173,10 @@ function insideRoutes(scope: FastifyInstance, { cells, log }: Parts, askers: Ask
   const contexts = new WeakMap<FastifyRequest, ServerContext>();
   scope.addHook('onRequest', async (request, reply) => {
     if (request.is404) return;
-    const { tenant, id } = asked(cells, askers(request), request, neededInside(request));
+    const asker = askers(request);
+    const { tenant, id, state } = asked(cells, asker, request, neededInside(request));
+    // To wake a cell is a change.
+    if (state === 'paused') asked(cells, asker, request, 'user');
     const { context, done } = await cells.use(tenant, id);
     whenOver(request, reply, done);
     contexts.set(request, context);
@@ -178,9 +196,22 @@ function neededInside(request: FastifyRequest): 'reader' | 'user' {
     : 'user';
 }
 
-/** Once, when the answer has gone out, or the socket that the request became is closed. */
+/** An answer that never ends: while it is open, somebody uses the cell. */
+function hold(reply: FastifyReply): void {
+  reply.hijack();
+  reply.raw.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' });
+  reply.raw.write('\n');
+  // Tells a reader that is gone from one that is quiet.
+  const timer = setInterval(() => reply.raw.write('\n'), heartbeatMs);
+  timer.unref();
+  reply.raw.once('close', () => clearInterval(timer));
+}
+
+/** Once, when the answer has gone out, or the socket that the request became is closed; at once if that has been. */
 function whenOver(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
-  if (request.ws) request.raw.socket.once('close', done);
+  const { socket } = request.raw;
+  if (socket.destroyed || reply.raw.closed) done();
+  else if (request.ws) socket.once('close', done);
   else reply.raw.once('close', done);
 }
 
@@ -192,7 +223,8 @@ function asked(
   needed: 'reader' | 'user',
 ): CellRecord {
   const { cell } = request.params as { cell: string };
-  const record = cells.get(asker.tenant, cell);
+  const others = asker.role === 'operator' ? cells.byId(cell) : undefined;
+  const record = others ?? cells.get(asker.tenant, cell);
   if (asker.cell !== undefined && asker.cell !== record.id)
     throw new WorkcellError('cell-not-found', `There is no cell ${JSON.stringify(cell)}.`, {
       details: { cell },

@@ -7,6 +7,7 @@ import type { ServerContext } from '../cell/server/server-context.js';
 import type { Runtime } from '../index.js';
 import { WorkcellError } from '../protocol/index.js';
 import type { changeCellSchema, createCellSchema } from '../protocol/service-wire.js';
+import { CellTimes } from './cell-times.js';
 import { FairQueue } from './fair-queue.js';
 import type { CellRecord, ServiceStore } from './service-store.js';
 import type { Template } from './templates.js';
@@ -31,8 +32,8 @@ export interface ServiceLimits {
   >;
 }
 
-/** Later than any timer can be; when it fires, the time that is left counts anew. */
-const longestTimer = 2 ** 31 - 1;
+/** Results of ended actions that are kept for repeated requests, in the one process that all tenants share. */
+const contextLimits = { keptBytes: 4 * 1024 * 1024 };
 
 /** A cell that this process works in. */
 interface Live {
@@ -42,7 +43,6 @@ interface Live {
   /** Requests under way. */
   users: number;
   usedAt: number;
-  idleTimer?: NodeJS.Timeout | undefined;
 }
 
 export class ServiceCells {
@@ -57,9 +57,7 @@ export class ServiceCells {
   readonly #turns = new Map<string, Promise<unknown>>();
   readonly #starts: FairQueue;
   readonly #rates = new Map<string, Rate>();
-  /** Those whose time is over and that are being ended. */
-  readonly #expired = new Set<string>();
-  #expiry: NodeJS.Timeout | undefined;
+  readonly #times: CellTimes;
   #closed = false;
 
   constructor(parts: {
@@ -75,6 +73,17 @@ export class ServiceCells {
     this.#limits = parts.limits;
     this.#log = parts.log;
     this.#starts = new FairQueue(parts.limits.startsAtOnce);
+    this.#times = new CellTimes({
+      records: this.#records,
+      isUsed: (id) => (this.#live.get(id)?.users ?? 0) > 0,
+      usedAt: ({ id, usedAt }) => this.#live.get(id)?.usedAt ?? usedAt,
+      end: async ({ id, tenant }, why) => {
+        this.#log(`A cell ${why} and is ended.`, { cell: id, tenant });
+        await this.remove(tenant, id);
+      },
+      pause: async ({ id, tenant }) => void (await this.pause(tenant, id)),
+      onFailure: (id, error) => this.#complain(id, 'paused or ended', error),
+    });
     for (const record of this.#store.cells()) this.#records.set(record.id, record);
   }
 
@@ -95,11 +104,10 @@ export class ServiceCells {
     const records = [...this.#records.values()];
     const found = await this.#source.find(records);
     for (const record of records) {
-      if (record.state === 'starting') await this.#abandon(record);
-      else if (found !== undefined && !found.has(record.id) && record.state !== 'lost')
-        this.#put({ ...record, state: 'lost' });
+      if (record.state === 'starting') await this.#abandon(record, found?.has(record.id) ?? true);
+      else if (found !== undefined && !found.has(record.id)) this.#patch(record.id, { state: 'lost' });
     }
-    this.#watchExpiry();
+    this.#times.watchAll();
   }
 
   /** A new cell, or the one that has this name or answered this request before. `isNew` tells which. */
@@ -110,8 +118,15 @@ export class ServiceCells {
   ): Promise<{ record: CellRecord; isNew: boolean }> {
     const template = this.#templates.get(asked.template);
     if (template === undefined) throw unknownTemplate(asked.template, [...this.#templates.keys()]);
-    const known = this.#answered(tenant, request) ?? this.#named(tenant, asked);
-    if (known !== undefined) return { record: await this.#settled(known.id), isNew: false };
+    // One that is being ended, or whose start fails, is waited for and then made anew.
+    for (
+      let known = this.#before(tenant, asked, request);
+      known;
+      known = this.#before(tenant, asked, request)
+    ) {
+      await this.#turns.get(known.id)?.catch(() => {});
+      if (this.#records.has(known.id)) return { record: this.#known(known.id), isNew: false };
+    }
     this.#checkQuota(tenant);
     const now = Date.now();
     const id = randomBytes(10).toString('hex');
@@ -127,13 +142,12 @@ export class ServiceCells {
       usedAt: now,
       expiresAt: ttlMs === undefined ? undefined : now + ttlMs,
       idleMs: least(asked.idleMs, template.idleMs),
-      onIdle: asked.onIdle ?? template.onIdle,
+      onIdle: template.onIdle === 'end' ? 'end' : (asked.onIdle ?? template.onIdle),
       ref: { backend: template.backend, place: template.place, id },
     };
     // Known before it starts: repeated requests find it, and a start that is cut off leaves no cell that nobody knows.
-    this.#put(record);
-    if (request !== undefined)
-      this.#store.putRequest(tenant, request.key, { fingerprint: request.fingerprint, cell: id });
+    this.#store.putCell(record, request);
+    this.#records.set(id, record);
     const started = await this.#inTurn(id, () =>
       this.#starts.run(tenant, () => this.#start(record, template.options(tenant, asked.env))),
     );
@@ -143,14 +157,22 @@ export class ServiceCells {
   /** By its id or its name. What belongs to others does not exist. */
   get(tenant: string, cell: string): CellRecord {
     const record = this.#find(tenant, cell);
-    if (record !== undefined) return record;
+    if (record !== undefined) return this.#withUse(record);
     throw new WorkcellError('cell-not-found', `There is no cell ${JSON.stringify(cell)}.`, {
       details: { cell },
     });
   }
 
+  /** Of whichever tenant, for the operator. */
+  byId(id: string): CellRecord | undefined {
+    const record = this.#records.get(id);
+    return record === undefined ? undefined : this.#withUse(record);
+  }
+
   list(tenant: string | undefined): CellRecord[] {
-    return [...this.#records.values()].filter((record) => tenant === undefined || record.tenant === tenant);
+    return [...this.#records.values()]
+      .filter((record) => tenant === undefined || record.tenant === tenant)
+      .map((record) => this.#withUse(record));
   }
 
   change(tenant: string, cell: string, { labels, ttlMs, idleMs, onIdle }: Change): CellRecord {
@@ -158,16 +180,14 @@ export class ServiceCells {
     const template = this.#templates.get(record.template);
     const expiresAt = ttlMs == null ? undefined : Date.now() + ttlMs;
     const longest = template?.ttlMs === undefined ? undefined : record.createdAt + template.ttlMs;
-    const changed = this.#put({
-      ...record,
+    const narrowest = template?.onIdle === 'end' ? 'end' : onIdle;
+    const changed = this.#patch(record.id, {
       ...(labels !== undefined && { labels }),
-      ...(onIdle !== undefined && { onIdle }),
+      ...(narrowest !== undefined && { onIdle: narrowest }),
       ...(ttlMs !== undefined && { expiresAt: least(expiresAt, longest) }),
       ...(idleMs !== undefined && { idleMs: least(idleMs ?? undefined, template?.idleMs) }),
     });
-    this.#watchExpiry();
-    const live = this.#live.get(record.id);
-    if (live !== undefined) this.#watchIdle(changed, live);
+    this.#times.watch(record.id);
     return changed;
   }
 
@@ -213,34 +233,33 @@ export class ServiceCells {
   /** Leaves every cell as it is, for the next process. */
   async close(): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#expiry);
+    this.#times.close();
     await Promise.allSettled([...this.#turns.values()]);
     await Promise.allSettled([...this.#live].map(([id, live]) => this.#leave(id, live)));
   }
 
-  async #start(record: CellRecord, options: Record<string, unknown>): Promise<CellRecord> {
-    const { id } = record;
+  async #start({ id }: CellRecord, options: Record<string, unknown>): Promise<CellRecord> {
+    let runtime: Runtime | undefined;
     try {
-      const runtime = await this.#source.create(id, options, () => this.#lose(id));
+      runtime = await this.#source.create(id, options, () => this.#lose(id));
       const { workspace, isolation } = runtime;
-      const started = this.#put({ ...record, state: 'running', workspace, isolation: isolation.tier });
+      const started = this.#patch(id, { state: 'running', workspace, isolation: isolation.tier });
       this.#hold(started, runtime);
-      this.#watchExpiry();
       return started;
     } catch (error) {
+      await runtime?.close().catch((cause: unknown) => this.#complain(id, 'ended', cause));
       this.#forget(id);
       throw error;
     }
   }
 
-  #hold(record: CellRecord, runtime: Runtime): Live {
-    const { id, tenant } = record;
+  #hold({ id, tenant }: CellRecord, runtime: Runtime): Live {
     const { workspace, isolation } = runtime;
-    const { context, close } = cellContext(runtime, { id, workspace, isolation });
+    const { context, close } = cellContext(runtime, { id, workspace, isolation, limits: contextLimits });
     const ended = { ...context, closeExecutor: () => this.remove(tenant, id) };
     const live: Live = { runtime, context: ended, close, users: 0, usedAt: Date.now() };
     this.#live.set(id, live);
-    this.#watchIdle(record, live);
+    this.#times.watch(id);
     return live;
   }
 
@@ -248,31 +267,29 @@ export class ServiceCells {
     const record = this.#known(id);
     const live = this.#live.get(id);
     if (live !== undefined) {
-      if (record.state === 'paused') {
-        await live.runtime.resume();
-        this.#put({ ...record, state: 'running' });
-        this.#watchIdle(record, live);
-      }
+      if (record.state !== 'paused') return live;
+      await live.runtime.resume();
+      this.#patch(id, { state: 'running' });
+      this.#times.watch(id);
       return live;
     }
     if (record.state === 'lost') throw lost(record);
     try {
       // Attaching resumes a cell that was paused.
       const runtime = await this.#source.attach(record, () => this.#lose(id));
-      return this.#hold(this.#put({ ...record, state: 'running' }), runtime);
+      return this.#hold(this.#patch(id, { state: 'running' }), runtime);
     } catch (error) {
       if (!isGone(error)) throw error;
-      this.#put({ ...record, state: 'lost' });
+      await this.#look(id);
       throw lost(record, error);
     }
   }
 
   async #pause(id: string): Promise<CellRecord> {
-    const record = this.#known(id);
-    if (record.state === 'paused') return record;
+    if (this.#known(id).state === 'paused') return this.#known(id);
     const { runtime } = await this.#wake(id);
     await runtime.pause();
-    return this.#put({ ...record, state: 'paused' });
+    return this.#patch(id, { state: 'paused' });
   }
 
   async #end(record: CellRecord): Promise<void> {
@@ -290,81 +307,47 @@ export class ServiceCells {
     }
   }
 
-  /** A start that the process before did not finish: its cell may be there or not. */
-  async #abandon(record: CellRecord): Promise<void> {
+  /**
+   * A start that the process before did not finish. What its backend still shows and nobody can attach to is kept as
+   * `lost`, so that somebody looks after it.
+   */
+  async #abandon(record: CellRecord, isThere: boolean): Promise<void> {
     try {
       await this.#end(record);
-      this.#forget(record.id);
+      const left = isThere && (await this.#source.find([record]))?.has(record.id) !== false;
+      if (!left) return this.#forget(record.id);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      this.#log('A cell whose start was interrupted cannot be ended now.', { cell: record.id, reason });
-      this.#put({ ...record, state: 'lost' });
+      this.#complain(record.id, 'ended', error);
     }
+    this.#patch(record.id, { state: 'lost' });
   }
 
+  /** The way to the cell broke. The cell itself may well go on, so nothing is ended. */
   #lose(id: string): void {
-    const record = this.#records.get(id);
     const live = this.#live.get(id);
-    if (record === undefined || this.#closed) return;
-    this.#put({ ...record, state: 'lost' });
-    if (live === undefined) return;
+    if (live === undefined || this.#closed) return;
     this.#release(id, live);
-    void live.runtime.close().catch(() => {});
+    void live.runtime.detach().catch(() => {});
+    void this.#inTurn(id, () => this.#look(id)).catch((error: unknown) => this.#complain(id, 'found', error));
+  }
+
+  /** Whether a cell is still there; `lost` only when its backend says that it is not. */
+  async #look(id: string): Promise<void> {
+    const record = this.#records.get(id);
+    if (record === undefined || this.#live.has(id)) return;
+    const found = await this.#source.find([record]);
+    if (found !== undefined && !found.has(id)) this.#patch(id, { state: 'lost' });
   }
 
   async #leave(id: string, live: Live): Promise<void> {
-    const record = this.#records.get(id);
-    if (record !== undefined) this.#put({ ...record, usedAt: live.usedAt });
+    if (this.#records.has(id)) this.#patch(id, { usedAt: live.usedAt });
     this.#release(id, live);
     await live.runtime.detach();
   }
 
   #release(id: string, live: Live): void {
-    clearTimeout(live.idleTimer);
     live.close();
     this.#live.delete(id);
-  }
-
-  /** One timer for whichever cell is first. What is being ended is no longer counted. */
-  #watchExpiry(): void {
-    clearTimeout(this.#expiry);
-    const waiting = [...this.#records.values()].filter(({ id }) => !this.#expired.has(id));
-    const next = Math.min(...waiting.map(({ expiresAt = Infinity }) => expiresAt));
-    if (this.#closed || next === Infinity) return;
-    this.#expiry = setTimeout(() => this.#expire(), Math.min(Math.max(0, next - Date.now()), longestTimer));
-    this.#expiry.unref();
-  }
-
-  #expire(): void {
-    const now = Date.now();
-    for (const { id, tenant, expiresAt = Infinity } of this.#records.values()) {
-      if (expiresAt > now || this.#expired.has(id)) continue;
-      this.#expired.add(id);
-      this.#endLater(tenant, id, 'expired');
-    }
-    this.#watchExpiry();
-  }
-
-  #watchIdle(record: CellRecord, live: Live): void {
-    clearTimeout(live.idleTimer);
-    const { id, tenant, idleMs, onIdle } = record;
-    if (idleMs === undefined) return;
-    const left = () => (live.users > 0 ? idleMs : live.usedAt + idleMs - Date.now());
-    const look = () => {
-      if (left() > 0) arm();
-      else if (onIdle === 'end') this.#endLater(tenant, id, 'was not used');
-      else void this.pause(tenant, id).catch((error: unknown) => this.#complain(id, 'paused', error));
-    };
-    const arm = () => {
-      live.idleTimer = setTimeout(look, Math.min(Math.max(1, left()), longestTimer));
-      live.idleTimer.unref();
-    };
-    arm();
-  }
-
-  #endLater(tenant: string, id: string, why: string): void {
-    this.#log(`A cell ${why} and is ended.`, { cell: id, tenant });
-    void this.remove(tenant, id).catch((error: unknown) => this.#complain(id, 'ended', error));
   }
 
   #complain(cell: string, what: string, error: unknown): void {
@@ -392,6 +375,15 @@ export class ServiceCells {
         limit: perMinute,
         retryAfterMs: Math.ceil(60_000 / perMinute),
       });
+  }
+
+  /** The cell that answered this request, or has this name, already. */
+  #before(
+    tenant: string,
+    asked: Create,
+    request: { readonly key: string; readonly fingerprint: string } | undefined,
+  ): CellRecord | undefined {
+    return this.#answered(tenant, request) ?? this.#named(tenant, asked);
   }
 
   #answered(
@@ -427,12 +419,6 @@ export class ServiceCells {
     return this.list(tenant).find(({ name }) => name === cell);
   }
 
-  /** Of a cell that somebody else has just begun to start. */
-  async #settled(id: string): Promise<CellRecord> {
-    await this.#turns.get(id)?.catch(() => {});
-    return this.#known(id);
-  }
-
   #known(id: string): CellRecord {
     const record = this.#records.get(id);
     if (record !== undefined) return record;
@@ -441,16 +427,24 @@ export class ServiceCells {
     });
   }
 
-  #put(record: CellRecord): CellRecord {
+  /** What it was used last is in memory until this process leaves it. */
+  #withUse(record: CellRecord): CellRecord {
+    const live = this.#live.get(record.id);
+    return live === undefined ? record : { ...record, usedAt: live.usedAt };
+  }
+
+  /** Changes the record as it is now: another change may have come while somebody waited. */
+  #patch(id: string, fields: Partial<CellRecord>): CellRecord {
+    const record = { ...this.#known(id), ...fields };
     this.#store.putCell(record);
-    this.#records.set(record.id, record);
+    this.#records.set(id, record);
     return record;
   }
 
   #forget(id: string): void {
     this.#store.removeCell(id);
     this.#records.delete(id);
-    this.#expired.delete(id);
+    this.#times.forget(id);
   }
 
   /** Changes of one cell follow each other. */

@@ -14,9 +14,14 @@ interface Asked {
   readonly note?: string | undefined;
 }
 
+/** The longest that a timer can wait; a request that lasts longer is cut off then, and can come again. */
+const longestTimer = 2 ** 31 - 1;
+
 export class ServiceKeys {
   readonly #store: ServiceStore;
   readonly #byHash = new Map<string, KeyRecord>();
+  /** Requests under way, by the id of their key. */
+  readonly #open = new Map<string, Set<() => void>>();
 
   /** `operator`: the key of whoever runs the service; it is kept nowhere. */
   constructor(store: ServiceStore, operator: { readonly key: string; readonly tenant: string }) {
@@ -38,10 +43,12 @@ export class ServiceKeys {
     );
   }
 
-  create(maker: KeyRecord, asked: Asked): NewKey {
-    const { tenant = maker.tenant, role, cell, note } = asked;
+  /** `idOf`: that of a cell of a tenant, so that a cell that gets the name later is another one. */
+  create(maker: KeyRecord, asked: Asked, idOf: (tenant: string, cell: string) => string): NewKey {
+    const { tenant = maker.tenant, role, note } = asked;
     checkRole(maker, 'admin', 'make keys');
     if (tenant !== maker.tenant) checkRole(maker, 'operator', 'make keys of other tenants');
+    const cell = asked.cell === undefined ? undefined : idOf(tenant, asked.cell);
     const expiresAt = asked.expiresAt === undefined ? undefined : Date.parse(asked.expiresAt);
     if (maker.expiresAt !== undefined && (expiresAt === undefined || expiresAt > maker.expiresAt))
       throw new WorkcellError(
@@ -69,6 +76,21 @@ export class ServiceKeys {
       throw new WorkcellError('not-found', `There is no key ${JSON.stringify(id)}.`, { details: { id } });
     this.#store.removeKey(id);
     this.#byHash.delete(found[0]);
+    for (const cut of this.#open.get(id) ?? []) cut();
+  }
+
+  /** Cuts a request off when its key is removed or its time is over. Gives the way to take that back. */
+  track({ id, expiresAt }: KeyRecord, cut: () => void): () => void {
+    const open = this.#open.get(id) ?? new Set();
+    this.#open.set(id, open.add(cut));
+    const left = expiresAt === undefined ? undefined : Math.min(expiresAt - Date.now(), longestTimer);
+    const timer = left === undefined ? undefined : setTimeout(cut, left);
+    timer?.unref();
+    return () => {
+      clearTimeout(timer);
+      open.delete(cut);
+      if (open.size === 0 && this.#open.get(id) === open) this.#open.delete(id);
+    };
   }
 
   #seenBy({ role, tenant }: KeyRecord): [string, KeyRecord][] {

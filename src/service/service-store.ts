@@ -98,16 +98,35 @@ export class ServiceStore {
     this.#lease = lease;
   }
 
-  putCell(record: CellRecord): void {
+  /** `request`: the one that asks for it, kept with it or not at all. */
+  putCell(record: CellRecord, request?: { readonly key: string; readonly fingerprint: string }): void {
     const { id, tenant, name = null } = record;
-    this.#do((prepare) =>
-      prepare('INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?)').run(
-        id,
-        tenant,
-        name,
-        JSON.stringify(record),
-      ),
-    );
+    this.#do((prepare) => {
+      prepare('BEGIN IMMEDIATE').run();
+      try {
+        prepare('INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?)').run(
+          id,
+          tenant,
+          name,
+          JSON.stringify(record),
+        );
+        if (request !== undefined) {
+          const now = Date.now();
+          prepare('DELETE FROM requests WHERE at < ?').run(now - requestsKeptMs);
+          prepare('INSERT OR REPLACE INTO requests VALUES (?, ?, ?, ?, ?)').run(
+            tenant,
+            request.key,
+            request.fingerprint,
+            id,
+            now,
+          );
+        }
+        prepare('COMMIT').run();
+      } catch (error) {
+        if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+        throw error;
+      }
+    });
   }
 
   removeCell(id: string): void {
@@ -140,20 +159,6 @@ export class ServiceStore {
     return this.#do((prepare) =>
       prepare('SELECT fingerprint, cell FROM requests WHERE tenant = ? AND key = ?').get(tenant, key),
     ) as AnsweredRequest | undefined;
-  }
-
-  putRequest(tenant: string, key: string, { fingerprint, cell }: AnsweredRequest): void {
-    const now = Date.now();
-    this.#do((prepare) => {
-      prepare('DELETE FROM requests WHERE at < ?').run(now - requestsKeptMs);
-      prepare('INSERT OR REPLACE INTO requests VALUES (?, ?, ?, ?, ?)').run(
-        tenant,
-        key,
-        fingerprint,
-        cell,
-        now,
-      );
-    });
   }
 
   close(): void {

@@ -168,6 +168,18 @@ test('a cell ends when its time is over', async () => {
     .toBe('cell-not-found');
 });
 
+test('a cell that somebody holds is not idle', async () => {
+  const { id } = await operator.create({ idleMs: 1000 });
+  const hold = new AbortController();
+  const held = operator.hold(id, { signal: hold.signal }).catch(() => 'let go');
+  await runIn(operator, operatorKey, id, 'sleep 1.5');
+  expect((await operator.get(id)).state).toBe('running');
+  hold.abort();
+  await held;
+  await expect.poll(async () => (await operator.get(id)).state, { timeout: 10_000 }).toBe('paused');
+  await operator.remove(id);
+});
+
 test('a cell that nobody uses is paused', async () => {
   const { id } = await operator.create({ idleMs: 1000 });
   await expect.poll(async () => (await operator.get(id)).state, { timeout: 10_000 }).toBe('paused');
@@ -251,6 +263,39 @@ describe('tenants', () => {
     await expect(brief.list()).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
+  test('whether another tenant has a cell is told to no key', async () => {
+    const cell = await rich.create({ name: 'secret' });
+    for (const role of ['reader', 'user', 'admin'] as const) {
+      const other = await clientOf('poor', { role });
+      for (const named of ['secret', cell.id, 'nothing'])
+        await expect(other.createKey({ tenant: 'rich', cell: named })).rejects.toMatchObject({
+          code: 'denied',
+        });
+    }
+    await rich.remove('secret');
+  });
+
+  test('removing a key ends what it has open', async () => {
+    const cell = await rich.create();
+    const { key, id } = await rich.createKey({ role: 'reader' });
+    const socket = new WebSocket(`${rich.address(cell.id)}/v1/events`.replace('http', 'ws'), {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    await new Promise((resolve) => socket.once('open', resolve));
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    await rich.removeKey(id);
+    await closed;
+    await rich.remove(cell.id);
+  });
+
+  test('the operator ends cells of every tenant', async () => {
+    const { id } = await rich.create({ name: 'runaway' });
+    await expect(operator.get('runaway')).rejects.toMatchObject({ code: 'cell-not-found' });
+    expect((await operator.get(id)).tenant).toBe('rich');
+    await operator.remove(id);
+    await expect(rich.get(id)).rejects.toMatchObject({ code: 'cell-not-found' });
+  });
+
   test('a key of the past is none', async () => {
     const past = await clientOf('rich', { expiresAt: new Date(Date.now() - 1).toISOString() });
     await expect(past.list()).rejects.toMatchObject({ code: 'unauthorized' });
@@ -269,6 +314,11 @@ describe('tenants', () => {
     expect(await runIn(reader, key, two.id, 'true')).toMatchObject({ error: { code: 'denied' } });
     const terminal = `${reader.address(two.id)}/v1/terminals`.replace('http', 'ws');
     expect(await refusal(terminal, { authorization: `Bearer ${key}` })).toBe(403);
+    await rich.pause(two.id);
+    const info = await fetch(`${reader.address(two.id)}/v1/info`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect(info.status).toBe(403);
     await rich.remove(one.id);
     await rich.remove(two.id);
   });

@@ -84,7 +84,7 @@ export function mountExecutor(
 /** What the native routes need for one of many cells that a service serves. `close` forgets what was asked of it. */
 export function cellContext(
   executor: Executor,
-  options: Pick<ServeOptions, 'id' | 'workspace' | 'isolation' | 'log'>,
+  options: Pick<ServeOptions, 'id' | 'workspace' | 'isolation' | 'limits' | 'log'>,
 ): { context: ServerContext; close(): void } {
   const { context } = createContext(executor, options);
   return {

@@ -1,0 +1,165 @@
+/** What becomes of cells when the way to them breaks, the disk is full, or time passes; on runtimes that do as told. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Runtime } from '../../src/index.js';
+import { createCellSchema } from '../../src/protocol/service-wire.js';
+import { type RuntimeSource, ServiceCells } from '../../src/service/service-cells.js';
+import { openServiceStore, type ServiceStore } from '../../src/service/service-store.js';
+import type { Template } from '../../src/service/templates.js';
+
+const tenant = 'a';
+const template: Template = {
+  name: 'default',
+  backend: 'sandbox',
+  place: {},
+  options: () => ({}),
+  onIdle: 'pause',
+};
+const asked = (fields: object = {}) => createCellSchema.parse(fields);
+
+let directory: string;
+let store: ServiceStore;
+/** The cells that are there, whatever the service thinks. */
+let there: Map<string, { lose: () => void; ends: number }>;
+let failing: { close?: boolean; pause?: Promise<void> };
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'service-cells-'));
+  store = await openServiceStore(join(directory, 'service.db'));
+  there = new Map();
+  failing = {};
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  store.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const source: RuntimeSource = {
+  create: async (id, _options, onLost) => runtimeOf(id, onLost),
+  attach: async ({ id }, onLost) => runtimeOf(id, onLost),
+  find: async () => new Set(there.keys()),
+};
+
+function runtimeOf(id: string, lose: () => void): Runtime {
+  const cell = { lose, ends: 0 };
+  there.set(id, cell);
+  return {
+    id,
+    workspace: '/workspace',
+    isolation: { tier: 'namespace', facts: [] },
+    pause: async () => failing.pause,
+    resume: async () => {},
+    detach: async () => {},
+    close: async () => {
+      cell.ends++;
+      if (failing.close) throw new Error('not now');
+      there.delete(id);
+    },
+  } as unknown as Runtime;
+}
+
+async function open(more: Partial<Template> = {}): Promise<ServiceCells> {
+  const cells = new ServiceCells({
+    store,
+    source,
+    templates: new Map([['default', { ...template, ...more }]]),
+    limits: { maxCells: 100, maxCellsPerTenant: 100, startsAtOnce: 4, tenants: {} },
+    log: () => {},
+  });
+  await cells.reconcile();
+  return cells;
+}
+
+test('a broken connection ends no cell; one that is gone is lost', async () => {
+  const cells = await open();
+  const { record } = await cells.create(tenant, asked());
+  there.get(record.id)?.lose();
+  await vi.waitFor(async () => expect((await cells.use(tenant, record.id)).context).toBeDefined());
+  expect(there.get(record.id)?.ends).toBe(0);
+  const { lose } = there.get(record.id) ?? {};
+  there.delete(record.id);
+  lose?.();
+  await vi.waitFor(() => expect(cells.get(tenant, record.id).state).toBe('lost'));
+});
+
+test('a change that comes during another one is kept', async () => {
+  const cells = await open();
+  const { record } = await cells.create(tenant, asked());
+  let go = () => {};
+  failing.pause = new Promise((resolve) => {
+    go = resolve;
+  });
+  const pausing = cells.pause(tenant, record.id);
+  cells.change(tenant, record.id, { labels: { kept: 'yes' }, ttlMs: 60_000 });
+  go();
+  await pausing;
+  expect(cells.get(tenant, record.id)).toMatchObject({
+    state: 'paused',
+    labels: { kept: 'yes' },
+    expiresAt: expect.any(Number),
+  });
+});
+
+test('a store that takes nothing leaves neither a cell nor a name behind', async () => {
+  const cells = await open();
+  const put = store.putCell.bind(store);
+  const full = () => {
+    throw new Error('full');
+  };
+  const writes = vi.spyOn(store, 'putCell');
+  writes.mockImplementationOnce(full);
+  await expect(cells.create(tenant, asked({ name: 'mine' }))).rejects.toThrow('full');
+  expect(cells.list(tenant)).toEqual([]);
+  // Now it takes the record of the start, and not that of the cell that runs.
+  writes.mockImplementationOnce(put).mockImplementationOnce(full);
+  await expect(cells.create(tenant, asked({ name: 'mine' }))).rejects.toThrow('full');
+  expect(there.size).toBe(0);
+  expect(cells.list(tenant)).toEqual([]);
+});
+
+test('a cell that nobody uses after a restart is still looked after', async () => {
+  vi.useFakeTimers();
+  const before = await open();
+  const { record } = await before.create(tenant, asked({ idleMs: 5000, onIdle: 'end' }));
+  await before.close();
+  const after = await open();
+  expect(after.get(tenant, record.id).state).toBe('running');
+  await vi.advanceTimersByTimeAsync(6000);
+  expect(there.size).toBe(0);
+  expect(after.list(tenant)).toEqual([]);
+});
+
+test('a cell that could not be ended at its time is ended later', async () => {
+  vi.useFakeTimers();
+  const cells = await open();
+  await cells.create(tenant, asked({ ttlMs: 1000 }));
+  failing.close = true;
+  await vi.advanceTimersByTimeAsync(2000);
+  expect(there.size).toBe(1);
+  failing.close = false;
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(there.size).toBe(0);
+  expect(cells.list(tenant)).toEqual([]);
+});
+
+test('a template that ends idle cells is not talked out of it', async () => {
+  const cells = await open({ onIdle: 'end', idleMs: 1000 });
+  const { record } = await cells.create(tenant, asked({ onIdle: 'pause' }));
+  expect(record.onIdle).toBe('end');
+  expect(cells.change(tenant, record.id, { onIdle: 'pause' }).onIdle).toBe('end');
+});
+
+test('a name whose cell is being ended leads to a new one', async () => {
+  const cells = await open();
+  const first = await cells.create(tenant, asked({ name: 'mine' }));
+  const [, second] = await Promise.all([
+    cells.remove(tenant, 'mine'),
+    cells.create(tenant, asked({ name: 'mine' })),
+  ]);
+  expect(second.isNew).toBe(true);
+  expect(second.record.id).not.toBe(first.record.id);
+});
