@@ -3,7 +3,16 @@
  * each would otherwise be compiled, and its imports resolved, by a loader at every start.
  */
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -12,6 +21,7 @@ import { executorScript } from '../src/backends/images/bundle/script.js';
 const checkout = fileURLToPath(new URL('..', import.meta.url));
 const source = join(checkout, 'src');
 const builds = join(checkout, '.cache', 'test-builds');
+const dayMs = 24 * 60 * 60 * 1000;
 
 export async function setup(): Promise<void> {
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
@@ -19,7 +29,19 @@ export async function setup(): Promise<void> {
     .sort();
   const place = join(builds, stateOf(files));
   if (!existsSync(place)) await compile(files, place);
+  removeOld(place);
   process.env.TEST_BUILD_OF_WORKCELL = join(place, 'dist');
+}
+
+/** Each state of the sources leaves a build. One that nobody has used for a day is not needed again. */
+function removeOld(place: string): void {
+  const now = new Date();
+  utimesSync(place, now, now);
+  for (const name of readdirSync(builds)) {
+    const path = join(builds, name);
+    const usedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    if (now.getTime() - usedAt > dayMs) rmSync(path, { recursive: true, force: true });
+  }
 }
 
 /** Changes with every file that was written, came or went. */
