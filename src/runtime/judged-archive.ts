@@ -4,9 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import { close, createReadStream } from 'node:fs';
-import { Budget, defaultArchiveLimits } from '../cell/executor/files/archive/archive-limits.js';
+import { Budget, defaultArchiveLimits, unreadable } from '../cell/executor/files/archive/archive-limits.js';
 import { MemberNames } from '../cell/executor/files/archive/member-names.js';
-import { explain } from '../cell/executor/files/archive/unpack.js';
 import { unpackTar } from '../cell/executor/files/archive/unpack-tar.js';
 import { openSpool, unpackZip } from '../cell/executor/files/archive/unpack-zip.js';
 import type { MemberReceiver } from '../cell/executor/files/archive/unpacker.js';
@@ -39,7 +38,7 @@ export async function keepArchive(
     return { members, sha256: hash.digest('hex'), content: read(fd), [Symbol.dispose]: release };
   } catch (error) {
     release();
-    throw explain(error);
+    throw unreadable(error);
   }
 }
 

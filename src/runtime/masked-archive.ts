@@ -3,8 +3,9 @@
  */
 import type { Stats } from 'node:fs';
 import { readTar, TarError } from '../base/tar-reader.js';
+import { unreadable } from '../cell/executor/files/archive/archive-limits.js';
 import type { Member } from '../cell/executor/files/archive/members.js';
-import { type ArchiveFormat, WorkcellError } from '../protocol/index.js';
+import type { ArchiveFormat } from '../protocol/index.js';
 import { maskBytes } from './masked-bytes.js';
 import type { Mask } from './pipeline.js';
 
@@ -37,10 +38,7 @@ async function* maskedMembers(content: AsyncIterable<Uint8Array>, mask: Mask): A
     }
   } catch (error) {
     if (!(error instanceof TarError)) throw error;
-    throw new WorkcellError(
-      'archive-refused',
-      `The cell sent an archive that cannot be read: ${error.message}.`,
-    );
+    throw unreadable(error);
   }
 }
 

@@ -1,5 +1,6 @@
 /** Keeps an archive from unpacking into more than anybody meant to send. */
 import { WorkcellError } from '../../../../protocol/index.js';
+import { errnoOf } from '../file-errors.js';
 
 export interface ArchiveLimits {
   readonly entries: number;
@@ -69,5 +70,17 @@ export function refused(
   return new WorkcellError('archive-refused', `${which} is refused: ${why}. ${advice}`, {
     details: member === undefined ? {} : { member },
     ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+/**
+ * The error for an archive whose reading failed. Passes on what is typed or comes from the operating system; everything
+ * else is a complaint of the code that reads the archive.
+ */
+export function unreadable(error: unknown): unknown {
+  if (WorkcellError.isInstance(error) || errnoOf(error)?.startsWith('E')) return error;
+  const why = error instanceof Error ? error.message : String(error);
+  return refused(`it cannot be read (${why})`, 'Check that it is complete and of the named format.', {
+    cause: error,
   });
 }

@@ -1,7 +1,7 @@
-import { type ArchiveFormat, type Uploaded, WorkcellError } from '../../../../protocol/index.js';
-import { checkCancelled, errnoOf } from '../file-errors.js';
+import type { ArchiveFormat, Uploaded } from '../../../../protocol/index.js';
+import { checkCancelled } from '../file-errors.js';
 import type { Tree } from '../file-tree.js';
-import { type ArchiveLimits, Budget, refused } from './archive-limits.js';
+import { type ArchiveLimits, Budget, unreadable } from './archive-limits.js';
 import { unpackTar } from './unpack-tar.js';
 import { unpackZip } from './unpack-zip.js';
 import { Unpacker } from './unpacker.js';
@@ -27,7 +27,7 @@ export async function unpack(
     if (options.format === 'zip') await unpackZip(source.chunks(), unpacker, budget);
     else await unpackTar(source.chunks(), unpacker, budget);
   } catch (error) {
-    throw source.failure ?? explain(error);
+    throw source.failure ?? unreadable(error);
   }
   return { path: opened.path, files: unpacker.files, sizeBytes: unpacker.sizeBytes };
 }
@@ -67,13 +67,4 @@ class Source {
       throw error;
     }
   }
-}
-
-/** What is neither typed nor from the operating system comes from the library that reads the archive. */
-export function explain(error: unknown): unknown {
-  if (WorkcellError.isInstance(error) || errnoOf(error)?.startsWith('E')) return error;
-  const why = error instanceof Error ? error.message : String(error);
-  return refused(`it cannot be read (${why})`, 'Check that it is complete and of the named format.', {
-    cause: error,
-  });
 }
