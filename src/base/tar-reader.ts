@@ -233,11 +233,7 @@ class Content implements AsyncIterable<Uint8Array> {
 
   /** Passes over what was not read. */
   async pass(): Promise<void> {
-    while (this.#left > 0) {
-      const piece = await this.#source.some(this.#left);
-      if (piece === undefined) throw cutOff();
-      this.#left -= piece.length;
-    }
+    for await (const _ of this);
     while (this.#padding > 0) {
       const piece = await this.#source.some(this.#padding);
       // Some programs leave the end of the last block out.
