@@ -1,6 +1,6 @@
-/** Which files speak, and whether each may widen what is allowed or only narrow it. */
+/** Collects the configuration files that apply, and decides which of them may allow more and which only less. */
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { isBackendName } from '../backends/index.js';
+import { backendNames, isBackendName } from '../backends/index.js';
 import { WorkcellError } from '../protocol/errors.js';
 import { changeMarked } from './config-schema.js';
 import { type Entry, fromFile } from './entries.js';
@@ -12,8 +12,9 @@ import {
   readUserFile,
   untrusted,
 } from './file.js';
+import { notCovered } from './named-code.js';
 import { mayNarrow, narrow, narrowingKeys } from './narrowing.js';
-import { notCovered, type OutsideBackends } from './outside-backends.js';
+import type { OutsideBackends } from './outside-backends.js';
 import type { Table } from './plain-table.js';
 import { type Trust, trustOf } from './trusted-files.js';
 
@@ -156,7 +157,7 @@ function isCovered(
 ): boolean {
   const { key } = setting;
   if (key !== 'backend' || isBackendName(String(value))) return true;
-  if (!lenient) throw notCovered(String(value), source);
+  if (!lenient) throw notCovered('backend', String(value), source, backendNames);
   const reason = 'it names a backend whose code is not part of what was trusted';
   notHonoured.push({ file: source, key, reason, widens: true });
   return false;

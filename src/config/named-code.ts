@@ -31,7 +31,7 @@ export function codeDirectory(config: LoadedConfig, { key, what, names, isOwn }:
   if (files.includes(source)) return dirname(source);
   if (source.startsWith('WORKCELL_')) {
     const name = names.find((given) => /^\.{1,2}\//.test(given));
-    if (name !== undefined) throw relative(source, name);
+    if (name !== undefined) throw relativeInVariable(source, { what, name });
     return configDirectory();
   }
   return process.cwd();
@@ -52,18 +52,27 @@ export function checkCommand(
   );
 }
 
-/** To trust a file says nothing of other files that it names, and whoever works in the project can change those. */
-function notCovered(what: string, name: string, file: string): WorkcellError {
+/**
+ * To trust a file says nothing of other files that it names, and whoever works in the project can change those. `own`: the
+ * names that the file may use, where there are few.
+ */
+export function notCovered(what: string, name: string, file: string, own?: readonly string[]): WorkcellError {
+  const allowed = own === undefined ? '' : `: ${own.join(', ')}`;
   return untrusted(
     file,
-    `${file} names the ${what} "${name}", whose content is not part of what was trusted. A file that is found by searching may name what comes with this package only. Name the ${what} in your own configuration, in code, or use --config ${file}.`,
+    `${file} names the ${what} "${name}", whose content is not part of what was trusted. A file that is found by searching may name what comes with this package only${allowed}. Name the ${what} in your own configuration, in code, or use --config ${file}.`,
   );
 }
 
-function relative(variable: string, name: string): WorkcellError {
+/** Refuses a relative path in a variable. `beside`: packages beside this one count, too. */
+export function relativeInVariable(
+  variable: string,
+  { what, name, beside = false }: { what: string; name: string; beside?: boolean },
+): WorkcellError {
+  const where = `${beside ? 'beside this one or ' : ''}in ${configDirectory()}`;
   return new WorkcellError(
     'invalid-config',
-    `${variable} names "${name}": a variable holds in every directory, so give an absolute path, or a package that is installed in ${configDirectory()}.`,
+    `${variable} names the ${what} "${name}": a variable holds in every directory, so give an absolute path, or a package that is installed ${where}.`,
     { details: { name } },
   );
 }

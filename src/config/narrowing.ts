@@ -1,4 +1,4 @@
-/** What a configuration file may say that was found by searching, and that nobody has trusted: only less than before. */
+/** Settings that count even in a project's file that nobody has trusted: those that allow less than is allowed already. */
 import { type IsolationTier, isAtLeast } from '../protocol/isolation.js';
 
 interface Narrowing {

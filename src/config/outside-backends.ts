@@ -16,7 +16,7 @@ import {
 import { isModulePath } from '../base/resolve-import.js';
 import { configDirectory } from '../base/user-directories.js';
 import { WorkcellError } from '../protocol/errors.js';
-import { untrusted } from './file.js';
+import { relativeInVariable } from './named-code.js';
 import { didYouMean, nearest } from './nearest.js';
 
 /** A backend that may have settings of its own. */
@@ -72,7 +72,8 @@ export class OutsideBackends {
 export function resolveBackend(spec: string, named: NameSource): string {
   const { source, from } = named;
   if (isBackendName(spec)) return spec;
-  if (from === undefined && isModulePath(spec) && !/^(\/|file:)/.test(spec)) throw relative(spec, source);
+  if (from === undefined && isModulePath(spec) && !/^(\/|file:)/.test(spec))
+    throw relativeInVariable(source, { what: 'backend', name: spec, beside: true });
   const meant = isModulePath(spec) ? undefined : nearest(spec, [...backendNames, ...reservedNames]);
   // A package of nearly the same name could have been put there for those who mistype.
   const mistyped = meant !== undefined && Math.abs(meant.length - spec.length) <= 1;
@@ -104,20 +105,4 @@ function attempt<Result>(work: () => Result): Result | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** To trust a file says nothing of other files that it names, and whoever works in the project can change those. */
-export function notCovered(spec: string, file: string): WorkcellError {
-  return untrusted(
-    file,
-    `${file} names the backend "${spec}", whose code is not part of what was trusted. A file that is found by searching may name backends of this package only: ${backendNames.join(', ')}. Name it in your own configuration, in code, or use --config ${file}.`,
-  );
-}
-
-function relative(spec: string, source: string): WorkcellError {
-  return new WorkcellError(
-    'invalid-config',
-    `${source} names the backend "${spec}": a variable holds in every directory, so give an absolute path, or a package that is installed beside this one or in ${configDirectory()}.`,
-    { details: { backend: spec, source } },
-  );
 }

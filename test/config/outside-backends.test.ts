@@ -126,7 +126,7 @@ describe('the file of a project', () => {
     trust(file, 'backend = "./stub.mjs"\n', env);
     await expect(load()).rejects.toMatchObject({
       code: 'config-untrusted',
-      message: expect.stringContaining('whose code is not part of what was trusted'),
+      message: expect.stringContaining('whose content is not part of what was trusted'),
     });
     const { values, outside, notHonoured } = await load({ lenient: true });
     expect(values.backend).toBeUndefined();
