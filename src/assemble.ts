@@ -98,7 +98,7 @@ export async function readPlugins({ plugins }: CommonOptions, config: LoadedConf
 }
 
 /** The trusted side, as code and settings describe it together. */
-export async function readTrusted(
+export async function readSecurity(
   { policy, guards, secrets, audit, signal }: CommonOptions,
   config: LoadedConfig,
 ): Promise<Pick<CommonOptions, 'policy' | 'guards' | 'secrets' | 'audit'>> {
@@ -226,52 +226,6 @@ export function statusListener({ onStatus }: CommonOptions, logger: Logger | und
     if (logger !== undefined) logStatus(logger, update);
     onStatus?.(update);
   };
-}
-
-/** Which files speak, and what of them does not count. */
-export function logSettings(logger: Logger | undefined, { files, notHonoured, sources }: LoadedConfig): void {
-  if (logger === undefined) return;
-  const set = Object.entries(sources).filter(([, source]) => source !== 'default');
-  logger.debug({ files, settings: Object.fromEntries(set) }, 'Settings read');
-  for (const { file, key, reason } of notHonoured)
-    logger.debug({ file, key, reason }, 'A setting does not count');
-}
-
-/** Who judges, and what is there for whoever asks; by name. */
-export function logTrusted(
-  logger: Logger | undefined,
-  cell: string,
-  { policy, guards, secrets, audit }: Pick<CommonOptions, 'policy' | 'guards' | 'secrets' | 'audit'>,
-  { plugins, tools }: { plugins: readonly LoadedPlugin[]; tools: readonly (FunctionTool | ToldInside)[] },
-): void {
-  if (logger === undefined) return;
-  const fields = {
-    cell,
-    policy: policy !== undefined || guards !== undefined,
-    guards: guards?.map(({ name }) => name) ?? [],
-    secrets: secrets === undefined || typeof secrets.prepare === 'function' ? [] : Object.keys(secrets),
-    audit: audit !== undefined,
-    plugins: plugins.map(({ plugin }) => plugin.name),
-    tools: tools.map((entry) => ('module' in entry ? entry.shown : entry.name)),
-  };
-  logger.debug(fields, 'The trusted side is ready');
-}
-
-export function logCell(logger: Logger | undefined, cell: Cell, begun?: number): void {
-  if (logger === undefined) return;
-  const { id, backend, workspace, isolation } = cell;
-  const named = (enforced: boolean) =>
-    isolation.facts.filter((fact) => fact.enforced === enforced).map(({ code }) => code);
-  const fields = {
-    cell: id,
-    backend,
-    workspace,
-    tier: isolation.tier,
-    enforced: named(true),
-    notEnforced: named(false),
-    ...(begun !== undefined && { startMs: Math.round(performance.now() - begun) }),
-  };
-  logger.debug(fields, `The cell enforces ${isolation.tier}`);
 }
 
 export function reasonOf(error: unknown): string {

@@ -3,15 +3,12 @@ import {
   type CommonOptions,
   checkIsolation,
   demandOf,
-  logCell,
-  logSettings,
-  logTrusted,
   onLostOf,
   readPlugins,
+  readSecurity,
   readServers,
   readSettings,
   readTools,
-  readTrusted,
   runDefaults,
   statusListener,
   storeOf,
@@ -23,6 +20,7 @@ import type { LoadedPlugin } from './cell/plugins/load-plugins.js';
 import { type CellPlace, givenPlace, type Keeper, keeper, keepers, listCells, placeOf } from './cells.js';
 import type { LoadedConfig } from './config/load-config.js';
 import { resolveBackend } from './config/outside-backends.js';
+import { logCell, logSettings, logTrusted } from './log-start.js';
 import { type Cell, type StatusUpdate, WorkcellError } from './protocol/index.js';
 import { EventStream } from './runtime/events/stream.js';
 import { Runtime } from './runtime/runtime.js';
@@ -78,7 +76,7 @@ async function open(
   const { id, backend } = cell;
   const store = storeOf(config);
   const tools = await readTools(options, config);
-  const said = await readTrusted(options, config);
+  const said = await readSecurity(options, config);
   const trusted = await createTrusted({ who: id, ...said, store });
   const logger = safeLogger(options.logger, trusted.mask);
   const onStatus = statusListener(options, logger);

@@ -5,16 +5,13 @@ import {
   type CommonOptions,
   checkIsolation,
   demandOf,
-  logCell,
-  logSettings,
-  logTrusted,
   onLostOf,
   type Report,
   readPlugins,
+  readSecurity,
   readServers,
   readSettings,
   readTools,
-  readTrusted,
   reasonOf,
   runDefaults,
   statusListener,
@@ -27,6 +24,7 @@ import { type BackendConfig, backendNames, checkBackend, loadBackend } from './b
 import { checkKeeps } from './cells.js';
 import { chooseBackend } from './config/choose-backend.js';
 import type { LoadedConfig } from './config/load-config.js';
+import { logCell, logSettings, logTrusted } from './log-start.js';
 import { type Demand, type NetworkOption, type StatusUpdate, WorkcellError } from './protocol/index.js';
 import type { StoreAccess } from './runtime/events/open.js';
 import { EventStream } from './runtime/events/stream.js';
@@ -101,7 +99,7 @@ export async function createRuntime(
   };
   const plugins = await readPlugins(options, config);
   const tools = await readTools(options, config);
-  const said = await readTrusted(options, config);
+  const said = await readSecurity(options, config);
   if (signal?.aborted) throw new WorkcellError('cancelled', 'The start was cancelled before it began.');
   const store = storeOf(config);
   const trusted = await createTrusted({ who: id, ...said, store });

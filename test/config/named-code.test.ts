@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readTools, readTrusted } from '../../src/assemble.js';
+import { readSecurity, readTools } from '../../src/assemble.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { readSecret } from '../../src/config/secret-source.js';
 import { trust } from '../../src/config/trusted-files.js';
@@ -81,19 +81,19 @@ describe('the command for a secret', () => {
     ['a program that has nothing to do with the project', () => secret([outside])],
     ['the command for the key of a model', () => key([outside])],
   ])('is not named by a file that was found: %s', async (_, toml) => {
-    await expect(readTrusted({}, await load(toml()))).rejects.toMatchObject({
+    await expect(readSecurity({}, await load(toml()))).rejects.toMatchObject({
       code: 'config-untrusted',
       message: expect.stringContaining('what it runs is not part of what was trusted'),
     });
   });
 
   test('may be any where the user names the file, or has it in their own', async () => {
-    const { secrets } = await readTrusted({}, await load(secret([inside]), true));
+    const { secrets } = await readSecurity({}, await load(secret([inside]), true));
     expect(secrets).toMatchObject({ A: { value: 'token-1' } });
     const own = join(home, '.config/workcell/config.toml');
     mkdirSync(dirname(own), { recursive: true });
     writeFileSync(own, secret([outside]), { mode: 0o600 });
-    const beside = await readTrusted({}, await load('[security]\nguards = ["rules"]\n'));
+    const beside = await readSecurity({}, await load('[security]\nguards = ["rules"]\n'));
     expect(beside.secrets).toMatchObject({ A: { value: 'token-1' } });
     rmSync(own);
   });

@@ -45,6 +45,7 @@ export const walls: Record<string, readonly string[]> = {
   ],
   config: ['base', 'protocol', 'backends'],
   'assemble.ts': ['protocol', 'backends', 'runtime', 'config', 'cell/plugins'],
+  'log-start.ts': ['protocol', 'runtime', 'config', 'cell/plugins', 'assemble.ts'],
   'cells.ts': ['protocol', 'backends', 'config', 'assemble.ts'],
   'attach-runtime.ts': [
     'backends',
@@ -53,9 +54,18 @@ export const walls: Record<string, readonly string[]> = {
     'runtime',
     'config',
     'assemble.ts',
+    'log-start.ts',
     'cells.ts',
   ],
-  'create-runtime.ts': ['protocol', 'runtime', 'backends', 'config', 'assemble.ts', 'cells.ts'],
+  'create-runtime.ts': [
+    'protocol',
+    'runtime',
+    'backends',
+    'config',
+    'assemble.ts',
+    'log-start.ts',
+    'cells.ts',
+  ],
   'index.ts': [
     'protocol',
     'runtime',
