@@ -56,16 +56,14 @@ async function start(given: Options, context: StartContext): Promise<Cell> {
     );
   }
   withoutPython.add(image);
-  const cell = await startWith(given, context, ['python3']).catch((error: unknown) => {
-    throw notInstalled(image, error);
-  });
+  const cell = await startWith(given, context, ['python3']);
   if (cell !== undefined) return cell;
   throw new WorkcellError('image-unsuitable', `Python does not start in the image "${image}".`, {
     details: { image },
   });
 }
 
-/** That somebody builds an image is a surprise to who did not ask for packages. */
+/** Users who asked for no packages do not expect a build, so the error explains it. */
 function notInstalled(image: string, error: unknown): unknown {
   if (!WorkcellError.isInstance(error) || !installFailures.has(error.code)) return error;
   return new WorkcellError(
@@ -77,14 +75,18 @@ function notInstalled(image: string, error: unknown): unknown {
 
 const installFailures: ReadonlySet<string> = new Set(['build-failed', 'image-unsuitable']);
 
-/** Undefined when there is no Python in it. */
+/** Undefined when the image has no Python. `further`: packages that the caller did not ask for. */
 async function startWith(
   given: Options,
   context: StartContext,
   further: readonly string[],
 ): Promise<Cell | undefined> {
   const { systemPackages, pythonPackages, pythonVersion, pythonPath, buildNetwork, ...own } = given;
-  const image = await prepareImage(given, [...systemPackages, ...further], context);
+  const image = await prepareImage(given, [...systemPackages, ...further], context).catch(
+    (error: unknown) => {
+      throw further.length > 0 ? notInstalled(given.image, error) : error;
+    },
+  );
   const cell = await startDocker(
     { ...own, image, labels: { ...own.labels, [backendLabel]: 'ubuntu-docker' } },
     context,
