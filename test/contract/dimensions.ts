@@ -17,8 +17,8 @@ export const guarded: Dimension = {
   check(events) {
     const allowed = new Set<number>();
     for (const event of events) {
-      // Tools are the owner's to install; nobody judges that.
-      if (event.kind === 'action' && event.action.action === 'install_tools') allowed.add(event.id);
+      // Nobody judges what the owner of the cell does himself; behaviours are an agent's.
+      if (event.kind === 'action' && event.source === 'user') allowed.add(event.id);
       if (event.kind === 'decision' && event.decision.outcome === 'allow') allowed.add(event.cause);
       if (event.kind === 'observation')
         expect(allowed, `${event.observation.observation} was carried out unjudged`).toContain(event.cause);
