@@ -1,4 +1,4 @@
-/** Further protocols on the address of a server: `--also`. */
+/** `--also`: one server speaks several protocols on one address. */
 import { type Command, Option } from 'commander';
 import { collect } from '../base/command-line.js';
 import type { Mount } from '../base/http/http-app.js';

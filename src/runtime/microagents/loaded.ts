@@ -1,4 +1,4 @@
-/** What was found, and which of it holds. */
+/** The microagents of a runtime: which apply, which another of the same name replaces, and which could not be read. */
 import type { Collected, MicroagentProblem } from './collect-microagents.js';
 import type { McpServer } from './mcp-servers.js';
 import type { Microagent } from './microagent.js';

@@ -1,4 +1,6 @@
-/** Where output comes from, as far as it matters for knowing that all of it is here. */
+/** Knows when all output of an ended process has arrived, although its children may keep the pipes open. */
+
+/** What `untilQuiet` needs to know about a process. */
 export interface Source {
   /** Changes with each piece that arrives. */
   readonly receivedBytes: number;

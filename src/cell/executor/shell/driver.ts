@@ -28,8 +28,8 @@ const headerLength = numberDigits + lengthDigits + 2;
 /** How a shell tells that the loop was left and that an empty line on the terminal brings it back. */
 const leftLoop = 'left';
 
-/** How a shell that ends tells where it was. */
-const lastWords = 'exit;';
+/** Begins the report of a shell that exits; its working directory follows. */
+const exitReport = 'exit;';
 
 const reportPrefix = '\x1b]7777;';
 const reportEnd = 0x07;
@@ -115,7 +115,7 @@ function driverSource(): string {
     // Not every kernel knows the terminal by that name; it has another one, which is dearer to find.
     '{ : >/dev/tty; } 2>/dev/null || __workcell_terminal=$(\\command readlink /proc/$$/fd/0)',
     '__workcell_return() { return "$1"; }',
-    `trap ${quote(`${print(`${lastWords}%q\\a`, '"$PWD"')} >"$__workcell_terminal"`)} EXIT`,
+    `trap ${quote(`${print(`${exitReport}%q\\a`, '"$PWD"')} >"$__workcell_terminal"`)} EXIT`,
     `PROMPT_COMMAND=${quote(loop)}`,
     'declare +x PROMPT_COMMAND',
     'eval "$PROMPT_COMMAND"',
@@ -193,8 +193,8 @@ function readReport(token: string, data: Buffer, start: number, bodyStart: numbe
   const body = data.subarray(bodyStart, last);
   const text = body.toString('latin1');
   if (text === leftLoop) return { kind: 'left', start, end: last + 1 };
-  if (text.startsWith(lastWords))
-    return { kind: 'exit', start, end: last + 1, cwd: unquote(body.subarray(lastWords.length)) };
+  if (text.startsWith(exitReport))
+    return { kind: 'exit', start, end: last + 1, cwd: unquote(body.subarray(exitReport.length)) };
   const match = /^(-?\d+);(\d+);/.exec(text);
   if (match === null) return undefined;
   // A line end follows, which a terminal in its usual mode turns into two characters.

@@ -1,10 +1,10 @@
 /**
- * Watches over a start when those inside who report on it may have been killed: a command can kill everything in
- * its cell but the first process.
+ * Notices that a start inside the cell has failed when nobody is left to report it: a command can kill every process of
+ * its cell but the first, those that report starts included.
  */
 import type { Identity } from './cell-processes.js';
 
-/** How long a start may take before it is looked after, and how often then. */
+/** A start that takes longer is checked, and checked again at this interval. */
 const lookMs = 1000;
 
 /** A relay that cannot make processes tries for a while; one that has not by then will not. */

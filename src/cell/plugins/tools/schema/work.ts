@@ -1,6 +1,6 @@
 /**
- * Counts the steps of work that somebody else chose. A cell writes schemas, so how long a check takes is up to the cell: it ends
- * after a number of steps, and nothing has to be stopped from outside. A step takes up to a microsecond.
+ * Bounds a check against a schema. A cell writes the schema, so it could choose one that takes for ever to check. Each step of the
+ * check is counted, and it ends when the steps are used up. A step takes up to a microsecond.
  */
 export class Work {
   #left: number;
@@ -11,7 +11,7 @@ export class Work {
     this.#given = steps;
   }
 
-  /** For a value that is large because its sender made it so. */
+  /** Adds steps, in proportion to a value that the caller himself sends. */
   allow(steps: number): void {
     this.#left += steps;
     this.#given += steps;
@@ -32,7 +32,7 @@ export class Work {
   }
 }
 
-/** For what nobody else has a say in. */
+/** No bound, for a schema and a value that are the caller's own. */
 export const ownWork = new Work(Number.POSITIVE_INFINITY);
 
 /** Says why a value was not checked to its end. */

@@ -1,4 +1,4 @@
-/** What holds for every program, known or not: what its words say that it reads, writes, reaches and starts. */
+/** Judges the arguments of any program, also of one without rules: files that it may read or write, addresses, programs that it starts. */
 
 import { quote } from '../../../../base/shell-quote.js';
 import { judgeAddress } from '../actions/addresses.js';
