@@ -7,6 +7,7 @@ const abuse = ['test/abuse/**/*.test.ts'];
 const fuzz = ['test/fuzz/**/*.test.ts'];
 /** Those that start the command line, servers or bubblewrap. */
 const system = [
+  'test/bench/**/*.test.ts',
   'test/adapters/**/*.test.ts',
   'test/cli/**/*.test.ts',
   'test/compat/**/*.test.ts',

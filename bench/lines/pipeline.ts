@@ -1,4 +1,4 @@
-import type { Cell, Executor } from '../../src/protocol/index.js';
+import { actions, type Cell, type Executor } from '../../src/protocol/index.js';
 import { storeAccess } from '../../src/runtime/events/open.js';
 import { EventStream } from '../../src/runtime/events/stream.js';
 import { Runtime } from '../../src/runtime/runtime.js';
@@ -48,7 +48,7 @@ function answering(): Cell {
     exitCode: 0,
     signal: null,
   };
-  const executor = { execute: async () => observation } as unknown as Executor;
+  const executor = { actions, execute: async () => observation } as unknown as Executor;
   const isolation = { tier: 'none' } as unknown as Cell['isolation'];
   return { id: 'bench', backend: 'cli', workspace: '/work', isolation, executor, stop: async () => {} };
 }
