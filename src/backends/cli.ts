@@ -64,6 +64,8 @@ export default defineBackend({
 /** From here on all that this process makes belongs to that user. */
 async function becomeUser(user: z.infer<typeof userSchema>) {
   const { createUidLauncher, resumeRoot, takeUser } = await import('../cell/launchers/uid-launcher.js');
+  const { loadParts } = await import('../cell/executor/load-parts.js');
+  await loadParts();
   takeUser(user);
   return {
     createLauncher: (place: { workspace: string; environment: Readonly<Record<string, string>> }) =>

@@ -393,16 +393,36 @@ for (const [entry, { file, module, values, types }] of Object.entries(surface)) 
   });
 }
 
-test('importing the root loads two small libraries, a few files of our own, and nothing else', () => {
-  const loaded = modulesLoadedBy('./src/index.ts');
-  const packages = new Set(loaded.map((url) => url.match(/\/node_modules\/((?:@[^/]+\/)?[^/]+)\//)?.[1]));
-  packages.delete(undefined);
-  expect([...packages].sort()).toEqual(['smol-toml', 'zod']);
-  const own = loaded
-    .map((url) => url.match(/\/src\/(cell\/(?:executor|launchers|server)|cli)\//)?.[1])
-    .filter(Boolean);
-  expect(own).toEqual([]);
-  expect(loaded.some((url) => url.endsWith('/src/runtime/runtime.ts'))).toBe(true);
+test('a process loads what it needs when it needs it', () => {
+  const { imported, created, prepared, worked } = modulesLoadedBy({
+    imported: `const { createRuntime } = await import('./src/index.ts');`,
+    created: `
+      const runtime = await createRuntime({ config: false, backend: 'cli', events: { store: 'memory' } });
+      await runtime.run(':');`,
+    prepared: `await (await import('./src/cell/executor/load-parts.ts')).loadParts();`,
+    worked: `
+      await runtime.write('a.txt', 'a');
+      await runtime.edit('a.txt', { oldText: 'a', newText: 'b' });
+      await runtime.files.grep('b');
+      await runtime.files.upload(Buffer.from('c'), 'c.txt');
+      for await (const _ of (await runtime.files.download('.', { format: 'tar' })).content);
+      await runtime.close();`,
+  });
+  const packages = (loaded: readonly string[]) =>
+    [...new Set(loaded.map((url) => url.match(/\/node_modules\/((?:@[^/]+\/)?[^/]+)\//)?.[1]))]
+      .filter(Boolean)
+      .sort();
+  expect(packages(imported)).toEqual(['smol-toml', 'zod']);
+  const ofCells = /\/src\/(cell\/(?:executor|launchers|server)|cli)\//;
+  expect(imported.filter((url) => ofCells.test(url))).toEqual([]);
+  expect(imported.some((url) => url.endsWith('/src/runtime/runtime.ts'))).toBe(true);
+  // Each file costs every start a part of a millisecond.
+  expect(ownFiles(imported).length).toBeLessThanOrEqual(150);
+  expect(ownFiles(created).length).toBeLessThanOrEqual(110);
+  expect(created.filter((url) => /\/files\/(search|archive|edit-file)/.test(url))).toEqual([]);
+  // A process that takes another user may not be able to read its own files any more.
+  expect(ownFiles(prepared).length).toBeGreaterThan(0);
+  expect(worked.filter((url) => url.includes('/src/cell/executor/'))).toEqual([]);
 });
 
 test('the types of a Runtime lead to those of its verbs and actions, by imports that declarations keep', () => {
@@ -430,32 +450,46 @@ function exportedNames(source: string): { values: string[]; types: string[] } {
   return { values: values.sort(), types: types.sort() };
 }
 
-/** Every ES module and every required file that a fresh process resolves for one import. */
-function modulesLoadedBy(path: string): string[] {
+function ownFiles(loaded: readonly string[]): string[] {
+  return [...new Set(loaded.filter((url) => url.includes('/src/')))];
+}
+
+/** The ES modules and required files that a fresh process loads in each of these steps. */
+function modulesLoadedBy<Step extends string>(steps: Readonly<Record<Step, string>>): Record<Step, string[]> {
   const hook = `
     import { writeSync } from 'node:fs';
-    export async function resolve(specifier, context, next) {
-      const result = await next(specifier, context);
-      writeSync(1, 'loaded ' + result.url + '\\n');
+    export async function load(url, context, next) {
+      const result = await next(url, context);
+      writeSync(1, 'loaded ' + url + '\\n');
       return result;
     }`;
   const program = `
-    import { register } from 'node:module';
+    import module, { register } from 'node:module';
+    import { writeSync } from 'node:fs';
     register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hook)}));
-    const before = new Set(Object.keys((await import('node:module')).default._cache));
-    await import(${JSON.stringify(path)});
-    for (const file of Object.keys((await import('node:module')).default._cache))
-      if (!before.has(file)) console.log('loaded file://' + file);`;
+    const known = new Set(Object.keys(module._cache));
+    function end(step) {
+      for (const file of Object.keys(module._cache)) {
+        if (!known.has(file)) writeSync(1, 'loaded file://' + file + '\\n');
+        known.add(file);
+      }
+      writeSync(1, 'step ' + step + '\\n');
+    }
+    ${Object.entries(steps)
+      .map(([step, source]) => `${source}\nend(${JSON.stringify(step)});`)
+      .join('\n')}`;
   const output = execFileSync(
     process.execPath,
     ['--import', 'tsx', '--input-type=module', '--eval', program],
-    {
-      cwd: checkout,
-      encoding: 'utf8',
-    },
+    { cwd: checkout, encoding: 'utf8' },
   );
-  return output
-    .split('\n')
-    .filter((line) => line.startsWith('loaded '))
-    .map((line) => line.slice('loaded '.length).replace(/\?.*$/, ''));
+  const found: Record<string, string[]> = {};
+  let loaded: string[] = [];
+  for (const line of output.split('\n')) {
+    if (line.startsWith('loaded ')) loaded.push(line.slice('loaded '.length));
+    if (!line.startsWith('step ')) continue;
+    found[line.slice('step '.length)] = loaded;
+    loaded = [];
+  }
+  return found as Record<Step, string[]>;
 }

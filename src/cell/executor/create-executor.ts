@@ -13,12 +13,9 @@ import type { Launcher } from '../launchers/launcher.js';
 import { makeScratch } from '../launchers/scratch.js';
 import type { CellExecutor } from '../plugins/plugin-cell.js';
 import { Environment } from './cell-environment.js';
-import { openTerminal } from './executor-terminal.js';
-import { download } from './files/download-files.js';
 import { EditHistory } from './files/edit-history.js';
 import { spaceError } from './files/file-errors.js';
 import { Tree } from './files/file-tree.js';
-import { upload } from './files/upload-files.js';
 import type { Activity, CellParts, Handler } from './handler-context.js';
 import { handlers } from './handlers/index.js';
 import { OutputStore } from './output/output-store.js';
@@ -77,11 +74,20 @@ export function createExecutor(
   return {
     actions,
     execute,
-    upload: (path, content, options = {}) => upload(tree, path, content, options),
-    download: async (path, options = {}) => download(tree, path, options),
+    async upload(path, content, options = {}) {
+      const { upload } = await import('./files/upload-files.js');
+      return upload(tree, path, content, options);
+    },
+    async download(path, options = {}) {
+      const { download } = await import('./files/download-files.js');
+      return download(tree, path, options);
+    },
     connect: (port) => launcher.connect(port),
     openOutput: () => outputs.open(),
-    openTerminal: (options = {}) => openTerminal({ launcher, environment, tree }, options),
+    async openTerminal(options = {}) {
+      const { openTerminal } = await import('./executor-terminal.js');
+      return openTerminal({ launcher, environment, tree }, options);
+    },
     close() {
       closing ??= (async () => {
         await shells.close();

@@ -36,6 +36,7 @@ export async function startServer(options: StartOptions): Promise<ExecutorServer
   const { createUidLauncher, resumeRoot, takeUser, uidIsolation } = await import(
     '../launchers/uid-launcher.js'
   );
+  await (await import('../executor/load-parts.js')).loadParts();
   let taken = false;
   const server = await serveExecutor(
     () => {

@@ -117,6 +117,8 @@ function startWorker(): Worker {
   const limits = { maxOldGenerationSizeMb: maxHeapMegabytes };
   const worker = new Worker(programText('match-lines.cjs', import.meta.url), {
     eval: true,
+    // Options of this process, such as `--input-type=module`, are not meant for the thread.
+    execArgv: [],
     resourceLimits: limits,
   });
   // Do not reuse a thread that fails while idle; nobody needs to hear of it.
