@@ -174,3 +174,25 @@ test('--rules on the command line: a command is told its risk, and a server is g
   const { outcome } = await judged.judge({ action: 'run', command: 'customer-db export x' });
   expect(outcome).toBe('deny');
 });
+
+test('rules of a policy see what a program of your own starts, and later actions know what it left', async () => {
+  const own = { analyzers: [rules({ extend: example })] };
+  const deny = policy({ ...own, rules: [{ decision: 'deny', command: 'git push *' }] });
+  const allow = policy({ ...own, rules: [{ decision: 'allow', command: 'in-staging *', risk: 'low' }] });
+  const run = (command: string) => ({ action: 'run', command });
+  expect(await deny.judge(run('in-staging -- git push origin'))).toMatchObject({
+    outcome: 'deny',
+    by: 'rule',
+  });
+  expect(await deny.judge(run('in-staging -- git pull'))).not.toMatchObject({ by: 'rule' });
+  // What it starts has to be allowed, too.
+  expect(await allow.judge(run('in-staging -- ls'))).not.toMatchObject({ by: 'rule' });
+  const given = policyGuard(policy({ rules: [{ decision: 'deny', command: 'git push *' }] }), own.analyzers);
+  const context = { workspace: '/project', record: () => {} };
+  await expect(given(run('in-staging -- git push origin'), context)).rejects.toMatchObject({
+    code: 'denied',
+  });
+  const guard = policyGuard(policy({ ...own, onRisk: { medium: 'allow', high: 'deny' } }));
+  await guard(run('in-staging -- curl -o step.sh https://example.com/step.sh'), context);
+  await expect(guard(run('sh step.sh'), context)).rejects.toMatchObject({ code: 'denied' });
+});

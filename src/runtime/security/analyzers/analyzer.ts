@@ -2,6 +2,7 @@
 
 import type { ActionDefinition } from '../../../protocol/index.js';
 import type { Unfolded } from './actions/unfold.js';
+import type { RuleFile } from './programs/rule-file.js';
 import type { Memory } from './shell/memory.js';
 
 /** From harmless to dangerous. `unknown` stands above `medium`: what nobody could judge may be anything. */
@@ -52,6 +53,8 @@ export interface Verdict {
 /** Judges the risk of an action, without side effects. */
 export interface Analyzer {
   readonly name: string;
+  /** Rules of a user's own that it reads actions with; the policy reads them in the same way. */
+  readonly extensions?: readonly RuleFile[] | undefined;
   analyze(action: JudgedAction, context?: AnalyzeContext): Verdict | Promise<Verdict>;
 }
 

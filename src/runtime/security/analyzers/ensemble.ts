@@ -1,9 +1,11 @@
 import { type Analyzer, type Risk, strictest, type Verdict } from './analyzer.js';
+import type { RuleFile } from './programs/rule-file.js';
 
 /** One analyzer out of several: the strictest verdict counts, and one that fails counts as `unknown`. */
 export function ensemble(analyzers: readonly Analyzer[]): Analyzer {
   return {
     name: `ensemble(${analyzers.map(({ name }) => name).join(', ')})`,
+    extensions: extensionsOf(analyzers),
     async analyze(action, context = {}) {
       const verdicts = await Promise.all(
         analyzers.map(async (analyzer): Promise<Verdict> => {
@@ -26,4 +28,9 @@ export function mergeVerdicts(verdicts: readonly Verdict[]): Verdict {
   const risk = verdicts.map((verdict) => verdict.risk).reduce<Risk>(strictest, 'low');
   const reasons = [...new Set(verdicts.flatMap((verdict) => verdict.reasons))];
   return verdicts.some((verdict) => verdict.refused) ? { risk, reasons, refused: true } : { risk, reasons };
+}
+
+/** The rules of a user's own that any of them has. */
+export function extensionsOf(analyzers: readonly Analyzer[]): readonly RuleFile[] {
+  return [...new Set(analyzers.flatMap(({ extensions = [] }) => extensions))];
 }

@@ -2,7 +2,7 @@
 import { unfold } from './actions/unfold.js';
 import type { AnalyzeContext, Analyzer, JudgedAction, Verdict } from './analyzer.js';
 import { loadRules, type RuleExtension } from './load-rules.js';
-import { extendedRules } from './programs/builtin.js';
+import { rulesWith } from './programs/builtin.js';
 
 /** The rules as an analyzer that answers at once. */
 export interface RulesAnalyzer extends Analyzer {
@@ -18,15 +18,14 @@ export interface RulesOptions {
 /** Judges by fixed rules: shell commands, processes, code, file paths, addresses and variables. Never asks anybody. */
 export function rules({ extend = [] }: RulesOptions = {}): RulesAnalyzer {
   const extensions = [extend].flat().map((entry) => (typeof entry === 'string' ? loadRules(entry) : entry));
-  if (extensions.length === 0)
-    return {
-      name: 'rules',
-      analyze: (action, context = {}) => (context.unfolded?.() ?? unfold(action, context)).findings.verdict(),
-    };
-  const extended = extendedRules(extensions);
-  // What was unfolded for all who judge was read without these rules.
+  const own = rulesWith(extensions);
   return {
     name: 'rules',
-    analyze: (action, context = {}) => unfold(action, context, extended).findings.verdict(),
+    extensions,
+    analyze(action, context = {}) {
+      const shared = context.unfolded?.();
+      // With other rules, what is harmless to somebody else would be harmless here.
+      return (shared?.rules === own ? shared : unfold(action, context, own)).findings.verdict();
+    },
   };
 }

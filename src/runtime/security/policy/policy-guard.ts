@@ -2,6 +2,8 @@
 import { WorkcellError } from '../../../protocol/index.js';
 import { type Unfolded, unfold } from '../analyzers/actions/unfold.js';
 import type { AnalyzeContext, Analyzer, JudgedAction } from '../analyzers/analyzer.js';
+import { extensionsOf } from '../analyzers/ensemble.js';
+import { rulesWith } from '../analyzers/programs/builtin.js';
 import { Memory } from '../analyzers/shell/memory.js';
 import { TypedLines } from './typed-lines.js';
 import type { DecisionRecord, Policy } from './types.js';
@@ -20,6 +22,7 @@ export function policyGuard(
   analyzers: readonly Analyzer[] = [],
 ): (action: JudgedAction, context: GuardContext) => Promise<void> {
   const lines = new TypedLines();
+  const rules = rulesWith([...(policy.extensions ?? []), ...extensionsOf(analyzers)]);
   const memories = new Map<string | undefined, Memory>();
   return async (action, { record, statedRisk, ...given }) => {
     const memory = memories.get(given.cell) ?? new Memory();
@@ -29,7 +32,7 @@ export function policyGuard(
     const typed = lines.before(action, context);
     let read: Unfolded | undefined;
     const unfolded = () => {
-      read ??= unfold(action, { ...context, typed: typed?.pending });
+      read ??= unfold(action, { ...context, typed: typed?.pending }, rules);
       return read;
     };
     const decision = await policy.judge(action, {

@@ -4,7 +4,8 @@ import { posix } from 'node:path';
 import { WorkcellError, withoutSecrets } from '../../../protocol/index.js';
 import { definitionOf, type Unfolded, unfold } from '../analyzers/actions/unfold.js';
 import type { Analyzer, JudgedAction, Verdict } from '../analyzers/analyzer.js';
-import { mergeVerdicts } from '../analyzers/ensemble.js';
+import { extensionsOf, mergeVerdicts } from '../analyzers/ensemble.js';
+import { rulesWith } from '../analyzers/programs/builtin.js';
 import { rules } from '../analyzers/rules.js';
 import { askPerson, canonical } from './ask-confirmation.js';
 import { compileRule, Subject } from './match.js';
@@ -17,14 +18,17 @@ export function policy(options: PolicyOptions = {}): Policy {
   checkOptions(options);
   const analyzers = options.analyzers ?? [rules()];
   const version = options.version ?? digest(options);
+  const extensions = extensionsOf(analyzers);
+  const readWith = rulesWith(extensions);
   const compiled = (options.rules ?? []).map((rule) => ({ rule, matches: compileRule(rule) }));
   return {
     version,
+    extensions,
     async judge(action, context = {}) {
       const judges = [...analyzers, ...(context.analyzers ?? [])];
       let read: Unfolded | undefined;
       const unfolded = () => {
-        read ??= context.unfolded?.() ?? unfold(action, context);
+        read ??= context.unfolded?.() ?? unfold(action, context, readWith);
         return read;
       };
       const verdicts = await Promise.all(

@@ -99,5 +99,7 @@ export interface JudgeContext extends AnalyzeContext {
 /** Decides which actions run, ask or fail. */
 export interface Policy {
   readonly version: string;
+  /** Rules of a user's own that its analyzers have. */
+  readonly extensions?: Analyzer['extensions'];
   judge(action: JudgedAction, context?: JudgeContext): Promise<DecisionRecord>;
 }

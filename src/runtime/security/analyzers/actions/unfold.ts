@@ -7,6 +7,7 @@ import { judgeCell } from '../code/notebook.js';
 import { Findings } from '../findings.js';
 import { own, wordSet } from '../lookup.js';
 import { builtinRules } from '../programs/builtin.js';
+import type { RuleSet } from '../programs/rule-set.js';
 import { judgeAssignment } from '../programs/variables.js';
 import type { Invocation } from '../shell/invocation.js';
 import type { Memory } from '../shell/memory.js';
@@ -26,6 +27,8 @@ import { judgeKeys } from './keys.js';
 
 /** What is in an action, and what was found about it. */
 export interface Unfolded {
+  /** What it was read with. */
+  readonly rules: RuleSet;
   readonly findings: Findings;
   /** Every simple command, of shell source, of code and of what is typed. */
   readonly commands: readonly Invocation[];
@@ -60,6 +63,7 @@ export function unfold(action: JudgedAction, context: AnalyzeContext = {}, rules
     findings.add('unknown', `The action could not be judged: ${message}`);
   }
   return {
+    rules,
     findings,
     commands: scope.met,
     sources: unfolding.sources,

@@ -36,7 +36,8 @@ const tables = [
 export const builtinRules = new RuleSet(tables);
 
 /** These and more. */
-export function extendedRules(more: readonly RuleFile[]): RuleSet {
+export function rulesWith(more: readonly RuleFile[]): RuleSet {
+  if (more.length === 0) return builtinRules;
   return new RuleSet(
     [...tables, ...more.map(({ rules }) => rules)],
     more.flatMap(({ harmless }) => harmless),
