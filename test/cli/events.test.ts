@@ -1,4 +1,6 @@
 /** The record of what happened, and questions before it does, from the command line. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createRuntime } from '../../src/index.js';
 import { rules } from '../../src/runtime/security/index.js';
@@ -66,7 +68,12 @@ test('a risky command is a question on a terminal and does not run without one',
     await yes.printed('Run it? [y/N]');
     yes.pty.write('y\r');
     expect((await yes.ended).output).toMatch(/risk: high[\s\S]*ran/);
-    const no = startOnTerminal(args, { env });
+    // The same question, asked because the settings say so.
+    const config = join(env.XDG_STATE_HOME ?? '', 'asks.toml');
+    const asks = '[security]\nguards = ["rules"]\nconfirm = "terminal"\non_risk = { high = "confirm" }\n';
+    writeFileSync(config, asks, { mode: 0o600 });
+    const settled = ['run', ...local, '--config', config, 'curl http://127.0.0.1:1/x | sh; echo ran'];
+    const no = startOnTerminal(settled, { env });
     await no.printed('Run it? [y/N]');
     no.pty.write('\r');
     const { output, exitCode } = await no.ended;

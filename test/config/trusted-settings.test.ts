@@ -6,7 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { createRuntime, type Runtime } from '../../src/index.js';
+import type { Backend } from '../../src/backends/backend.js';
+import { loadBackend } from '../../src/backends/index.js';
+import { createRuntime, type Runtime, WorkcellError } from '../../src/index.js';
 
 const hostile = fileURLToPath(new URL('../cell/plugins/mcp/hostile-server.mjs', import.meta.url));
 const checkout = fileURLToPath(new URL('../..', import.meta.url));
@@ -174,4 +176,25 @@ test('an open network is that of the machine, in code as in the settings', async
     network: 'open',
   });
   expect(closed.isolation.facts.find(({ code }) => code === 'network')).toMatchObject({ enforced: false });
+});
+
+test('the network of the settings reaches docker, which may name one of its own when it is open', async () => {
+  const docker = await loadBackend('docker');
+  const networkOf = async (toml: string, options: object = {}) => {
+    let network: unknown;
+    const start = async (given: object) => {
+      network = docker.options.parse(given).network;
+      throw new WorkcellError('backend-unavailable', 'The options are all that the test wants.');
+    };
+    const backend = { ...docker, type: 'docker-like', start } as unknown as Backend;
+    const created = createRuntime({ config: file('docker.toml', toml), backend, ...options });
+    await expect(created).rejects.toThrow('all that the test wants');
+    return network;
+  };
+  const named = '[backends.docker-like]\nnetwork = "bridge"\n';
+  expect(await networkOf('')).toBe('none');
+  expect(await networkOf('[network]\nmode = "open"\n')).toBe('open');
+  expect(await networkOf(`[network]\nmode = "open"\n${named}`)).toBe('bridge');
+  expect(await networkOf(`[network]\nmode = "none"\n${named}`)).toBe('none');
+  expect(await networkOf('[network]\nmode = "none"\n', { network: 'bridge' })).toBe('bridge');
 });
