@@ -100,7 +100,7 @@ const loaded = new Map<string, Promise<Backend>>();
 export async function loadBackend(name: string): Promise<Backend> {
   const backend = loaded.get(name) ?? (isBackendName(name) ? loadOwn(name) : loadModule(name));
   loaded.set(name, backend);
-  // What could not be loaded may be mended by the next time.
+  // Do not cache a failure: somebody may mend the module.
   backend.catch(() => loaded.delete(name));
   return backend;
 }

@@ -1,10 +1,10 @@
-/** The cell of an executor that is reached over a stream: what all places that start one elsewhere have in common. */
+/** A cell whose executor runs elsewhere, behind a byte stream. Every backend that starts one there uses this. */
 import type { Cell, Isolation } from '../protocol/index.js';
 import type { ServerInfo } from '../protocol/wire.js';
 import type { HttpExecutor } from '../runtime/client/http-executor.js';
 import type { Lease } from './lease.js';
 
-/** What a cell is made of whose executor is reached over a stream. */
+/** The parts of such a cell. */
 export interface ServedCell {
   readonly id: string;
   /** The type of the backend. */
@@ -15,7 +15,7 @@ export interface ServedCell {
   readonly isolation?: Isolation | undefined;
   /** Settles when the place dies by itself. Default: when the executor cannot be reached any more. */
   readonly lost?: Promise<string> | undefined;
-  /** Of a cell that is kept alive: without one it cannot be detached from. */
+  /** For a cell that you keep alive; without it, `detach` is not supported. */
   readonly lease?: Lease | undefined;
   /** Ends the place and leaves nothing behind; its commands have ended by then, or it does not answer. */
   end(): Promise<void>;

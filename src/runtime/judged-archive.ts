@@ -19,7 +19,7 @@ export interface KeptArchive extends Disposable {
   readonly content: AsyncIterable<Uint8Array>;
 }
 
-/** Fails as unpacking would, and before anything is written. */
+/** Fails as unpacking would, before it writes anything. */
 export async function keepArchive(
   content: AsyncIterable<Uint8Array>,
   format: ArchiveFormat,

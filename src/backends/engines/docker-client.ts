@@ -1,4 +1,4 @@
-/** The part of the Docker Engine's HTTP API that is used here. */
+/** The part of the Docker Engine's HTTP API that Workcell uses. */
 import { type IncomingMessage, request as requestPlain } from 'node:http';
 import { request as requestTls } from 'node:https';
 import { type Duplex, pipeline, type Readable } from 'node:stream';
@@ -148,17 +148,17 @@ export class DockerClient {
     await this.send('POST', `/networks/${segment(name)}/connect`, { body: { Container: container } });
   }
 
-  /** For what is answered with JSON. */
+  /** For a request with a JSON answer. */
   async ask<Answer>(method: Method, path: string, call: Call = {}): Promise<Answer> {
     return (await json(await this.open(method, path, call))) as Answer;
   }
 
-  /** For what is answered with nothing that matters. */
+  /** For a request whose answer does not matter. */
   async send(method: Method, path: string, call: Call = {}): Promise<void> {
     (await this.open(method, path, call)).resume();
   }
 
-  /** For what is answered with a stream. */
+  /** For a request whose answer is a stream. */
   async open(method: Method, path: string, call: Call = {}): Promise<IncomingMessage> {
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const request = this.#request(method, path, call);

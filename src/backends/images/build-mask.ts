@@ -1,4 +1,4 @@
-/** Hides what must not be seen in the lines that a build prints. */
+/** Masks secrets in the lines that a build prints. */
 
 /** Shorter ones would hide ordinary text. */
 const shortest = 4;

@@ -1,4 +1,4 @@
-/** What an image is to hold. Every field is checked before anything of it reaches a Dockerfile, a shell or a tag. */
+/** What an image holds. The schema checks every field before it reaches a Dockerfile, a shell or a tag. */
 import { z } from 'zod';
 import { describeIssues, WorkcellError } from '../../protocol/index.js';
 
@@ -34,9 +34,9 @@ const specSchema = z.strictObject({
     .string()
     .refine((text) => !text.includes('\0'), 'must not hold a zero byte')
     .optional(),
-  /** Whether Node and the executor go into the image too. Without, they are mounted into each cell. */
+  /** Whether Node and the executor go into the image too. Otherwise each cell mounts them. */
   executor: z.boolean().default(true),
-  /** The name that tags are given to. */
+  /** The name before the tag. */
   repository: z
     .string()
     .max(200)

@@ -24,7 +24,7 @@ import {
 import { isListening } from './keeper/lines.js';
 import type { SandboxOptions } from './sandbox-options.js';
 
-/** Starts a cell whose executor is in a keeper. It ends with this process unless it is kept. */
+/** Starts a cell whose executor is in a keeper. It ends with this process unless you keep it. */
 export async function startKept(options: SandboxOptions, context: StartContext): Promise<Cell> {
   const { id, signal, plugins = [] } = context;
   const { keepAlive, keeper, ...shape } = options;

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { WorkcellError } from '../../protocol/index.js';
 
 export interface PythonEnvironment {
-  /** To be mounted read-only at the same place. */
+  /** Mount it read-only at the same place. */
   readonly directories: readonly string[];
   readonly variables: Readonly<Record<string, string>>;
 }

@@ -4,7 +4,7 @@ import type { ActionInput, EventSource } from '../../protocol/index.js';
 import type { EventStore } from './event-store.js';
 import { changes } from './store-changes.js';
 
-/** The reply while an action is taken, before its event has an id. */
+/** The reply after a runtime has taken the action and before its event has an id. */
 export const takenReply = '{"taken":true}';
 
 /** Puts an action into the stream and gives the id of its event. */

@@ -121,7 +121,7 @@ interface WorkOptions {
   readonly env?: Record<string, string> | undefined;
 }
 
-/** Git as a person in the cell would run it, except that nobody is asked anything. */
+/** Runs Git as a person in the cell would, without prompts. */
 export function work(call: Call, cwd: string, { signal, settings = [], env = {} }: WorkOptions = {}): Git {
   const git = gitIn(call, { cwd, env: { ...workVariables(settings), ...env } });
   return (args, options) => git(args, { signal, ...options });

@@ -1,4 +1,4 @@
-/** What a repository may be fetched from. */
+/** Checks the addresses that Git may fetch from. */
 import { posix } from 'node:path';
 import { WorkcellError } from '../../protocol/index.js';
 
@@ -36,7 +36,7 @@ export function directoryFor(url: string): string {
   return name;
 }
 
-/** The server a token may be sent to. Only loopback is spoken to without encryption. */
+/** The server that may get the token. Without encryption, only loopback may. */
 export function tokenServer(url: string): URL {
   const parsed = parseUrl(url);
   const isLoopback = ['127.0.0.1', '[::1]', 'localhost'].includes(parsed?.hostname ?? '');

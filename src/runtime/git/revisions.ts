@@ -1,4 +1,4 @@
-/** Which state of a repository others are compared with. */
+/** Finds the revision that a comparison starts from. */
 import { WorkcellError } from '../../protocol/index.js';
 import { failure, type Git, output, outputIfAny } from './git-command.js';
 

@@ -26,7 +26,7 @@ export interface SetupOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Sets a repository up, unless that was done before. What failed to run may be tried again. */
+/** Sets a repository up, once. After a failure, call it again to retry. */
 export async function setUpOnce(
   call: Call,
   cwd: string,

@@ -11,7 +11,7 @@ export class LoadedMicroagents {
   /** Those that another of the same name replaced. */
   readonly replaced: readonly Microagent[];
   readonly problems: readonly MicroagentProblem[];
-  /** The organisation's repository that was read, and those that could not be. */
+  /** The organisation's repository that we read, and the addresses that failed. */
   readonly organisation: Pick<OrganisationResult, 'url' | 'attempts'> | null;
 
   constructor(
@@ -40,7 +40,7 @@ export class LoadedMicroagents {
       .join('\n\n');
   }
 
-  /** Servers that microagents which always hold ask for; to be given to `runtime.mcp.connect`, if they are wanted. */
+  /** Servers that the always active microagents ask for. Pass them to `runtime.mcp.connect` if you want them. */
   get mcpServers(): Record<string, McpServer> {
     const always = this.agents.filter(({ kind }) => kind === 'repository');
     return Object.assign({}, ...always.map(({ mcpServers }) => mcpServers));

@@ -17,9 +17,9 @@ export interface OrganisationOptions {
 }
 
 export interface OrganisationResult extends Collected {
-  /** The repository that was read; null when there was none to be read. */
+  /** The repository that we read; null when there was none. */
   readonly url: string | null;
-  /** What was tried and why it could not be read. Often there just is no such repository. */
+  /** Each address that we tried, and why it failed. Often there is no such repository. */
   readonly attempts: readonly { readonly url: string; readonly message: string }[];
 }
 

@@ -8,7 +8,7 @@ import { cacheDirectory } from '../../../base/user-directories.js';
 import { isAbandoned, ownedPrefix } from '../../../cell/launchers/scratch.js';
 import { WorkcellError } from '../../../protocol/index.js';
 
-/** A kept cell may use what is mounted into it for a long time. */
+/** A kept cell mounts its bundle for a long time. */
 const unusedMs = 30 * 24 * 60 * 60 * 1000;
 
 /** Makes the directory unless it exists. `make` fills a draft, which takes the name when it is complete. */
@@ -57,7 +57,7 @@ export async function touch(path: string): Promise<void> {
   await utimes(path, now, now);
 }
 
-/** What is kept here is run, so nobody else may have put it here. */
+/** We run what is in this directory, so refuse one that somebody else can write to. */
 function checkOwner(parent: string): void {
   using directory = reachTrusted(parent);
   if (directory.stats.uid !== process.geteuid?.()) throw new Error('it belongs to another user');
@@ -80,7 +80,7 @@ async function openToAll(directory: string): Promise<void> {
   }
 }
 
-/** Drafts of makers that were killed. */
+/** Removes what killed makers left. */
 async function removeAbandoned(parent: string): Promise<void> {
   const names = (await readdir(parent)).filter(isAbandoned);
   await Promise.all(names.map((name) => discardTree(join(parent, name), { onlyOwn: true })));

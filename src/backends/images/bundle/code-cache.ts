@@ -47,7 +47,7 @@ export async function makeCodeCache(directory: string, node: readonly string[]):
     const env = { PATH: process.env.PATH };
     await promisify(execFile)(program, [...words, file, 'cell', settings], { env, timeout: patienceMs });
   } catch {
-    // A Node for another kind of machine cannot be started here.
+    // This machine cannot start a Node for another architecture.
   } finally {
     await rm(file, { force: true });
     removeTree(scratch);

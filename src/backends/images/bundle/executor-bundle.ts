@@ -68,7 +68,7 @@ async function makeBundle(binary: string): Promise<ExecutorBundle> {
     for (const [name, source] of packages)
       await cp(source, join(draft, 'node_modules', name), { recursive: true, dereference: true });
     await makeCodeCache(draft, nodeCommand(draft, node.loader));
-    // What cannot be removed now is the next one's.
+    // The next one that runs removes what this one cannot.
     await removeUnused('executor-').catch(() => {});
   });
   // The cache may be one that this user can only read.

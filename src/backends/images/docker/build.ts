@@ -12,7 +12,7 @@ import { readMessages } from './engine-messages.js';
 
 /** Lines of the output that an error quotes. */
 const quotedLines = 20;
-/** A longer line is reported in pieces. */
+/** Report a longer line in pieces. */
 const longestLine = 64 * 1024;
 
 const ownSource = /^(Step \d+\/\d+ : RUN ).{100,}$/s;
@@ -69,7 +69,7 @@ async function follow(stream: NodeJS.ReadableStream, job: BuildJob): Promise<str
   };
   for await (const message of readMessages(stream)) {
     id = message.aux?.ID ?? id;
-    // The engine cuts output anywhere; only whole lines can be masked.
+    // The engine cuts output anywhere; masking needs whole lines.
     const lines =
       `${rest}${message.stream ?? (message.status === undefined ? '' : `${message.status}\n`)}`.split(
         /[\r\n]/,

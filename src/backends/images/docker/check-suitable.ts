@@ -13,7 +13,7 @@ const longestFile = 64 * 1024;
 /** The one program that an executor cannot bring along. */
 const shells = ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash'];
 
-/** On the containers that images are looked into with: who does. */
+/** Labels the container that inspects an image with the process that made it. */
 const ownerLabel = 'workcell.image.check';
 
 /** A look takes less, also on a slow machine. */
@@ -47,7 +47,7 @@ export async function checkSuitable(docker: DockerClient, image: string): Promis
   }
 }
 
-/** Containers of those who were killed while they looked. */
+/** Removes containers whose process was killed while it inspected an image. */
 async function removeAbandoned(docker: DockerClient): Promise<void> {
   const containers = await docker.listContainers({ all: true, filters: { label: [ownerLabel] } });
   const old = containers.filter(

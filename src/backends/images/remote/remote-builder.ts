@@ -15,7 +15,7 @@ export interface RemoteBuilderOptions {
   readonly url: string;
   /** Sent as `X-API-Key`. */
   readonly apiKey: string;
-  /** How often the service is asked how a build goes, because it does not tell. Default: 5 s. */
+  /** How often to ask the service about a build; it sends no events. Default: 5 s. */
   readonly statusIntervalMs?: number | undefined;
   /** How long one build may take. Default: 30 min. */
   readonly timeoutMs?: number | undefined;

@@ -1,4 +1,4 @@
-/** Requests to the service. Its answers are checked, and are short. */
+/** Sends requests to the build service, and checks the form and length of its answers. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
 import { WorkcellError } from '../../../protocol/index.js';
@@ -11,7 +11,7 @@ export interface Service {
     schema: Schema,
     signal: AbortSignal | undefined,
   ): Promise<z.output<Schema>>;
-  /** While the service says that it is busy, the request is made again after so long. */
+  /** How long to wait before repeating a request that the service was too busy for. */
   post<Schema extends z.ZodType>(
     path: string,
     form: FormData,

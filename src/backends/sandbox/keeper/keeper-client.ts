@@ -16,7 +16,7 @@ const program = () => programWords('backends/sandbox/keeper/keeper-main');
 /** A cell must start, or stop, within this time. */
 const answerMs = 30_000;
 
-/** A keeper that ends while we ask is followed by another one. */
+/** A keeper may end while we ask; start another one then. */
 const tries = 5;
 
 /** A connection that lasts as long as the cell does. */
@@ -168,7 +168,7 @@ function isSilent(error: unknown): boolean {
   return WorkcellError.isInstance(error) && error.code === 'backend-unavailable';
 }
 
-/** It may be stopped or overloaded; what is in the cell is not ours to throw away. */
+/** The keeper may be stopped or overloaded, so do not remove the cell. */
 function keeperSilent(id: string, cause: unknown): WorkcellError {
   return new WorkcellError(
     'backend-unavailable',

@@ -23,9 +23,9 @@ import { type Lease, takeLease } from '../../lease.js';
 
 export interface CellHome {
   readonly path: string;
-  /** Where its executor is reached. */
+  /** The socket of its executor. */
   readonly socket: string;
-  /** Where its keeper is told to pause, resume and stop it. */
+  /** The socket on which its keeper takes requests to pause, resume and stop it. */
   readonly control: string;
   readonly workspace: string;
 }
@@ -41,7 +41,7 @@ const stateSchema = z.object({
 
 export type CellState = z.infer<typeof stateSchema>;
 
-/** A new one, which others cannot take for abandoned: it is held before it has the name by which it is found. */
+/** Makes a new one. It takes the lease before the directory gets its name, so nobody finds it without a holder. */
 export async function makeCellHome(id: string): Promise<{ home: CellHome; lease: Lease }> {
   const directory = cells().path;
   const unnamed = join(directory, `${ownedPrefix()}${id}`);
@@ -52,7 +52,7 @@ export async function makeCellHome(id: string): Promise<{ home: CellHome; lease:
   return { home, lease };
 }
 
-/** For whoever knows that there is one, or that it is looked for only. */
+/** Names the paths of a cell's directory; it need not exist. */
 export function cellHome(id: string): CellHome {
   return homeAt(join(cells().path, id));
 }
@@ -95,7 +95,7 @@ export function isPaused({ path }: CellHome): boolean {
   return existsSync(join(path, 'paused'));
 }
 
-/** Ids of all that are there. What a starter that was killed has left is removed. */
+/** The ids of all cells there. Removes what a killed starter left. */
 export async function listCellIds(): Promise<string[]> {
   const directory = cells();
   const names = readdirSync(directory.base);

@@ -7,7 +7,7 @@ import { WorkcellError } from '../../../protocol/index.js';
 /** How long a write waits for that of another process. */
 const busyMs = 2000;
 
-/** What is kept in a file, in the words of messages. */
+/** What a database file holds, as messages call it. */
 interface Kept {
   /** Such as `event store`. */
   readonly what: string;
