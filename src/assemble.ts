@@ -10,6 +10,7 @@ import {
   type Cell,
   type Demand,
   type MinIsolation,
+  type NetworkAsker,
   type StatusUpdate,
   shortfall,
   WorkcellError,
@@ -58,6 +59,8 @@ export interface CommonOptions {
   tools?: readonly (FunctionTool | ToolEntry)[] | undefined;
   /** Keeps a hash-chained record of each decision and its effect in this file, or in a store. */
   audit?: AuditLogOptions | AuditStoreOptions | undefined;
+  /** Answers questions about hosts that no network rule is on, for a cell whose rules have `ask`. */
+  askNetwork?: NetworkAsker | undefined;
   /** Where to keep events, and for how long. */
   events?: StoreOptions | undefined;
 }

@@ -78,6 +78,7 @@ export async function createRuntime(
     mcp,
     tools: toolEntries,
     events: eventOptions,
+    askNetwork,
     ...own
   } = options as GivenOptions;
   checkId(id);
@@ -91,7 +92,6 @@ export async function createRuntime(
       ? brought
       : await loadBackend(config.values.backend ?? (await choose(demand, early)));
   const { type } = backend;
-  if (typeof own.network === 'object') checkTakesRules(backend);
   if (own.keepAlive === true) await checkKeeps(backend, 'keep cells alive');
   const report = (update: StatusUpdate) => {
     events.append({ kind: 'status', status: update }, 'environment');
@@ -136,6 +136,7 @@ export async function createRuntime(
         onStatus,
         logger,
         defaults,
+        askNetwork,
         ...trusted,
         ...servers,
       });
@@ -162,6 +163,41 @@ function checkId(id: string): void {
     `The id ${JSON.stringify(id)} is not accepted. Give 8 to 40 letters in lower case or digits.`,
     { details: { id } },
   );
+}
+
+/**
+ * What the cell reaches: by the code, else by the settings, else by the section of the backend. What settings deny stays
+ * denied, so with such a denial nothing starts that could not enforce it.
+ */
+function networkOf({ values }: LoadedConfig, backend: Backend, own: unknown, ofSection: unknown): unknown {
+  const { mode, allow, deny = [], preset, ask } = values.network;
+  const isRuled = [allow, preset, ask].some((value) => value !== undefined);
+  if (isRuled && mode === 'open')
+    throw new WorkcellError(
+      'invalid-config',
+      `network.mode is "open", and network.allow, preset or ask say otherwise. Leave out either.`,
+      { details: { key: 'network.mode' } },
+    );
+  const ruled = isRuled ? { allow: allow ?? [], preset: preset ?? [], ask: ask ?? false } : undefined;
+  const has = Object.hasOwn(backend.options.shape, 'network');
+  // That there is none holds whatever else is set; that it is open leaves the choice of a network to the section.
+  const set = mode === 'none' ? mode : (ruled ?? ofSection ?? mode);
+  const said = own ?? (has || isRules(set) ? set : undefined);
+  if (isRules(said)) {
+    checkTakesRules(backend);
+    return { ...said, deny: [...deny, ...(said.deny ?? [])] };
+  }
+  if (deny.length > 0 && said !== 'none' && !(said === undefined && has))
+    throw new WorkcellError(
+      'invalid-config',
+      `network.deny names ${deny[0]}, and a ${backend.type} cell${said === undefined ? '' : ` with network ${JSON.stringify(said)}`} could reach it. Use rules or "none" as network, or leave out network.deny.`,
+      { details: { key: 'network.deny' } },
+    );
+  return said;
+}
+
+function isRules(network: unknown): network is { deny?: string[] } {
+  return typeof network === 'object' && network !== null;
 }
 
 /** A backend that enforces rules has them among its options. */
@@ -203,17 +239,14 @@ function backendOptions(
   backend: Backend,
   own: Record<string, unknown>,
 ): Record<string, unknown> {
-  const { workspace, sandbox, network } = config.values;
+  const { workspace, sandbox } = config.values;
   const section = config.backendOptions[backend.type] ?? {};
   const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
   const merged: Record<string, unknown> = { ...section, ...given };
   if (workspace !== undefined) merged.workspace = workspace;
-  if (Object.hasOwn(backend.options.shape, 'network') && own.network === undefined) {
-    // That there is none holds whatever else is said; that it is open leaves the choice of a network to the section.
-    if (network.mode === 'none') merged.network = 'none';
-    else merged.network ??= network.mode;
-    if (merged.network === undefined) delete merged.network;
-  }
+  const network = networkOf(config, backend, own.network, section.network);
+  if (network === undefined) delete merged.network;
+  else merged.network = network;
   const startup = sandbox.runtime_startup_env_vars;
   if (Object.keys(startup).length > 0) {
     merged.env = { ...startup, ...(merged.env as Record<string, string> | undefined) };

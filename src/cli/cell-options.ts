@@ -11,6 +11,9 @@ export interface CellOptions {
   gpuId?: string[];
   minIsolation?: string;
   minFact?: string[];
+  allow?: string[];
+  deny?: string[];
+  ask?: true;
   config?: string | false;
   keepAlive?: true;
   attach?: string;
@@ -40,6 +43,13 @@ export function withCellOptions(command: Command, { workspace = true } = {}): Co
           .argParser(collect)
           .conflicts('gpu'),
       )
+      .option(
+        '--allow <rule>',
+        'let the cell reach a host, such as api.example.com:443, or what npm, pip, go, apt or git is set up for; may be repeated',
+        collect,
+      )
+      .option('--deny <rule>', 'refuse a host although a rule allows it; may be repeated', collect)
+      .option('--ask', 'ask you on the terminal about hosts that no rule is on')
       .option('--keep-alive', 'leave the cell running at the end and print its id')
       .option('--attach <id>', 'work in a kept cell, and leave it running'),
   )

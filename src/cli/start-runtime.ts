@@ -1,7 +1,14 @@
 /** Gives a command its runtime, in a fresh cell or in one that was kept, with its log and with progress on a terminal. */
 import type { CellPlace } from '../cells.js';
-import type { AttachRuntimeOptions, CreateRuntimeOptions, Runtime, StatusUpdate } from '../index.js';
+import type {
+  AttachRuntimeOptions,
+  CreateRuntimeOptions,
+  NetworkOption,
+  Runtime,
+  StatusUpdate,
+} from '../index.js';
 import type { Config } from '../protocol/config.js';
+import type { NetworkPreset } from '../protocol/network/network-schema.js';
 import type { PolicyOptions } from '../runtime/security/index.js';
 import { type CellOptions, gpuGiven } from './cell-options.js';
 import { createLog, type Log, loggerOf } from './cli-log.js';
@@ -37,12 +44,15 @@ export async function startRuntime(
       signal,
       ...trusted,
       policy: await settledPolicy(policy, values.security),
+      ...((options.ask || values.network.ask) && {
+        askNetwork: (await import('./terminal-policy.js')).askAboutHosts(),
+      }),
       // What nobody is offered need not be loaded.
       ...(!offersTools && { tools: [] }),
     };
     const unplaced = options.backend === undefined && values.backend === undefined;
     const runtime = await (options.attach === undefined
-      ? create(options, { ...common, ...(unplaced && place?.()) })
+      ? create(options, { ...common, ...(unplaced && place?.()) }, values)
       : attach(options, common));
     return { runtime, log, end: () => end(runtime, options) };
   } finally {
@@ -71,20 +81,26 @@ async function settledPolicy(
   return { ...asked, ...given, onRisk: { ...given?.onRisk, ...onRisk } as PolicyOptions['onRisk'] };
 }
 
-type Common = Pick<CreateRuntimeOptions, 'config' | 'onStatus' | 'logger' | 'signal' | 'tools'> & Trusted;
+type Common = Pick<
+  CreateRuntimeOptions,
+  'config' | 'onStatus' | 'logger' | 'signal' | 'tools' | 'askNetwork'
+> &
+  Trusted;
 
-async function create(options: CellOptions, common: Common): Promise<Runtime> {
+async function create(options: CellOptions, common: Common, values: Config): Promise<Runtime> {
   const { createRuntime } = await import('../create-runtime.js');
   const { givenBackendOptions } = await import('./backend-options.js');
   const { backend, workspace, keepAlive } = options;
   const gpu = gpuGiven(options);
+  const own = givenBackendOptions(options);
   return createRuntime({
-    ...givenBackendOptions(options),
+    ...own,
     ...(gpu !== undefined && { gpu }),
     // The configuration checks what was typed, and says what is accepted.
     backend,
     minIsolation: demandGiven(options),
     workspace,
+    ...(await networkGiven(options, own.network, values)),
     ...(keepAlive && { keepAlive }),
     ...common,
   } as CreateRuntimeOptions);
@@ -103,6 +119,33 @@ async function attach(options: CellOptions, common: Common): Promise<Runtime> {
   } as AttachRuntimeOptions);
 }
 
+/** Rules on the command line, above those in the settings. */
+async function networkGiven(
+  { allow = [], deny = [], ask }: CellOptions,
+  network: unknown,
+  { network: settings }: Config,
+): Promise<{ network?: NetworkOption }> {
+  if (allow.length === 0 && deny.length === 0 && ask === undefined) return {};
+  if (network !== undefined) {
+    const { WorkcellError } = await import('../protocol/errors.js');
+    throw new WorkcellError(
+      'invalid-config',
+      'The option --network says what the cell reaches, and --allow, --deny or --ask say otherwise. Leave out either.',
+      { details: { option: 'network' } },
+    );
+  }
+  const { networkPresets } = await import('../protocol/network/network-schema.js');
+  const isPreset = (word: string): word is NetworkPreset => networkPresets.some((preset) => preset === word);
+  return {
+    network: {
+      allow: [...(settings.allow ?? []), ...allow.filter((word) => !isPreset(word))],
+      preset: [...(settings.preset ?? []), ...allow.filter(isPreset)],
+      deny,
+      ask: ask ?? settings.ask ?? false,
+    },
+  };
+}
+
 function demandGiven({ minIsolation: tier, minFact: facts }: CellOptions) {
   return { tier, facts };
 }
@@ -111,8 +154,9 @@ function demandGiven({ minIsolation: tier, minFact: facts }: CellOptions) {
 async function refuseShape(options: CellOptions): Promise<void> {
   const { givenBackendOptions } = await import('./backend-options.js');
   const given = givenBackendOptions(options);
+  const shaping = ['workspace', 'allow', 'deny', 'ask'] as const;
   const names = [
-    ...(options.workspace === undefined ? [] : ['workspace']),
+    ...shaping.filter((name) => options[name] !== undefined),
     ...(gpuGiven(options) === undefined ? [] : ['gpu']),
     ...Object.keys(given),
   ];

@@ -1,5 +1,6 @@
 /** Asks the person at the terminal whether an action may run. */
 import { createInterface } from 'node:readline/promises';
+import type { NetworkAnswer, NetworkAsker, NetworkQuestion } from '../protocol/index.js';
 import type { ConfirmationRequest, PolicyOptions } from '../runtime/security/index.js';
 import { plainText } from './sanitize.js';
 
@@ -19,17 +20,49 @@ async function ask({ action, risk, reasons, signal }: ConfirmationRequest) {
   const what = typeof action.command === 'string' ? action.command : JSON.stringify(action);
   const lines = [plainText(what), `risk: ${risk}`, ...reasons.map((reason) => `  ${plainText(reason)}`), ''];
   process.stderr.write(lines.join('\n'));
+  const answer = await question('Run it? [y/N] ', signal);
+  if (answer === undefined) return 'deny' as const;
+  const who = process.env.USER ?? process.env.LOGNAME;
+  return { answer: /^y(?:es)?$/i.test(answer) ? ('approve' as const) : ('deny' as const), who };
+}
+
+/** Asks about hosts, one after the other; undefined without a terminal. */
+export function askAboutHosts(): NetworkAsker | undefined {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  return (asked, signal) => {
+    const answered = last.then(() => (signal.aborted ? 'deny' : askAboutHost(asked, signal)));
+    last = answered;
+    return answered;
+  };
+}
+
+async function askAboutHost(
+  { host, port, commands = [] }: NetworkQuestion,
+  signal: AbortSignal,
+): Promise<NetworkAnswer> {
+  const lines = [
+    `The cell wants to reach ${plainText(host)}:${port}.`,
+    ...commands.map((command) => `  running: ${plainText(command)}`),
+    '',
+  ];
+  process.stderr.write(lines.join('\n'));
+  const answer = await question('Allow it? [o]nce, for this [c]ell, [N]o ', signal);
+  if (/^o(?:nce)?$/i.test(answer ?? '')) return 'once';
+  return /^c(?:ell)?$/i.test(answer ?? '') ? 'cell' : 'deny';
+}
+
+/** Undefined when the person interrupts, or the answer is no longer waited for. */
+async function question(text: string, signal: AbortSignal | undefined): Promise<string | undefined> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const refused = new AbortController();
   terminal.once('SIGINT', () => refused.abort());
   try {
     const stop = signal === undefined ? refused.signal : AbortSignal.any([signal, refused.signal]);
-    const answer = await terminal.question('Run it? [y/N] ', { signal: stop });
-    const who = process.env.USER ?? process.env.LOGNAME;
-    return { answer: /^y(?:es)?$/i.test(answer.trim()) ? ('approve' as const) : ('deny' as const), who };
+    return (await terminal.question(text, { signal: stop })).trim();
   } catch {
     process.stderr.write('\n');
-    return 'deny' as const;
+    return undefined;
   } finally {
     terminal.close();
   }

@@ -48,6 +48,7 @@ const narrowing: Readonly<Record<string, Narrowing>> = {
   'security.rules': refusals,
   'security.outside_workspace': only('deny'),
   'network.mode': only('none'),
+  'network.deny': all,
 };
 
 export const narrowingKeys: readonly string[] = Object.keys(narrowing);

@@ -25,12 +25,31 @@ export interface NetworkStats {
   readonly receivedBytes: number;
 }
 
+/** A host that no rule is on. */
+export interface NetworkQuestion {
+  readonly host: string;
+  readonly port: number;
+  /** The commands that run in the cell now; one of them may be it. */
+  readonly commands?: readonly string[] | undefined;
+}
+
+/** `once`: this connection. `cell`: until the cell ends. Anything else refuses. */
+export type NetworkAnswer = 'once' | 'cell' | 'deny';
+
+/** Answers questions about hosts. The signal says that the answer is no longer waited for. */
+export type NetworkAsker = (
+  question: NetworkQuestion,
+  signal: AbortSignal,
+) => NetworkAnswer | Promise<NetworkAnswer>;
+
 /** What stands between a cell and the network. Only cells that were started with rules have one. */
 export interface CellNetwork {
   rules(): FullNetworkRules;
   /** Puts other rules in force, and ends the connections that they do not allow. */
   change(rules: NetworkRules): Promise<void>;
   stats(): NetworkStats;
+  /** Who answers questions from now on. */
+  answerWith(asker: NetworkAsker | undefined): void;
   /** Gets each decision and each connection from now on. One listener at a time. */
   listen(listener: (event: NetworkEvent) => void): void;
 }

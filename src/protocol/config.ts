@@ -7,6 +7,7 @@ import { serviceSchema } from './config-service.js';
 import { factCodes } from './facts.js';
 import { isolationTiers } from './isolation.js';
 import { mcpServersSchema } from './mcp-server-schema.js';
+import { networkPresets, ruleListSchema } from './network/network-schema.js';
 import { pluginSpecSchema } from './plugin-spec.js';
 
 export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
@@ -98,6 +99,25 @@ export const configSchema = z.strictObject({
       mode: about(
         '`none`: nothing but its own loopback, and the start fails where that cannot be enforced. `open`: everything that this machine reaches. Default: as the backend has it, `none` where it isolates.',
         z.enum(['none', 'open']).optional(),
+      ),
+      allow: about(
+        'Hosts that a cell may reach, such as `api.example.com:443`; nothing else then. Not with `mode`.',
+        ruleListSchema.describe('a list of rules such as *.example.com:443').optional(),
+      ),
+      deny: about(
+        'Hosts that no cell may reach, whatever else is said. A cell with an open network cannot start then.',
+        ruleListSchema.describe('a list of rules such as *.example.com').optional(),
+      ),
+      preset: about(
+        'Tools whose own settings on this machine say which hosts a cell may reach.',
+        z
+          .array(z.enum(networkPresets))
+          .describe(`a list of ${networkPresets.join(', ')}`)
+          .optional(),
+      ),
+      ask: about(
+        'A host that no rule is on is a question, on the terminal or to the program.',
+        z.boolean().optional(),
       ),
     })
     .prefault({}),

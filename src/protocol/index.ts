@@ -8,7 +8,16 @@ export { actionNames, actions } from './actions/index.js';
 export type { ProcessInfo } from './actions/processes.js';
 export { defaultSession } from './actions/run.js';
 export type { GrepMatch } from './actions/search.js';
-export type { Cell, CellNetwork, NetworkStats, PoolStats, PublishedPort } from './cell.js';
+export type {
+  Cell,
+  CellNetwork,
+  NetworkAnswer,
+  NetworkAsker,
+  NetworkQuestion,
+  NetworkStats,
+  PoolStats,
+  PublishedPort,
+} from './cell.js';
 export type { Carried } from './describe.js';
 export { describeAction, withoutSecrets } from './describe.js';
 export { errorSchema } from './error-body.js';

@@ -119,7 +119,7 @@ export interface Pipeline extends Trusted {
   /** The directories that the shells of the cell reported, by session; null for a closed one. */
   readonly shells?: Map<string, string | null> | undefined;
   /** Tells what the network rules of the cell refused. */
-  readonly network?: { mark(): number; refusedSince(mark: number): string | undefined } | undefined;
+  readonly network?: { begin(action: object): () => string | undefined } | undefined;
 }
 
 /** Where an action came from. */
@@ -154,11 +154,17 @@ export async function executeAction<Name extends ActionName>(
     const prepared = prepare === undefined ? action : await prepare(action, definition);
     const watched =
       context.onProgress !== undefined || origin.marked ? withMarks(context, events, cause) : context;
-    const begun = pipeline.network?.mark() ?? 0;
-    const answer = await (mask === undefined
+    const refused = pipeline.network?.begin(action);
+    const observation = await (mask === undefined
       ? executor.execute(prepared, watched)
-      : executeMasked(executor, prepared, watched, mask));
-    const observation = withRefusals(pipeline, answer, begun);
+      : executeMasked(executor, prepared, watched, mask)
+    ).then(
+      (answer) => withRefusals(pipeline, answer, refused?.()),
+      (error: unknown) => {
+        refused?.();
+        throw error;
+      },
+    );
     events.append({ kind: 'observation', cause, observation }, 'environment');
     noteShell(pipeline, observation);
     return { result: observation, observation };
@@ -167,12 +173,11 @@ export async function executeAction<Name extends ActionName>(
 
 /** A command does not know why it could not connect; the agent that ran it should. */
 function withRefusals<Name extends ActionName>(
-  { network, mask }: Pipeline,
+  { mask }: Pipeline,
   observation: Observation<Name>,
-  mark: number,
+  refused: string | undefined,
 ): Observation<Name> {
-  const refused = 'endedBy' in observation ? network?.refusedSince(mark) : undefined;
-  if (refused === undefined) return observation;
+  if (refused === undefined || !('endedBy' in observation)) return observation;
   const { notice } = observation as { notice?: string };
   const text = mask === undefined ? refused : mask.value(refused);
   return { ...observation, notice: notice === undefined ? text : `${notice} ${text}` };

@@ -2,6 +2,7 @@ import {
   type CellNetwork,
   describeIssues,
   type FullNetworkRules,
+  type NetworkAsker,
   type NetworkEvent,
   type NetworkRules,
   networkRulesSchema,
@@ -14,12 +15,23 @@ export class RuntimeNetwork {
   readonly #record: (event: RecordedNetwork) => void;
   readonly #refusals: { readonly number: number; readonly text: string }[] = [];
   #count = 0;
+  #actions = 0;
+  /** Commands that run now, by a number of their own. */
+  readonly #running = new Map<number, string>();
   #changing: Promise<void> = Promise.resolve();
 
-  /** `record` gets each decision, each connection and each change of the rules. */
-  constructor(network: CellNetwork | undefined, record: (event: RecordedNetwork) => void) {
+  /** `record` gets each decision, each connection and each change of the rules; `asker` the questions. */
+  constructor(
+    network: CellNetwork | undefined,
+    record: (event: RecordedNetwork) => void,
+    asker: NetworkAsker | undefined,
+  ) {
     this.#network = network;
     this.#record = record;
+    if (asker !== undefined)
+      network?.answerWith((question, signal) =>
+        asker({ ...question, commands: [...this.#running.values()] }, signal),
+      );
     network?.listen((event) => {
       record(event);
       if (event.outcome === 'refused') this.#remember(event);
@@ -46,13 +58,19 @@ export class RuntimeNetwork {
     return this.#change(() => rules);
   }
 
-  /** A mark to ask for later refusals with. */
-  mark(): number {
-    return this.#count;
+  /** Told of each action; what it gives says at the end what was refused meanwhile, as a sentence for the agent. */
+  begin(action: { readonly command?: unknown }): () => string | undefined {
+    const mark = this.#count;
+    if (this.#network === undefined) return () => undefined;
+    const number = ++this.#actions;
+    if (typeof action.command === 'string') this.#running.set(number, action.command.slice(0, 1000));
+    return () => {
+      this.#running.delete(number);
+      return this.#refusedSince(mark);
+    };
   }
 
-  /** What was refused since the mark, as a sentence for the agent. */
-  refusedSince(mark: number): string | undefined {
+  #refusedSince(mark: number): string | undefined {
     const texts = this.#refusals.filter(({ number }) => number > mark).map(({ text }) => text);
     const different = [...new Set(texts)];
     if (different.length === 0) return undefined;

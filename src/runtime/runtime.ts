@@ -12,6 +12,7 @@ import {
   type ExecuteContext,
   type Executor,
   type Isolation,
+  type NetworkAsker,
   type NetworkStats,
   type Observation,
   type PoolStats,
@@ -65,6 +66,8 @@ export interface RuntimeParts extends Trusted {
   /** Those whose verbs the runtime has, besides those of this package. */
   readonly plugins?: readonly LoadedPlugin[] | undefined;
   readonly onStatus?: ((update: StatusUpdate) => void) | undefined;
+  /** Answers questions about hosts that no network rule is on. */
+  readonly askNetwork?: NetworkAsker | undefined;
   /** Limits of a `run` that sets none itself. */
   readonly defaults?: RunDefaults | undefined;
 }
@@ -120,10 +123,14 @@ export class Runtime implements Executor, AsyncDisposable {
     this.events = new RuntimeEvents(events, (action, origin) =>
       executeAction(this.#pipeline(), action, {}, origin),
     );
-    this.network = new RuntimeNetwork(cell.network, (event) => {
-      const network = parts.mask === undefined ? event : parts.mask.value(event);
-      events.append({ kind: 'network', network }, event.outcome === 'changed' ? 'user' : 'environment');
-    });
+    this.network = new RuntimeNetwork(
+      cell.network,
+      (event) => {
+        const network = parts.mask === undefined ? event : parts.mask.value(event);
+        events.append({ kind: 'network', network }, event.outcome === 'changed' ? 'user' : 'environment');
+      },
+      parts.askNetwork,
+    );
     this.ports = new RuntimePorts((port) => openPort(this.#pipeline(), port), cell.ports);
     const call = this.#callIn(() => this.#pipeline());
     this.#call = call;

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createRuntime, type Runtime } from '../../src/index.js';
+import { createRuntime, type NetworkQuestion, type Runtime } from '../../src/index.js';
 
 const place = mkdtempSync(join(tmpdir(), 'sandbox-network-'));
 const site = join(place, 'site');
@@ -274,6 +274,49 @@ test('the cell says that rules are enforced, and other backends refuse them', as
   await using bare = await createRuntime({ backend: 'sandbox', config: false });
   expect(bare.network.rules()).toBeUndefined();
   await expect(bare.network.allow('a.test')).rejects.toMatchObject({ code: 'capability-unsupported' });
+});
+
+test('settings have rules too, and what they deny stays denied', async () => {
+  const config = join(place, 'workcell.toml');
+  writeFileSync(config, '[network]\nallow = ["a.test"]\ndeny = ["b.test"]\n');
+  await using ruled = await createRuntime({ backend: 'sandbox', config });
+  expect(ruled.network.rules()).toMatchObject({ allow: ['a.test'], deny: ['b.test'] });
+  await using coded = await createRuntime({ backend: 'sandbox', config, network: { allow: ['b.test'] } });
+  expect(coded.network.rules()).toMatchObject({ allow: ['b.test'], deny: ['b.test'] });
+  for (const network of ['open', 'host'] as const)
+    await expect(createRuntime({ backend: 'sandbox', config, network })).rejects.toMatchObject({
+      code: 'invalid-config',
+      details: { key: 'network.deny' },
+    });
+  await expect(createRuntime({ backend: 'cli', config })).rejects.toMatchObject({
+    code: 'capability-unsupported',
+  });
+  writeFileSync(config, '[network]\nmode = "open"\nallow = ["a.test"]\n');
+  await expect(createRuntime({ backend: 'sandbox', config })).rejects.toMatchObject({
+    code: 'invalid-config',
+  });
+  writeFileSync(config, '[network]\nmode = "none"\nallow = ["a.test"]\ndeny = ["b.test"]\n');
+  await expect(createRuntime({ backend: 'cli', config })).rejects.toMatchObject({
+    code: 'invalid-config',
+  });
+  await using none = await createRuntime({ backend: 'sandbox', config });
+  expect(none.network.rules()).toBeUndefined();
+});
+
+test('questions come with the commands that run', async () => {
+  const asked: NetworkQuestion[] = [];
+  await using asking = await createRuntime({
+    backend: 'sandbox',
+    config: false,
+    network: { ask: true },
+    askNetwork: (question) => {
+      asked.push(question);
+      return 'deny';
+    },
+  });
+  const { output } = await asking.run('curl -sS http://unknown.test/');
+  expect(output).toContain('asked about and denied');
+  expect(asked).toEqual([{ host: 'unknown.test', port: 80, commands: ['curl -sS http://unknown.test/'] }]);
 });
 
 test('a user without privileges has the same, and a killed owner leaves no way out and nothing behind', async () => {

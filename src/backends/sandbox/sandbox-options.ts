@@ -2,7 +2,7 @@
 import { totalmem } from 'node:os';
 import { z } from 'zod';
 import { environmentSchema } from '../../protocol/actions/common.js';
-import { networkRulesSchema } from '../../protocol/network/network-schema.js';
+import { startRulesSchema } from '../../protocol/network/network-schema.js';
 import { gpuOption } from '../gpu-option.js';
 
 const absolutePath = z.string().regex(/^\/[^\0]*$/, 'must be an absolute path');
@@ -26,7 +26,7 @@ export const sandboxOptions = {
   /** A directory with a system in it, seen in place of this machine's own. */
   rootfs: absolutePath.optional(),
   /** Rules say what the cell reaches. `open` or `host`: the network of this machine, without isolation. */
-  network: z.union([z.enum(['none', 'open', 'host']), networkRulesSchema]).default('none'),
+  network: z.union([z.enum(['none', 'open', 'host']), startRulesSchema]).default('none'),
   limits: limitsSchema.default({}),
   /** NVIDIA GPUs of this machine: `true` for all, how many, or the ids of some as nvidia-smi shows them. */
   gpu: gpuOption,

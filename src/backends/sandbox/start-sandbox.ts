@@ -11,7 +11,7 @@ import { cellEnvironment, workspaceInside } from '../../cell/launchers/bubblewra
 import { readIsolation } from '../../cell/launchers/bubblewrap/namespace-facts.js';
 import { explain, findBubblewrap, findObstacle } from '../../cell/launchers/bubblewrap/obstacles.js';
 import type { CellExecutor } from '../../cell/plugins/plugin-cell.js';
-import { type Cell, type FullNetworkRules, WorkcellError } from '../../protocol/index.js';
+import { type Cell, WorkcellError } from '../../protocol/index.js';
 import type { EgressGateway } from '../../runtime/network/gateway.js';
 import { handsGroupDown, openWorkspace } from '../workspace.js';
 import { giveGpu } from './gpu/give-gpu.js';
@@ -28,7 +28,10 @@ export type SandboxCell = Omit<Cell, 'id' | 'executor'> & {
 export async function startSandbox(options: SandboxOptions, gpuRoots?: GpuRoots): Promise<SandboxCell> {
   const { env } = options;
   const rootfs = options.rootfs === undefined ? undefined : existing(options.rootfs);
-  const gateway = typeof options.network === 'object' ? await openGateway(options.network) : undefined;
+  const gateway =
+    typeof options.network === 'object'
+      ? await openGateway(options.network, options.workspace ?? '/')
+      : undefined;
   const network = gateway ?? (options.network === 'none' ? 'none' : 'host');
   const limits = withDefaults(options.limits);
   const python =
@@ -108,9 +111,14 @@ export async function startSandbox(options: SandboxOptions, gpuRoots?: GpuRoots)
 }
 
 /** Loaded only where there are rules: most cells have none. */
-async function openGateway(rules: FullNetworkRules): Promise<EgressGateway> {
+async function openGateway(
+  { preset, ...rules }: Exclude<SandboxOptions['network'], string>,
+  workspace: string,
+): Promise<EgressGateway> {
   const { EgressGateway } = await import('../../runtime/network/gateway.js');
-  return new EgressGateway(rules);
+  if (preset.length === 0) return new EgressGateway(rules);
+  const { presetRules } = await import('../../runtime/network/presets.js');
+  return new EgressGateway({ ...rules, allow: [...rules.allow, ...(await presetRules(preset, workspace))] });
 }
 
 /** Resolve a mounted path here: the kernel would follow a link, and the report should say where to. */

@@ -14,7 +14,8 @@ const ruleSchema = z.string().superRefine((text, context) => {
 
 const most = 1000;
 
-const ruleListSchema = z.array(ruleSchema).max(most);
+/** A list of rules. */
+export const ruleListSchema = z.array(ruleSchema).max(most);
 
 /** An address, and a port behind it if it is not the one that was asked for. */
 const placeSchema = z
@@ -30,6 +31,8 @@ export const networkRulesSchema = z.strictObject({
   allow: ruleListSchema.default([]),
   /** The same; without ports it refuses all of them. */
   deny: ruleListSchema.default([]),
+  /** A host that no rule is on is a question, to whoever the runtime was given to ask. */
+  ask: z.boolean().default(false),
   /** Where a name leads to, in place of what the resolver of this machine says. */
   hosts: z
     .record(
@@ -52,6 +55,17 @@ export const networkRulesSchema = z.strictObject({
     .prefault({}),
 });
 
+/** Tools whose own settings say what they reach. */
+export const networkPresets = ['npm', 'pip', 'go', 'apt', 'git'] as const;
+
+/** A tool whose own settings say what it reaches. */
+export type NetworkPreset = (typeof networkPresets)[number];
+
+/** The same for the start of a cell, where tools may stand for the hosts that they are set up for. */
+export const startRulesSchema = networkRulesSchema.extend({
+  preset: z.array(z.enum(networkPresets)).default([]),
+});
+
 /** Rules as you write them. */
 export type NetworkRules = z.input<typeof networkRulesSchema>;
 
@@ -59,12 +73,12 @@ export type NetworkRules = z.input<typeof networkRulesSchema>;
 export type FullNetworkRules = z.output<typeof networkRulesSchema>;
 
 /** What a cell may reach: nothing, everything that its machine reaches, or what rules say. */
-export type NetworkOption = 'none' | 'open' | NetworkRules;
+export type NetworkOption = 'none' | 'open' | z.input<typeof startRulesSchema>;
 
 /** One thing that happened on the network of a cell. */
 const networkEventSchema = z.object({
-  /** `refused`: no connection came of it. `failed`: it was allowed, and nothing answered. */
-  outcome: z.enum(['opened', 'closed', 'refused', 'failed']),
+  /** `refused`: no connection came of it. `failed`: it was allowed, and nothing answered. `asked`: somebody was asked. */
+  outcome: z.enum(['opened', 'closed', 'refused', 'failed', 'asked']),
   /** The name or address that was asked for; empty where the program told none. */
   host: z.string(),
   port: z.int(),
@@ -74,6 +88,8 @@ const networkEventSchema = z.object({
   rule: z.string().optional(),
   /** Why it was refused, or ended by this side. */
   reason: z.string().optional(),
+  /** Of `asked`: absent while the question is open. */
+  answer: z.enum(['once', 'cell', 'deny', 'timeout', 'nobody', 'too-many']).optional(),
   /** Which way it came: as any connection, or through a proxy. */
   via: z.enum(['direct', 'http-proxy', 'socks']),
   /** From the cell, and to it. */

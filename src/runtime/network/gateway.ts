@@ -5,9 +5,9 @@
 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { CellNetwork, NetworkStats } from '../../protocol/cell.js';
+import type { CellNetwork, NetworkAsker, NetworkStats } from '../../protocol/cell.js';
 import { parseAddress, unwrapAddress } from '../../protocol/network/address.js';
-import { formatHost, type Host, parseHost } from '../../protocol/network/host.js';
+import { formatAuthority, formatHost, type Host, parseHost } from '../../protocol/network/host.js';
 import {
   type FullNetworkRules,
   type NetworkEvent,
@@ -23,6 +23,7 @@ import { firstBytes } from './first-bytes.js';
 import { HttpForwarder } from './http-forwarder.js';
 import { looksLikeHttp, mayBecomeHttp, sameHost } from './http-target.js';
 import { NetworkPolicy, type Verdict } from './network-policy.js';
+import { Questions } from './questions.js';
 import { Refusal, refuseStream, reset } from './refusal.js';
 import { readSocksRequest } from './socks.js';
 import { endTogether, tie } from './tie.js';
@@ -41,12 +42,15 @@ interface Wanted {
   readonly host: Host | undefined;
   readonly port: number;
   readonly via: NetworkEvent['via'];
+  /** What was allowed for this one connection. */
+  readonly granted: Set<string>;
 }
 
 interface Open {
   readonly host: Host;
   readonly port: number;
   readonly upstream: Socket;
+  readonly granted: ReadonlySet<string>;
 }
 
 /** A program that connects to one of these speaks first, so it can be waited for. */
@@ -62,6 +66,7 @@ export class EgressGateway implements CellNetwork {
   readonly #streams = new Set<Duplex>();
   readonly #open = new Set<Open>();
   readonly #rate = new EventRate();
+  readonly #questions = new Questions();
   #listener: (event: NetworkEvent) => void = () => {};
   #onPorts: (ports: readonly number[]) => Promise<void> = async () => {};
   #second = { number: 0, count: 0 };
@@ -86,14 +91,19 @@ export class EgressGateway implements CellNetwork {
     // Ports first: when they cannot be had, the old rules stay in force.
     await this.#onPorts(policy.ports);
     this.#policy = policy;
-    for (const { host, port, upstream } of this.#open) {
-      const { remoteAddress = '' } = upstream;
-      if (!this.#stillAllowed(host, port, remoteAddress)) upstream.destroy(new Error('the rules changed'));
+    this.#questions.forget();
+    for (const open of this.#open) {
+      const { upstream } = open;
+      if (!this.#stillAllowed(open)) upstream.destroy(new Error('the rules changed'));
     }
   }
 
   listen(listener: (event: NetworkEvent) => void): void {
     this.#listener = listener;
+  }
+
+  answerWith(asker: NetworkAsker | undefined): void {
+    this.#questions.setAsker(asker);
   }
 
   /** The ports to listen on, and who is told when they change. */
@@ -136,20 +146,22 @@ export class EgressGateway implements CellNetwork {
   /** Ends every connection. */
   close(): void {
     this.#closed = true;
+    this.#questions.close();
     for (const stream of this.#streams) stream.destroy();
     for (const { upstream } of this.#open) upstream.destroy();
   }
 
   #wanted({ address, port }: Destination): Wanted {
+    const granted = new Set<string>();
     const literal = parseAddress(address);
-    if (literal === undefined) return { host: undefined, port, via: 'direct' };
+    if (literal === undefined) return { host: undefined, port, via: 'direct', granted };
     const plain = unwrapAddress(literal);
     const own = plain.bits === 32 && plain.value >> 24n === 127n;
-    if (own && port === proxyPorts.http) return { host: undefined, port, via: 'http-proxy' };
-    if (own && port === proxyPorts.socks) return { host: undefined, port, via: 'socks' };
+    if (own && port === proxyPorts.http) return { host: undefined, port, via: 'http-proxy', granted };
+    if (own && port === proxyPorts.socks) return { host: undefined, port, via: 'socks', granted };
     const name = this.#names.nameOf(formatHost({ address: plain }));
-    if (name === null) return { host: undefined, port, via: 'direct' };
-    return { host: name === undefined ? { address: plain } : { name }, port, via: 'direct' };
+    if (name === null) return { host: undefined, port, via: 'direct', granted };
+    return { host: name === undefined ? { address: plain } : { name }, port, via: 'direct', granted };
   }
 
   async #serve(stream: Duplex, wanted: Wanted): Promise<void> {
@@ -158,8 +170,8 @@ export class EgressGateway implements CellNetwork {
     const request = await readSocksRequest(stream);
     if (request === undefined) return;
     const { host, port, answer } = request;
-    const asked = { host, port, via: 'socks' } as const;
-    const verdict = this.#policy.decide(host, port);
+    const asked = { ...wanted, host, port };
+    const verdict = await this.#decide(asked);
     if (!verdict.allowed) {
       this.#refused(asked, new Refusal(host, port, verdict));
       answer('refused');
@@ -175,7 +187,8 @@ export class EgressGateway implements CellNetwork {
   async #serveStream(stream: Duplex, wanted: Wanted): Promise<void> {
     const { host, port } = wanted;
     const speaksFirst = clientFirst.has(port);
-    const verdict: Verdict = host === undefined ? { allowed: false } : this.#policy.decide(host, port);
+    const verdict: Verdict =
+      host === undefined ? { allowed: false } : await this.#decide({ ...wanted, host });
     // A name that the program will tell may be allowed where the address it found by itself is not.
     const mayBeNamed = host !== undefined && 'address' in host && speaksFirst;
     if (!verdict.allowed && !mayBeNamed)
@@ -201,7 +214,7 @@ export class EgressGateway implements CellNetwork {
           named === undefined ? 'the TLS hello names no host' : `the TLS hello names ${formatHost(named)}`;
         return this.#refuse(stream, wanted, new Refusal(host, port, { allowed: false, reason }), first);
       }
-      const judged = this.#policy.decide(named, port);
+      const judged = await this.#decide({ ...wanted, host: named });
       if (!judged.allowed)
         return this.#refuse(stream, { ...wanted, host: named }, new Refusal(named, port, judged), first);
       return this.#splice(stream, { ...wanted, host: named }, first);
@@ -257,33 +270,35 @@ export class EgressGateway implements CellNetwork {
     tie(stream, upstream);
   }
 
-  #serveHttp(stream: Duplex, { host, port, via }: Wanted, isProxy: boolean): void {
+  #serveHttp(stream: Duplex, wanted: Wanted, isProxy: boolean): void {
+    const { host, port } = wanted;
+    const of = (named: Host, at: number) => ({ ...wanted, host: named, port: at });
     this.#http.serve(stream, {
       host: host !== undefined && 'name' in host ? host : undefined,
       port,
       isProxy,
-      connect: async (named, at) => (await this.#connect({ host: named, port: at, via })).upstream,
+      connect: async (named, at) => (await this.#connect(of(named, at))).upstream,
       check: async (named, at) => {
-        const verdict = this.#policy.decide(named, at);
+        const verdict = await this.#decide(of(named, at));
         if (verdict.allowed) return;
         const refusal = new Refusal(named, at, verdict);
-        this.#refused({ host: named, port: at, via }, refusal);
+        this.#refused(of(named, at), refusal);
         throw refusal;
       },
       tunnel: (tunnelled, named, at, head) => {
         if (head.length > 0) tunnelled.unshift(head);
-        this.#serveStream(tunnelled, { host: named, port: at, via }).catch(() => tunnelled.destroy());
+        this.#serveStream(tunnelled, of(named, at)).catch(() => tunnelled.destroy());
       },
-      onRefused: (refusal) => this.#refused({ host: refusal.host, port, via }, refusal),
+      onRefused: (refusal) => this.#refused({ ...wanted, host: refusal.host }, refusal),
       onBytes: (direction, bytes) => this.#meter(direction, bytes),
     });
   }
 
   /** Judges, dials and records. */
   async #connect(wanted: Wanted & { readonly host: Host }): Promise<Open> {
-    const { host, port, via } = wanted;
+    const { host, port, via, granted } = wanted;
+    const verdict = await this.#decide(wanted);
     const policy = this.#policy;
-    const verdict = policy.decide(host, port);
     const told = { host: formatHost(host), port, via, rule: verdict.rule };
     const begun = performance.now();
     let upstream: Socket;
@@ -293,7 +308,7 @@ export class EgressGateway implements CellNetwork {
       if (spent !== undefined) throw new Refusal(host, port, { allowed: false, reason: spent });
       upstream = await dial(policy, host, port);
       // The rules may have changed while it was dialled, and so may the cell have ended.
-      const now = this.#stillAllowed(host, port, upstream.remoteAddress ?? '') && !this.#closed;
+      const now = this.#stillAllowed({ host, port, upstream, granted }) && !this.#closed;
       if (!now) {
         upstream.destroy();
         throw new Refusal(host, port, { allowed: false, reason: 'the rules changed' });
@@ -303,7 +318,7 @@ export class EgressGateway implements CellNetwork {
       else this.#record({ ...told, outcome: 'failed', reason: (error as Error).message });
       throw error;
     }
-    const open = { host, port, upstream };
+    const open = { host, port, upstream, granted };
     const address = upstream.remoteAddress;
     let reason: string | undefined;
     upstream.on('error', (error) => {
@@ -323,10 +338,30 @@ export class EgressGateway implements CellNetwork {
     return open;
   }
 
-  #stillAllowed(host: Host, port: number, address: string): boolean {
-    if (!this.#policy.decide(host, port).allowed) return false;
+  /** Decides by the rules, and where they are silent asks whoever is there to be asked. */
+  async #decide({ host, port, via, granted }: Wanted & { readonly host: Host }): Promise<Verdict> {
+    const verdict = this.#policy.decide(host, port);
+    if (verdict.allowed || !verdict.askable) return verdict;
+    const place = formatAuthority(host, port);
+    if (granted.has(place)) return { allowed: true, rule: 'an answer for this connection' };
+    const asked = { outcome: 'asked', host: formatHost(host), port, via } as const;
+    this.#record(asked);
+    const answer = await this.#questions.ask({ host: asked.host, port });
+    this.#record({ ...asked, answer });
+    if (answer === 'once') granted.add(place);
+    if (answer === 'cell') {
+      const rules = this.rules();
+      if (!rules.allow.includes(place)) await this.change({ ...rules, allow: [...rules.allow, place] });
+    }
+    if (answer === 'once' || answer === 'cell') return { allowed: true, rule: `an answer: ${answer}` };
+    return { allowed: false, reason: unanswered[answer] };
+  }
+
+  #stillAllowed({ host, port, upstream, granted }: Open): boolean {
+    const verdict = this.#policy.decide(host, port);
+    if (!verdict.allowed && !(verdict.askable && granted.has(formatAuthority(host, port)))) return false;
     if ('address' in host || this.#policy.fixedPlace(host.name) !== undefined) return true;
-    const dialled = parseAddress(address);
+    const dialled = parseAddress(upstream.remoteAddress ?? '');
     return dialled === undefined || this.#policy.decideAddress(dialled, port).allowed;
   }
 
@@ -388,6 +423,13 @@ export class EgressGateway implements CellNetwork {
       : undefined;
   }
 }
+
+const unanswered = {
+  deny: 'it was asked about and denied',
+  timeout: 'nobody answered the question about it in time',
+  nobody: 'no rule allows this host, and nobody is there to ask',
+  'too-many': 'too many questions are open',
+} as const;
 
 /** True when enough has come to tell TLS and HTTP from anything else, and to read the name of the server. */
 function isTelling(bytes: Buffer): boolean {

@@ -23,6 +23,8 @@ export interface Verdict {
   /** The rule that decided; undefined when none is on this host. */
   readonly rule?: string | undefined;
   readonly reason?: string | undefined;
+  /** No rule is on this host, so somebody may be asked. */
+  readonly askable?: boolean | undefined;
 }
 
 /** Where the owner said that a name leads to. */
@@ -66,10 +68,8 @@ export class NetworkPolicy {
     if ('address' in host) return this.#ofAddress(host.address, onPort);
     const [allowed] = onPort;
     if (allowed !== undefined) return { allowed: true, rule: allowed.text };
-    return {
-      allowed: false,
-      reason: onHost.length > 0 ? 'no rule allows this port' : 'no rule allows this host',
-    };
+    const reason = onHost.length > 0 ? 'no rule allows this port' : 'no rule allows this host';
+    return { allowed: false, reason, askable: this.rules.ask };
   }
 
   /** True when some port of the host may be reached, so that its name may be looked up. */

@@ -1,6 +1,7 @@
 /** The known ways around an egress gateway. Each is refused next to a neighbour that is allowed. */
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
+import type { NetworkAsker } from '../../../src/protocol/index.js';
 import { clientHello, openGateway, openTcp, openWeb, question, readAll } from './open-gateway.js';
 
 const echo = () =>
@@ -358,6 +359,57 @@ test('what a server sent before it closed arrives, however slowly it is read', a
   expect((await readAll(socket)).length).toBe(size);
 });
 
+test('a host that no rule is on is a question, asked once while it is open', async () => {
+  const place = await echo();
+  const hosts = { 'one.test': place, 'two.test': place, 'three.test': place, 'four.test': place };
+  const { gateway, say, event } = await openGateway({ ask: true, deny: ['four.test'], hosts });
+  expect(await say('one.test', 80, get('one.test'))).toContain('nobody is there to ask');
+  const questions: string[] = [];
+  const answers: Record<string, 'once' | 'cell' | 'deny'> = { 'one.test': 'once', 'two.test': 'cell' };
+  gateway.answerWith(({ host, port }) => {
+    questions.push(`${host}:${port}`);
+    return answers[host] ?? 'deny';
+  });
+  expect(await say('one.test', 80, get('one.test'))).toContain('200 OK');
+  expect(await say('one.test', 80, get('one.test'))).toContain('200 OK');
+  expect(questions).toEqual(['one.test:80', 'one.test:80']);
+  const twice = await Promise.all([
+    say('two.test', 80, get('two.test')),
+    say('two.test', 80, get('two.test')),
+  ]);
+  expect(twice.every((answer) => answer.includes('200 OK'))).toBe(true);
+  expect(await say('two.test', 80, get('two.test'))).toContain('200 OK');
+  expect(gateway.rules().allow).toEqual(['two.test:80']);
+  expect(await say('three.test', 80, get('three.test'))).toContain('asked about and denied');
+  expect(await say('three.test', 80, get('three.test'))).toContain('asked about and denied');
+  expect(await say('four.test', 80, get('four.test'))).toContain('a rule denies it');
+  expect(questions.slice(2)).toEqual(['two.test:80', 'three.test:80']);
+  expect(await event('asked')).toMatchObject({ host: 'one.test', port: 80 });
+});
+
+test('only the words that allow do, and an asker that fails refuses', async () => {
+  const { gateway, say } = await openGateway({ ask: true, hosts: { 'one.test': await echo() } });
+  const askers: unknown[] = [async () => 'yes', async () => true, () => Promise.reject(new Error('gone'))];
+  for (const asker of askers) {
+    gateway.answerWith(asker as NetworkAsker);
+    expect(await say('one.test', 80, get('one.test'))).toContain('403');
+    await gateway.change(gateway.rules());
+  }
+});
+
+test('an answer opens the host, not the addresses behind it that need a rule of their own', async () => {
+  const { gateway, say } = await openGateway({ ask: true });
+  gateway.answerWith(() => 'cell');
+  const socks = Buffer.concat([
+    Buffer.from([5, 1, 0, 5, 1, 0, 3, 9]),
+    Buffer.from('localhost'),
+    Buffer.from([0, 80]),
+  ]);
+  expect(await say('127.0.0.1', 1080, Buffer.concat([socks, Buffer.from(get('localhost'))]))).toContain(
+    'rule of its own',
+  );
+});
+
 test('a server that does not answer is told apart from a refusal', async () => {
   const { say, event } = await openGateway({ allow: ['gone.test'], hosts: { 'gone.test': '127.0.0.1:1' } });
   expect(await say('gone.test', 80, get('gone.test'))).toMatch(/502[\s\S]*unreachable/);
@@ -398,7 +450,7 @@ test('the stub never asks anybody about a name that no rule allows, and knows on
 });
 
 test('no message makes the readers of DNS, TLS and SOCKS throw or wait for ever', async () => {
-  const { gateway, dial } = await openGateway({ allow: ['web.test'] });
+  const { gateway, dial } = await openGateway({ allow: ['web.test'], hosts: { 'web.test': '127.0.0.1:1' } });
   const seeds = [question('web.test'), clientHello('web.test')];
   for (let index = 0; index < 2000; index++) {
     const bytes = Buffer.from(seeds[index % 2] as Buffer);

@@ -1,0 +1,139 @@
+/**
+ * Rules that follow the tools of this machine: where a package manager is set up to fetch from is what it may reach. Their
+ * own settings tell, those of the user and the system; what a project says counts only for `git`.
+ */
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { findHostProgram } from '../../base/find-program.js';
+import { WorkcellError } from '../../protocol/index.js';
+import { parseHost } from '../../protocol/network/host.js';
+import type { NetworkPreset } from '../../protocol/network/network-schema.js';
+
+const run = promisify(execFile);
+
+/** What each preset stands for, as rules. `workspace`: the directory whose remotes `git` means. */
+export async function presetRules(presets: readonly NetworkPreset[], workspace: string): Promise<string[]> {
+  const lists = await Promise.all([...new Set(presets)].map((preset) => rulesOf(preset, workspace)));
+  return [...new Set(lists.flat())];
+}
+
+const finders: Readonly<Record<NetworkPreset, (workspace: string) => Promise<string[]>>> = {
+  npm: async () => settingsOf(await output('npm', ['config', 'list', '--json'])).flatMap(urlsIn),
+  pip: async () => [
+    ...urlsIn(await output('python3', ['-I', '-c', pipDefaults])),
+    ...(await output('python3', ['-I', '-m', 'pip', '--disable-pip-version-check', 'config', 'list']))
+      .split('\n')
+      .filter((line) => /^\S*\.(?:extra-)?(?:index-url|find-links)=/.test(line))
+      .flatMap(urlsIn),
+  ],
+  go: async () => [
+    ...urlsIn(await output('go', ['env', 'GOPROXY'])),
+    ...namesIn(await output('go', ['env', 'GOSUMDB'])),
+  ],
+  apt: async () => aptSources().flatMap(urlsIn),
+  git: async (workspace) => {
+    const urls = await output('git', [
+      'config',
+      '--file',
+      join(workspace, '.git/config'),
+      '--get-regexp',
+      '^remote\\..*\\.(push)?url$',
+    ]);
+    return urls.split('\n').flatMap((line) => remoteRule(line.replace(/^\S+\s/, '')));
+  },
+};
+
+/** Where pip fetches from when nothing is set up, and where the index leads for files. */
+const pipDefaults =
+  'from pip._internal.models.index import PyPI as index; print(index.simple_url, "https://" + index.file_storage_domain)';
+
+async function rulesOf(preset: NetworkPreset, workspace: string): Promise<string[]> {
+  const rules = await finders[preset](workspace);
+  if (rules.length > 0) return rules;
+  const where = preset === 'git' ? `${workspace} has no remote` : `${preset} is not set up on this machine`;
+  throw new WorkcellError(
+    'invalid-config',
+    `The network preset "${preset}" stands for nothing here: ${where}. Leave it out, or name the hosts in allow.`,
+    { details: { preset } },
+  );
+}
+
+/** The registries among the settings of npm, those of scopes included. */
+function settingsOf(json: string): string[] {
+  try {
+    const settings = Object.entries(JSON.parse(json) as Record<string, unknown>);
+    return settings.flatMap(([key, value]) => (/(?:^|:)registry$/.test(key) ? [String(value)] : []));
+  } catch {
+    return [];
+  }
+}
+
+/** Empty where the program is missing or fails. Started outside of any project. */
+async function output(program: string, args: string[]): Promise<string> {
+  const path = findHostProgram(program);
+  if (path === undefined) return '';
+  const { HOME = '/', PATH = '/usr/local/bin:/usr/bin:/bin' } = process.env;
+  const options = { cwd: '/', env: { HOME, PATH }, timeout: 20_000, maxBuffer: 1_048_576 };
+  return run(path, args, options).then(
+    ({ stdout }) => stdout,
+    () => '',
+  );
+}
+
+/** A rule for each address in a text, on its own port. */
+function urlsIn(text: string): string[] {
+  const found = text.match(/\bhttps?:\/\/[^\s"',|\\]+/g) ?? [];
+  return found.flatMap((address) => {
+    if (!URL.canParse(address)) return [];
+    const { hostname, port, protocol } = new URL(address);
+    const host = parseHost(hostname);
+    // A preset opens hosts by name; an address of this machine or network is yours to name.
+    if (host === undefined || !('name' in host)) return [];
+    return [`${host.name}:${port || (protocol === 'http:' ? 80 : 443)}`];
+  });
+}
+
+function namesIn(text: string): string[] {
+  return text.split(/\s+/).flatMap((word) => {
+    const host = word.includes('.') ? parseHost(word) : undefined;
+    return host !== undefined && 'name' in host ? [`${host.name}:443`] : [];
+  });
+}
+
+/** `https://host/…`, `ssh://git@host:22/…` and `git@host:path`. */
+function remoteRule(remote: string): string[] {
+  const scp = /^(?:[\w.-]+@)?([\w.-]+):(?!\/\/)/.exec(remote)?.[1];
+  const host = scp ?? (URL.canParse(remote) ? new URL(remote).hostname : '');
+  const known = parseHost(host);
+  if (known === undefined || !('name' in known)) return [];
+  if (scp !== undefined) return [`${known.name}:22`];
+  const { protocol, port } = new URL(remote);
+  const usual = { 'https:': 443, 'http:': 80, 'ssh:': 22, 'git:': 9418 }[protocol];
+  return usual === undefined ? [] : [`${known.name}:${port || usual}`];
+}
+
+function aptSources(): string[] {
+  const directory = '/etc/apt/sources.list.d';
+  const files = ['/etc/apt/sources.list', ...entries(directory).map((name) => join(directory, name))];
+  return files
+    .filter((file) => /\.(?:list|sources)$/.test(file))
+    .map((file) => read(file).replace(/^\s*#.*$/gm, ''));
+}
+
+function entries(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,65 @@
+/** Questions about hosts that no rule is on. The connection waits for the answer, within a limit. */
+import type { NetworkAnswer, NetworkAsker, NetworkQuestion } from '../../protocol/cell.js';
+
+/** How long a connection waits. Programs give up by themselves much later, or not at all. */
+const answerMs = 120_000;
+/** A cell can want any number of hosts, and nobody answers that many. */
+const mostOpen = 16;
+
+export type Answered = NetworkAnswer | 'timeout' | 'nobody' | 'too-many';
+
+export class Questions {
+  #asker: NetworkAsker | undefined;
+  readonly #open = new Map<string, Promise<Answered>>();
+  /** Refused ones are not asked about again until the rules change. */
+  readonly #denied = new Set<string>();
+  readonly #ended = new AbortController();
+
+  setAsker(asker: NetworkAsker | undefined): void {
+    this.#asker = asker;
+  }
+
+  /** The same question, while it is open, is asked once. */
+  ask(question: NetworkQuestion): Promise<Answered> {
+    const key = `${question.host}:${question.port}`;
+    const asker = this.#asker;
+    if (asker === undefined) return Promise.resolve('nobody');
+    if (this.#denied.has(key)) return Promise.resolve('deny');
+    const open = this.#open.get(key);
+    if (open !== undefined) return open;
+    if (this.#open.size >= mostOpen) return Promise.resolve('too-many');
+    const answered = this.#answer(asker, question).finally(() => this.#open.delete(key));
+    this.#open.set(key, answered);
+    void answered.then((answer) => {
+      if (answer === 'deny' && this.#denied.size < 1000) this.#denied.add(key);
+    });
+    return answered;
+  }
+
+  /** Asks again about what was refused. */
+  forget(): void {
+    this.#denied.clear();
+  }
+
+  close(): void {
+    this.#ended.abort();
+  }
+
+  async #answer(asker: NetworkAsker, question: NetworkQuestion): Promise<Answered> {
+    const timeout = new AbortController();
+    const timer = setTimeout(() => timeout.abort(), answerMs);
+    const signal = AbortSignal.any([timeout.signal, this.#ended.signal]);
+    const given = new Promise<'timeout'>((resolve) => {
+      signal.addEventListener('abort', () => resolve('timeout'), { once: true });
+    });
+    try {
+      // Only these two words allow anything.
+      const answer = await Promise.race([asker(question, signal), given]);
+      return answer === 'once' || answer === 'cell' || answer === 'timeout' ? answer : 'deny';
+    } catch {
+      return 'deny';
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
