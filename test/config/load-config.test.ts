@@ -51,6 +51,13 @@ describe('sources', () => {
       tools: { entries: [] },
       network: {},
       events: { durability: 'process', retention_days: 30, max_bytes: 1024 ** 3 },
+      service: {
+        templates: {},
+        tenants: {},
+        max_cells: 1000,
+        max_cells_per_tenant: 200,
+        starts_at_once: 4,
+      },
       log: { level: 'warn' },
     });
     expect(new Set(Object.values(sources))).toEqual(new Set(['default']));

@@ -89,6 +89,12 @@ const samples: Record<string, string> = {
   'mcp.servers': '{ evil = { command = "evil" } }',
   'tools.entries': '["./evil.mjs"]',
   'network.mode': '"none"',
+  'service.store': '"sqlite:evil.db"',
+  'service.templates': '{ evil = { backend = "cli" } }',
+  'service.tenants': '{ evil = { max_cells = 1000 } }',
+  'service.max_cells': '1',
+  'service.max_cells_per_tenant': '1',
+  'service.starts_at_once': '1',
 };
 
 /** Values of keys that narrow only by saying something else. */
