@@ -1,5 +1,5 @@
 /** The directory an agent works in: the given one, or a temporary one that ends with the cell. */
-import { realpathSync, statSync } from 'node:fs';
+import { accessSync, constants, realpathSync, type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { discardTree } from '../base/remove-tree.js';
 import { makeScratch } from '../cell/launchers/scratch.js';
@@ -29,7 +29,7 @@ export function openWorkspace(given: string | undefined): Workspace {
     return { path, isTemporary: true, dispose: () => discardTree(path) };
   }
   const path = resolve(given);
-  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+  if (!readable(path)?.isDirectory()) {
     throw new WorkcellError(
       'invalid-config',
       `The workspace ${path} is not a directory. Make it first, or name another one.`,
@@ -39,4 +39,19 @@ export function openWorkspace(given: string | undefined): Workspace {
     );
   }
   return { path: realpathSync(path), isTemporary: false, dispose: async () => {} };
+}
+
+/** What is there, if this user may look into it. */
+function readable(path: string): Stats | undefined {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found?.isDirectory()) accessSync(path, constants.R_OK | constants.X_OK);
+    return found;
+  } catch (cause) {
+    throw new WorkcellError(
+      'permission-denied',
+      `You may not read the workspace ${path}. Name a directory that you can read, or change its permissions and those of the directories above it.`,
+      { details: { workspace: path }, cause },
+    );
+  }
 }

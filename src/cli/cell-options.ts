@@ -1,6 +1,6 @@
 /** Options that several commands share. */
 import { type Command, Option } from 'commander';
-import { collect } from '../base/command-line.js';
+import { collect, collectVariable } from '../base/command-line.js';
 import { type LogLevel, logLevels } from '../protocol/config.js';
 
 export interface CellOptions {
@@ -9,6 +9,7 @@ export interface CellOptions {
   gpu?: true;
   gpuCount?: number;
   gpuId?: string[];
+  env?: Record<string, string> | undefined;
   minIsolation?: string;
   minFact?: string[];
   allow?: string[];
@@ -22,10 +23,12 @@ export interface CellOptions {
 }
 
 /** Adds the options that say where a cell comes from. */
-export function withCellOptions(command: Command, { workspace = true } = {}): Command {
+export function withCellOptions(command: Command, { workspace = true, env = true } = {}): Command {
   command.option('-b, --backend <name>', 'where the cell runs (default: the safest that can start here)');
   if (workspace)
     command.option('-w, --workspace <directory>', 'directory to work in (default: a temporary one)');
+  if (env)
+    command.option('-e, --env <NAME=value>', 'set a variable of the cell; may be repeated', collectVariable);
   return withConfigOption(
     command
       .option('--min-isolation <tier>', 'refuse to start with less isolation than this, such as container')

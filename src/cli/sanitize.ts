@@ -131,7 +131,9 @@ export class Sanitizer {
     if (character < '@') return '';
     this.#state = 'text';
     const allowed = movement.test(this.#held) || erasing.test(this.#held) || cursor.test(this.#held);
-    if (!this.#terminal || !allowed) return '';
+    // To the first column, or a line erased: for text without a cursor these are returns.
+    if (!this.#terminal) return /^\x1b\[(?:[01]?G|2K)$/.test(this.#held) ? this.#text('\r') : '';
+    if (!allowed) return '';
     this.#styled ||= character === 'm' || character === 'l';
     return this.#held;
   }

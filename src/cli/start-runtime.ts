@@ -90,7 +90,7 @@ type Common = Pick<
 async function create(options: CellOptions, common: Common, values: Config): Promise<Runtime> {
   const { createRuntime } = await import('../create-runtime.js');
   const { givenBackendOptions } = await import('./backend-options.js');
-  const { backend, workspace, keepAlive } = options;
+  const { backend, workspace, keepAlive, env } = options;
   const gpu = gpuGiven(options);
   const own = givenBackendOptions(options);
   return createRuntime({
@@ -101,6 +101,7 @@ async function create(options: CellOptions, common: Common, values: Config): Pro
     minIsolation: demandGiven(options),
     workspace,
     ...(await networkGiven(options, own.network, values)),
+    ...(env !== undefined && { env }),
     ...(keepAlive && { keepAlive }),
     ...common,
   } as CreateRuntimeOptions);
@@ -154,7 +155,7 @@ function demandGiven({ minIsolation: tier, minFact: facts }: CellOptions) {
 async function refuseShape(options: CellOptions): Promise<void> {
   const { givenBackendOptions } = await import('./backend-options.js');
   const given = givenBackendOptions(options);
-  const shaping = ['workspace', 'allow', 'deny', 'ask'] as const;
+  const shaping = ['workspace', 'env', 'allow', 'deny', 'ask'] as const;
   const names = [
     ...shaping.filter((name) => options[name] !== undefined),
     ...(gpuGiven(options) === undefined ? [] : ['gpu']),

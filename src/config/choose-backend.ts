@@ -23,20 +23,21 @@ export async function chooseBackend(options: {
     if (probe.available && lack === undefined) return name;
     const reason = probe.available ? `It ${lack}.` : probe.summary;
     onPassed?.(name, reason);
-    reasons.push(`${name}: ${[reason, ...probe.advice].join(' ')}`);
+    reasons.push([`  ${name}: ${reason}`, ...probe.advice.map((line) => `    ${line}`)].join('\n'));
   }
-  throw new WorkcellError('backend-unavailable', explain(reasons, known), {
+  throw new WorkcellError('backend-unavailable', explain(reasons, known, demand), {
     details: { candidates: defaultCandidates, reasons },
   });
 }
 
-function explain(reasons: readonly string[], known: readonly string[]): string {
+function explain(reasons: readonly string[], known: readonly string[], { tier = 'none' }: Demand): string {
   const why =
     reasons.length > 0
-      ? `No isolating backend can start here. ${reasons.join(' ')}`
-      : `No backend is named, and this installation has none that isolates (${defaultCandidates.join(', ')}).`;
-  const unisolated = known.includes('cli')
-    ? ' To run on this machine without isolation, ask for it by name: backend "cli".'
-    : '';
-  return `${why}${unisolated} See workcell doctor.`;
+      ? `No backend can start here with ${tier === 'none' ? 'isolation' : `isolation ${tier}`}. What each lacks, and what helps:\n${reasons.join('\n')}\n`
+      : `No backend is named, and this installation has none that isolates (${defaultCandidates.join(', ')}). `;
+  const unisolated =
+    known.includes('cli') && tier === 'none'
+      ? 'To run on this machine without isolation, ask for it by name: backend "cli". '
+      : '';
+  return `${why}${unisolated}See workcell doctor.`;
 }

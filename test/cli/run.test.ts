@@ -75,6 +75,59 @@ describe('output and exit code', () => {
     }));
 });
 
+describe('standard input', () => {
+  test('what is piped in reaches the command, whose outputs stay apart', async () => {
+    const input = `${'x'.repeat(200_000)}\n`;
+    expect(await workcell([...cli, 'wc -c; echo oh >&2; exit 4'], { input })).toEqual({
+      stdout: '200001\n',
+      stderr: 'oh\n',
+      exitCode: 4,
+    });
+  });
+
+  test('a command that does not read what is piped in ends all the same', async () => {
+    expect(await workcell([...cli, 'true'], { input: 'x'.repeat(1_000_000) })).toMatchObject({ exitCode: 0 });
+  });
+
+  test('without anything it is empty, in a session too', async () => {
+    expect(await workcell([...cli, 'cat; echo end'])).toMatchObject({ stdout: 'end\n', exitCode: 0 });
+    const json = await workcell([...cli, '--json', 'cat; [ -t 0 ] || echo end'], { input: 'ignored' });
+    expect(JSON.parse(json.stdout)).toMatchObject({ output: 'end\n' });
+  });
+});
+
+test('a command sees the size of the terminal, and without one progress is folded', async () => {
+  const command = String.raw`stty size; printf '1%%\r99%%\r100%%\n'`;
+  expect((await startOnTerminal([...cli, command]).ended).output).toContain('30 100');
+  expect((await workcell([...cli, command])).stdout).toMatch(/\n100%\n$/);
+});
+
+test('a download that fails in a cell without a network is explained', async () => {
+  const sandbox = ['run', '--backend', 'sandbox'];
+  const failed = await workcell([...sandbox, 'echo "npm error code EAI_AGAIN"; exit 1']);
+  expect(failed).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(/no network.*--allow <rule>/) });
+});
+
+test('a workspace that one may not read is named', () =>
+  withDirectory(async (workspace) => {
+    const { stderr, exitCode } = await workcell(['run', '-w', workspace, 'true'], {
+      uid: 65_534,
+      env: { HOME: '/' },
+    });
+    expect({ stderr, exitCode }).toMatchObject({ exitCode: 77, stderr: expect.stringContaining(workspace) });
+  }));
+
+test("a command's own option is not taken for one of its backend", async () => {
+  const served = await workcell(['mcp', '--read-only', '--backend', 'sandbox']);
+  expect(served).toMatchObject({ exitCode: 0, stderr: '' });
+});
+
+test('variables of --env are those of the cell, for every action', async () => {
+  const fields = '{"command": "echo $WORD"}';
+  const { stdout } = await workcell(['action', '-b', 'cli', '-e', 'WORD=here', 'run', fields]);
+  expect(JSON.parse(stdout)).toMatchObject({ output: 'here\n' });
+});
+
 describe('--json', () => {
   test('prints the observation as exactly one line', async () => {
     const { stdout, exitCode } = await workcell([...cli, '--json', String.raw`printf 'a\nb'; exit 4`]);

@@ -1,14 +1,18 @@
 /** Runs the real command line as a process of its own. */
-import { spawn as spawnProcess } from 'node:child_process';
+import { type ChildProcessByStdio, spawn as spawnProcess } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { spawn as spawnPty } from '@lydell/node-pty';
 import { builtFile } from '../built-file.js';
 
 const argv = [builtFile('cli/main.js')];
 
 export interface CliOptions {
+  /** What is piped into it; without it, standard input is `/dev/null`. */
+  input?: string;
+  uid?: number;
   cwd?: string;
   env?: Record<string, string>;
 }
@@ -24,8 +28,11 @@ export function start(args: readonly string[], options: CliOptions = {}) {
   const child = spawnProcess(process.execPath, [...argv, ...args], {
     cwd: options.cwd ?? tmpdir(),
     env: environment(options),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+    ...(options.uid !== undefined && { uid: options.uid, gid: options.uid }),
+    stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+  }) as ChildProcessByStdio<Writable | null, Readable, Readable>;
+  // A command may end before it has read all of it.
+  child.stdin?.on('error', () => {}).end(options.input);
   const stdout = new Watched();
   const stderr = new Watched();
   child.stdout.setEncoding('utf8').on('data', (text: string) => stdout.append(text));

@@ -48,7 +48,14 @@ test('the error says what to install', async () => {
     summary: 'bubblewrap is missing.',
     advice: ['apt-get install bubblewrap'],
   };
-  await expect(choose({ cli: {}, sandbox })).rejects.toThrow(
-    /sandbox: bubblewrap is missing\. apt-get install bubblewrap/,
+  const docker = { available: false, summary: 'No Docker Engine answers.' };
+  await expect(choose({ cli: {}, sandbox, docker })).rejects.toThrow(
+    /\n {2}sandbox: bubblewrap is missing\.\n {4}apt-get install bubblewrap\n {2}docker: No Docker Engine/,
   );
+});
+
+test('who demands isolation is not told to do without', async () => {
+  const refused = choose({ cli: {}, sandbox: { tier: 'namespace' } }, { tier: 'vm' });
+  await expect(refused).rejects.toThrow(/isolation vm\..*"vm" is demanded/s);
+  await expect(refused).rejects.not.toThrow(/"cli"/);
 });

@@ -137,7 +137,7 @@ async function explained(error: unknown): Promise<unknown> {
   if (!WorkcellError.isInstance(error) || error.code !== 'backend-unavailable') return error;
   const complaint = String(error.details.complaint ?? error.message);
   const { summary, advice } = (await findObstacle()) ?? explain(complaint);
-  return new WorkcellError('backend-unavailable', [summary, ...advice].join(' '), {
+  return new WorkcellError('backend-unavailable', [summary, ...advice].join('\n  '), {
     details: { complaint, advice: [...advice] },
     cause: error,
   });

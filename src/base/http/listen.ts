@@ -123,11 +123,26 @@ async function bind(app: FastifyInstance, address: ListenAddress): Promise<Liste
   } catch (cause) {
     if (WorkcellError.isInstance(cause)) throw cause;
     const place = 'path' in address ? address.path : `${address.host}:${address.port}`;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new WorkcellError('backend-unavailable', `The server cannot listen on ${place}: ${reason}.`, {
-      cause,
-    });
+    throw new WorkcellError(
+      'backend-unavailable',
+      `The server cannot listen on ${place}: ${reasonOf(cause)}.`,
+      {
+        details: { address: place },
+        cause,
+      },
+    );
   }
+}
+
+const reasons: Partial<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there; choose another port, or end that program',
+  EADDRNOTAVAIL: 'this machine has no such address; use 127.0.0.1, or one that it has',
+  EACCES: 'you may not; choose a port above 1023, or a directory that you can write',
+};
+
+function reasonOf(cause: unknown): string {
+  const { code = '', message = String(cause) } = cause as NodeJS.ErrnoException;
+  return reasons[code] ?? message;
 }
 
 /** Takes no more connections, lets answers in progress arrive, and cuts off the rest after a moment. */

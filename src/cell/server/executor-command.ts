@@ -15,7 +15,7 @@ export interface ExecutorOptions extends LimitOptions {
   tokenFile?: string;
   tokenFd?: number;
   workspace: string;
-  env?: Record<string, string>;
+  env?: Record<string, string> | undefined;
   allowRemote?: true;
   allowHost: string[];
   allowOrigin: string[];

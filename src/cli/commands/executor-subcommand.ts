@@ -17,7 +17,10 @@ serves a runtime, which judges, records and masks.
 
 /** `workcell executor`: this machine, or a cell, behind the native API. */
 export function executorCommand(): Command {
-  return withAlso(withTrustedOptions(withCellOptions(plainCommand(), { workspace: false })), 'native')
+  return withAlso(
+    withTrustedOptions(withCellOptions(plainCommand(), { workspace: false, env: false })),
+    'native',
+  )
     .addHelpText('after', notes)
     .action(serve);
 }

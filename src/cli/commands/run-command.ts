@@ -1,16 +1,17 @@
+import { fstatSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { collectVariable, parseSeconds } from '../../base/command-line.js';
+import { noNetworkHint } from '../../base/no-network.js';
 import { quote } from '../../base/shell-quote.js';
-import type { Observation } from '../../index.js';
+import type { Observation, Runtime } from '../../index.js';
 import { type CellOptions, withCellOptions } from '../cell-options.js';
 import { openOutput } from '../command-output.js';
 import { watchInterrupts } from '../interrupts.js';
 import { rulesOption } from '../trusted-options.js';
 
-interface RunCommandOptions extends CellOptions {
+export interface RunCommandOptions extends CellOptions {
   session?: string;
   cwd?: string;
-  env?: Record<string, string>;
   timeout?: number;
   noChangeTimeout?: number;
   json?: true;
@@ -22,14 +23,19 @@ interface RunCommandOptions extends CellOptions {
 const examples = `
 One argument is shell source; several are a program and its arguments, exactly
 as you give them. You see output as it comes, stdout and stderr as one, as on a
-terminal. The command does not get your standard input. The first Ctrl-C goes to
-the command, the second one gives up.
+terminal. The first Ctrl-C goes to the command, the second one gives up.
+
+What you pipe into it, or a file as its standard input, goes to the command: that
+then runs without a terminal, and its stdout and stderr stay apart. In a kept
+cell, in a named session, with --json or --no-change-timeout it gets an empty
+standard input instead. For a program that asks you, use "workcell shell".
 
 Exit code: that of the command; 128+n after signal n; 124 after a timeout;
 130 when you give up; 77 when the policy refuses.
 
 Examples:
   $ workcell run 'make && make test'
+  $ workcell run 'jq .name' < package.json
   $ workcell run --workspace . --timeout 60 npm test
   $ workcell run --backend local --keep-alive 'cd /tmp; export A=1'
   $ workcell run --attach 3f9a 'pwd; echo $A'
@@ -38,7 +44,7 @@ Examples:
 
 /** `workcell run`: one command in a fresh cell. */
 export function runCommand(): Command {
-  return withCellOptions(new Command('run').description('Run one command in a fresh cell'))
+  return withCellOptions(new Command('run').description('Run one command in a fresh cell'), { env: false })
     .argument('<command...>', 'shell source, or a program and its arguments')
     .option('--session <name>', 'the shell session to run it in (default: default)')
     .option('--cwd <directory>', 'working directory inside the cell (default: the workspace)')
@@ -70,8 +76,18 @@ function noChangeTimeout(): Option {
 async function run(words: string[], options: RunCommandOptions): Promise<void> {
   const { exitCodeOf } = await import('../command-exit-code.js');
   const { startRuntime } = await import('../start-runtime.js');
+  const piped = takesInput(options) ? await import('../piped-run.js') : undefined;
   using interrupts = watchInterrupts();
-  const { runtime, log, end } = await startRuntime(options, interrupts.signal, await judge(options));
+  const { runtime, log, end } = await startRuntime(
+    // Here these are variables of the command, not of the cell.
+    { ...options, env: undefined },
+    interrupts.signal,
+    await judge(options),
+  );
+  if (piped !== undefined) {
+    process.exitCode = await piped.runPiped(runtime, toShellSource(words), options, interrupts).finally(end);
+    return;
+  }
   const output = options.json ? undefined : openOutput(() => interrupts.abort(141));
   let observation: Observation<'run'>;
   try {
@@ -82,6 +98,8 @@ async function run(words: string[], options: RunCommandOptions): Promise<void> {
       env: options.env,
       timeoutMs: options.timeout,
       noChangeTimeoutMs: options.noChangeTimeout,
+      emptyStdin: !process.stdin.isTTY,
+      ...terminalSize(),
       // Without a shell session left to ask for the rest, the line carries all it can.
       ...(output === undefined
         ? { maxOutputBytes: 16_777_216 }
@@ -101,7 +119,28 @@ async function run(words: string[], options: RunCommandOptions): Promise<void> {
     process.stdout.write(`${JSON.stringify({ ...observation, ...kept })}\n`);
   }
   explain(observation);
+  hint(runtime, observation, output?.tail() ?? observation.output);
   process.exitCode = (endedBy === 'cancelled' ? interrupts.exitCode() : undefined) ?? exitCodeOf(observation);
+}
+
+/** Whether a program or a file feeds this one, and the command needs no shell that keeps its state. */
+function takesInput(options: RunCommandOptions): boolean {
+  const { session, keepAlive, attach, json, noChangeTimeout } = options;
+  if ([session, keepAlive, attach, json, noChangeTimeout].some((option) => option !== undefined))
+    return false;
+  try {
+    const kind = fstatSync(0);
+    return kind.isFIFO() || kind.isFile() || kind.isSocket();
+  } catch {
+    return false;
+  }
+}
+
+/** That of the terminal that shows the output, within what a session takes. */
+function terminalSize() {
+  const { isTTY, columns, rows } = process.stdout;
+  if (!isTTY || !(columns >= 2) || !(rows >= 2)) return {};
+  return { size: { columns: Math.min(columns, 1000), rows: Math.min(rows, 1000) } };
 }
 
 /** Asking needs somebody who judges. */
@@ -119,8 +158,10 @@ function toShellSource(words: readonly string[]): string {
   return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quote(word))).join(' ');
 }
 
+type Ending = Pick<Observation<'run'>, 'endedBy' | 'durationMs' | 'exitCode'>;
+
 /** Says why, when a command did not end by itself. */
-function explain({ endedBy, durationMs }: Observation<'run'>): void {
+export function explain({ endedBy, durationMs }: Ending): void {
   const reason = {
     timeout: `the command was ended after ${(durationMs / 1000).toFixed(1)} s, its time limit`,
     'no-change': 'the command printed nothing for too long and was ended',
@@ -132,4 +173,11 @@ function explain({ endedBy, durationMs }: Observation<'run'>): void {
     exit: undefined,
   }[endedBy];
   if (reason !== undefined) process.stderr.write(`workcell: ${reason}\n`);
+}
+
+/** A download that fails looks like a fault of the other side. */
+export function hint({ isolation }: Runtime, { exitCode }: Ending, printed: string): void {
+  const found = exitCode === 0 ? undefined : noNetworkHint(isolation, printed);
+  if (found === undefined) return;
+  process.stderr.write(`workcell: ${found}; --allow <rule> lets it reach what you name\n`);
 }

@@ -19,6 +19,10 @@ export const run = defineAction('run', {
       cwd: pathSchema.optional(),
       /** Variables of this one command. */
       env: environmentSchema.optional(),
+      /** Gives the command an empty standard input in place of the terminal. */
+      emptyStdin: z.boolean().optional(),
+      /** The size of the session's terminal from here on. Default: 200 columns and 50 rows. */
+      size: z.object({ columns: z.int().min(2).max(1000), rows: z.int().min(2).max(1000) }).optional(),
       /** Sends `command` to the running command's terminal instead of starting a new one. */
       input: z.boolean().optional(),
       /** Ends the command and all it started after this time. */
@@ -38,6 +42,7 @@ export const run = defineAction('run', {
     session: 'plain',
     cwd: 'path-cwd',
     env: 'environment',
+    size: 'plain',
   },
   get output() {
     return {

@@ -1,10 +1,12 @@
 /** Everything an agent may call of a runtime, in one form: the tools registered with it, and its actions. */
 import { z } from 'zod';
+import { noNetworkHint } from '../../base/no-network.js';
 import type { JsonSchema } from '../../cell/plugins/tools/json-schema.js';
 import {
   type ActionDefinition,
   type ActionTable,
   type ExecuteContext,
+  type Isolation,
   type Observation,
   WorkcellError,
 } from '../../protocol/index.js';
@@ -32,6 +34,7 @@ const patienceMs = 45_000;
 /** What is needed of a runtime. */
 export interface ToolSource {
   readonly actions: ActionTable;
+  readonly isolation: Isolation;
   getTools(): FunctionTool[];
   execute(action: never, context?: ExecuteContext): Promise<Observation>;
 }
@@ -137,7 +140,8 @@ function fromAction(runtime: ToolSource, definition: ActionDefinition, options: 
     idempotent: readOnly,
     async call(args, context = {}) {
       const action = { ...withDefaults(definition, args, { ...options, budgetBytes }), action: name };
-      return present(await runtime.execute(action as never, context), budgetBytes);
+      const observation = await runtime.execute(action as never, context);
+      return present(withHint(observation, runtime.isolation), budgetBytes);
     },
   };
 }
@@ -161,6 +165,15 @@ function withDefaults(
   if (handBackMs !== false && 'handBackMs' in shape && !setsLimit(args)) args.handBackMs = handBackMs;
   for (const key of ['session', 'context']) if (session !== undefined && key in shape) args[key] ??= session;
   return args;
+}
+
+/** A model cannot know what its cell lacks. */
+function withHint(observation: Observation, isolation: Isolation): Observation {
+  if (observation.observation !== 'run' || observation.exitCode === 0) return observation;
+  const { output, notice } = observation;
+  const hint = noNetworkHint(isolation, output);
+  if (hint === undefined) return observation;
+  return { ...observation, notice: notice === undefined ? hint : `${notice} ${hint}` };
 }
 
 /** Whether a call of `run` says itself how long to wait. An empty command only looks, and answers at once. */

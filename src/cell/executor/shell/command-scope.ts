@@ -1,4 +1,4 @@
-/** What holds for one command only: its working directory and its variables. */
+/** What holds for one command only: its working directory, its variables and its standard input. */
 
 import { quote } from '../../../base/shell-quote.js';
 import type { Action } from '../../../protocol/index.js';
@@ -11,7 +11,7 @@ export interface Scope {
   readonly after: string;
 }
 
-export function scopeOf({ cwd, env = {} }: Action<'run'>, tree: Tree): Scope {
+export function scopeOf({ cwd, env = {}, emptyStdin }: Action<'run'>, tree: Tree): Scope {
   let before = '';
   let after = '';
   Object.entries(env).forEach(([name, value], index) => {
@@ -24,6 +24,10 @@ export function scopeOf({ cwd, env = {} }: Action<'run'>, tree: Tree): Scope {
     before += `__workcell_pwd=$PWD;\\builtin cd -- ${directory};`;
     // A command that moved on by itself has chosen where the session continues.
     after += `if [[ $PWD == ${directory} ]]; then \\builtin cd -- "$__workcell_pwd"; fi;`;
+  }
+  if (emptyStdin) {
+    before += '\\exec </dev/null;';
+    after += '\\exec <>"$__workcell_terminal";';
   }
   return { before, after };
 }

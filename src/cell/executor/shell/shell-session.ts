@@ -17,7 +17,7 @@ import { exportStatements, scopeOf } from './command-scope.js';
 import type { Report } from './driver.js';
 import { toKeystrokes } from './keystrokes.js';
 import { Listener, type Source } from './listener.js';
-import { type Shell, type ShellEvents, shellSize as size, startShell } from './persistent-bash.js';
+import { type Shell, type ShellEvents, shellSize, startShell } from './persistent-bash.js';
 import { ProcessTree } from './process-tree.js';
 import { currentScreen, type Excerpt, excerpt } from './shell-excerpt.js';
 import type { SpareShell } from './spare.js';
@@ -78,6 +78,7 @@ export class Session {
   #environmentVersion = 0;
   #idle: Buffer[] = [];
   #rawTerminal = false;
+  #size = shellSize;
   /** How many characters were typed that the terminal has not taken. */
   #untaken = 0;
   #sinceForgotten = 0;
@@ -136,6 +137,7 @@ export class Session {
         this.#notice = `The shell before ${this.#lastEnd}: this command ran in a fresh one, without its variables, functions and options.`;
       }
     }
+    this.#resize(action.size);
     const output = outputs.create(['terminal']);
     const running: Running = {
       command: action.command,
@@ -154,6 +156,14 @@ export class Session {
     this.#tree.commandStarts();
     const preparation = `${this.#rawTerminal ? restoreTerminal : ''}${this.#forgetJobs(action.command)}${this.#return()}${this.#environmentChanges()}${scope.before}`;
     this.#shell.send({ source: action.command, before: preparation, after: scope.after });
+  }
+
+  /** A fresh shell begins with the usual size. */
+  #resize(asked: Action<'run'>['size']): void {
+    const next = asked ?? this.#size;
+    if (this.#fresh ? next !== shellSize : asked !== undefined)
+      this.#shell?.pty.resize(next.columns, next.rows);
+    this.#size = next;
   }
 
   /** A shell that ends because its session is closed is no failure of the shell. */
@@ -182,7 +192,11 @@ export class Session {
     const ready = await spare?.take(events);
     if (ready !== undefined) return ready;
     this.#environmentVersion = environment.version;
-    return startShell(launcher, { cwd: launcher.files.workspace, env: environment.all(), size }, events);
+    return startShell(
+      launcher,
+      { cwd: launcher.files.workspace, env: environment.all(), size: shellSize },
+      events,
+    );
   }
 
   async #continue(action: Action<'run'>, context: ExecuteContext): Promise<Observation<'run'>> {
@@ -303,9 +317,9 @@ export class Session {
     outputId: string,
     isAlive: boolean,
   ): Promise<Excerpt> {
-    const screen = isAlive ? await currentScreen(spool, size) : undefined;
+    const screen = isAlive ? await currentScreen(spool, this.#size) : undefined;
     if (screen !== undefined) return { text: screen, truncated: false };
-    return excerpt(spool, from, maxOutputBytes, size, outputId);
+    return excerpt(spool, from, maxOutputBytes, this.#size, outputId);
   }
 
   #describe(

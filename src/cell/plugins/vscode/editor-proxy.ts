@@ -10,6 +10,7 @@ import {
 } from 'node:http';
 import { type AddressInfo, isIP, type Socket } from 'node:net';
 import { type Duplex, pipeline } from 'node:stream';
+import { WorkcellError } from '../../../protocol/index.js';
 import type { OwnerTokens } from '../owner-tokens.js';
 
 /** Who asks for more than these at once is no browser of a person. */
@@ -47,7 +48,12 @@ export class EditorProxy {
   static async open(options: EditorProxyOptions): Promise<EditorProxy> {
     const proxy = new EditorProxy(options);
     await new Promise<void>((resolve, reject) => {
-      proxy.#server.once('error', reject);
+      proxy.#server.once('error', (cause: NodeJS.ErrnoException) => {
+        const why = cause.code === 'EADDRINUSE' ? 'another program listens there' : cause.message;
+        const place = `${options.host}:${options.port}`;
+        const message = `The editor cannot listen on ${place}: ${why}. Choose another port.`;
+        reject(new WorkcellError('backend-unavailable', message, { cause }));
+      });
       proxy.#server.listen(options.port, options.host, resolve);
     });
     return proxy;

@@ -1,0 +1,19 @@
+/** Tells from what a program printed that it failed for want of a network. */
+
+/** What resolvers, and the tools that people use, say when nothing answers. */
+const complaint =
+  /EAI_AGAIN|ENOTFOUND|ENETUNREACH|Could not resolve host|Temporary failure (?:in name resolution|resolving)|Name or service not known|Network is unreachable|Failed to resolve|no such host/;
+
+interface Reported {
+  readonly facts: readonly { readonly code: string; readonly values: object }[];
+}
+
+/** A sentence about it, or undefined where the cell has a network or the output tells of something else. */
+export function noNetworkHint(isolation: Reported, output: string): string | undefined {
+  const isAlone = isolation.facts.some(
+    ({ code, values }) => code === 'network' && 'kind' in values && values.kind === 'none',
+  );
+  return isAlone && complaint.test(output)
+    ? 'this cell has no network, so nothing can be downloaded in it'
+    : undefined;
+}
