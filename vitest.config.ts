@@ -11,7 +11,7 @@ const system = [
   'test/adapters/**/*.test.ts',
   'test/cli/**/*.test.ts',
   'test/compat/**/*.test.ts',
-  'test/backends/images/**/*.test.ts',
+  'test/backends/{images,sandbox}/**/*.test.ts',
   'test/examples/**/*.test.ts',
   'test/cell/executor/files/hostile.test.ts',
   'test/cell/server/terminals.test.ts',

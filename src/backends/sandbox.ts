@@ -2,11 +2,14 @@
  * Runs everything in its own namespaces on this machine, with bubblewrap. The executor is in this process, or in a
  * keeper.
  */
+import { resolve } from 'node:path';
+import { cellEnvironment } from '../cell/launchers/bubblewrap/layout.js';
 import { explain, findObstacle } from '../cell/launchers/bubblewrap/obstacles.js';
 import { withPlugins } from '../cell/plugins/plugin-host.js';
 import { describeFact, WorkcellError } from '../protocol/index.js';
 import { defineBackend, type Probe } from './backend.js';
 import { pausable } from './pausable.js';
+import { callerPrograms } from './sandbox/caller-programs.js';
 import { type SandboxOptions, sandboxOptions } from './sandbox/sandbox-options.js';
 import { takeSandbox } from './sandbox/sandbox-pool.js';
 import { startSandbox } from './sandbox/start-sandbox.js';
@@ -32,7 +35,8 @@ export default defineBackend({
     }
   },
 
-  async start(options, context) {
+  async start(given, context) {
+    const options = withCallerPrograms(given);
     const { id, signal, plugins = [] } = context;
     if (options.keepAlive || options.keeper !== false) {
       checkKeepable(options);
@@ -63,6 +67,18 @@ export default defineBackend({
   list: async () => (await import('./sandbox/kept.js')).listKept(),
 });
 
+/** Resolved here, in the caller's process: a keeper has surroundings of its own. */
+function withCallerPrograms(options: SandboxOptions): SandboxOptions {
+  const { rootfs, readOnly, readWrite, workspace, env } = options;
+  // Programs of this machine need not run on another system.
+  if (options.programs === 'system' || rootfs !== undefined) return options;
+  const writable = workspace === undefined ? readWrite : [resolve(workspace), ...readWrite];
+  const { mounts, path } = callerPrograms({ writable });
+  if (path.length === 0) return options;
+  const PATH = [...path, cellEnvironment.PATH].join(':');
+  return { ...options, readOnly: [...readOnly, ...mounts], env: { PATH, ...env } };
+}
+
 function checkKeepable({ pool, network }: SandboxOptions): void {
   if (typeof network === 'object')
     throw new WorkcellError(
@@ -83,6 +99,7 @@ const trial: SandboxOptions = {
   gpu: false,
   readOnly: [],
   readWrite: [],
+  programs: 'system',
   env: {},
   keepAlive: false,
   keeper: false,

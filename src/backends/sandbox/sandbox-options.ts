@@ -35,6 +35,11 @@ export const sandboxOptions = {
   readWrite: z.array(absolutePath).default([]),
   /** A Python of this machine, such as that of a virtual environment: the cell sees it read-only and finds it first. */
   python: absolutePath.optional(),
+  /**
+   * `caller`: programs that your search path finds outside of the system's directories, such as a Node of nvm, come along
+   * read-only. `system`: only those of the system.
+   */
+  programs: z.enum(['caller', 'system']).default('caller'),
   env: environmentSchema.default({}),
   /** The cell lives on when this process ends; attach to it by its id. Closing still ends it. */
   keepAlive: z.boolean().default(false),

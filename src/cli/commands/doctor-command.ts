@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Command } from 'commander';
 import type { Probe } from '../../backends/backend.js';
+import { callerProgramNames, callerPrograms } from '../../backends/sandbox/caller-programs.js';
 import { findHostProgram } from '../../base/find-program.js';
 import { isInstalled, optionalPackages } from '../../base/optional-package.js';
 import type { NamedBackend } from '../../config/outside-backends.js';
@@ -58,6 +59,7 @@ async function doctor(options: DoctorOptions): Promise<void> {
     packages,
     gpu: await findGpus(),
     backends,
+    cell: programsOfCell(),
   };
   process.stdout.write(options.json ? `${JSON.stringify(report)}\n` : describe(report));
 }
@@ -108,6 +110,14 @@ interface Report {
   /** NVIDIA cards that a cell can be given here. */
   gpu: Gpus;
   backends: Record<string, Probe>;
+  /** Where a sandbox will have programs that agents use. */
+  cell: Record<string, string | null>;
+}
+
+/** Those of the system, and those of yours that come along. */
+function programsOfCell(): Report['cell'] {
+  const { programs: found } = callerPrograms();
+  return Object.fromEntries(callerProgramNames.map((name) => [name, found[name] ?? null]));
 }
 
 interface Gpus {
@@ -189,7 +199,7 @@ async function versionOf(name: string): Promise<string | null> {
   }
 }
 
-function describe({ node, platform, programs: found, packages, gpu, backends }: Report): string {
+function describe({ node, platform, programs: found, packages, gpu, backends, cell }: Report): string {
   const backendRows = Object.entries(backends).map(([name, { available, tier, summary }]) => [
     name,
     available ? 'yes' : 'no',
@@ -220,6 +230,11 @@ function describe({ node, platform, programs: found, packages, gpu, backends }: 
     ),
     '',
     ...describeGpus(gpu),
+    formatTable(
+      ['IN A SANDBOX', 'FROM'],
+      Object.entries(cell).map(([name, path]) => [name, path ?? 'not found']),
+      styleOf,
+    ),
     '',
     formatTable(['OPTIONAL PACKAGE', 'INSTALLED', 'USED FOR'], packageRows, styleOf),
     '',
