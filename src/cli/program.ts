@@ -6,6 +6,7 @@ import { camelRunCommand } from './commands/camel-run-command.js';
 import { camelServerCommand } from './commands/camel-server-command.js';
 import { cellsCommand } from './commands/cells-command.js';
 import { codeCommand } from './commands/code-command.js';
+import { completionCommand } from './commands/completion-command.js';
 import { configCommand } from './commands/config-command.js';
 import { doctorCommand } from './commands/doctor-command.js';
 import { eventsCommand } from './commands/events-command.js';
@@ -58,6 +59,7 @@ export function createProgram(): Command {
     toolsCommand(),
     doctorCommand(),
     configCommand(),
+    completionCommand(),
     trustCommand(),
     untrustCommand(),
     riskCommand(),

@@ -25,8 +25,8 @@ One argument is shell source; several are a program and its arguments, exactly
 as you give them. You see output as it comes, stdout and stderr as one, as on a
 terminal. The first Ctrl-C goes to the command, the second one gives up.
 
-What you pipe into it, or a file as its standard input, goes to the command: that
-then runs without a terminal, and its stdout and stderr stay apart. In a kept
+What you pipe into it, or a file as its standard input, goes to the command,
+which then runs without a terminal; its stdout and stderr stay apart. In a kept
 cell, in a named session, with --json or --no-change-timeout it gets an empty
 standard input instead. For a program that asks you, use "workcell shell".
 
