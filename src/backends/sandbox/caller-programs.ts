@@ -7,6 +7,7 @@ import { accessSync, closeSync, constants, openSync, readdirSync, readSync, real
 import { homedir } from 'node:os';
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
 import { reachTrusted } from '../../base/trusted-path.js';
+import { cellEnvironment } from '../../cell/launchers/bubblewrap/layout.js';
 
 /** What agents use most. Others of the same installations come along. */
 export const callerProgramNames = [
@@ -27,6 +28,7 @@ export const callerProgramNames = [
 
 /** The cell has this machine's own of these. */
 const systemTrees = ['/usr', '/bin', '/sbin', '/lib', '/opt'];
+const systemPath = (cellEnvironment.PATH ?? '').split(':');
 /** The cell has its own of these. */
 const cellTrees = ['/tmp', '/run', '/proc', '/sys', '/dev', '/etc', '/workspace', '/home/agent', '/var/tmp'];
 /** Settings may hold passwords, such as those of an npm registry. */
@@ -68,17 +70,17 @@ function find({ path, home, node, writable }: Required<Caller>): CallerPrograms 
     .split(delimiter)
     .filter((folder) => isAbsolute(folder) && !isOfPackage(folder));
   for (const name of callerProgramNames) {
-    const found = searched.map((folder) => join(folder, name)).find(isExecutable);
-    if (found === undefined) continue;
-    const real = realpathSync(found);
+    const [first, ...later] = searched.map((folder) => join(folder, name)).filter(isExecutable);
+    if (first === undefined) continue;
     // A shim of a version manager needs that manager; the Node that runs this is the one it would choose.
-    const candidates = name === 'node' ? [found, real, node] : [found, real];
+    const own = name === 'node' ? [node] : [];
+    const candidates = [first, realpathSync(first), ...own, ...later];
     for (const file of candidates) {
       const parts = isWithin(file, systemTrees) ? [] : partsOf(file, name, { home, writable });
       if (parts === undefined) continue;
       programs[name] = file;
       for (const part of parts) mounts.add(part);
-      if (!isWithin(file, ['/usr', '/bin', '/sbin'])) folders.add(dirname(file));
+      if (!systemPath.includes(dirname(file))) folders.add(dirname(file));
       break;
     }
   }

@@ -71,6 +71,8 @@ test('a shim of Node is replaced by the Node that runs the caller', () => {
   const shims = install('.volta/bin/node', '#!/bin/sh\nexec volta-shim "$@"\n');
   const node = join(install('.volta/tools/image/node/22.1.0/bin/node', { copy: '/bin/true' }), 'node');
   expect(found(shims, { node })).toMatchObject({ path: [dirname(node)], programs: { node } });
+  const git = found(install('.asdf/shims/git', '#!/bin/sh\nexec asdf exec git "$@"\n'));
+  expect(git).toMatchObject({ path: [], programs: { git: '/usr/bin/git' } });
 });
 
 test.each([
