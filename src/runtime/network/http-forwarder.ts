@@ -8,13 +8,13 @@ import {
   createServer,
   type IncomingMessage,
   type Server,
-  ServerResponse,
+  type ServerResponse,
   request as startRequest,
 } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { formatAuthority, type Host } from '../../protocol/network/host.js';
 import { type HttpTarget, readAuthority, readTarget, sameHost } from './http-target.js';
-import { httpRefusal, lastWords, Refusal } from './refusal.js';
+import { httpRefusal, lastWords, Refusal, Unreachable } from './refusal.js';
 import { tie } from './tie.js';
 
 /** The connection that requests come by. */
@@ -66,11 +66,17 @@ export class HttpForwarder {
       keepAliveTimeout: 120_000,
       insecureHTTPParser: false,
     });
-    this.#server.on('request', (request, response) => void this.#forward(request, response));
-    this.#server.on('upgrade', (request, stream, head) => void this.#upgrade(request, stream, head));
-    this.#server.on('connect', (request, stream, head) => void this.#connect(request, stream, head));
+    this.#server.on('request', (request, response) => {
+      this.#forward(request, response).catch(() => request.destroy());
+    });
+    this.#server.on('upgrade', (request, stream, head) => {
+      this.#upgrade(request, stream, head).catch(() => stream.destroy());
+    });
+    this.#server.on('connect', (request, stream, head) => {
+      this.#connect(request, stream, head).catch(() => stream.destroy());
+    });
     this.#server.on('clientError', (_error, stream) => {
-      if (stream.writable) stream.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
+      if (stream.writable) lastWords(stream, 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
       else stream.destroy();
     });
   }
@@ -87,7 +93,12 @@ export class HttpForwarder {
   async #forward(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const client = this.#clients.get(incoming.socket);
     if (client === undefined || ++client.waiting > mostWaiting) return void incoming.destroy();
-    response.once('close', () => client.waiting--);
+    let isAnswered = false;
+    const answered = () => {
+      if (!isAnswered) client.waiting--;
+      isAnswered = true;
+    };
+    response.once('finish', answered).once('close', answered);
     try {
       const target = await judged(client, incoming);
       client.onBytes('sent', headBytes(incoming));
@@ -107,20 +118,33 @@ export class HttpForwarder {
     const hasBody = bodyOf(incoming);
     const outgoing = send(client, target, incoming, passedOn(incoming.rawHeaders, hasBody, incoming.method));
     return new Promise((resolve, reject) => {
-      outgoing.on('error', (error: NodeJS.ErrnoException) => {
-        // A server may close a connection that waits just when the next request is sent on it.
-        if (!isRetry && !hasBody && outgoing.reusedSocket && error.code === 'ECONNRESET')
-          resolve(this.#exchange(client, target, incoming, response, true));
-        else reject(error);
-      });
-      outgoing.on('response', (answer) => {
-        const headers = passedOn(answer.rawHeaders, false);
-        response.writeHead(answer.statusCode ?? 502, answer.statusMessage, headers);
-        client.onBytes('received', headBytes(answer));
-        answer.on('data', (chunk: Buffer) => client.onBytes('received', chunk.length));
-        answer.on('aborted', () => response.destroy());
-        answer.pipe(response);
-        response.on('close', resolve);
+      const guarded = guard(reject);
+      let isAnswered = false;
+      outgoing.on(
+        'error',
+        guarded((error: NodeJS.ErrnoException) => {
+          // A server may close a connection that waits just when the next request is sent on it.
+          if (!isRetry && !hasBody && outgoing.reusedSocket && error.code === 'ECONNRESET')
+            resolve(this.#exchange(client, target, incoming, response, true));
+          else reject(error);
+        }),
+      );
+      outgoing.on(
+        'response',
+        guarded((answer: IncomingMessage) => {
+          isAnswered = true;
+          const { status, reason, headers } = readAnswer(target, answer);
+          response.writeHead(status, reason, headers);
+          client.onBytes('received', headBytes(answer));
+          answer.on('data', (chunk: Buffer) => client.onBytes('received', chunk.length));
+          answer.on('aborted', () => response.destroy());
+          answer.pipe(response);
+          response.on('close', resolve);
+        }),
+      );
+      // Such as after an upgrade that nobody asked for.
+      outgoing.once('close', () => {
+        if (!isAnswered) reject(new Unreachable(target.host, target.port, 'it closed without an answer'));
       });
       response.once('close', () => outgoing.destroy());
       if (isRetry || !hasBody) return void outgoing.end();
@@ -131,9 +155,8 @@ export class HttpForwarder {
 
   /** WebSockets. Bytes pass unread only once the server has agreed; any other upgrade could hide requests. */
   async #upgrade(incoming: IncomingMessage, stream: Duplex, head: Buffer): Promise<void> {
-    const client = this.#clients.get(stream);
+    const client = this.#takenOver(stream);
     if (client === undefined) return void stream.destroy();
-    stream.on('error', () => {});
     try {
       const target = await judged(client, incoming);
       if (incoming.headers.upgrade?.toLowerCase() !== 'websocket')
@@ -149,33 +172,51 @@ export class HttpForwarder {
         'websocket',
       ];
       const outgoing = send(client, target, incoming, headers);
-      outgoing.on('error', (error) => lastWords(stream, httpRefusal(error)));
-      outgoing.on('response', (answer) => {
-        const response = new ServerResponse(incoming);
-        response.shouldKeepAlive = false;
-        response.assignSocket(incoming.socket);
-        response.writeHead(
-          answer.statusCode ?? 502,
-          answer.statusMessage,
-          passedOn(answer.rawHeaders, false),
-        );
-        answer.pipe(response);
-        response.once('finish', () => stream.end());
-      });
-      outgoing.on('upgrade', (answer, upstream, first) => {
-        stream.write(rawHead(answer));
-        join(client, stream, upstream as Duplex, { head, first });
-      });
+      let isAnswered = false;
+      const fail = (error: Error) => {
+        if (isAnswered) stream.destroy();
+        else lastWords(stream, httpRefusal(error));
+        isAnswered = true;
+      };
+      const guarded = guard(fail);
+      outgoing.on('error', fail);
+      outgoing.on(
+        'response',
+        guarded((answer: IncomingMessage) => {
+          const { status, reason, headers } = readAnswer(target, answer);
+          isAnswered = true;
+          stream.write(rawHead(status, reason, [...headers, 'Connection', 'close']), 'latin1');
+          client.onBytes('received', headBytes(answer));
+          answer.on('data', (chunk: Buffer) => client.onBytes('received', chunk.length));
+          answer.on('aborted', () => stream.destroy());
+          answer.pipe(stream, { end: false });
+          answer.once('end', () => lastWords(stream, ''));
+        }),
+      );
+      outgoing.on(
+        'upgrade',
+        guarded((answer: IncomingMessage, upstream: Duplex, first: Buffer) => {
+          isAnswered = true;
+          stream.write(rawHead(101, 'Switching Protocols', answer.rawHeaders), 'latin1');
+          join(client, stream, upstream, { head, first });
+        }),
+      );
       outgoing.end();
     } catch (error) {
       lastWords(stream, httpRefusal(error as Error));
     }
   }
 
-  async #connect(incoming: IncomingMessage, stream: Duplex, head: Buffer): Promise<void> {
-    const client = this.#clients.get(stream);
-    if (client === undefined) return void stream.destroy();
+  /** The client of a stream that carries no more requests; undefined while answers to earlier ones still go by it. */
+  #takenOver(stream: Duplex): Client | undefined {
     stream.on('error', () => {});
+    const client = this.#clients.get(stream);
+    return client?.waiting === 0 ? client : undefined;
+  }
+
+  async #connect(incoming: IncomingMessage, stream: Duplex, head: Buffer): Promise<void> {
+    const client = this.#takenOver(stream);
+    if (client === undefined) return void stream.destroy();
     if (!client.isProxy)
       return lastWords(stream, 'HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\n\r\n');
     try {
@@ -259,6 +300,26 @@ function agentFor(client: Client, host: Host, port: number): Agent {
   return agent;
 }
 
+/** What throws in a handler of events ends its exchange; nothing else would catch it, and the owner's process would end. */
+function guard(fail: (error: Error) => void) {
+  return <Values extends unknown[]>(handler: (...values: Values) => void) =>
+    (...values: Values): void => {
+      try {
+        handler(...values);
+      } catch (error) {
+        fail(error as Error);
+      }
+    };
+}
+
+/** The head of an answer, as it is passed on. The parser lets through what must not be written. */
+function readAnswer({ host, port }: HttpTarget, answer: IncomingMessage) {
+  const { statusCode: status = 0, statusMessage = '', rawHeaders } = answer;
+  if (status < 200 || status > 599) throw new Unreachable(host, port, `its answer has the status ${status}`);
+  const reason = statusMessage.replace(/[^\t\x20-\x7e\x80-\xff]/g, '?');
+  return { status, reason, headers: passedOn(rawHeaders, false) };
+}
+
 /** Whether a body follows, by the framing of the request alone. */
 function bodyOf({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
@@ -293,8 +354,8 @@ function headBytes({ rawHeaders, url = '' }: IncomingMessage): number {
   return rawHeaders.reduce((sum, part) => sum + part.length + 2, url.length + 16);
 }
 
-function rawHead({ statusCode = 101, statusMessage = '', rawHeaders }: IncomingMessage): string {
-  const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`];
+function rawHead(status: number, reason: string, rawHeaders: readonly string[]): string {
+  const lines = [`HTTP/1.1 ${status} ${reason}`];
   for (let index = 0; index < rawHeaders.length; index += 2)
     lines.push(`${rawHeaders[index]}: ${rawHeaders[index + 1]}`);
   return `${lines.join('\r\n')}\r\n\r\n`;
@@ -319,7 +380,9 @@ function answerFailure(incoming: IncomingMessage, response: ServerResponse, erro
   if (response.headersSent || response.destroyed) return void response.destroy();
   const isRefused = error instanceof Refusal;
   const known = isRefused || 'toJSON' in error ? error : { error: 'unreachable', message: error.message };
-  response.writeHead(isRefused ? 403 : 502, {
+  const [status, reason] = isRefused ? ([403, 'Forbidden'] as const) : ([502, 'Bad Gateway'] as const);
+  // Named, because a head that could not be written leaves its reason behind.
+  response.writeHead(status, reason, {
     'Content-Type': 'application/json',
     'X-Workcell-Network': isRefused ? 'refused' : 'unreachable',
     ...(bodyOf(incoming) && { Connection: 'close' }),
