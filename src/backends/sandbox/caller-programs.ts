@@ -1,13 +1,24 @@
 /**
  * The caller's own programs that a cell would lack: a Node of nvm or Volta, a Go or a Java that was unpacked somewhere. The
- * cell sees their installations at the same place, read-only. Only what this user or root installed comes along, never a
- * home directory or a part of one that holds more than programs, and nothing that a cell can write to.
+ * cell sees known parts of their installations at the same place, read-only. Only what this user or root installed comes
+ * along, never a home directory or a project, and nothing that a cell can write to. Every decision is about paths without
+ * links, because those are what the cell gets.
  */
-import { accessSync, closeSync, constants, openSync, readdirSync, readSync, realpathSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  lstatSync,
+  openSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
+import { homedir, userInfo } from 'node:os';
+import { basename, delimiter, dirname, isAbsolute, join, relative } from 'node:path';
 import { reachTrusted } from '../../base/trusted-path.js';
 import { cellEnvironment } from '../../cell/launchers/bubblewrap/layout.js';
+import { hasProjectMark, installationParts } from './installation.js';
 
 /** What agents use most. Others of the same installations come along. */
 export const callerProgramNames = [
@@ -31,9 +42,6 @@ const systemTrees = ['/usr', '/bin', '/sbin', '/lib', '/opt'];
 const systemPath = (cellEnvironment.PATH ?? '').split(':');
 /** The cell has its own of these. */
 const cellTrees = ['/tmp', '/run', '/proc', '/sys', '/dev', '/etc', '/workspace', '/home/agent', '/var/tmp'];
-/** Settings may hold passwords, such as those of an npm registry. */
-const leftOut = new Set(['etc', 'var', 'tmp']);
-const mostParts = 40;
 
 export interface CallerPrograms {
   /** Paths to show at the same place, read-only. */
@@ -45,38 +53,56 @@ export interface CallerPrograms {
 }
 
 export interface Caller {
-  readonly path?: string | undefined;
+  readonly path?: string;
   readonly home?: string;
   readonly node?: string;
+  readonly cwd?: string;
   /** What cells write to. */
   readonly writable?: readonly string[];
 }
 
-let last: { key: string; found: CallerPrograms } | undefined;
+let last: { key: string; state: string; found: CallerPrograms } | undefined;
 
-/** Looked for again only when the caller's surroundings change: every start of a cell asks. */
+/** Looks again only when the caller's surroundings change: every start of a cell asks. */
 export function callerPrograms(caller: Caller = {}): CallerPrograms {
-  const { path = process.env.PATH ?? '', home = homedir(), node = process.execPath, writable = [] } = caller;
-  const key = JSON.stringify([path, home, node, writable]);
-  if (last?.key !== key) last = { key, found: find({ path, home, node, writable }) };
-  return last.found;
+  const { path = process.env.PATH ?? '', home = homedir(), node = process.execPath } = caller;
+  const { cwd = process.cwd(), writable = [] } = caller;
+  const key = JSON.stringify([path, home, node, cwd, writable]);
+  if (last?.key === key && last.state === stateOf(path, last.found)) return last.found;
+  const found = find({ path, home, node, cwd, writable });
+  last = { key, state: stateOf(path, found), found };
+  return found;
 }
 
-function find({ path, home, node, writable }: Required<Caller>): CallerPrograms {
+/** Changes when programs come or go, such as by an update. */
+function stateOf(path: string, { mounts }: CallerPrograms): string {
+  const watched = new Set([...path.split(delimiter).filter(isAbsolute), ...mounts, ...mounts.map(dirname)]);
+  return [...watched].map(identityOf).join();
+}
+
+function identityOf(path: string): string {
+  try {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    return stats === undefined ? '' : `${stats.dev}:${stats.ino}:${stats.mode}:${stats.uid}:${stats.mtimeMs}`;
+  } catch {
+    return '';
+  }
+}
+
+function find({ path, home, node, cwd, writable }: Required<Caller>): CallerPrograms {
   const mounts = new Set<string>();
   const folders = new Set<string>();
   const programs: Record<string, string> = {};
-  const searched = (path ?? '')
-    .split(delimiter)
-    .filter((folder) => isAbsolute(folder) && !isOfPackage(folder));
+  const surroundings = surroundingsOf(home, cwd, writable);
+  const searched = path.split(delimiter).filter(isAbsolute).filter(isNotOfPackage).flatMap(real);
   for (const name of callerProgramNames) {
     const [first, ...later] = searched.map((folder) => join(folder, name)).filter(isExecutable);
     if (first === undefined) continue;
     // A shim of a version manager needs that manager; the Node that runs this is the one it would choose.
-    const own = name === 'node' ? [node] : [];
-    const candidates = [first, realpathSync(first), ...own, ...later];
+    const own = name === 'node' ? real(node) : [];
+    const candidates = [first, ...real(first), ...own, ...later];
     for (const file of candidates) {
-      const parts = isWithin(file, systemTrees) ? [] : partsOf(file, name, { home, writable });
+      const parts = isOfSystem(file) ? [] : partsOf(file, name, surroundings);
       if (parts === undefined) continue;
       programs[name] = file;
       for (const part of parts) mounts.add(part);
@@ -89,40 +115,103 @@ function find({ path, home, node, writable }: Required<Caller>): CallerPrograms 
   return { mounts: [...mounts], path: ordered, programs };
 }
 
+interface Surroundings {
+  readonly homes: readonly string[];
+  /** Also by identity: a directory can be mounted in two places. */
+  readonly homeIdentities: ReadonlySet<string>;
+  readonly project: string | undefined;
+  readonly writable: readonly string[];
+}
+
+function surroundingsOf(given: string, cwd: string, writable: readonly string[]): Surroundings {
+  const homes = [given, ...homeOfUser()].flatMap(real);
+  const [here = cwd] = real(cwd);
+  const isAroundHome = homes.some((home) => isWithin(home, [here]));
+  return {
+    homes,
+    homeIdentities: new Set(homes.map(inodeOf)),
+    project: here === '/' || isAroundHome ? undefined : here,
+    writable: writable.flatMap((path) => [path, ...real(path)]),
+  };
+}
+
+/** `HOME` may say something else, as in a service or under sudo. */
+function homeOfUser(): string[] {
+  try {
+    return [userInfo().homedir];
+  } catch {
+    return [];
+  }
+}
+
 /** What has to be seen for a program to run: the parts of its installation, or itself; undefined where that must not be. */
-function partsOf(
-  file: string,
-  name: string,
-  { home, writable }: { home: string; writable: readonly string[] },
-): string[] | undefined {
+function partsOf(file: string, name: string, surroundings: Surroundings): string[] | undefined {
   const folder = dirname(file);
   const tree = dirname(folder);
+  const { project, writable } = surroundings;
   try {
-    if (isWithin(folder, [...cellTrees, ...writable]) || writable.some((path) => isWithin(path, [tree])))
+    if (!isNotOfPackage(folder) || isWithin(folder, [...cellTrees, ...writable])) return undefined;
+    if (writable.some((path) => isWithin(path, [tree]))) return undefined;
+    if ((project !== undefined && isWithin(folder, [project])) || isOfProject(folder, surroundings))
       return undefined;
     reachTrusted(file)[Symbol.dispose]();
     reachTrusted(folder)[Symbol.dispose]();
-    const isInstallation =
-      basename(folder) === 'bin' && dirname(tree) !== '/' && tree !== home && dirname(tree) !== home;
-    if (!isInstallation)
-      return realpathSync(file) === file && isBinary(file) && basename(file) === name ? [file] : undefined;
-    if (!isWithin(realpathSync(file), [tree])) return undefined;
-    const parts = readdirSync(tree, { withFileTypes: true })
-      .filter((part) => !part.isSymbolicLink() && !part.name.startsWith('.') && !leftOut.has(part.name))
-      .map((part) => join(tree, part.name));
-    return parts.length > mostParts ? undefined : parts;
+    const target = realpathSync(file);
+    const mayHold = basename(folder) === 'bin' && !isNearHome(tree, surroundings);
+    const parts = mayHold ? installationParts(tree) : undefined;
+    if (parts !== undefined) return isWithin(target, parts) ? parts : undefined;
+    return target === file && isBinary(file) && basename(file) === name ? [file] : undefined;
   } catch {
     return undefined;
   }
 }
 
+/** The root, a home, what is around one, or directly in one: these hold more than programs. */
+function isNearHome(tree: string, { homes, homeIdentities }: Surroundings): boolean {
+  const parent = dirname(tree);
+  if (parent === '/' || homes.some((home) => isWithin(home, [tree]))) return true;
+  if (dirname(parent) === '/home' && parent !== '/home/linuxbrew') return true;
+  return homeIdentities.has(inodeOf(tree)) || homeIdentities.has(inodeOf(parent));
+}
+
+/**
+ * Whether a directory, or one around it, is a project: its files belong to whoever works there, cells among them. Version
+ * managers are checkouts in hidden directories, such as ~/.nvm, so that only the installation itself counts there.
+ */
+function isOfProject(folder: string, { homeIdentities }: Surroundings): boolean {
+  const around: string[] = [];
+  let top = folder;
+  for (; top !== '/' && !homeIdentities.has(inodeOf(top)); top = dirname(top)) around.push(top);
+  const isHidden = (path: string) => `/${relative(top, path)}`.includes('/.');
+  return around.some((path, level) => (level < 2 || !isHidden(path)) && hasProjectMark(path));
+}
+
+/** A link in a directory of the system may lead to where the cell has nothing. */
+function isOfSystem(file: string): boolean {
+  return isWithin(file, systemTrees) && real(file).every((target) => isWithin(target, systemTrees));
+}
+
 /** What `npx` and a project put on the search path is the project's. */
-function isOfPackage(folder: string): boolean {
-  return folder.split('/').includes('node_modules');
+function isNotOfPackage(folder: string): boolean {
+  return !folder.split('/').includes('node_modules');
 }
 
 function isWithin(path: string, folders: readonly string[]): boolean {
-  return folders.some((folder) => path === folder || path.startsWith(`${folder}/`));
+  return folders.some((folder) => path === folder || path.startsWith(folder === '/' ? folder : `${folder}/`));
+}
+
+/** Empty for what does not exist. */
+function real(path: string): string[] {
+  try {
+    return [realpathSync(path)];
+  } catch {
+    return [];
+  }
+}
+
+function inodeOf(path: string): string {
+  const { dev, ino } = statSync(path);
+  return `${dev}:${ino}`;
 }
 
 function isExecutable(file: string): boolean {
