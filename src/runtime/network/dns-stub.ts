@@ -13,8 +13,16 @@ export interface StubOptions {
   exists(name: string): Promise<boolean>;
 }
 
+/** What one cell may hold here at a time over TCP. Programs ask over UDP first, and few of them keep a stream. */
+const mostStreams = 64;
+const mostReplies = 1000;
+const idleMs = 30_000;
+/** Questions are far shorter. */
+const longestMessage = 4096;
+
 export class DnsStub {
   readonly #options: StubOptions;
+  #streams = 0;
 
   constructor(options: StubOptions) {
     this.#options = options;
@@ -44,7 +52,20 @@ export class DnsStub {
 
   /** The same over TCP: each message follows its length. */
   async serve(stream: Duplex): Promise<void> {
+    if (this.#streams >= mostStreams) return void stream.destroy();
+    this.#streams++;
+    const idle = setTimeout(() => stream.destroy(), idleMs).unref();
+    try {
+      await this.#serve(stream, () => idle.refresh());
+    } finally {
+      clearTimeout(idle);
+      this.#streams--;
+    }
+  }
+
+  async #serve(stream: Duplex, onReply: () => void): Promise<void> {
     let pending = Buffer.alloc(0);
+    let replies = 0;
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       pending = Buffer.concat([pending, chunk]);
       while (pending.length >= 2 && pending.length >= 2 + pending.readUInt16BE(0)) {
@@ -54,11 +75,27 @@ export class DnsStub {
         if (reply === undefined) return;
         const length = Buffer.alloc(2);
         length.writeUInt16BE(reply.length);
-        stream.write(Buffer.concat([length, reply]));
+        // A program that does not read its replies gets no more of them, and is cut off when the time is over.
+        await written(stream, Buffer.concat([length, reply]));
+        if (stream.destroyed || ++replies === mostReplies) return;
+        onReply();
       }
+      if (pending.length >= 2 && pending.readUInt16BE(0) > longestMessage) return;
     }
     stream.end();
   }
+}
+
+/** Resolves when the stream has taken the bytes, or is closed. */
+function written(stream: Duplex, bytes: Buffer): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      stream.off('close', done);
+      resolve();
+    };
+    stream.once('close', done);
+    stream.write(bytes, done);
+  });
 }
 
 function isAddress(type: number): boolean {
