@@ -16,6 +16,7 @@ import {
 } from '../../protocol/network/network-schema.js';
 import { CellNames } from './cell-names.js';
 import { longestHello, looksLikeTls, parseClientHello } from './client-hello.js';
+import { ConnectionLimit } from './connection-limit.js';
 import { dial, exists } from './dial.js';
 import { DnsStub } from './dns-stub.js';
 import { EventRate } from './event-rate.js';
@@ -26,7 +27,7 @@ import { NetworkPolicy, type Verdict } from './network-policy.js';
 import { Questions } from './questions.js';
 import { Refusal, refuseStream, reset } from './refusal.js';
 import { readSocksRequest } from './socks.js';
-import { endTogether, tie } from './tie.js';
+import { endTogether, endWhenIdle, tie } from './tie.js';
 
 /** The address that a program in the cell connected to. */
 export interface Destination {
@@ -69,7 +70,11 @@ export class EgressGateway implements CellNetwork {
   readonly #questions = new Questions();
   #listener: (event: NetworkEvent) => void = () => {};
   #onPorts: (ports: readonly number[]) => Promise<void> = async () => {};
-  #second = { number: 0, count: 0 };
+  /** Connections of the cell and those to servers are counted apart: by a proxy, one of the cell has many of the others. */
+  readonly #accepted = new ConnectionLimit();
+  readonly #dialled = new ConnectionLimit();
+  /** Connections that are being made. */
+  #dialling = 0;
   #totals = { connections: 0, refused: 0, sentBytes: 0, receivedBytes: 0 };
   #metered = { sent: 0, received: 0 };
   #closed = false;
@@ -132,7 +137,7 @@ export class EgressGateway implements CellNetwork {
     if (this.#closed) return void reset(stream);
     const { port } = destination;
     const wanted = this.#wanted(destination);
-    const limit = this.#overLimit();
+    const limit = this.#accepted.reached(this.#policy.rules.limits, this.#streams.size);
     if (limit !== undefined) {
       this.#refused(wanted, new Refusal(wanted.host, port, { allowed: false, reason: limit }));
       return void reset(stream);
@@ -240,6 +245,7 @@ export class EgressGateway implements CellNetwork {
     if (open === undefined) return;
     const { upstream } = open;
     const part = endTogether(stream, upstream);
+    endWhenIdle(upstream);
     upstream.on('data', (chunk: Buffer) => this.#meter('received', chunk.length));
     upstream.pipe(stream);
     const first = await firstBytes(stream, isTelling, 2_147_483_647);
@@ -267,6 +273,7 @@ export class EgressGateway implements CellNetwork {
     const { upstream } = open;
     stream.on('data', (chunk: Buffer) => this.#meter('sent', chunk.length));
     upstream.on('data', (chunk: Buffer) => this.#meter('received', chunk.length));
+    endWhenIdle(upstream);
     tie(stream, upstream);
   }
 
@@ -304,9 +311,11 @@ export class EgressGateway implements CellNetwork {
     let upstream: Socket;
     try {
       if (!verdict.allowed) throw new Refusal(host, port, verdict);
-      const spent = this.#spent();
-      if (spent !== undefined) throw new Refusal(host, port, { allowed: false, reason: spent });
-      upstream = await dial(policy, host, port);
+      const { limits } = policy.rules;
+      const limit = this.#spent() ?? this.#dialled.reached(limits, this.#dialling + countLive(this.#open));
+      if (limit !== undefined) throw new Refusal(host, port, { allowed: false, reason: limit });
+      this.#dialling++;
+      upstream = await dial(policy, host, port).finally(() => this.#dialling--);
       // The rules may have changed while it was dialled, and so may the cell have ended.
       const now = this.#stillAllowed({ host, port, upstream, granted }) && !this.#closed;
       if (!now) {
@@ -396,16 +405,6 @@ export class EgressGateway implements CellNetwork {
     if (recorded !== undefined) this.#listener(recorded);
   }
 
-  #overLimit(): string | undefined {
-    const { connections, connectionsPerSecond } = this.#policy.rules.limits;
-    if (this.#streams.size >= connections)
-      return `the cell has ${connections} connections, which is its limit`;
-    const number = Math.floor(performance.now() / 1000);
-    if (this.#second.number !== number) this.#second = { number, count: 0 };
-    if (connectionsPerSecond === undefined || ++this.#second.count <= connectionsPerSecond) return undefined;
-    return `the cell may open ${connectionsPerSecond} connections in a second`;
-  }
-
   /** Ends everything once a limit on bytes is reached: what passed before cannot be taken back. */
   #meter(direction: 'sent' | 'received', bytes: number): void {
     this.#metered[direction] += bytes;
@@ -435,6 +434,13 @@ const unanswered = {
 function isTelling(bytes: Buffer): boolean {
   if (looksLikeTls(bytes)) return bytes.length > longestHello || parseClientHello(bytes) !== 'more';
   return looksLikeHttp(bytes) || !mayBecomeHttp(bytes);
+}
+
+/** Those that were told to end are gone, though their sockets are not closed yet. */
+function countLive(all: Iterable<Open>): number {
+  let count = 0;
+  for (const { upstream } of all) if (!upstream.destroyed) count++;
+  return count;
 }
 
 function namedIn(first: Buffer): Host | undefined {

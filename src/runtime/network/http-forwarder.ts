@@ -11,11 +11,12 @@ import {
   type ServerResponse,
   request as startRequest,
 } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { formatAuthority, type Host } from '../../protocol/network/host.js';
 import { type HttpTarget, readAuthority, readTarget, sameHost } from './http-target.js';
 import { httpRefusal, lastWords, Refusal, Unreachable } from './refusal.js';
-import { tie } from './tie.js';
+import { endWhenIdle, tie } from './tie.js';
 
 /** The connection that requests come by. */
 export interface HttpDoor {
@@ -37,10 +38,24 @@ export interface HttpDoor {
 }
 
 interface Client extends HttpDoor {
-  readonly agents: Map<string, Agent>;
+  readonly upstreams: Map<string, Upstream>;
   /** Requests without an answer yet. */
   waiting: number;
+  /** Ends the connection when no whole head comes in time. */
+  idle: NodeJS.Timeout | undefined;
 }
+
+interface Upstream {
+  readonly agent: Agent;
+  /** Requests that are sent by it now. */
+  used: number;
+}
+
+/** How long the first head of a connection may take, and each after an answer. */
+const firstHeadMs = 30_000;
+const nextHeadMs = 120_000;
+/** How long a connection to a server waits for the next request. */
+const keptMs = 60_000;
 
 /** Requests that a client may send ahead of their answers; no client needs more, and each takes memory here. */
 const mostWaiting = 64;
@@ -61,9 +76,10 @@ export class HttpForwarder {
   constructor() {
     this.#server = createServer({
       maxHeaderSize: 65_536,
-      headersTimeout: 30_000,
+      // A server that does not listen checks no heads, so each connection has a timer of its own.
+      headersTimeout: 0,
       requestTimeout: 0,
-      keepAliveTimeout: 120_000,
+      keepAliveTimeout: 0,
       insecureHTTPParser: false,
     });
     this.#server.on('request', (request, response) => {
@@ -82,10 +98,13 @@ export class HttpForwarder {
   }
 
   serve(stream: Duplex, door: HttpDoor): void {
-    const client = { ...door, agents: new Map<string, Agent>(), waiting: 0 };
+    const upstreams = new Map<string, Upstream>();
+    const client: Client = { ...door, upstreams, waiting: 0, idle: undefined };
     this.#clients.set(stream, client);
+    awaitHead(stream, client, firstHeadMs);
     stream.once('close', () => {
-      for (const agent of client.agents.values()) agent.destroy();
+      clearTimeout(client.idle);
+      for (const { agent } of upstreams.values()) agent.destroy();
     });
     this.#server.emit('connection', stream);
   }
@@ -93,10 +112,12 @@ export class HttpForwarder {
   async #forward(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const client = this.#clients.get(incoming.socket);
     if (client === undefined || ++client.waiting > mostWaiting) return void incoming.destroy();
+    clearTimeout(client.idle);
     let isAnswered = false;
     const answered = () => {
-      if (!isAnswered) client.waiting--;
+      if (isAnswered) return;
       isAnswered = true;
+      if (--client.waiting === 0) awaitHead(incoming.socket, client, nextHeadMs);
     };
     response.once('finish', answered).once('close', answered);
     try {
@@ -195,7 +216,7 @@ export class HttpForwarder {
       );
       outgoing.on(
         'upgrade',
-        guarded((answer: IncomingMessage, upstream: Duplex, first: Buffer) => {
+        guarded((answer: IncomingMessage, upstream: Socket, first: Buffer) => {
           isAnswered = true;
           stream.write(rawHead(101, 'Switching Protocols', answer.rawHeaders), 'latin1');
           join(client, stream, upstream, { head, first });
@@ -211,6 +232,7 @@ export class HttpForwarder {
   #takenOver(stream: Duplex): Client | undefined {
     stream.on('error', () => {});
     const client = this.#clients.get(stream);
+    clearTimeout(client?.idle);
     return client?.waiting === 0 ? client : undefined;
   }
 
@@ -230,6 +252,11 @@ export class HttpForwarder {
       lastWords(stream, httpRefusal(known));
     }
   }
+}
+
+function awaitHead(stream: Duplex, client: Client, ms: number): void {
+  clearTimeout(client.idle);
+  if (!stream.destroyed) client.idle = setTimeout(() => stream.destroy(), ms).unref();
 }
 
 /** Throws unless the request is for the host that its connection was made to. */
@@ -272,8 +299,9 @@ function send(
   headers: string[],
 ): ClientRequest {
   const { host, port, path } = target;
-  return startRequest({
-    agent: agentFor(client, host, port),
+  const upstream = upstreamFor(client, host, port);
+  const outgoing = startRequest({
+    agent: upstream.agent,
     method: incoming.method,
     path,
     headers,
@@ -281,14 +309,25 @@ function send(
     host: 'judged.invalid',
     port,
   });
+  upstream.used++;
+  outgoing.once('close', () => upstream.used--);
+  return outgoing;
 }
 
-/** One connection to each host for each connection of the cell, so that an end of one is an end of the other. */
-function agentFor(client: Client, host: Host, port: number): Agent {
+/**
+ * One connection to each host for each connection of the cell, so that an end of one is an end of the other. Those that
+ * carry no request end when another host is wanted: a cell must not collect them.
+ */
+function upstreamFor(client: Client, host: Host, port: number): Upstream {
   const key = formatAuthority(host, port);
-  const known = client.agents.get(key);
+  const known = client.upstreams.get(key);
   if (known !== undefined) return known;
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  for (const [other, { agent, used }] of client.upstreams) {
+    if (used > 0) continue;
+    agent.destroy();
+    client.upstreams.delete(other);
+  }
+  const agent = new Agent({ keepAlive: true, maxSockets: 1, timeout: keptMs });
   agent.createConnection = (_options, done) => {
     client.connect(host, port).then(
       (stream) => done?.(null, stream),
@@ -296,8 +335,9 @@ function agentFor(client: Client, host: Host, port: number): Agent {
     );
     return undefined as never;
   };
-  client.agents.set(key, agent);
-  return agent;
+  const upstream = { agent, used: 0 };
+  client.upstreams.set(key, upstream);
+  return upstream;
 }
 
 /** What throws in a handler of events ends its exchange; nothing else would catch it, and the owner's process would end. */
@@ -364,13 +404,14 @@ function rawHead(status: number, reason: string, rawHeaders: readonly string[]):
 function join(
   client: Client,
   stream: Duplex,
-  upstream: Duplex,
+  upstream: Socket,
   { head, first }: { head: Buffer; first: Buffer },
 ): void {
   if (head.length > 0) upstream.write(head);
   if (first.length > 0) stream.write(first);
   stream.on('data', (chunk: Buffer) => client.onBytes('sent', chunk.length));
   upstream.on('data', (chunk: Buffer) => client.onBytes('received', chunk.length));
+  endWhenIdle(upstream);
   tie(stream, upstream);
 }
 

@@ -1,5 +1,14 @@
 /** Two streams as one connection. */
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+
+/** Far longer than what lives rests: a connection that nobody uses still counts against the limit of its cell. */
+const idleMs = 3_600_000;
+
+/** Ends a connection to a server when nothing has passed, either way, for an hour. */
+export function endWhenIdle(upstream: Socket): void {
+  upstream.setTimeout(idleMs, () => upstream.destroy(new Error('nothing passed for an hour')));
+}
 
 /** Carries bytes both ways, half-closed ends included. When one side breaks, so does the other. */
 export function tie(one: Duplex, other: Duplex): void {
