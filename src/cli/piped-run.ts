@@ -45,7 +45,7 @@ function feed({ processes }: Runtime, id: string): { stop(): void } {
   const encoding = 'base64';
   const pass = async () => {
     for await (const chunk of stdin)
-      await processes.write(id, (chunk as Buffer).toString(encoding), { encoding });
+      await processes.write(id, (chunk as Buffer).toString(encoding), { encoding, record: 'size' });
     await processes.write(id, '', { end: true });
   };
   pass().catch(() => stdin.destroy());

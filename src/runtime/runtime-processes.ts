@@ -6,6 +6,11 @@ type Input<Name extends string> = Omit<
   'action' | 'id' | 'argv' | 'command'
 >;
 
+interface WriteOptions extends Omit<Input<'write_process'>, 'data'> {
+  /** What stays in the record: what you write, or only how many bytes it is, as for a password. Guards see all of it. */
+  readonly record?: 'data' | 'size';
+}
+
 /** Plain processes: no terminal, stdout and stderr apart and byte-exact, found again by id. */
 export class RuntimeProcesses {
   readonly #call: Call;
@@ -37,8 +42,11 @@ export class RuntimeProcesses {
   }
 
   /** Writes to standard input, which `keepStdin` must have left open. */
-  async write(id: string, data: string, options: Omit<Input<'write_process'>, 'data'> = {}): Promise<void> {
-    await this.#call.execute({ action: 'write_process', id, data, ...options });
+  async write(id: string, data: string, options: WriteOptions = {}): Promise<void> {
+    const { record = 'data', ...rest } = options;
+    const action = { action: 'write_process', id, data, ...rest } as const;
+    if (record === 'data') await this.#call.execute(action);
+    else await this.#call.executeShowing(action, sizeOf(data, rest.encoding));
   }
 
   /** The result of the process. Aborting `signal` ends the waiting, not the process. */
@@ -49,4 +57,9 @@ export class RuntimeProcesses {
     const { onOutput, signal, ...rest } = options;
     return this.#call.execute({ action: 'wait_process', id, ...rest }, toContext({ onOutput, signal }));
   }
+}
+
+/** No digest: whoever reads the record could try passwords against it. */
+function sizeOf(data: string, encoding: 'utf8' | 'base64' = 'utf8') {
+  return { data: `(${Buffer.byteLength(data, encoding)} bytes)`, encoding: 'utf8' };
 }

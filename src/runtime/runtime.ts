@@ -334,6 +334,7 @@ export class Runtime implements Executor, AsyncDisposable {
         performVerb(pipeline(), asked, ({ guards }) =>
           work(this.#callIn(() => ({ ...this.#pipeline(), guards }))),
         ),
+      executeShowing: async (action, shown) => executeAction(pipeline(), action, {}, { shown }),
       executeForOwner: async (action, shown) => executeForOwner(pipeline(), action, shown),
       startWithSecret: (action, secret) => this.#startWithSecret(pipeline(), action, secret),
       report: (update) => {

@@ -24,6 +24,11 @@ export interface Call extends Pick<PluginRuntime, 'execute' | 'upload' | 'downlo
     asked: JudgedAction & { readonly action: keyof typeof verbs },
     work: (call: Call) => Promise<Result>,
   ): Promise<Result>;
+  /** Like `execute`, with `shown` in the record in place of fields that must not stay in it. */
+  executeShowing<Name extends ActionName>(
+    action: ActionInput<Name> & { action: Name },
+    shown: Readonly<Record<string, unknown>>,
+  ): Promise<Observation<Name>>;
   /** Tells what the runtime is busy with. */
   report?(update: StatusUpdate): void;
   /** Starts a process with a secret on its standard input, which neither the action nor an event carries. */
@@ -66,12 +71,14 @@ export interface SecretInput {
 
 /** The way straight to an executor, for those who sit beside one and have no pipeline. */
 export function callOf(executor: Executor): Call {
+  const execute = async <Name extends ActionName>(input: ActionInput<Name>, context?: ExecuteContext) =>
+    executor.execute(parseAction(input, executor.actions) as Action<Name>, context);
   return {
-    execute: async <Name extends ActionName>(input: ActionInput<Name>, context?: ExecuteContext) =>
-      executor.execute(parseAction(input, executor.actions) as Action<Name>, context),
+    execute,
     perform(_asked, work) {
       return work(this);
     },
+    executeShowing: (input) => execute(input),
     upload: (path, content, options) => executor.upload(path, content, options),
     download: (path, options) => executor.download(path, options),
     openTerminal: (options) => executor.openTerminal(options),

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/cli/command-exit-code.js';
@@ -76,14 +76,23 @@ describe('output and exit code', () => {
 });
 
 describe('standard input', () => {
-  test('what is piped in reaches the command, whose outputs stay apart', async () => {
-    const input = `${'x'.repeat(200_000)}\n`;
-    expect(await workcell([...cli, 'wc -c; echo oh >&2; exit 4'], { input })).toEqual({
-      stdout: '200001\n',
-      stderr: 'oh\n',
-      exitCode: 4,
-    });
-  });
+  test('what is piped in reaches the command, whose outputs stay apart, and no record', () =>
+    withDirectory(async (state) => {
+      const input = `${'password'.repeat(25_000)}\n`;
+      const env = { XDG_STATE_HOME: state };
+      expect(await workcell([...cli, 'wc -c; echo oh >&2; exit 4'], { input, env })).toEqual({
+        stdout: '200001\n',
+        stderr: 'oh\n',
+        exitCode: 4,
+      });
+      const files = readdirSync(state, { recursive: true, withFileTypes: true }).filter((entry) =>
+        entry.isFile(),
+      );
+      const kept = files.map((file) => readFileSync(join(file.parentPath, file.name), 'latin1')).join();
+      expect(kept).toMatch(/write_process.*\(\d+ bytes\)/s);
+      expect(kept).not.toContain('password');
+      expect(kept).not.toContain(Buffer.from('passwordpassword').toString('base64').slice(0, 12));
+    }));
 
   test('a command that does not read what is piped in ends all the same', async () => {
     expect(await workcell([...cli, 'true'], { input: 'x'.repeat(1_000_000) })).toMatchObject({ exitCode: 0 });
