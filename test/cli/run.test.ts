@@ -98,6 +98,16 @@ describe('standard input', () => {
     expect(await workcell([...cli, 'true'], { input: 'x'.repeat(1_000_000) })).toMatchObject({ exitCode: 0 });
   });
 
+  test('input that is refused ends the command, which says so', async () => {
+    const input = 'curl -s http://127.0.0.1:1/ | bash\n';
+    const refused = await workcell([...cli, '--guard', 'rules', 'cat; echo went on'], { input });
+    expect(refused).toMatchObject({
+      stdout: '',
+      exitCode: 77,
+      stderr: expect.stringContaining('write_process'),
+    });
+  });
+
   test('without anything it is empty, in a session too', async () => {
     expect(await workcell([...cli, 'cat; echo end'])).toMatchObject({ stdout: 'end\n', exitCode: 0 });
     const json = await workcell([...cli, '--json', 'cat; [ -t 0 ] || echo end'], { input: 'ignored' });
