@@ -22,7 +22,7 @@ import { DnsStub } from './dns-stub.js';
 import { EventRate } from './event-rate.js';
 import { firstBytes } from './first-bytes.js';
 import { HttpForwarder } from './http-forwarder.js';
-import { looksLikeHttp, mayBecomeHttp, sameHost } from './http-target.js';
+import { longestLine, looksLikeHttp, mayBecomeHttp, mayHideHost, sameHost } from './http-target.js';
 import { NetworkPolicy, type Verdict } from './network-policy.js';
 import { Questions } from './questions.js';
 import { Refusal, refuseStream, reset } from './refusal.js';
@@ -198,12 +198,15 @@ export class EgressGateway implements CellNetwork {
     const mayBeNamed = host !== undefined && 'address' in host && speaksFirst;
     if (!verdict.allowed && !mayBeNamed)
       return this.#refuse(stream, wanted, new Refusal(host, port, verdict));
-    const first = await firstBytes(stream, isTelling, speaksFirst ? helloMs : serverFirstMs);
+    let first = await firstBytes(stream, isTelling, speaksFirst ? helloMs : serverFirstMs);
     if (stream.destroyed) return;
     if (first.length === 0) {
       if (speaksFirst || host === undefined) return void stream.destroy();
       return this.#serveServerFirst(stream, { ...wanted, host });
     }
+    // A pause in the middle of a line says nothing about what it becomes.
+    if (!isTelling(first) && !speaksFirst) first = await firstBytes(stream, isTelling, helloMs);
+    if (stream.destroyed) return;
     return this.#serveKnown(stream, wanted, verdict, first);
   }
 
@@ -226,12 +229,7 @@ export class EgressGateway implements CellNetwork {
     }
     if (looksLikeHttp(first)) return this.#serveHttp(stream, wanted, false);
     // On the port of HTTP, what is no request of HTTP/1 could be one that nobody can judge.
-    if (
-      host === undefined ||
-      'address' in host ||
-      port === 80 ||
-      first.toString('latin1').startsWith('PRI * HTTP/2')
-    ) {
+    if (host === undefined || 'address' in host || port === 80 || mayHideHost(first)) {
       const reason = 'neither TLS nor HTTP/1 tells which host it is for';
       return this.#refuse(stream, wanted, new Refusal(host, port, { allowed: false, reason }), first);
     }
@@ -251,7 +249,7 @@ export class EgressGateway implements CellNetwork {
     const first = await firstBytes(stream, isTelling, 2_147_483_647);
     if (stream.destroyed) return;
     const isHttp = looksLikeHttp(first);
-    const named = looksLikeTls(first) ? namedIn(first) : host;
+    const named = looksLikeTls(first) ? namedIn(first) : mayHideHost(first) ? undefined : host;
     if (isHttp || ('name' in host && (named === undefined || !sameHost(named, host)))) {
       if (isHttp && upstream.bytesRead === 0) {
         upstream.unpipe(stream);
@@ -433,7 +431,7 @@ const unanswered = {
 /** True when enough has come to tell TLS and HTTP from anything else, and to read the name of the server. */
 function isTelling(bytes: Buffer): boolean {
   if (looksLikeTls(bytes)) return bytes.length > longestHello || parseClientHello(bytes) !== 'more';
-  return looksLikeHttp(bytes) || !mayBecomeHttp(bytes);
+  return looksLikeHttp(bytes) || !mayBecomeHttp(bytes) || bytes.length >= longestLine;
 }
 
 /** Those that were told to end are gone, though their sockets are not closed yet. */

@@ -13,17 +13,26 @@ interface RequestHead {
   readonly rawHeaders: readonly string[];
 }
 
-const requestLine = /^[A-Z][A-Z-]{0,19} \S{1,8192} HTTP\/1\.[01]\r?\n/;
+/** Servers pass by empty lines in front. */
+const requestLine = /^[\r\n]*[A-Z][A-Z-]{0,19} \S{1,8192} HTTP\/1\.[01]\r?\n/;
+const partOfLine = /^[\r\n]*(?:[A-Z][A-Z-]{0,19}(?: [^\s]*(?: [HTP/1.0]{0,8}\r?)?)?)?$/;
+
+/** What is longer and still no whole request line is not waited for. */
+export const longestLine = 9000;
 
 /** True for a whole request line. */
 export function looksLikeHttp(bytes: Buffer): boolean {
-  return requestLine.test(bytes.toString('latin1', 0, 9000));
+  return requestLine.test(bytes.toString('latin1', 0, longestLine));
 }
 
 /** False when these bytes cannot become a request line. */
 export function mayBecomeHttp(bytes: Buffer): boolean {
-  const text = bytes.toString('latin1', 0, 9000);
-  return text.length < 9000 && /^[A-Z][A-Z-]{0,19}(?: [^\s]*(?: [HTP/1.0]{0,8}\r?)?)?$/.test(text);
+  return partOfLine.test(bytes.toString('latin1', 0, longestLine));
+}
+
+/** True when these bytes can begin requests whose hosts nobody can read: of HTTP/2, or in a line that is not whole. */
+export function mayHideHost(bytes: Buffer): boolean {
+  return mayBecomeHttp(bytes) || /^[\r\n]*PRI \* HTTP\/2/.test(bytes.toString('latin1', 0, longestLine));
 }
 
 /** Throws an error whose message says what is ambiguous. `defaultPort`: the one the connection was made to. */

@@ -1,6 +1,6 @@
 /** The known ways around an egress gateway. Each is refused next to a neighbour that is allowed. */
 import { once } from 'node:events';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { NetworkAsker } from '../../../src/protocol/index.js';
 import { clientHello, openGateway, openTcp, openWeb, question, readAll } from './open-gateway.js';
 
@@ -159,6 +159,41 @@ test('what a program says behind the greeting of a server is still for that serv
   await once(socket, 'data');
   socket.write(clientHello('evil.test'));
   expect(await readAll(socket)).not.toContain('served');
+});
+
+test('plain HTTP is judged by its Host on every port', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const place = await openTcp((socket) =>
+    socket.once('data', () => socket.end('reached')).once('end', () => socket.end()),
+  );
+  const web = await echo();
+  const { dial, say } = await openGateway({
+    allow: ['app.test:8080', 'web.test:8080'],
+    hosts: { 'app.test': place, 'web.test': web },
+  });
+  expect(await say('app.test', 8080, `\r\n${get('evil.test')}`)).toContain('403');
+  // A pause after some of a line, one longer than any, one byte by byte, and HTTP/2 behind a pause.
+  for (const parts of [
+    ['GE', `T / HTTP/1.1\r\nHost: evil.test\r\n\r\n`],
+    ['\n', get('evil.test')],
+    [get('evil.test', `/${'a'.repeat(9000)}`)],
+    ['GET /', ...'a'.repeat(1100)],
+    ['', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['PRI * HTTP', '/2.0\r\n\r\nSM\r\n\r\n'],
+  ]) {
+    const socket = await dial('app.test', 8080);
+    socket.setNoDelay(true);
+    const ended = readAll(socket);
+    for (const [index, part] of parts.entries()) {
+      if (part !== '') socket.write(part);
+      for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+      if (index === 0) vi.advanceTimersByTime(160);
+    }
+    socket.end();
+    expect(await ended).not.toContain('reached');
+  }
+  expect(await say('web.test', 8080, `\r\n${get('web.test:8080', '/b')}`)).toContain('GET web.test:8080/b');
 });
 
 test('addresses that are not public need a rule of their own, also behind a name', async () => {
