@@ -137,6 +137,7 @@ export async function createRuntime(
         logger,
         defaults,
         askNetwork,
+        deniedNetwork: config.values.network.deny,
         ...trusted,
         ...servers,
       });

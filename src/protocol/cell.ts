@@ -1,6 +1,6 @@
 import type { Executor } from './executor.js';
 import type { Isolation } from './isolation.js';
-import type { FullNetworkRules, NetworkEvent, NetworkRules } from './network/network-schema.js';
+import type { FullNetworkRules, NetworkRecord, NetworkRules } from './network/network-schema.js';
 
 /** How a pool of this process has done so far. */
 export interface PoolStats {
@@ -45,13 +45,13 @@ export type NetworkAsker = (
 /** What stands between a cell and the network. Only cells that were started with rules have one. */
 export interface CellNetwork {
   rules(): FullNetworkRules;
-  /** Puts other rules in force, and ends the connections that they do not allow. */
-  change(rules: NetworkRules): Promise<void>;
+  /** Puts other rules in force, made from those before, and ends the connections that they do not allow. */
+  change(next: (before: FullNetworkRules) => NetworkRules): Promise<void>;
   stats(): NetworkStats;
   /** Who answers questions from now on. */
   answerWith(asker: NetworkAsker | undefined): void;
-  /** Gets each decision and each connection from now on. One listener at a time. */
-  listen(listener: (event: NetworkEvent) => void): void;
+  /** Gets each decision, each connection and each change of the rules from now on. One listener at a time. */
+  listen(listener: (event: NetworkRecord) => void): void;
 }
 
 /** One running place. Only its owner holds it; agents get the Runtime. */

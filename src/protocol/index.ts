@@ -46,6 +46,7 @@ export type {
   FullNetworkRules,
   NetworkEvent,
   NetworkOption,
+  NetworkRecord,
   NetworkRules,
 } from './network/network-schema.js';
 export { networkRulesSchema } from './network/network-schema.js';

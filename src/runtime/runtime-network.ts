@@ -4,6 +4,7 @@ import {
   type FullNetworkRules,
   type NetworkAsker,
   type NetworkEvent,
+  type NetworkRecord,
   type NetworkRules,
   networkRulesSchema,
   WorkcellError,
@@ -12,22 +13,23 @@ import {
 /** What the cell may reach, while it runs. */
 export class RuntimeNetwork {
   readonly #network: CellNetwork | undefined;
-  readonly #record: (event: RecordedNetwork) => void;
   readonly #refusals: { readonly number: number; readonly text: string }[] = [];
   #count = 0;
   #actions = 0;
   /** Commands that run now, by a number of their own. */
   readonly #running = new Map<number, string>();
-  #changing: Promise<void> = Promise.resolve();
+  /** What the settings deny; no change takes it back. */
+  readonly #floor: readonly string[];
 
-  /** `record` gets each decision, each connection and each change of the rules; `asker` the questions. */
+  /** `record` gets each decision, each connection and each change of the rules; `asker` the questions. `floor`: what stays denied. */
   constructor(
     network: CellNetwork | undefined,
-    record: (event: RecordedNetwork) => void,
+    record: (event: NetworkRecord) => void,
     asker: NetworkAsker | undefined,
+    floor: readonly string[] = [],
   ) {
     this.#network = network;
-    this.#record = record;
+    this.#floor = floor;
     if (asker !== undefined)
       network?.answerWith((question, signal) =>
         asker({ ...question, commands: [...this.#running.values()] }, signal),
@@ -53,9 +55,9 @@ export class RuntimeNetwork {
     return this.#change((before) => ({ ...before, deny: joined(before.deny, rules) }));
   }
 
-  /** Puts other rules in the place of all of them, and ends the connections that they do not allow. */
+  /** Puts other rules in the place of all but what the settings deny, and ends the connections that they do not allow. */
   set(rules: NetworkRules): Promise<void> {
-    return this.#change(() => rules);
+    return this.#change(() => ({ ...rules, deny: joined(this.#floor, rules.deny ?? []) }));
   }
 
   /** Told of each action; what it gives says at the end what was refused meanwhile, as a sentence for the agent. */
@@ -85,31 +87,23 @@ export class RuntimeNetwork {
     if (this.#refusals.length > most * 4) this.#refusals.shift();
   }
 
-  /** One after the other: each starts from the rules that the one before has left. */
-  #change(next: (before: FullNetworkRules) => NetworkRules): Promise<void> {
-    const changed = this.#changing.then(async () => {
-      const network = this.#network;
-      if (network === undefined)
-        throw new WorkcellError(
-          'capability-unsupported',
-          'This cell was started without network rules, so there are none to change. Start it with network: { allow: [] }, on a backend that enforces rules.',
-          { details: { capability: 'network' } },
-        );
-      const rules = networkRulesSchema.safeParse(next(network.rules()));
-      if (!rules.success)
-        throw new WorkcellError(
-          'invalid-config',
-          `The network rules are not valid: ${describeIssues(rules.error)}.`,
-        );
-      await network.change(rules.data);
-      this.#record({ outcome: 'changed', rules: rules.data });
+  async #change(next: (before: FullNetworkRules) => NetworkRules): Promise<void> {
+    if (this.#network === undefined)
+      throw new WorkcellError(
+        'capability-unsupported',
+        'This cell was started without network rules, so there are none to change. Start it with network: { allow: [] }, on a backend that enforces rules.',
+        { details: { capability: 'network' } },
+      );
+    await this.#network.change((before) => {
+      const rules = networkRulesSchema.safeParse(next(before));
+      if (rules.success) return rules.data;
+      throw new WorkcellError(
+        'invalid-config',
+        `The network rules are not valid: ${describeIssues(rules.error)}.`,
+      );
     });
-    this.#changing = changed.catch(() => {});
-    return changed;
   }
 }
-
-type RecordedNetwork = NetworkEvent | { outcome: 'changed'; rules: FullNetworkRules };
 
 /** Enough to tell an agent what went wrong. */
 const most = 8;

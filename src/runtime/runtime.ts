@@ -68,6 +68,8 @@ export interface RuntimeParts extends Trusted {
   readonly onStatus?: ((update: StatusUpdate) => void) | undefined;
   /** Answers questions about hosts that no network rule is on. */
   readonly askNetwork?: NetworkAsker | undefined;
+  /** Rules on hosts that stay denied, whatever the rules are changed to. */
+  readonly deniedNetwork?: readonly string[] | undefined;
   /** Limits of a `run` that sets none itself. */
   readonly defaults?: RunDefaults | undefined;
 }
@@ -130,6 +132,7 @@ export class Runtime implements Executor, AsyncDisposable {
         events.append({ kind: 'network', network }, event.outcome === 'changed' ? 'user' : 'environment');
       },
       parts.askNetwork,
+      parts.deniedNetwork,
     );
     this.ports = new RuntimePorts((port) => openPort(this.#pipeline(), port), cell.ports);
     const call = this.#callIn(() => this.#pipeline());

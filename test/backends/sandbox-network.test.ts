@@ -283,6 +283,8 @@ test('settings have rules too, and what they deny stays denied', async () => {
   expect(ruled.network.rules()).toMatchObject({ allow: ['a.test'], deny: ['b.test'] });
   await using coded = await createRuntime({ backend: 'sandbox', config, network: { allow: ['b.test'] } });
   expect(coded.network.rules()).toMatchObject({ allow: ['b.test'], deny: ['b.test'] });
+  await coded.network.set({ allow: ['b.test'], deny: ['c.test'] });
+  expect(coded.network.rules()).toMatchObject({ allow: ['b.test'], deny: ['b.test', 'c.test'] });
   for (const network of ['open', 'host'] as const)
     await expect(createRuntime({ backend: 'sandbox', config, network })).rejects.toMatchObject({
       code: 'invalid-config',

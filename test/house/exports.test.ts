@@ -170,6 +170,7 @@ const surface = {
       'NetworkEvent',
       'NetworkOption',
       'NetworkQuestion',
+      'NetworkRecord',
       'NetworkRules',
       'NetworkStats',
       'Observation',

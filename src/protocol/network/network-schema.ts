@@ -109,6 +109,9 @@ export const networkRecordSchema = z.union([
   z.object({ outcome: z.literal('changed'), rules: networkRulesSchema }),
 ]);
 
+/** What the record has of the network of a cell. */
+export type NetworkRecord = z.infer<typeof networkRecordSchema>;
+
 /** Reads an address with or without a port. Undefined for a name, and for what no cell may reach. */
 export function readPlace(text: string): { address: string; port: number | undefined } | undefined {
   const match = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text);

@@ -36,8 +36,14 @@ export async function exists(policy: NetworkPolicy, name: string): Promise<boole
 async function placesOf(policy: NetworkPolicy, host: Host, port: number): Promise<Place[]> {
   if ('address' in host) return [{ address: formatAddress(host.address), port }];
   const fixed = policy.fixedPlace(host.name);
-  // What the owner wrote down is a rule of its own.
-  if (fixed !== undefined) return [{ address: fixed.address, port: fixed.port ?? port }];
+  // What the owner wrote down is a rule of its own, which only a denial goes before.
+  if (fixed !== undefined) {
+    const place = { address: fixed.address, port: fixed.port ?? port };
+    const address = parseAddress(place.address);
+    const denied = address && policy.deniedAddress(address, place.port);
+    if (denied !== undefined) throw new Refusal(host, port, denied);
+    return [place];
+  }
   const addresses = await resolve(host.name).catch((error: Error) => {
     throw new Unreachable(host, port, error.message);
   });

@@ -11,6 +11,7 @@ import { formatAuthority, formatHost, type Host, parseHost } from '../../protoco
 import {
   type FullNetworkRules,
   type NetworkEvent,
+  type NetworkRecord,
   type NetworkRules,
   networkRulesSchema,
 } from '../../protocol/network/network-schema.js';
@@ -68,7 +69,8 @@ export class EgressGateway implements CellNetwork {
   readonly #open = new Set<Open>();
   readonly #rate = new EventRate();
   readonly #questions = new Questions();
-  #listener: (event: NetworkEvent) => void = () => {};
+  #changing: Promise<void> = Promise.resolve();
+  #listener: (event: NetworkRecord) => void = () => {};
   #onPorts: (ports: readonly number[]) => Promise<void> = async () => {};
   /** Connections of the cell and those to servers are counted apart: by a proxy, one of the cell has many of the others. */
   readonly #accepted = new ConnectionLimit();
@@ -91,10 +93,26 @@ export class EgressGateway implements CellNetwork {
     return structuredClone(this.#policy.rules);
   }
 
-  async change(rules: NetworkRules): Promise<void> {
-    const policy = new NetworkPolicy(networkRulesSchema.parse(rules));
-    // Ports first: when they cannot be had, the old rules stay in force.
+  /** One after the other: each starts from the rules that the one before has left. */
+  change(next: (before: FullNetworkRules) => NetworkRules): Promise<void> {
+    const changed = this.#changing.then(() => this.#change(next));
+    this.#changing = changed.catch(() => {});
+    return changed;
+  }
+
+  async #change(next: (before: FullNetworkRules) => NetworkRules): Promise<void> {
+    const before = this.rules();
+    const rules = networkRulesSchema.parse(next(this.rules()));
+    const policy = new NetworkPolicy(rules);
+    // Denials at once, and ports before anything is allowed: when they cannot be had, only the denials stay.
+    if (rules.deny.some((rule) => !before.deny.includes(rule)))
+      this.#enforce(new NetworkPolicy({ ...before, deny: [...new Set([...before.deny, ...rules.deny])] }));
     await this.#onPorts(policy.ports);
+    this.#enforce(policy);
+    this.#listener({ outcome: 'changed', rules: this.rules() });
+  }
+
+  #enforce(policy: NetworkPolicy): void {
     this.#policy = policy;
     this.#questions.forget();
     for (const open of this.#open) {
@@ -103,7 +121,7 @@ export class EgressGateway implements CellNetwork {
     }
   }
 
-  listen(listener: (event: NetworkEvent) => void): void {
+  listen(listener: (event: NetworkRecord) => void): void {
     this.#listener = listener;
   }
 
@@ -356,10 +374,11 @@ export class EgressGateway implements CellNetwork {
     const answer = await this.#questions.ask({ host: asked.host, port });
     this.#record({ ...asked, answer });
     if (answer === 'once') granted.add(place);
-    if (answer === 'cell') {
-      const rules = this.rules();
-      if (!rules.allow.includes(place)) await this.change({ ...rules, allow: [...rules.allow, place] });
-    }
+    if (answer === 'cell' && !this.#policy.rules.allow.includes(place))
+      await this.change((rules) => ({ ...rules, allow: [...new Set([...rules.allow, place])] }));
+    // It may have been denied while the question was open.
+    const now = this.#policy.decide(host, port);
+    if (!now.allowed && !now.askable) return now;
     if (answer === 'once' || answer === 'cell') return { allowed: true, rule: `an answer: ${answer}` };
     return { allowed: false, reason: unanswered[answer] };
   }
@@ -367,9 +386,11 @@ export class EgressGateway implements CellNetwork {
   #stillAllowed({ host, port, upstream, granted }: Open): boolean {
     const verdict = this.#policy.decide(host, port);
     if (!verdict.allowed && !(verdict.askable && granted.has(formatAuthority(host, port)))) return false;
-    if ('address' in host || this.#policy.fixedPlace(host.name) !== undefined) return true;
     const dialled = parseAddress(upstream.remoteAddress ?? '');
-    return dialled === undefined || this.#policy.decideAddress(dialled, port).allowed;
+    if ('address' in host || dialled === undefined) return true;
+    if (this.#policy.fixedPlace(host.name) !== undefined)
+      return this.#policy.deniedAddress(dialled, upstream.remotePort ?? port) === undefined;
+    return this.#policy.decideAddress(dialled, port).allowed;
   }
 
   async #refuse(stream: Duplex, wanted: Wanted, refusal: Refusal, seen?: Buffer): Promise<void> {

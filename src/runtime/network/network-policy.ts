@@ -88,15 +88,21 @@ export class NetworkPolicy {
    * public needs a rule of its own.
    */
   decideAddress(address: IpAddress, port: number): Verdict {
+    const denied = this.deniedAddress(address, port);
+    if (denied !== undefined) return denied;
     const host = { address: unwrapAddress(address) };
-    const denied = this.#deny.find((rule) => matchesHost(rule, host) && matchesPort(rule, port));
-    if (denied !== undefined)
-      return { allowed: false, rule: denied.text, reason: 'a rule denies its address' };
     if (!isOwn(host.address) && kindOf(host.address) === 'public') return { allowed: true };
     return this.#ofAddress(
       host.address,
       this.#allow.filter((rule) => matchesHost(rule, host) && matchesPort(rule, port, usualPorts)),
     );
+  }
+
+  /** The verdict of a rule that denies an address; it holds for what `hosts` says, too. */
+  deniedAddress(address: IpAddress, port: number): Verdict | undefined {
+    const host = { address: unwrapAddress(address) };
+    const denied = this.#deny.find((rule) => matchesHost(rule, host) && matchesPort(rule, port));
+    return denied && { allowed: false, rule: denied.text, reason: 'a rule denies its address' };
   }
 
   /** `rules`: those that are on the address. An address that is not public needs one on addresses of its kind. */

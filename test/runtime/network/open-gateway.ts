@@ -29,6 +29,7 @@ export async function openGateway(rules: NetworkRules): Promise<OpenGateway> {
   const events: NetworkEvent[] = [];
   const waiting = new Set<() => void>();
   gateway.listen((event) => {
+    if (event.outcome === 'changed') return;
     events.push(event);
     for (const wake of waiting) wake();
   });
