@@ -96,7 +96,7 @@ const networkEventSchema = z.object({
   sentBytes: z.int().optional(),
   receivedBytes: z.int().optional(),
   durationMs: z.number().optional(),
-  /** How many like this one, or others, were not recorded since the last that was, because there were too many. */
+  /** How many with this outcome were not recorded since the last that was, because there were too many. */
   unrecorded: z.int().optional(),
 });
 

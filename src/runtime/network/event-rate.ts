@@ -1,15 +1,28 @@
-/** Keeps a cell from filling the record: it can make connections faster than anybody could read about them. */
+/** Keeps a cell from filling the record: it can be refused faster than anybody could read about it. */
 import type { NetworkEvent } from '../../protocol/network/network-schema.js';
 
 const burst = 200;
 const perSecond = 50;
 
 export class EventRate {
+  /** One for each outcome, so that a flood of one hides none of the others. */
+  readonly #buckets = new Map<NetworkEvent['outcome'], Bucket>();
+
+  /** The event, with how many like it went before it unrecorded; undefined when there are too many. */
+  pass(event: NetworkEvent): NetworkEvent | undefined {
+    // What reached a server is always in the record; `connectionsPerSecond` bounds how often.
+    if (event.outcome === 'opened' || event.outcome === 'closed') return event;
+    const bucket = this.#buckets.get(event.outcome) ?? new Bucket();
+    this.#buckets.set(event.outcome, bucket);
+    return bucket.pass(event);
+  }
+}
+
+class Bucket {
   #tokens = burst;
   #at = performance.now();
   #unrecorded = 0;
 
-  /** The event, with how many went before it unrecorded; undefined when there are too many. */
   pass(event: NetworkEvent): NetworkEvent | undefined {
     const now = performance.now();
     this.#tokens = Math.min(burst, this.#tokens + ((now - this.#at) / 1000) * perSecond);
