@@ -9,6 +9,9 @@ const answerMs = 30_000;
 /** For a start that reports nothing; a build that reports its steps may take any time. */
 const silentMs = 600_000;
 
+/** In which a start that is cancelled may end what it began. */
+const undoMs = 5000;
+
 export function holdBackend(backend: Backend): Backend {
   const { type, options, place, attach, list } = backend;
   const open = async (
@@ -61,6 +64,7 @@ function withReports<Result, Context extends Pick<StartContext, 'onStatus' | 'si
   const { signal, onStatus } = context;
   return new Promise((resolve, reject) => {
     let isOver = false;
+    let isCancelled = false;
     const end = () => {
       isOver = true;
       clearTimeout(timer);
@@ -70,15 +74,20 @@ function withReports<Result, Context extends Pick<StartContext, 'onStatus' | 'si
       end();
       reject(error);
     };
-    const cancel = () => giveUp(new WorkcellError('cancelled', `The ${what} was cancelled.`));
-    const timer = setTimeout(() => {
+    const cancelled = () => new WorkcellError('cancelled', `The ${what} was cancelled.`);
+    const cancel = () => {
+      isCancelled = true;
+      clearTimeout(timer);
+      timer = setTimeout(() => giveUp(cancelled()), undoMs);
+    };
+    let timer = setTimeout(() => {
       const message = `The ${what} did not answer within ${limitMs / 1000} seconds. Mend that backend, or name another one.`;
       giveUp(new WorkcellError('backend-unavailable', message));
     }, limitMs);
     const told: Context = {
       ...context,
       onStatus: (update) => {
-        if (!isOver) timer.refresh();
+        if (!isOver && !isCancelled) timer.refresh();
         onStatus(update);
       },
     };
@@ -87,10 +96,13 @@ function withReports<Result, Context extends Pick<StartContext, 'onStatus' | 'si
     Promise.resolve()
       .then(() => begin(told))
       .then(
-        (result) => {
-          if (isOver) return void undo(result);
-          end();
-          resolve(result);
+        async (result) => {
+          if (isOver || isCancelled) await undo(result);
+          if (isCancelled) giveUp(cancelled());
+          else if (!isOver) {
+            end();
+            resolve(result);
+          }
         },
         (error: unknown) => {
           if (!isOver) end();

@@ -82,12 +82,28 @@ describe.each(['start', 'attach'] as const)('%s', (what) => {
     const late = new Promise((resolve) => {
       give = resolve;
     });
+    vi.useFakeTimers();
     const giveUp = new AbortController();
     const opening = open(held({ [what]: () => late }), context({ signal: giveUp.signal }));
     giveUp.abort();
-    await expect(opening).rejects.toMatchObject({ code: 'cancelled' });
+    const refused = expect(opening).rejects.toMatchObject({ code: 'cancelled' });
+    // It gets a while to end what it began.
+    await vi.advanceTimersByTimeAsync(5000);
+    await refused;
     give(cell(stop));
     await stopped;
+  });
+
+  test('that is cancelled ends what it began first', async () => {
+    const ended = vi.fn(async () => {});
+    const giveUp = new AbortController();
+    const begin = async () => {
+      giveUp.abort();
+      return cell(ended);
+    };
+    const opening = open(held({ [what]: begin }), context({ signal: giveUp.signal }));
+    await expect(opening).rejects.toMatchObject({ code: 'cancelled' });
+    expect(ended).toHaveBeenCalledOnce();
   });
 
   test('that never settles and reports nothing ends, and one that reports goes on', async () => {
