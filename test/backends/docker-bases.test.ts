@@ -47,7 +47,7 @@ describe('a base like Fedora', () => {
   }, 900_000);
 
   test('runs commands, with nothing of Debian in it', async () => {
-    const command = 'cat /etc/os-release; tty; command -v apt-get dpkg python3; ls -d /lib/*-linux-gnu';
+    const command = 'cat /etc/os-release; tty <&1; command -v apt-get dpkg python3; ls -d /lib/*-linux-gnu';
     const { stdout } = await start(['run', '--backend', 'docker', '--image', image, command], {
       env: { DOCKER_HOST: engine },
     }).ended;

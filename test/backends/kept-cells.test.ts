@@ -85,7 +85,7 @@ describe('what cannot be', () => {
       attachRuntime('x', { backend: 'cli', config: false }),
       'capability-unsupported',
     );
-    expect(attached.message).toContain('docker, local, sandbox, ubuntu-docker');
+    expect(attached.message).toContain('docker, local, sandbox, service, ubuntu-docker');
     await refusal(listCells({ backend: 'remote', config: false }), 'capability-unsupported');
     const asked = { backend: 'cli', keepAlive: true, config: false } as CreateRuntimeOptions;
     await refusal(createRuntime(asked), 'capability-unsupported');
