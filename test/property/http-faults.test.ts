@@ -251,7 +251,7 @@ async function gather(executor: HttpExecutor, action: Action<'run'>, onFirst: ()
 async function* pieces(count: number, atHalf: () => void = () => {}): AsyncGenerator<Uint8Array> {
   for (let index = 0; index < count; index++) {
     if (index === count / 2) atHalf();
-    yield Buffer.alloc(65_536, index);
+    yield Buffer.alloc(65_536, index + 1);
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

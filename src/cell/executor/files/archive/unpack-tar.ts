@@ -43,8 +43,13 @@ async function peek(
     head = Buffer.concat([head, next.value]);
   }
   const content = (async function* () {
-    yield head;
-    yield* chunks;
+    try {
+      yield head;
+      yield* chunks;
+    } finally {
+      // Also when nobody wants more than the first bytes: who sends the rest must learn it.
+      await chunks.return(undefined);
+    }
   })();
   return { isGzip: head[0] === 0x1f && head[1] === 0x8b, content };
 }
