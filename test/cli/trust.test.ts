@@ -122,7 +122,7 @@ describe('the user’s own words', () => {
     withClone(
       async ({ call, fooled }) => {
         const { stderr } = await call('run', '--backend', 'cli', 'true');
-        expect(stderr).toContain('WORKCELL_PLUGINS names "./plugin.mjs"');
+        expect(stderr).toContain('WORKCELL_PLUGINS names the plugin "./plugin.mjs"');
         expect(fooled()).toBe(false);
       },
       { WORKCELL_PLUGINS: '["./plugin.mjs"]' },
