@@ -260,6 +260,8 @@ export class ServiceCells {
     const live: Live = { runtime, context: ended, close, users: 0, usedAt: Date.now() };
     this.#live.set(id, live);
     this.#times.watch(id);
+    // It may have been lost before anybody held it.
+    if (runtime.status === 'ERROR_RUNTIME_DISCONNECTED') this.#lose(id);
     return live;
   }
 

@@ -62,10 +62,10 @@ function runtimeOf(id: string, lose: () => void): Runtime {
   } as unknown as Runtime;
 }
 
-async function open(more: Partial<Template> = {}): Promise<ServiceCells> {
+async function open(more: Partial<Template> = {}, from: RuntimeSource = source): Promise<ServiceCells> {
   const cells = new ServiceCells({
     store,
-    source,
+    source: from,
     templates: new Map([['default', { ...template, ...more }]]),
     limits: { maxCells: 100, maxCellsPerTenant: 100, startsAtOnce: 4, tenants: {} },
     log: () => {},
@@ -83,6 +83,21 @@ test('a broken connection ends no cell; one that is gone is lost', async () => {
   const { lose } = there.get(record.id) ?? {};
   there.delete(record.id);
   lose?.();
+  await vi.waitFor(() => expect(cells.get(tenant, record.id).state).toBe('lost'));
+});
+
+test('a cell that dies while it starts is not taken for one that runs', async () => {
+  const dying: RuntimeSource = {
+    ...source,
+    async create(id, options, onLost) {
+      const runtime = await source.create(id, options, onLost);
+      there.delete(id);
+      onLost();
+      return Object.assign(runtime, { status: 'ERROR_RUNTIME_DISCONNECTED' });
+    },
+  };
+  const cells = await open({}, dying);
+  const { record } = await cells.create(tenant, asked());
   await vi.waitFor(() => expect(cells.get(tenant, record.id).state).toBe('lost'));
 });
 
