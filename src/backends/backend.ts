@@ -69,6 +69,8 @@ export interface Backend<
   readonly options: z.ZodObject<Shape, z.core.$strict>;
   /** Those of its options that say where its cells are. */
   readonly place: z.ZodObject<Place, z.core.$strict>;
+  /** Those of its options that are secrets: they have no flag, and stand in no reference to a cell. */
+  readonly secrets?: readonly string[] | undefined;
   /** Whether it can start cells here. */
   probe(): Promise<Probe>;
   /** Starts a cell. What it began and could not finish, it ends. */
@@ -95,6 +97,8 @@ export interface BackendDefinition<Shape extends z.ZodRawShape, Name extends key
   readonly options: Shape;
   /** Those of the options that say where its cells are. Default: none. */
   readonly place?: readonly Name[];
+  /** Those of the options that are secrets: they get no flag, and stand in no reference to a cell. */
+  readonly secrets?: readonly (keyof Shape & string)[];
   /** Whether it can start cells here, and what they would enforce. Nothing is left behind. */
   probe(): Promise<Probe>;
   /** Starts a cell. What it began and could not finish, it ends. */
@@ -113,6 +117,7 @@ export function defineBackend<Shape extends z.ZodRawShape, const Name extends ke
   const { type } = given;
   const schema = z.strictObject(definition.options);
   const names: readonly string[] = definition.place ?? [];
+  const secrets: readonly string[] = definition.secrets ?? [];
   const place = z.strictObject(
     Object.fromEntries(Object.entries(definition.options).filter(([key]) => names.includes(key))) as Pick<
       Shape,
@@ -138,7 +143,9 @@ export function defineBackend<Shape extends z.ZodRawShape, const Name extends ke
           throw new WorkcellError('invalid-config', `The list of backend "${type}" did not give an array.`, {
             details: { backend: type },
           });
-        return found.map((cell: FoundCell) => ({ ...cell, backend: type, place: checked }));
+        const told = Object.entries(checked).filter(([name]) => !secrets.includes(name));
+        const shown = Object.fromEntries(told);
+        return found.map((cell: FoundCell) => ({ ...cell, backend: type, place: shown }));
       },
     }),
   };

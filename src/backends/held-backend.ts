@@ -13,7 +13,7 @@ const silentMs = 600_000;
 const undoMs = 5000;
 
 export function holdBackend(backend: Backend): Backend {
-  const { type, options, place, attach, list } = backend;
+  const { type, options, place, secrets, attach, list } = backend;
   const open = async (
     what: 'start' | 'attach',
     context: StartContext,
@@ -31,6 +31,7 @@ export function holdBackend(backend: Backend): Backend {
     type,
     options,
     place,
+    secrets,
     probe: () => within(`probe of backend "${type}"`, () => backend.probe()),
     start: (given, context) => open('start', context, (told) => backend.start(given, told)),
     ...(attach !== undefined && {

@@ -27,6 +27,8 @@ export default defineBackend({
     onClose: z.enum(['end', 'leave']).default('end'),
   },
 
+  secrets: ['token'],
+
   async probe() {
     return {
       available: true,

@@ -36,6 +36,7 @@ export default defineBackend({
     workspace: z.undefined('is chosen by the service').optional(),
   },
   place: ['url', 'apiKey', 'apiKeyFile'],
+  secrets: ['apiKey'],
 
   async probe() {
     return {

@@ -27,7 +27,7 @@ async function namedBackend(words: readonly string[]): Promise<string | undefine
 function addOptionsOf(backend: Backend, program: Command): void {
   const shape = backend.options.shape as Record<string, z.ZodType>;
   for (const command of program.commands.filter(takesBackend)) {
-    for (const [key, schema] of Object.entries(shape))
+    for (const [key, schema] of flagsOf(backend, shape))
       addOption(command, toOption(key, schema).helpGroup(`Options of backend ${backend.type}:`));
   }
 }
@@ -42,12 +42,18 @@ async function addPlaceOptions(
   if (looking === undefined || words[0] !== looking.name()) return;
   const { keepers } = await import('../cells.js');
   const known = [...(await keepers()).map(({ backend }) => backend), ...(named === undefined ? [] : [named])];
-  for (const { type, place } of known) {
-    for (const [key, schema] of Object.entries(place.shape as Record<string, z.ZodType>)) {
+  for (const backend of known) {
+    const { type, place } = backend;
+    for (const [key, schema] of flagsOf(backend, place.shape as Record<string, z.ZodType>)) {
       for (const command of looking.commands)
         addOption(command, toOption(key, schema).helpGroup(`Where cells of backend ${type} are:`));
     }
   }
+}
+
+/** Everybody on this machine can read the arguments of a program, so secrets come from files, settings or code. */
+function flagsOf({ secrets = [] }: Backend, shape: Record<string, z.ZodType>): [string, z.ZodType][] {
+  return Object.entries(shape).filter(([name]) => !secrets.includes(name));
 }
 
 /** What was given of a backend's own options. A flag of the command itself that has the name of one is none. */

@@ -115,7 +115,10 @@ test('backend service works in such a cell like in any other', async () => {
   await runtime.resume();
   await runtime.detach();
   const cells = await listCells({ config: false, ...place });
-  expect(cells).toMatchObject([{ id: runtime.id, status: 'running', isolation: 'namespace' }]);
+  expect(cells).toMatchObject([
+    { id: runtime.id, status: 'running', isolation: 'namespace', place: { url } },
+  ]);
+  expect(JSON.stringify(cells)).not.toContain(operatorKey);
   const attached = await attachRuntime(runtime.id, { config: false, ...place, events: { store: 'memory' } });
   expect((await attached.run('cat a.txt')).output).toBe('kept');
   await attached.close();
