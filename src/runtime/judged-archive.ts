@@ -3,7 +3,8 @@
  * unpack.
  */
 import { createHash } from 'node:crypto';
-import { close, createReadStream } from 'node:fs';
+import { close, read as readFrom } from 'node:fs';
+import { promisify } from 'node:util';
 import { Budget, defaultArchiveLimits, unreadable } from '../cell/executor/files/archive/archive-limits.js';
 import { MemberNames } from '../cell/executor/files/archive/member-names.js';
 import { unpackTar } from '../cell/executor/files/archive/unpack-tar.js';
@@ -11,6 +12,9 @@ import { openSpool, unpackZip } from '../cell/executor/files/archive/unpack-zip.
 import type { MemberReceiver } from '../cell/executor/files/archive/unpacker.js';
 import { writeLong } from '../cell/executor/files/bytes.js';
 import type { ArchiveFormat } from '../protocol/index.js';
+
+const readAt = promisify(readFrom);
+const pieceSize = 65_536;
 
 export interface KeptArchive extends Disposable {
   /** The paths in it, as written there. */
@@ -77,6 +81,12 @@ async function membersOf(
   return members;
 }
 
+/** A stream would read ahead, and its pending read would meet the closed file when an archive is refused early. */
 async function* read(fd: number): AsyncGenerator<Buffer> {
-  yield* createReadStream('', { fd, start: 0, autoClose: false }) as AsyncIterable<Buffer>;
+  for (let position = 0; ; ) {
+    const { bytesRead, buffer } = await readAt(fd, Buffer.allocUnsafe(pieceSize), 0, pieceSize, position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
 }
