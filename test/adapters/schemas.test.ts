@@ -37,7 +37,8 @@ test("without a choice about ten are offered, and all but the owner's with true"
 test('a command without a limit comes back alive after the soft limit, and an empty one answers at once', async () => {
   const soft = { handBackMs: 50, session: 'soft' };
   const call = (args: object) => callTool(runtime, { name: 'run', arguments: { ...args } }, soft);
-  const first = await call({ command: 'mkfifo gate; read -r word < gate; echo "got $word"' });
+  await runtime.run('mkfifo gate');
+  const first = await call({ command: 'read -r word < gate; echo "got $word"' });
   expect(first.text).toMatch(/^\[still running; in /);
   expect((await call({ command: '' })).text).toMatch(/^\[still running; in /);
   await callTool(runtime, { name: 'run', arguments: { command: 'echo word > gate' } });
