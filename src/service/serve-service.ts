@@ -7,7 +7,7 @@ import { stateDirectory } from '../base/user-directories.js';
 import { chooseBackend } from '../config/choose-backend.js';
 import { loadConfig } from '../config/load-config.js';
 import { runtimeSource } from './runtime-source.js';
-import { createServiceApp } from './service-app.js';
+import { createServiceApp, type ServiceMount } from './service-app.js';
 import { ServiceCells } from './service-cells.js';
 import { ServiceKeys } from './service-keys.js';
 import { openServiceStore } from './service-store.js';
@@ -19,6 +19,8 @@ export interface ServiceOptions extends Omit<Exposure, 'token' | 'allowAnonymous
   /** The configuration file; `false` ignores all files and `WORKCELL_*`. */
   readonly config?: string | false | undefined;
   readonly log?: Log | undefined;
+  /** What the service speaks besides its own API. */
+  readonly also?: readonly ServiceMount[] | undefined;
 }
 
 export interface Service {
@@ -59,7 +61,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       log: (message, fields) => log('info', message, fields),
     });
     await cells.reconcile();
-    const app = createServiceApp({ cells, keys, log }, withBoundHost(options));
+    const app = createServiceApp({ cells, keys, log }, withBoundHost(options), options.also);
     const listener = await listen(app, options.listen);
     let closing: Promise<void> | undefined;
     return {

@@ -1,12 +1,13 @@
 /** The cells of the service: who has which, and the runtime behind each of them while somebody uses it. */
 import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
-import { Rate } from '../base/http/rate.js';
 import { cellContext } from '../cell/server/serve-executor.js';
 import type { ServerContext } from '../cell/server/server-context.js';
 import type { Runtime } from '../index.js';
 import { WorkcellError } from '../protocol/index.js';
 import type { changeCellSchema, createCellSchema } from '../protocol/service-wire.js';
+import { type AskedRequest, cellBefore, findCell } from './asked-before.js';
+import { CellQuotas, type ServiceLimits } from './cell-quotas.js';
 import { CellTimes } from './cell-times.js';
 import { FairQueue } from './fair-queue.js';
 import type { CellRecord, ServiceStore } from './service-store.js';
@@ -23,17 +24,16 @@ export interface RuntimeSource {
   find(records: readonly CellRecord[]): Promise<ReadonlySet<string> | undefined>;
 }
 
-export interface ServiceLimits {
-  readonly maxCells: number;
-  readonly maxCellsPerTenant: number;
-  readonly startsAtOnce: number;
-  readonly tenants: Readonly<
-    Record<string, { readonly maxCells?: number | undefined; readonly startsPerMinute?: number | undefined }>
-  >;
-}
-
 /** Results of ended actions that are kept for repeated requests, in the one process that all tenants share. */
 const contextLimits = { keptBytes: 4 * 1024 * 1024 };
+
+/** A cell that a request works in. */
+export interface CellInUse {
+  readonly runtime: Runtime;
+  readonly context: ServerContext;
+  /** To be called when the request has ended. */
+  done(): void;
+}
 
 /** A cell that this process works in. */
 interface Live {
@@ -49,14 +49,13 @@ export class ServiceCells {
   readonly #store: ServiceStore;
   readonly #source: RuntimeSource;
   readonly #templates: ReadonlyMap<string, Template>;
-  readonly #limits: ServiceLimits;
+  readonly #quotas: CellQuotas;
   readonly #log: (message: string, fields: Record<string, unknown>) => void;
   readonly #records = new Map<string, CellRecord>();
   readonly #live = new Map<string, Live>();
   /** The last change of each cell that is under way; the next one follows it. */
   readonly #turns = new Map<string, Promise<unknown>>();
   readonly #starts: FairQueue;
-  readonly #rates = new Map<string, Rate>();
   readonly #times: CellTimes;
   #closed = false;
 
@@ -70,7 +69,7 @@ export class ServiceCells {
     this.#store = parts.store;
     this.#source = parts.source;
     this.#templates = parts.templates;
-    this.#limits = parts.limits;
+    this.#quotas = new CellQuotas(parts.limits);
     this.#log = parts.log;
     this.#starts = new FairQueue(parts.limits.startsAtOnce);
     this.#times = new CellTimes({
@@ -114,20 +113,18 @@ export class ServiceCells {
   async create(
     tenant: string,
     asked: Create,
-    request?: { readonly key: string; readonly fingerprint: string },
+    request?: AskedRequest,
   ): Promise<{ record: CellRecord; isNew: boolean }> {
     const template = this.#templates.get(asked.template);
     if (template === undefined) throw unknownTemplate(asked.template, [...this.#templates.keys()]);
+    const before = () =>
+      cellBefore({ store: this.#store, records: this.#records }, { tenant, asked, request });
     // One that is being ended, or whose start fails, is waited for and then made anew.
-    for (
-      let known = this.#before(tenant, asked, request);
-      known;
-      known = this.#before(tenant, asked, request)
-    ) {
+    for (let known = before(); known; known = before()) {
       await this.#turns.get(known.id)?.catch(() => {});
       if (this.#records.has(known.id)) return { record: this.#known(known.id), isNew: false };
     }
-    this.#checkQuota(tenant);
+    this.#quotas.check(tenant, { own: this.list(tenant).length, all: this.#records.size });
     const now = Date.now();
     const id = randomBytes(10).toString('hex');
     const ttlMs = least(asked.ttlMs, template.ttlMs);
@@ -156,7 +153,7 @@ export class ServiceCells {
 
   /** By its id or its name. What belongs to others does not exist. */
   get(tenant: string, cell: string): CellRecord {
-    const record = this.#find(tenant, cell);
+    const record = findCell(this.#records, tenant, cell);
     if (record !== undefined) return this.#withUse(record);
     throw new WorkcellError('cell-not-found', `There is no cell ${JSON.stringify(cell)}.`, {
       details: { cell },
@@ -213,8 +210,8 @@ export class ServiceCells {
     return this.#known(id);
   }
 
-  /** What a request works in: the cell is attached to, or resumed, if need be. Call `done` when the request has ended. */
-  async use(tenant: string, cell: string): Promise<{ context: ServerContext; done: () => void }> {
+  /** What a request works in: the cell is attached to, or resumed, if need be. */
+  async use(tenant: string, cell: string): Promise<CellInUse> {
     const { id, state } = this.get(tenant, cell);
     const ready = state === 'running' && !this.#turns.has(id) ? this.#live.get(id) : undefined;
     const live = ready ?? (await this.#inTurn(id, () => this.#wake(id)));
@@ -227,7 +224,8 @@ export class ServiceCells {
       live.users--;
       live.usedAt = Date.now();
     };
-    return { context: live.context, done };
+    const { runtime, context } = live;
+    return { runtime, context, done };
   }
 
   /** Leaves every cell as it is, for the next process. */
@@ -357,70 +355,6 @@ export class ServiceCells {
     this.#log(`A cell cannot be ${what} now.`, { cell, reason });
   }
 
-  #checkQuota(tenant: string): void {
-    const { maxCells, maxCellsPerTenant, tenants } = this.#limits;
-    const own = Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined;
-    const most = own?.maxCells ?? maxCellsPerTenant;
-    const count = this.list(tenant).length;
-    if (count >= most)
-      throw over(`Your tenant has ${count} cells, and ${most} is its limit. Delete some first.`, {
-        limit: most,
-      });
-    if (this.#records.size >= maxCells)
-      throw over('The service has as many cells as it may. Try again later.', { retryAfterMs: 1000 });
-    const perMinute = own?.startsPerMinute;
-    if (perMinute === undefined) return;
-    const rate = this.#rates.get(tenant) ?? new Rate(perMinute / 60, Math.max(1, Math.floor(perMinute)));
-    this.#rates.set(tenant, rate);
-    if (!rate.take())
-      throw over(`Your tenant may start ${perMinute} cells a minute. Try again later.`, {
-        limit: perMinute,
-        retryAfterMs: Math.ceil(60_000 / perMinute),
-      });
-  }
-
-  /** The cell that answered this request, or has this name, already. */
-  #before(
-    tenant: string,
-    asked: Create,
-    request: { readonly key: string; readonly fingerprint: string } | undefined,
-  ): CellRecord | undefined {
-    return this.#answered(tenant, request) ?? this.#named(tenant, asked);
-  }
-
-  #answered(
-    tenant: string,
-    request: { readonly key: string; readonly fingerprint: string } | undefined,
-  ): CellRecord | undefined {
-    if (request === undefined) return undefined;
-    const before = this.#store.request(tenant, request.key);
-    if (before === undefined) return undefined;
-    if (before.fingerprint !== request.fingerprint)
-      throw new WorkcellError(
-        'already-exists',
-        `The key "${request.key}" was used for another request. Use a new key for each.`,
-        { details: { key: request.key } },
-      );
-    // One that was deleted since, or whose start failed, is made anew.
-    return this.#records.get(before.cell);
-  }
-
-  #named(tenant: string, { name, template }: Create): CellRecord | undefined {
-    const record = name === undefined ? undefined : this.#find(tenant, name);
-    if (record === undefined || record.template === template) return record;
-    throw new WorkcellError(
-      'already-exists',
-      `There is a cell "${name}", made from the template "${record.template}". Ask for that template, or give another name.`,
-      { details: { name, template: record.template } },
-    );
-  }
-
-  #find(tenant: string, cell: string): CellRecord | undefined {
-    const byId = this.#records.get(cell);
-    if (byId?.tenant === tenant) return byId;
-    return this.list(tenant).find(({ name }) => name === cell);
-  }
-
   #known(id: string): CellRecord {
     const record = this.#records.get(id);
     if (record !== undefined) return record;
@@ -478,10 +412,6 @@ function lost({ id }: CellRecord, cause?: unknown): WorkcellError {
     `The cell ${id} is lost: it died, or cannot be found any more. Delete it, and make a new one.`,
     { details: { cell: id }, cause },
   );
-}
-
-function over(message: string, details: Record<string, unknown>): WorkcellError {
-  return new WorkcellError('rate-limited', message, { details });
 }
 
 function unknownTemplate(name: string, known: readonly string[]): WorkcellError {

@@ -100,10 +100,13 @@ export class ServiceKeys {
   }
 }
 
-/** Throws unless a key may do this: `needed` is the least role, and a key for one cell has none of the others. */
-export function checkRole({ role, cell }: KeyRecord, needed: KeyRole, what: string): void {
+/**
+ * Throws unless a key may do this: `needed` is the least role. A key for one cell may read, and do the rest in that cell
+ * alone: `inCell` is the one that this is about.
+ */
+export function checkRole({ role, cell }: KeyRecord, needed: KeyRole, what: string, inCell?: string): void {
   const may = keyRoles.indexOf(role) <= keyRoles.indexOf(needed);
-  if (may && (cell === undefined || needed === 'reader')) return;
+  if (may && (cell === undefined || cell === inCell || needed === 'reader')) return;
   const reason = may ? 'it is for one cell' : `that needs the role ${needed}, and it has ${role}`;
   throw new WorkcellError('denied', `This key may not ${what}: ${reason}.`, { details: { needed, role } });
 }

@@ -78,7 +78,7 @@ export const walls: Record<string, readonly string[]> = {
   ],
   // Ways in.
   testing: ['base', 'protocol', 'backends', 'index.ts'],
-  compat: ['base', 'protocol', 'cell', 'runtime', 'index.ts'],
+  compat: ['base', 'protocol', 'cell', 'runtime', 'service', 'index.ts'],
   service: [
     'base',
     'protocol',

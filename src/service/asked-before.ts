@@ -1,0 +1,59 @@
+/** The cell that a request asks for and that is there already: by the key of the request, or by its name. */
+import { WorkcellError } from '../protocol/index.js';
+import type { CellRecord, ServiceStore } from './service-store.js';
+
+/** A request that may come again: its key, and what tells it from another one with that key. */
+export interface AskedRequest {
+  readonly key: string;
+  readonly fingerprint: string;
+}
+
+interface Known {
+  readonly store: Pick<ServiceStore, 'request'>;
+  readonly records: ReadonlyMap<string, CellRecord>;
+}
+
+interface Wanted {
+  readonly tenant: string;
+  readonly asked: { readonly name?: string | undefined; readonly template: string };
+  readonly request: AskedRequest | undefined;
+}
+
+export function cellBefore(known: Known, wanted: Wanted): CellRecord | undefined {
+  return answered(known, wanted) ?? named(known, wanted);
+}
+
+/** By its id or its name, among those of a tenant. */
+export function findCell(
+  records: ReadonlyMap<string, CellRecord>,
+  tenant: string,
+  cell: string,
+): CellRecord | undefined {
+  const byId = records.get(cell);
+  if (byId?.tenant === tenant) return byId;
+  for (const record of records.values()) if (record.tenant === tenant && record.name === cell) return record;
+  return undefined;
+}
+
+function answered({ store, records }: Known, { tenant, request }: Wanted): CellRecord | undefined {
+  const before = request === undefined ? undefined : store.request(tenant, request.key);
+  if (request === undefined || before === undefined) return undefined;
+  if (before.fingerprint !== request.fingerprint)
+    throw new WorkcellError(
+      'already-exists',
+      `The key "${request.key}" was used for another request. Use a new key for each.`,
+      { details: { key: request.key } },
+    );
+  // One that was deleted since, or whose start failed, is made anew.
+  return records.get(before.cell);
+}
+
+function named({ records }: Known, { tenant, asked: { name, template } }: Wanted): CellRecord | undefined {
+  const record = name === undefined ? undefined : findCell(records, tenant, name);
+  if (record === undefined || record.template === template) return record;
+  throw new WorkcellError(
+    'already-exists',
+    `There is a cell "${name}", made from the template "${record.template}". Ask for that template, or give another name.`,
+    { details: { name, template: record.template } },
+  );
+}

@@ -1,0 +1,49 @@
+/** How many cells tenants may have, and how fast they may start them. */
+import { Rate } from '../base/http/rate.js';
+import { WorkcellError } from '../protocol/index.js';
+
+export interface ServiceLimits {
+  readonly maxCells: number;
+  readonly maxCellsPerTenant: number;
+  readonly startsAtOnce: number;
+  readonly tenants: Readonly<
+    Record<string, { readonly maxCells?: number | undefined; readonly startsPerMinute?: number | undefined }>
+  >;
+}
+
+export class CellQuotas {
+  readonly #limits: ServiceLimits;
+  readonly #rates = new Map<string, Rate>();
+
+  constructor(limits: ServiceLimits) {
+    this.#limits = limits;
+  }
+
+  /** Throws unless the tenant may have one more, besides its `own` cells and those of `all` tenants. */
+  check(tenant: string, count: { readonly own: number; readonly all: number }): void {
+    const { maxCells, maxCellsPerTenant, tenants } = this.#limits;
+    const own = Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined;
+    const most = own?.maxCells ?? maxCellsPerTenant;
+    if (count.own >= most)
+      throw over(`Your tenant has ${count.own} cells, and ${most} is its limit. Delete some first.`, {
+        limit: most,
+      });
+    if (count.all >= maxCells)
+      throw over('The service has as many cells as it may. Try again later.', { retryAfterMs: 1000 });
+    if (own?.startsPerMinute !== undefined) this.#checkRate(tenant, own.startsPerMinute);
+  }
+
+  #checkRate(tenant: string, perMinute: number): void {
+    const rate = this.#rates.get(tenant) ?? new Rate(perMinute / 60, Math.max(1, Math.floor(perMinute)));
+    this.#rates.set(tenant, rate);
+    if (rate.take()) return;
+    throw over(`Your tenant may start ${perMinute} cells a minute. Try again later.`, {
+      limit: perMinute,
+      retryAfterMs: Math.ceil(60_000 / perMinute),
+    });
+  }
+}
+
+function over(message: string, details: Record<string, unknown>): WorkcellError {
+  return new WorkcellError('rate-limited', message, { details });
+}
