@@ -1,4 +1,4 @@
-/** Bundles a module with all that it imports into one file that can be shipped into a cell. */
+/** Bundles a module with everything that it imports into one file, ready to ship into a cell. */
 import type { BuildFailure, Message, Plugin } from 'esbuild';
 import { requirePackages } from './optional-package.js';
 
@@ -31,7 +31,7 @@ export async function bundleModule(module: BundledModule): Promise<string> {
     minifyWhitespace: true,
     legalComments: 'none',
     logLevel: 'silent',
-    // What a bundled CommonJS package may still ask for is a module of Node itself.
+    // A bundled CommonJS package can still require modules of Node itself.
     banner: {
       js: "import { createRequire as workcellRequire } from 'node:module'; const require = workcellRequire(import.meta.url);",
     },
@@ -47,7 +47,7 @@ export function describeBundleFailure(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
-/** None when the failure is not one of bundling. */
+/** Empty when something other than bundling failed. */
 export function bundleProblems(cause: unknown): readonly Message[] {
   return (cause as Partial<BuildFailure>).errors ?? [];
 }

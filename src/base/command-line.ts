@@ -10,7 +10,7 @@ export function parseSeconds(text: string): number {
   return Math.ceil(seconds * 1000);
 }
 
-/** Collects an option that may be repeated. */
+/** Collects an option that you can give several times. */
 export function collect(value: string, collected: string[] = []): string[] {
   return [...collected, value];
 }

@@ -1,11 +1,11 @@
-/** Where programs are: those of a cell by its own search path, those of this side where the system keeps them. */
+/** Finds programs: those of a cell on its own search path, those of this side in the system's directories. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { reachTrusted } from './trusted-path.js';
 
 /**
- * Where a program would be started from: a name with a slash is taken from `cwd`, any other is looked for in the
- * directories of `path`. Undefined when there is no such file or it may not be executed.
+ * The path that starting a program would use. A name with a slash starts at `cwd`; any other name is searched in the
+ * directories of `path`. Undefined when no such file exists or nobody may execute it.
  */
 export function findProgram(name: string, path: string | undefined, cwd = '/'): string | undefined {
   if (name === '') return undefined;
@@ -27,7 +27,7 @@ const systemDirectories = [
   '/opt/homebrew/bin',
 ];
 
-/** Where they were found last, to be looked at first: every cell asks. */
+/** Caches where we found each program and tries that place first, because every cell asks. */
 const ofSystem = new Map<string, string>();
 
 /**
@@ -79,7 +79,7 @@ function searchPath(path = '/usr/local/bin:/bin:/usr/bin'): string[] {
 
 function isExecutable(file: string): boolean {
   try {
-    // The kernel would answer for the real user, which is not the one that programs start as.
+    // `access` answers for the real user, but programs start as the effective user.
     const isDisguised = process.geteuid?.() !== process.getuid?.();
     if (!isDisguised) accessSync(file, constants.X_OK);
     const stats = statSync(file);

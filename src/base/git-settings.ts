@@ -25,7 +25,7 @@ export const withoutUnwanted: readonly string[] = [
   ...[...unwanted, 'SSH_ASKPASS'].flatMap((name) => ['-u', name]),
 ];
 
-/** For every command: there is nobody to ask, and nothing may continue in the background. */
+/** For every command: git cannot ask anybody, and must leave nothing running in the background. */
 const unattended: Settings = [
   ['safe.directory', '*'],
   ['core.quotePath', 'false'],
@@ -79,7 +79,7 @@ const plain: Settings = [
   ['i18n.logOutputEncoding', 'UTF-8'],
 ];
 
-/** Shows that the settings above are heeded; git before 2.31 does not know this way of giving them. */
+/** Proves that git applies the settings above; git before 2.31 does not read settings from variables. */
 const proof = 'workcell.inspection';
 
 /** Asks, under `inspectionVariables`, what we must know first: see `againstFilters`. */
@@ -113,7 +113,7 @@ export function againstFilters(answer: string): Settings | undefined {
   );
 }
 
-/** Those that ask a program to talk for them are left out. */
+/** Omits transports that start a program to talk for them. */
 const transports = ['file', 'http', 'https', 'ssh'];
 
 const common = {
@@ -136,7 +136,7 @@ export function inspectionVariables(more: Settings): Record<string, string> {
   };
 }
 
-/** For one exchange with a server that gets a secret: as harmless as looking, over the one transport. */
+/** For one exchange with a server that gets a secret: as harmless as inspection, over this one transport. */
 export function transferVariables(protocol: string, more: Settings): Record<string, string> {
   return {
     ...common,

@@ -1,6 +1,7 @@
 /**
- * Wildcards over text that somebody else chooses. All ways to match are followed at once, one bit for each place in the
- * pattern, so that no pattern and no text takes longer than the length of the text times the pattern's words of 32 bits.
+ * Matches wildcards over text that an untrusted author chooses. It follows all ways to match at once, with one bit
+ * for each place in the pattern. So no pattern and no text takes longer than the length of the text times the
+ * pattern's words of 32 bits.
  */
 import { WorkcellError } from '../protocol/errors.js';
 
@@ -42,7 +43,7 @@ interface Machine {
   /** Places that a star keeps, whatever comes and at a slash. */
   readonly stays: Uint32Array;
   readonly staysAtSlash: Uint32Array;
-  /** Places whose arrival counts as that of the next one, too. No two are side by side. */
+  /** Places that also count as having reached the next place. No two are adjacent. */
   readonly optional: Uint32Array;
   readonly last: number;
 }

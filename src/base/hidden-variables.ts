@@ -5,7 +5,7 @@ export function hideVariable(name: string): void {
   hidden.add(name);
 }
 
-/** The environment of this process, without what is hidden. */
+/** The environment of this process, without its hidden variables. */
 export function inheritedEnvironment(): Record<string, string> {
   const entries = Object.entries(process.env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && !hidden.has(entry[0]),

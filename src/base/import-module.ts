@@ -1,4 +1,4 @@
-/** The name under which a program that runs from its compiled form is given a way to import, by start-program.cjs. */
+/** start-program.cjs stores a way to import under this name, for a program that runs from its compiled form. */
 const importerName = 'workcell.import';
 
 type Importer = (address: string) => Promise<{ default?: unknown }>;

@@ -18,7 +18,7 @@ export function parseJson(text: Uint8Array | string, { depth = 64 }: { depth?: n
   const shape = shapeOf(bytes);
   if (shape.depth > depth) throw new JsonError('too-deep', `it is nested more than ${depth} levels deep`);
   const value = parse(bytes);
-  // A key that is named twice is a pair in the text and none in the value.
+  // A repeated key is a pair in the text but not in the value.
   if (countPairs(value) !== shape.pairs)
     throw new JsonError('duplicate-key', 'an object in it names a key twice');
   return value;
@@ -32,7 +32,7 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-/** Every key of every object. Walks without recursion; how deep a value can be was checked before. */
+/** Counts every key of every object. Walks without recursion; the caller has checked the depth before. */
 function countPairs(root: unknown): number {
   let pairs = 0;
   const waiting = [root];
@@ -60,7 +60,7 @@ const quote = 0x22;
 const backslash = 0x5c;
 const colon = 0x3a;
 
-/** How deep brackets are nested and how many pairs there are, found before anything is built from them. */
+/** Finds how deep brackets nest and how many pairs there are, before anything parses the text. */
 function shapeOf(bytes: Buffer): { depth: number; pairs: number } {
   let open = 0;
   let depth = 0;

@@ -50,7 +50,7 @@ const text: Readonly<Record<string, string>> = {
   '.rtf': 'text/rtf',
 };
 
-/** Of a file whose content is known not to be text. */
+/** For a file whose content is not text. */
 export function binaryTypeOf(path: string): string | undefined {
   return binary[extname(path).toLowerCase()];
 }

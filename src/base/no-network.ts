@@ -1,4 +1,4 @@
-/** Tells from what a program printed that it failed for want of a network. */
+/** Tells from a program's output that it failed because it has no network. */
 
 /** What resolvers, and the tools that people use, say when nothing answers. */
 const complaint =

@@ -1,4 +1,4 @@
-/** Keeps the directories that this side works with out of what a cell is shown. */
+/** Keeps the directories of this side out of what a cell sees. */
 import { join, relative } from 'node:path';
 import { ownDirectoriesIn } from './own-directory.js';
 
@@ -10,8 +10,8 @@ export interface Shown {
 
 /**
  * Places inside the cell that would show the user's own directories. They hold the sockets and tokens of other cells
- * and of the keeper, which would start a cell without isolation for anybody who asks, and the scripts with which this
- * side starts programs.
+ * and of the keeper, and the scripts with which this side starts programs. The keeper starts a cell without isolation
+ * for anybody who asks it.
  */
 export function ownBelow(shown: readonly Shown[]): string[] {
   const places = shown.flatMap(({ source, inside }) =>

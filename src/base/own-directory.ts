@@ -1,6 +1,7 @@
 /**
- * Directories that this user alone can enter. The name of one may lie in a place that everybody can write to, so a
- * directory counts only when the open descriptor says that it is this user's, and nobody else's hand is on the way to it.
+ * Directories that only this user can enter. Everybody may be able to write to the place that holds one. So a
+ * directory counts only when its open descriptor says that it belongs to this user, and no other user can change the
+ * path to it.
  */
 import {
   closeSync,
@@ -32,14 +33,14 @@ export function runtimeDirectory(): OwnDirectory {
   return temporaryDirectory();
 }
 
-/** For what may be large and goes with this process. */
+/** For files that may be large and that this process removes when it ends. */
 export function temporaryDirectory(): OwnDirectory {
   return openOwnDirectory(join(tmpdir(), ownName()));
 }
 
 /**
- * Those that lie in a directory, which is given without links. One that is missing is made, so that nobody who can write
- * to the directory makes it first: programs of a cell are often this user.
+ * The user's own directories inside a directory, whose path has no links. Creates a missing one, so that nobody else
+ * who can write there creates it first: programs of a cell often run as this user.
  */
 export function ownDirectoriesIn(directory: string): string[] {
   const { XDG_RUNTIME_DIR: given = '' } = process.env;
@@ -57,7 +58,9 @@ export function ownName(): string {
   return `workcell-${process.geteuid?.() ?? 0}`;
 }
 
-/** What is open in it is this user's own too; undefined where there is no such directory. To be disposed of. */
+/**
+ * Opens a directory inside it that belongs to this user, too. Undefined where there is none. Dispose of the result.
+ */
 export function enterOwn(directory: OwnDirectory, name: string): (OwnDirectory & Disposable) | undefined {
   if (name === '' || name.startsWith('.') || name.includes('/')) return undefined;
   let descriptor: number;

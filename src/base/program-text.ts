@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 const texts = new Map<string, string>();
 
 /**
- * The text of such a file, read when it is first asked for. `beside`: the `import.meta.url` of the module that asks. Where
- * the package becomes one file, `inline-programs.ts` puts a module with the texts in the place of this one; it knows them
- * by their names alone, so no two have the same.
+ * Reads the text of such a file on first use. `beside`: the `import.meta.url` of the calling module. Where the
+ * package becomes one file, `inline-programs.ts` replaces this module by one with the texts. It knows them by name
+ * alone, so no two may have the same name.
  */
 export function programText(name: string, beside: string): string {
   const { href } = new URL(name, beside);

@@ -1,6 +1,6 @@
-/** Holds what the one reader of a stream has not taken yet, and the source back when that becomes too much. */
+/** Holds what the one reader of a stream has not taken yet, and holds the source back when that becomes too much. */
 
-/** A reader may be so far behind before the source is held back. */
+/** Hold the source back when the reader is this far behind. */
 const highWaterBytes = 256 * 1024;
 /** What a chunk takes besides its bytes: a program that prints one byte at a time must not fill the memory with chunks. */
 const chunkBytes = 64;
@@ -33,13 +33,13 @@ export class ReaderQueue implements AsyncIterable<Uint8Array> {
     });
   }
 
-  /** Nothing more comes. What is queued can still be read. */
+  /** Nothing more comes. The reader can still take what the queue holds. */
   end(): void {
     this.#ended = true;
     this.#wake();
   }
 
-  /** Takes no more and drops what is queued, so that the source can continue. */
+  /** Takes no more and drops the queue, so that the source can continue. */
   drop(): void {
     this.#dropped = true;
     this.#queue = [];

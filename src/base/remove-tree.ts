@@ -1,6 +1,6 @@
 /**
- * Removes directories with all that is in them, whatever programs made of them and still do to them: every name is
- * reached from the open directory that holds it and no link is followed, so nothing outside of the tree is touched.
+ * Removes directories with everything in them, whatever programs did to them and still do. It reaches every name from
+ * the open directory that holds it and follows no link, so it touches nothing outside the tree.
  */
 import {
   chmodSync,
@@ -25,11 +25,11 @@ import { basename, dirname } from 'node:path';
 import { promisify } from 'node:util';
 
 export interface RemoveOptions {
-  /** Leaves alone what does not belong to this user, as its open descriptor says. What is in it may be anybody's. */
+  /** Skips a tree that another user owns, as its open descriptor says. Files inside it may belong to anybody. */
   readonly onlyOwn?: boolean;
 }
 
-/** Removes a file, a link or a whole directory. What cannot be removed, or is not there, is left without an error. */
+/** Removes a file, a link or a whole directory. Ignores what it cannot remove and what does not exist. */
 export function removeTree(path: string, options: RemoveOptions = {}): void {
   if (!hasDescriptorPaths) {
     rmSync(path, { recursive: true, force: true });
@@ -89,11 +89,11 @@ const hasDescriptorPaths = existsSync('/proc/self/fd');
 
 /** `O_PATH`: refers to a file without opening it; Node does not name this Linux flag. */
 const pathOnly = 0o10000000;
-/** How many levels are open at once; what lies deeper is brought up first. */
+/** How many levels to keep open at once. Move deeper ones up first. */
 const openLevels = 64;
 /** A tree of many levels takes a round for every {@link openLevels} of them. */
 const maxRounds = 1000;
-/** A program that is still alive may fill the tree as fast as it is emptied. Rounds that bring nothing up are that. */
+/** Limits rounds that move nothing up: a running program may fill the tree as fast as we empty it. */
 const maxRefills = 10;
 const batch = 256;
 
@@ -101,7 +101,7 @@ type Path = string | Buffer;
 
 interface Directory {
   readonly base: string;
-  /** What it is mounted by: another part of the same device may be mounted in a tree, too. */
+  /** The id of its mount: another part of the same device may be a mount inside the tree. */
   readonly mount: string;
 }
 
@@ -117,7 +117,7 @@ function* removing(path: string, { onlyOwn = false }: RemoveOptions): Work<void>
   }
 }
 
-/** Where the tree is, as its caller knows it; only from here on down no link is followed. */
+/** Opens the directory that holds the tree, by the caller's path. Follows no link from there on down. */
 function* openParent(path: string): Work<Directory | undefined> {
   try {
     const descriptor = (yield openCall(path, pathOnly | constants.O_DIRECTORY)) as number;
@@ -149,7 +149,7 @@ function* removeEntry(parent: Directory, name: Buffer, onlyOwn: boolean): Work<v
   }
 }
 
-/** True when something was removed or brought up, so that another round may find less. */
+/** True when it removed something or moved it up, so that another round may find less. */
 function* empty(directory: Directory, top: Directory, depth: number): Work<boolean> {
   const list = yield* openList(directory);
   if (list === undefined) return false;
@@ -170,7 +170,7 @@ function* empty(directory: Directory, top: Directory, depth: number): Work<boole
   }
 }
 
-/** Undefined for one that this user may not read. It may be empty all the same. */
+/** Undefined for a directory that this user may not read. It may still be empty. */
 function* openList({ base }: Directory): Work<Dir | undefined> {
   try {
     return (yield calls.opendir(base)) as Dir;
@@ -193,8 +193,8 @@ function* removeDirectory(parent: Directory, name: Buffer, top: Directory, depth
 }
 
 /**
- * Undefined for what is no directory, is gone, or has something else mounted on it. A directory whose permissions keep
- * its own owner out is opened to them.
+ * Undefined for something that is not a directory, is gone, or is a mount point. When the permissions of a directory
+ * keep its own owner out, adds them first.
  */
 function* openDirectory(path: Path, parentMount: string): Work<Directory | undefined> {
   let descriptor: number;
@@ -230,7 +230,7 @@ function* isOwn(place: Path): Work<boolean> {
   }
 }
 
-/** Whether the call succeeded. Another process may be faster, and what it does not let happen stays. */
+/** Whether the call succeeded. Another process may have been faster; leave what it prevents. */
 function* removed(call: Call): Work<boolean> {
   try {
     yield call;

@@ -11,13 +11,13 @@ export function isModulePath(name: string): boolean {
   return name.startsWith('file:') || /^\.{0,2}\//.test(name);
 }
 
-/** The address of a package or a file that a person named, so that it is the same module wherever it is loaded from. */
+/** The address of a package or a file that a person named, so that every place loads the same module. */
 export function locateModule(name: string, folder: string): string {
   if (name.startsWith('file:')) return name;
   return isModulePath(name) ? pathToFileURL(resolve(folder, name)).href : resolveImport(name, folder);
 }
 
-/** Gives the address of what a package name, with or without a path, stands for in a folder. */
+/** Returns the address that a package name, with or without a path, has in a folder. */
 export function resolveImport(name: string, folder: string): string {
   if (isBuiltin(name)) return name.startsWith('node:') ? name : `node:${name}`;
   const [, packageName = '', below = ''] = /^((?:@[^/]+\/)?[^/]+)(\/.*)?$/.exec(name) ?? [];
@@ -49,7 +49,7 @@ function moduleIn(directory: string, path: string, name: string): string {
   return join(directory, target);
 }
 
-/** What `exports` says of a path: its own entry, or that of a pattern with what the star stands for put in. */
+/** The entry of `exports` for a path: its own, or the one of a pattern with the star filled in. */
 function exportedAs(exports: unknown, path: string): unknown {
   const isTable = isObject(exports) && Object.keys(exports).every((key) => key.startsWith('.'));
   if (!isTable) return path === '.' ? exports : undefined;

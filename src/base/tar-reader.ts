@@ -10,7 +10,7 @@ export interface TarEntry {
   readonly mtime: Date;
   readonly size: number;
   readonly linkname: string;
-  /** Read it before the next member, or leave it: what is not read is passed over. */
+  /** Read it before the next member, or ignore it: the reader skips the rest. */
   readonly content: AsyncIterable<Uint8Array>;
 }
 
@@ -25,7 +25,7 @@ type TarType =
   | 'contiguous-file'
   | 'unknown';
 
-/** The archive is none, or is damaged, or would take more than it may. */
+/** The input is not a tar archive, is damaged, or exceeds a limit. */
 export class TarError extends Error {
   constructor(message: string) {
     super(message);
@@ -176,7 +176,7 @@ async function records(source: Source, size: number): Promise<Buffer> {
 
 type Records = Readonly<Record<string, string>>;
 
-/** Others are passed over, so that what is kept does not grow with what is sent. */
+/** Skip all other keys, so that memory does not grow with the archive. */
 const readKeys = new Set(['path', 'linkpath', 'size', 'mtime']);
 
 /** `<length> key=value\n`, over and over. */
@@ -231,7 +231,7 @@ class Content implements AsyncIterable<Uint8Array> {
     }
   }
 
-  /** Passes over what was not read. */
+  /** Skips the rest. */
   async pass(): Promise<void> {
     for await (const _ of this);
     while (this.#padding > 0) {
@@ -279,7 +279,7 @@ class Source {
     return Buffer.concat(pieces);
   }
 
-  /** Takes the rest and drops it, so that whoever sends it can end. */
+  /** Takes the rest and drops it, so that the sender can finish. */
   async drain(): Promise<void> {
     while ((await this.some(Number.POSITIVE_INFINITY)) !== undefined);
   }

@@ -1,11 +1,11 @@
-/** Writes a tar archive as it is read: nothing is held but the member at hand. */
+/** Writes a tar archive while you read it, and holds only the current member. */
 
-/** A member of the archive to be. */
+/** A member to write. */
 export interface TarMember {
   /** With `/` between folders. */
   readonly name: string;
   readonly type?: keyof typeof typeFlags | undefined;
-  /** Permissions; those of a folder or a file unless it says otherwise. */
+  /** Permissions. Default: the usual ones of a folder or a file. */
   readonly mode?: number | undefined;
   readonly mtime?: Date | undefined;
   /** What a link leads to. */
@@ -38,7 +38,7 @@ export async function* writeTar(
     if (type !== 'file') continue;
     let written = 0;
     for await (const piece of member.content ?? []) {
-      // A file may change while it is read. What was announced is what follows, or no reader finds the next member.
+      // A file may change while we read it. Write exactly the announced size, or no reader finds the next member.
       const fitting = piece.subarray(0, size - written);
       written += fitting.length;
       if (fitting.length > 0) yield fitting;

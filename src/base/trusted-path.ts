@@ -1,7 +1,7 @@
 /**
- * Reaches files and directories that steer this process, or that it removes things from, only where nobody else can have
- * a hand in: every directory and link on the way, and what it leads to, belongs to this user or to root, and other users
- * can write to none of them. A shared directory with the sticky bit, such as `/tmp`, may be on the way.
+ * Opens files and directories that control this process, or from which it removes things, only where no other user
+ * can interfere. Every directory and link on the way, and its target, belongs to this user or to root, and other
+ * users can write to none of them. A shared directory with the sticky bit, such as `/tmp`, may be on the way.
  */
 import {
   closeSync,
@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** Why a path is not used. `reason` completes "<path> ". */
+/** Why we reject a path. `reason` completes "<path> ". */
 export class UntrustedPathError extends Error {
   readonly path: string;
   readonly reason: string;
@@ -32,7 +32,7 @@ export class UntrustedPathError extends Error {
   }
 }
 
-/** Something that was reached and stays what it is until it is disposed of, whatever becomes of its name. */
+/** An open file or directory. It stays the same until you dispose of it, whatever becomes of its name. */
 export interface Reached extends Disposable {
   /** Its path without links. */
   readonly path: string;
@@ -96,7 +96,7 @@ export function readTrusted(
   }
 }
 
-/** One name further, which is refused unless it can be trusted. */
+/** Opens one more name of the path and refuses it unless it is trustworthy. */
 function step(name: string, path: string, parent: Reached | undefined): Reached {
   const next = enter(parent === undefined ? '/' : `${parent.base}/${name}`, path);
   const reason = complaint(next.stats);
@@ -126,7 +126,7 @@ function complaint(stats: Stats): string | undefined {
   return byOthers || byGroup ? `can be written by other users (mode ${shown}, group ${gid})` : undefined;
 }
 
-/** In a directory with the sticky bit, what is there can be renamed and removed by its owner only. */
+/** In a directory with the sticky bit, only the owner of an entry can rename and remove it. */
 function isShared(stats: Stats): boolean {
   return stats.isDirectory() && (stats.mode & 0o1000) !== 0 && (stats.mode & 0o022) !== 0;
 }

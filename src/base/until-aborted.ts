@@ -1,8 +1,8 @@
 import { WorkcellError } from '../protocol/errors.js';
 
 /**
- * Waits for work that others may wait for, too: when the signal aborts, this caller hears that it was cancelled, and the
- * work goes on. `what`: the work, as the subject of a sentence.
+ * Waits for work that others may wait for, too. When the signal aborts, this caller gets an error that says so, and
+ * the work continues. `what`: the work, as the subject of a sentence.
  */
 export async function untilAborted<Result>(
   work: Promise<Result>,
@@ -20,7 +20,7 @@ export async function untilAborted<Result>(
     return await Promise.race([work, aborted]);
   } finally {
     signal.removeEventListener('abort', stop);
-    // Perhaps nobody is left to hear how it ends.
+    // The caller may have left by the time it fails.
     work.catch(() => {});
   }
 }

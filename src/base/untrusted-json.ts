@@ -1,6 +1,6 @@
 /**
- * Reads JSON that came out of a cell. To parse a text takes as long as its writer likes: a few megabytes of brackets stop
- * this process for a second. So the values in it are counted before, which costs little for long strings.
+ * Reads JSON that came out of a cell. Its author decides how long parsing takes: a few megabytes of brackets stop
+ * this process for a second. So count the values first, which costs little for long strings.
  */
 
 export interface JsonBounds {
@@ -10,10 +10,10 @@ export interface JsonBounds {
   readonly depth: number;
 }
 
-/** What is parsed in about 20 ms, and no deeper than what others walk through by recursion. */
+/** Parsing takes about 20 ms within these, and values nest no deeper than recursive code can walk. */
 export const usualBounds: JsonBounds = { bytes: 8 * 1024 * 1024, values: 100_000, depth: 256 };
 
-/** Throws a `SyntaxError` for what is no JSON, and a `RangeError` for what is beyond the bounds. */
+/** Throws a `SyntaxError` for text that is not JSON, and a `RangeError` for JSON beyond the bounds. */
 export function parseUntrustedJson(bytes: Buffer, bounds: JsonBounds = usualBounds): unknown {
   checkJsonBounds(bytes, bounds);
   return JSON.parse(bytes.toString('utf8'));
@@ -24,7 +24,10 @@ const backslash = 0x5c;
 const comma = 0x2c;
 const colon = 0x3a;
 
-/** So much of a string is looked at byte by byte before its end is searched for, which is dear for short ones. */
+/**
+ * Check this many bytes of a string one by one before searching for its end, because a search is slow for short
+ * strings.
+ */
 const shortString = 64;
 
 /** For what others parse. */
@@ -34,7 +37,7 @@ export function checkJsonBounds(bytes: Buffer, bounds: JsonBounds = usualBounds)
   let depth = 0;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at] as number;
-    // Commas and colons come before a value each, and so do the brackets of what is not empty.
+    // Each comma and colon precedes a value, and so does the opening bracket of a list or object that is not empty.
     if (byte === comma || byte === colon) values++;
     else if (byte === quote) at = stringEnd(bytes, at + 1);
     else if (byte === 0x5b || byte === 0x7b) {
@@ -57,7 +60,7 @@ function stringEnd(bytes: Buffer, from: number): number {
     }
     const end = bytes.indexOf(quote, at);
     if (end === -1) return bytes.length;
-    // One that has a backslash before it is looked at again, from where it is certain what the backslash belongs to.
+    // After a backslash, check again from a place where it is certain which character the backslash escapes.
     if (bytes[end - 1] !== backslash) return end;
     at = Math.max(at, afterEscapes(bytes, at, end));
   }
@@ -68,7 +71,7 @@ function stringEnd(bytes: Buffer, from: number): number {
 function afterEscapes(bytes: Buffer, from: number, end: number): number {
   let first = end;
   while (first > from && bytes[first - 1] === backslash) first--;
-  // An even number of backslashes are escaped ones, and the quote is the end; an odd one escapes the quote.
+  // An even number of backslashes escape each other, and the quote ends the string; an odd number escapes the quote.
   return (end - first) % 2 === 0 ? end : end + 1;
 }
 

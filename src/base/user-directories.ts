@@ -9,17 +9,17 @@ export function configDirectory(env: Environment = process.env): string {
   return below(env.XDG_CONFIG_HOME, env, '.config');
 }
 
-/** What is the user's to lose: events, and which projects are trusted. */
+/** Data that the user would miss: events, and the list of trusted projects. */
 export function stateDirectory(env: Environment = process.env): string {
   return below(env.XDG_STATE_HOME, env, '.local', 'state');
 }
 
-/** What can be made again. */
+/** Data that we can create again. */
 export function cacheDirectory(env: Environment = process.env): string {
   return below(env.XDG_CACHE_HOME, env, '.cache');
 }
 
-/** Never a relative path: that would be another directory wherever a program is started. */
+/** Never a relative path, which would depend on where a program starts. */
 export function homeDirectory(env: Environment = process.env): string {
   const named = env.HOME ?? homedir();
   return isAbsolute(named) ? named : userInfo().homedir;

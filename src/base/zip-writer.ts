@@ -1,9 +1,9 @@
-/** Writes a zip archive as it is read: nothing is held but the list of its members. */
+/** Writes a zip archive while you read it, and holds only the list of its members. */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { crc32, createDeflateRaw, deflateRawSync } from 'node:zlib';
 
-/** A member of the archive to be. */
+/** A member to write. */
 export interface ZipMember {
   /** With `/` between folders, and at the end of a folder. */
   readonly name: string;
@@ -12,11 +12,11 @@ export interface ZipMember {
   readonly mode?: number | undefined;
   /** None for a folder. */
   readonly content?: AsyncIterable<Uint8Array> | undefined;
-  /** When it may be 4 GiB or more: such members are written in another form. */
+  /** Set it when the content may have 4 GiB or more: such members need another form. */
   readonly isLarge?: boolean | undefined;
 }
 
-/** A member that was written, as the list at the end tells it. */
+/** A written member, as the list at the end describes it. */
 interface Written {
   readonly name: Buffer;
   readonly method: number;
@@ -85,7 +85,10 @@ async function* counted(
   }
 }
 
-/** So much is packed at once. A packer for a stream takes a quarter of a megabyte, and an archive may have 100,000 short files. */
+/**
+ * Compress this much at once. A streaming compressor takes a quarter of a megabyte, and an archive may have 100,000
+ * short files.
+ */
 const shortBytes = 32 * 1024;
 
 async function* deflate(content: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -117,7 +120,7 @@ async function* deflate(content: AsyncGenerator<Uint8Array>): AsyncGenerator<Uin
   }
 }
 
-/** Sizes are not known yet. A large member says by its extra field that they will have 64 bits. */
+/** We do not know the sizes yet. The extra field of a large member says that they will have 64 bits. */
 function localHeader(name: Buffer, method: number, time: number, isLarge: boolean): Buffer {
   const extra = isLarge ? wideSizes([0, 0]) : Buffer.alloc(0);
   const header = Buffer.alloc(30);

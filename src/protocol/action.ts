@@ -16,7 +16,7 @@ export interface ActionDefinition<
   readonly forOwner: boolean;
   /** True when a program runs because of it. */
   readonly startsProcess: boolean;
-  /** True when it opens something in which more happens than the action tells: a terminal, an editor, a connection. */
+  /** True when it opens something that does more than the action tells: a terminal, an editor, a connection. */
   readonly opensSession: boolean;
   /** What each field is. A field without a kind is unknown, and asks. */
   readonly kinds: FieldKinds;
@@ -46,9 +46,9 @@ export type KindsOf<Input extends z.ZodRawShape> = {
 };
 
 /**
- * Declares an action. The input is strict, so that callers hear of unknown keys; the output is not, because an executor
- * may be newer than its caller. Getters are built when somebody sends the action: building all of them takes longer
- * than the rest of a start.
+ * Declares an action. The input is strict, so that callers hear of unknown keys; the output is not, because an
+ * executor may be newer than its caller. Each getter builds its schema on first use: building all of them takes
+ * longer than the rest of a start.
  */
 export function defineAction<
   const Name extends string,

@@ -36,13 +36,13 @@ export interface NetworkQuestion {
 /** `once`: this connection. `cell`: until the cell ends. Anything else refuses. */
 export type NetworkAnswer = 'once' | 'cell' | 'deny';
 
-/** Answers questions about hosts. The signal says that the answer is no longer waited for. */
+/** Answers questions about hosts. When the signal aborts, nobody waits for the answer any longer. */
 export type NetworkAsker = (
   question: NetworkQuestion,
   signal: AbortSignal,
 ) => NetworkAnswer | Promise<NetworkAnswer>;
 
-/** What stands between a cell and the network. Only cells that were started with rules have one. */
+/** Controls what a cell reaches on the network. Only cells that start with rules have one. */
 export interface CellNetwork {
   rules(): FullNetworkRules;
   /** Puts other rules in force, made from those before, and ends the connections that they do not allow. */

@@ -1,4 +1,6 @@
-/** What a schema of a setting says besides its type: a sentence for the reference page, and how its value is treated. */
+/**
+ * What the schema of a setting says besides its type: a sentence for the reference page, and how to treat its value.
+ */
 import * as z from 'zod';
 
 export interface Marks {
@@ -6,9 +8,9 @@ export interface Marks {
   readonly about?: string;
   /** The value is a path: a relative one starts at the directory of the file that names it. */
   readonly path?: boolean;
-  /** The value names a store of events, which may be a file, too. */
+  /** The value names a store of events, which can also be a file. */
   readonly store?: boolean;
-  /** The value is a secret itself, so only a file that nobody else can read may hold it. */
+  /** The value itself is a secret, so only a file that no other user can read may hold it. */
   readonly secret?: boolean;
 }
 
@@ -24,7 +26,7 @@ export function filePath(description = 'the path of a file'): z.ZodString {
   return z.string().min(1).describe(description).register(marks, { path: true });
 }
 
-/** Where events or records can be kept; with `memory` also nowhere. */
+/** Where to keep events or records; with `memory`, nowhere. */
 export function storeName(pattern: RegExp, description: string): z.ZodString {
   return z.string().regex(pattern).describe(description).register(marks, { store: true });
 }

@@ -18,7 +18,7 @@ const seconds = z
   .max(2_147_483)
   .describe('seconds, a number above 0 and at most 2147483');
 
-/** Where tools come from, as it is named in a configuration. */
+/** Where tools come from, as a configuration names it. */
 const toolEntrySchema = z.union([
   z.string().min(1),
   z.strictObject({ entry: z.string().min(1), arguments: z.unknown().optional() }),
@@ -26,7 +26,7 @@ const toolEntrySchema = z.union([
 
 export type ToolEntry = z.infer<typeof toolEntrySchema>;
 
-/** Each description completes "Accepted: …". A backend's own section is checked by that backend's schema instead. */
+/** Each description completes "Accepted: …". The schema of a backend checks that backend's own section. */
 export const configSchema = z.strictObject({
   backend: about(
     'Where cells run: a name, or a package or file that exports a backend, from where this is written. Default: the safest one that can start here.',

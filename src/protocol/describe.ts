@@ -8,7 +8,7 @@ import {
   type NestedKind,
 } from './kinds.js';
 
-/** One thing that an action carries. `field` is where it stands; what has the same `group` belongs together. */
+/** One thing that an action carries. `field` is its place; things with the same `group` belong together. */
 export type Carried = At &
   (
     | {
@@ -58,8 +58,8 @@ type Values = Readonly<Record<string, unknown>>;
 type Described = { readonly kinds?: FieldKinds | undefined } | undefined;
 
 /**
- * What an action carries. Numbers, booleans and nothing carry nothing. A field that its definition gives no kind, or
- * whose value does not fit the kind, is unknown; without a definition every field is.
+ * What an action carries. Numbers, booleans and empty values carry nothing. A field is unknown when its definition
+ * gives it no kind, or when its value does not fit the kind; without a definition every field is unknown.
  */
 export function describeAction(definition: Described, action: Values): Carried[] {
   const { action: _, ...fields } = action;
@@ -236,7 +236,7 @@ export function withoutSecrets<Action extends Values>(definition: Described, act
   return hidden({ fields: kinds }, action) as Action;
 }
 
-/** `Bearer ${NAME}` reveals nothing; the value is filled in later. */
+/** `Bearer ${NAME}` reveals nothing; its value comes later. */
 const reference = /^(?:[A-Za-z]+ )?\$\{[A-Za-z_]\w*\}$/;
 
 function hidden(kind: FieldKind | undefined, value: unknown): unknown {

@@ -14,11 +14,11 @@ const base = {
   source: z.enum(eventSources),
 };
 
-/** The decision about an action before it ran. `pending` means that somebody asks a person. */
+/** The decision about an action before it runs. `pending` means that a person has to answer. */
 const decisionSchema = z.object({
   at: z.number(),
   outcome: z.enum(['allow', 'deny', 'pending']),
-  /** Who or what decided: a rule, the risk, the workspace boundary, a guard, a person, or that nobody answered. */
+  /** What decided: a rule, the risk, the workspace boundary, a guard, a person, or the lack of an answer. */
   by: z.enum(['rule', 'risk', 'boundary', 'guard', 'person', 'timeout', 'nobody']),
   who: z.string().optional(),
   risk: z.enum(['low', 'medium', 'unknown', 'high']),

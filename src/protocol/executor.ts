@@ -47,7 +47,8 @@ export interface Downloaded {
   /** Size of the whole file; unknown for an archive. */
   readonly sizeBytes?: number | undefined;
   /**
-   * Identifies the content of the file; it changes when somebody changes or replaces the file. Unknown for an archive.
+   * Identifies the content of the file. It changes with every change or replacement of the file. Unknown for an
+   * archive.
    */
   readonly version?: string | undefined;
   readonly content: AsyncIterable<Uint8Array>;

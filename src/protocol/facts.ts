@@ -1,6 +1,6 @@
 /**
- * The facts behind an isolation tier: each is a code, whether it is enforced, and values. Only this file makes
- * sentences of them.
+ * The facts behind an isolation tier: each has a code, says whether the cell enforces it, and has values. Only this
+ * file turns them into sentences.
  */
 import * as z from 'zod';
 

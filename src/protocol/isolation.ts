@@ -26,7 +26,7 @@ export interface Demand {
   readonly facts?: readonly FactCode[] | undefined;
 }
 
-/** Whether a tier is as strong as the one that you demand, or stronger. */
+/** Whether a tier is at least as strong as the one that you demand. */
 export function isAtLeast(tier: IsolationTier, minimum: IsolationTier): boolean {
   return isolationTiers.indexOf(tier) >= isolationTiers.indexOf(minimum);
 }

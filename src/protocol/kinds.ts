@@ -3,7 +3,7 @@
 const simpleKinds = [
   /** Names, patterns, messages: nothing acts on them. */
   'plain',
-  /** A path that is only named: listed, watched, asked about. */
+  /** A path that the action only names: to list, watch or ask about it. */
   'path',
   'path-read',
   'path-write',
@@ -26,7 +26,7 @@ const simpleKinds = [
   'secret',
   /** The name of a tool. */
   'tool',
-  /** Any JSON whose meaning somebody else knows, such as the arguments of a tool. */
+  /** Any JSON whose meaning only its receiver knows, such as the arguments of a tool. */
   'arguments',
 ] as const;
 
@@ -42,26 +42,26 @@ interface Fed<Sibling extends string> {
 
 /** Kinds that other fields say more about. `Sibling` is the name of a field beside this one, or around it. */
 type DetailedKind<Sibling extends string = string> =
-  /** Removes what is below the path only where `recursive` is true. */
+  /** Removes the files below the path only where `recursive` is true. */
   | { readonly kind: 'path-remove'; readonly recursive?: Sibling }
-  /** Paths that are written below the path in `below`, such as the members of an archive. */
+  /** Paths that the action writes below the path in `below`, such as the members of an archive. */
   | { readonly kind: 'members'; readonly below: Sibling }
-  /** Where `typedIf` is true it is typed into what runs already, as `input` is. */
+  /** Where `typedIf` is true, it goes to the running command, as `input` does. */
   | ({ readonly kind: 'shell'; readonly typedIf?: Sibling; readonly target?: Sibling } & Fed<Sibling>)
   /** A list of words, or a program whose arguments are in `rest`. */
   | ({ readonly kind: 'argv'; readonly rest?: Sibling } & Fed<Sibling>)
-  /** `target` names what it is typed into: pieces for the same one belong together. */
+  /** `target` names the program that receives it: pieces for the same one belong together. */
   | { readonly kind: 'input'; readonly encoding?: Sibling; readonly target?: Sibling }
-  /** The language is known, or is named by another field. */
+  /** The definition fixes the language, or another field names it. */
   | { readonly kind: 'code'; readonly language: string }
   | { readonly kind: 'code'; readonly languageIn: Sibling }
-  /** What is put into the file whose path is in `to`. */
+  /** Content for the file whose path is in `to`. */
   | {
       readonly kind: 'content';
       readonly to: Sibling;
       readonly encoding?: Sibling;
       readonly append?: Sibling;
-      /** True when it replaces a part of what is there. */
+      /** True when it replaces a part of the file. */
       readonly part?: true;
     };
 

@@ -1,4 +1,6 @@
-/** MCP servers as they are written in an action and in a configuration, in the form that common configuration files have. */
+/**
+ * MCP servers, written the same way in an action and in a configuration, in the form of common configuration files.
+ */
 import * as z from 'zod';
 import { environmentSchema, pathSchema } from './actions/common.js';
 import { about } from './config-marks.js';

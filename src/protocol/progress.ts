@@ -17,7 +17,7 @@ const fileChangeSchema = z.object({
   path: z.string(),
 });
 
-/** Says that what the action set up is in place, so that you miss nothing that happens next. */
+/** Says that the action's setup is complete, so that you miss nothing that happens next. */
 const readySchema = z.object({ type: z.literal('ready') });
 
 /** How far a tool is, in its own words. */
@@ -31,11 +31,11 @@ const displaySchema = z.object({
   /** A result is the value of the cell. */
   kind: z.enum(['result', 'display']),
   data: z.record(z.string(), z.unknown()),
-  /** Bytes of the media that were left out, by media type. */
+  /** Bytes of omitted media, by media type. */
   omitted: z.record(z.string(), z.int()).optional(),
   /** Names it, so that a later one can take its place. */
   displayId: z.string().max(512).optional(),
-  /** Takes the place of the one that has the same name. */
+  /** Replaces the display with the same name. */
   update: z.boolean(),
 });
 

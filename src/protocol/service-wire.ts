@@ -19,14 +19,14 @@ const duration = z
   .min(1000)
   .max(366 * 86_400_000);
 
-/** What becomes of a cell that nobody used for `idleMs`. */
+/** What the service does with a cell that was idle for `idleMs`. */
 export const onIdleChoices = ['pause', 'end'] as const;
 
 /** What clients choose of a cell. Everything that widens is the template's. */
 export const createCellSchema = z.strictObject({
   /** Named start options of the service. */
   template: serviceNameSchema.default('default'),
-  /** Asked for again, the same cell is answered. */
+  /** A second request with this name gets the same cell. */
   name: serviceNameSchema.optional(),
   labels: labelsSchema.default({}),
   /** Variables that shells and processes start with. The service does not keep them. */
@@ -40,7 +40,7 @@ export const createCellSchema = z.strictObject({
 /** What you ask a service for: a cell. */
 export type CreateCell = z.input<typeof createCellSchema>;
 
-/** What can be changed of a cell that runs. `null` takes a limit back. */
+/** What you can change in a running cell. `null` removes a limit. */
 export const changeCellSchema = z.strictObject({
   labels: labelsSchema.optional(),
   /** From now on. */
@@ -61,7 +61,7 @@ export const serviceCellSchema = z.object({
   tenant: z.string(),
   name: z.string().optional(),
   template: z.string(),
-  /** `lost`: it died, or cannot be found any more; only deleting is left. */
+  /** `lost`: it died, or the service cannot find it any more. You can only delete it. */
   state: z.enum(cellStates),
   labels: labelsSchema,
   createdAt: moment,
@@ -99,9 +99,9 @@ export const keyRoles = ['operator', 'admin', 'user', 'reader'] as const;
 
 export type KeyRole = (typeof keyRoles)[number];
 
-/** A key may do no more than the one that makes it. */
+/** A key may do no more than the key that creates it. */
 export const createKeySchema = z.strictObject({
-  /** Default: that of the key that makes it. */
+  /** Default: the tenant of the key that creates it. */
   tenant: serviceNameSchema.optional(),
   /** `admin` makes keys of its tenant, `user` makes and uses cells, `reader` looks at them. */
   role: z.enum(['admin', 'user', 'reader']).default('user'),
@@ -127,8 +127,8 @@ export const serviceKeySchema = z.object({
 /** A key, without what makes it one. */
 export type ServiceKey = z.output<typeof serviceKeySchema>;
 
-/** The key itself is shown once. */
+/** The service shows the key itself once. */
 export const newKeySchema = serviceKeySchema.extend({ key: z.string() });
 
-/** A key with what makes it one, which is told once. */
+/** A key together with its secret, which the service shows once. */
 export type NewKey = z.output<typeof newKeySchema>;

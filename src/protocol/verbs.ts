@@ -19,7 +19,7 @@ export const verbs = {
         mode: z.int().optional(),
         /** The paths in an archive, as written in it. */
         members: z.array(z.string()).optional(),
-        /** Of the bytes: what was approved is what unpacks. */
+        /** Hash of the bytes, so that exactly the approved ones are unpacked. */
         sha256: z.string().optional(),
       };
     },

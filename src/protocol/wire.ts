@@ -15,8 +15,8 @@ export const clientHeader = 'workcell-client';
 export const linesType = 'application/x-ndjson';
 
 /**
- * The same lines, but the text of output follows its line as it is: `textBytes` of the line says how long. Most of the
- * cost of a long output is to write and to read it as JSON.
+ * The same lines, but the text of output follows its line unescaped: `textBytes` in the line says how long it is.
+ * Writing and reading JSON is most of the cost of a long output.
  */
 export const framesType = 'application/vnd.workcell.frames';
 
@@ -26,7 +26,7 @@ export const maxObservationBytes = 128 * 1024 * 1024;
 /** A quiet stream carries an empty line this often, so that the reader can tell it from a dead one. */
 export const heartbeatMs = 5000;
 
-/** What may be under way unread on one connection of a stream that carries many. */
+/** How much one connection of a multiplexed stream may have in flight before its reader takes it. */
 export const tunnelWindowBytes = 4 * 1024 * 1024;
 
 export const keySchema = z.string().regex(/^[\w.:-]{1,128}$/, 'must be 1 to 128 letters, digits or _ . : -');

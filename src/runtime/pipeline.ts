@@ -146,7 +146,7 @@ export async function executeAction<Name extends ActionName>(
   const action = parseAction(input, executor.actions) as Action<Name>;
   const definition = executor.actions[action.action];
   const from = { ...origin, ...stated(context), definition };
-  return await accompany(pipeline, action, from, async (cause) => {
+  return await runRecorded(pipeline, action, from, async (cause) => {
     const take: TakeOwn = (own, shown) =>
       executeAction({ ...pipeline, guards: [] }, own, {}, { source: 'user', shown });
     const first = before?.(action, take, context.signal);
@@ -304,7 +304,7 @@ async function transfer<Result>(
   const { events, mask } = pipeline;
   const given = Object.fromEntries(Object.entries(action).filter(([, value]) => value !== undefined));
   const definition = verbs[action.action];
-  return accompany(pipeline, parseAction(given, verbs), { signal, definition }, async (cause) => {
+  return runRecorded(pipeline, parseAction(given, verbs), { signal, definition }, async (cause) => {
     const { result, observation } = await work();
     const shown = mask === undefined ? observation : mask.value(observation);
     events.append({ kind: 'observation', cause, observation: shown }, 'environment');
@@ -313,7 +313,7 @@ async function transfer<Result>(
 }
 
 /** Records an action, judges it, and makes sure that every failure is recorded and leaves as one kind of error. */
-async function accompany<Result>(
+async function runRecorded<Result>(
   { events, guards = [], mask, audit, logger, workspace, cell, shells }: Pipeline,
   action: JudgedAction,
   {

@@ -43,7 +43,7 @@ export function createAccess(
       if (expected === undefined) return;
       const given = [bearer(headers.authorization), ...tokenHeaders.map((name) => headers[name])];
       const digests = given.filter((token) => typeof token === 'string').map(digest);
-      // All are compared, so that the time does not tell which of them it is.
+      // Compare all of them, so that the time does not reveal which one matched.
       const matches = expected.flatMap((one) => digests.filter((other) => timingSafeEqual(one, other)));
       if (matches.length > 0) return;
       throw new WorkcellError(
@@ -68,7 +68,7 @@ export function isLoopback(host: string): boolean {
   return isIP(host) === 4 && host.startsWith('127.');
 }
 
-/** Both sides are hashed, so that neither content nor length shows in the time it takes. */
+/** Hash both sides, so that the time reveals neither content nor length. */
 function digest(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

@@ -41,7 +41,7 @@ export interface Mount {
 
 const longestFrame = 1024 * 1024;
 
-/** The first answers for the paths that nobody knows. */
+/** The first mount answers for unknown paths. */
 export function mount(app: FastifyInstance, mounts: readonly Mount[]): void {
   const [main, ...others] = mounts;
   if (mounts.some(({ sockets }) => sockets)) {
@@ -64,10 +64,10 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
     http: {
       maxHeaderSize: limits.headerBytes,
       headersTimeout: limits.requestMs,
-      // A whole request may take long when it is an upload; what comes in is watched piece by piece instead.
+      // An upload may take long as a whole, so `limitBodies` and `incomingBytes` watch what comes in instead.
       requestTimeout: 0,
       connectionsCheckingInterval: Math.min(5000, limits.requestMs),
-      // One without is refused with the others that are not for this server, in the form of all failures.
+      // `checkSource` refuses a request without a Host header, in the same form as every other failure.
       requireHostHeader: false,
     },
     routerOptions: { maxParamLength: 256 },
@@ -111,7 +111,7 @@ export function protect(scope: FastifyInstance, check: (request: FastifyRequest)
   });
 }
 
-/** A body that trickles in is not waited for; the answer may take as long as it likes. */
+/** Does not wait for a body that trickles in. The answer may take as long as it likes. */
 function limitBodies(app: FastifyInstance, limitMs: number): void {
   const incoming = new WeakMap<FastifyRequest, NodeJS.Timeout>();
   app.addHook('preParsing', (request, _reply, _payload, done) => {

@@ -4,7 +4,7 @@ import type { FastifyError, FastifyReply } from 'fastify';
 import { type ErrorCode, errorTable, WorkcellError } from '../../protocol/index.js';
 import type { Log } from './http-options.js';
 
-/** Gives every failure a code. What is no error of ours tells nothing about the inside of the server. */
+/** Gives every failure a code. A foreign error reveals nothing about the inside of the server. */
 export function toWorkcellError(thrown: unknown, log: Log = () => {}): WorkcellError {
   if (WorkcellError.isInstance(thrown)) return thrown;
   const { statusCode = 500, message } = (thrown ?? {}) as Partial<FastifyError>;

@@ -1,4 +1,4 @@
-/** What every server is started with, and the limits it keeps to. */
+/** The options that every server takes, and the limits that it keeps. */
 
 export type ListenAddress = { readonly path: string } | { readonly host: string; readonly port: number };
 
@@ -19,7 +19,7 @@ export interface HttpLimits {
   readonly requestsPerSecond: number;
   /** How many requests may come at once before the rate counts. */
   readonly burst: number;
-  /** A reader that takes nothing for so long is cut off. */
+  /** The server cuts off a reader that takes nothing for this long. */
   readonly stallMs: number;
 }
 
@@ -38,14 +38,14 @@ export const defaultHttpLimits: HttpLimits = {
 export interface TokenDemand {
   /** The fewest characters. */
   readonly shortest: number;
-  /** Whoever starts the server may do without one. */
+  /** The owner may start the server without one. */
   readonly optional: boolean;
 }
 
-/** That of a protocol which says nothing else. */
+/** The default for a protocol. */
 export const strictToken: TokenDemand = { shortest: 16, optional: false };
 
-/** That of protocols whose clients choose their tokens themselves, and have short ones or none. */
+/** For protocols whose clients choose their own tokens, which may be short or missing. */
 export const lenientToken: TokenDemand = { shortest: 1, optional: true };
 
 /** Who may reach a server. */
@@ -55,9 +55,9 @@ export interface Exposure {
   readonly token?: string | readonly string[] | undefined;
   /** Allows an address that is not loopback. */
   readonly allowRemote?: boolean | undefined;
-  /** Does without a token, so that all who reach the address may use it. */
+  /** Works without a token: everybody who reaches the address may use it. */
   readonly allowAnonymous?: boolean | undefined;
-  /** Host names, besides loopback ones, that requests may be addressed to. */
+  /** Host names that requests may name, besides loopback ones. */
   readonly hosts?: readonly string[] | undefined;
   /** Origins that browsers may send requests from. Default: none. */
   readonly origins?: readonly string[] | undefined;

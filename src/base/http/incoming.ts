@@ -36,7 +36,7 @@ export async function* incomingBytes(
   }
 }
 
-/** What nobody wants of a body is in the way of the next request on its connection; it is let through for a time. */
+/** An unread body blocks the next request on its connection, so read and drop it, for a limited time. */
 function discard(request: IncomingMessage, limitMs: number): void {
   if (request.readableEnded || request.destroyed) return;
   const timer = setTimeout(() => request.destroy(), limitMs);

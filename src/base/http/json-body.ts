@@ -6,7 +6,7 @@ import { JsonError, parseJson } from '../json.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Tells two JSON bodies apart, whatever blanks they are written with. */
+    /** Distinguishes two JSON bodies, whatever white space they contain. */
     bodyHash: string;
   }
 }
@@ -33,7 +33,7 @@ export function acceptJson(app: FastifyInstance, limits: { bodyBytes: number; js
   }
 }
 
-/** Throws what a server answers for a body that it does not take. */
+/** Throws the error that a server answers a bad body with. */
 export function parseBody(body: Uint8Array, depth: number): unknown {
   try {
     return parseJson(body, { depth });

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import type { ListenAddress } from './http-options.js';
 
-/** Reads where a server is to listen. */
+/** Reads the address for a server to listen on. */
 export function parseListen(text: string): ListenAddress {
   const [, path] = /^unix:(.+)$/.exec(text) ?? [];
   if (path !== undefined) return { path };

@@ -23,7 +23,7 @@ export interface HttpListener {
   readonly address: ListenAddress;
   /** Connections that are open now. */
   readonly connections: number;
-  /** Takes no more requests and gives answers in progress a moment to arrive. Succeeds when called twice. */
+  /** Accepts no more requests, and lets answers in progress arrive for a moment. Succeeds when called twice. */
   close(): Promise<void>;
 }
 
@@ -65,8 +65,8 @@ export function showAddress(address: ListenAddress): string {
 }
 
 /**
- * An address that others can reach needs a token and `--allow-remote`. Of several protocols at one address the strictest
- * decides what the token has to be.
+ * An address that others can reach needs a token and `--allow-remote`. When several protocols share one address, the
+ * strictest decides what the token must be.
  */
 export function checkExposure(
   { listen: address, token, allowRemote, allowAnonymous }: Exposure,
@@ -108,7 +108,7 @@ async function bind(app: FastifyInstance, address: ListenAddress): Promise<Liste
     if ('path' in address) {
       await removeDeadSocket(address.path);
       await app.ready();
-      // A socket is made within this call; the mask keeps others out from its first moment on.
+      // This call creates the socket; the mask keeps other users out from its first moment.
       const umask = process.umask(0o177);
       try {
         app.server.listen(address.path);

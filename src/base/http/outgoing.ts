@@ -16,13 +16,13 @@ export class Outgoing {
     return this.#gone.signal;
   }
 
-  /** Settles when there is room for more, or when the reader is gone. */
+  /** Settles when there is room for more, or when the reader has left. */
   async write(chunk: Buffer | string): Promise<void> {
     if (this.gone.aborted || this.#response.write(chunk)) return;
     await this.#until('drain');
   }
 
-  /** Settles when the last byte has been handed to the system, or when the reader is gone. */
+  /** Settles when the system has taken the last byte, or when the reader has left. */
   async end(chunk?: Buffer | string): Promise<void> {
     if (this.gone.aborted) return;
     if (chunk === undefined) this.#response.end();

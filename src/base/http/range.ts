@@ -5,7 +5,7 @@
 export function parseRange(header: string, size: number): { start: number; end: number } | 'none' | 'whole' {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header.trim());
   const [, first = '', last = ''] = match ?? [];
-  // Several ranges at once, and units other than bytes, may be ignored by a server.
+  // HTTP lets a server ignore several ranges at once, and units other than bytes.
   if (match === null || (first === '' && last === '')) return 'whole';
   if (first === '') {
     const length = Math.min(Number(last), size);

@@ -6,14 +6,14 @@ interface Seen {
   at: number;
 }
 
-/** Looks at all sockets now and then; gives the way to stop. */
+/** Checks all sockets at intervals. Returns the function that stops it. */
 export function watchStalls(sockets: ReadonlySet<Socket>, stallMs: number): () => void {
   const seen = new WeakMap<Socket, Seen>();
   const timer = setInterval(
     () => {
       const now = performance.now();
       for (const socket of sockets) {
-        // What the system has taken: everything that was written without what still waits here.
+        // Bytes that the system has taken: everything written, less what still waits here.
         const taken = socket.bytesWritten - socket.writableLength;
         const before = seen.get(socket);
         if (socket.writableLength === 0 || before === undefined || before.taken !== taken)

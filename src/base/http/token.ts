@@ -19,7 +19,7 @@ export function readToken(source: {
 function read(file: string | undefined, descriptor: number | undefined): string {
   try {
     const text = readFileSync(file ?? (descriptor as number), 'utf8');
-    // What stays open would be inherited by commands.
+    // Commands would inherit an open descriptor.
     if (file === undefined) closeSync(descriptor as number);
     return text;
   } catch (cause) {

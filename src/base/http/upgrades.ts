@@ -1,4 +1,4 @@
-/** WebSockets: which routes take them, answers to those who come the wrong way, and peers that fell silent. */
+/** WebSockets: which routes take them, answers to requests that use the wrong protocol, and silent peers. */
 import type { FastifyInstance } from 'fastify';
 import type { WebSocket } from 'ws';
 import { WorkcellError } from '../../protocol/index.js';
@@ -13,13 +13,13 @@ declare module 'fastify' {
 
 const pingMs = 30_000;
 
-/** To be called when the plugin for WebSockets is there and no route is. */
+/** Call it after registering the plugin for WebSockets and before the first route. */
 export function checkUpgrades(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
     if (route.websocket) route.config = { ...route.config, socket: 'only' };
     else if (route.wsHandler !== undefined) route.config = { ...route.config, socket: 'also' };
   });
-  // Before anything is done for the request.
+  // Check before any other work for the request.
   app.addHook('onRequest', (request, reply, done) => {
     // A refusal is the last answer on a connection that was to become a socket.
     if (request.ws) void reply.header('connection', 'close');
@@ -44,7 +44,7 @@ export function watchPeer(socket: WebSocket): void {
     answered = true;
   });
   const timer = setInterval(() => {
-    // What a socket at rest was answered is still to be read; if its peer is gone, what is sent there tells.
+    // A paused socket may hold answers that nobody has read yet. If its peer has left, sending a ping shows it.
     if (answered || socket.isPaused) socket.ping();
     else socket.terminate();
     answered = false;

@@ -20,10 +20,10 @@ const environmentValue = z
 export const environmentNameSchema = environmentName;
 export const environmentSchema = z.record(environmentName, environmentValue);
 
-/** How bytes are carried in a JSON string. */
+/** How a JSON string carries bytes. */
 export const encodingSchema = z.enum(['utf8', 'base64']);
 
-/** Why a command or process is no longer being waited for. */
+/** Why nobody waits for a command or process any longer. */
 export const endedBySchema = z.enum([
   'exit',
   'timeout',

@@ -39,7 +39,7 @@ function parseIpv6(text: string): IpAddress | undefined {
   return { bits: 128, value: words.reduce((sum, word) => (sum << 16n) | BigInt(word), 0n) };
 }
 
-/** The 16-bit words of a part; its end may be an IPv4 address. */
+/** The 16-bit words of a part, which can end in an IPv4 address. */
 function wordsOf(part: string): number[] | undefined {
   const words: number[] = [];
   const pieces = part.split(':');

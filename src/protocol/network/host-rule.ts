@@ -9,7 +9,7 @@ interface PortRange {
 
 /** A rule, read. */
 export interface HostRule {
-  /** As it was written. */
+  /** As its author wrote it. */
   readonly text: string;
   /** Label by label from the left; `**` stands for one or more. Undefined for a rule on addresses. */
   readonly labels?: readonly string[];
@@ -18,10 +18,10 @@ export interface HostRule {
   readonly ports?: readonly PortRange[];
 }
 
-/** More ports than these would be a scan, and each is a listener in the cell. */
+/** More ports than these look like a scan, and each needs a listener in the cell. */
 const mostPorts = 128;
 
-/** Reads a rule. Throws an error whose message says what is wrong with it. */
+/** Reads a rule. Throws an error whose message names the problem. */
 export function parseRule(text: string): HostRule {
   const { host, ports } = split(text);
   const range = parseRange(host.replace(/^\[([^\]]*)\](?=$|\/)/, '$1'));

@@ -30,7 +30,7 @@ export function parseHost(text: string): Host | undefined {
   return { name };
 }
 
-/** The same for what a person writes, who may use letters of any language. */
+/** The same for the text of a person, who can use letters of any language. */
 export function parseWrittenHost(text: string): Host | undefined {
   if (/[^\x21-\x7e]/.test(text)) {
     // Letters only: what separates the parts of an address would move into another part.
@@ -50,7 +50,7 @@ export function formatAuthority(host: Host, port: number): string {
   return `${text.includes(':') ? `[${text}]` : text}:${port}`;
 }
 
-/** One to four numbers in decimal, octal or hexadecimal; the last one fills the bytes that are left. */
+/** One to four numbers in decimal, octal or hexadecimal; the last one fills the remaining bytes. */
 function parseNumbers(labels: readonly string[]): IpAddress | undefined {
   if (labels.length > 4) return undefined;
   const numbers = labels.map(parseNumber);

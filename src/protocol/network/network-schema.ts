@@ -1,4 +1,4 @@
-/** The option `network`, and what a cell's network says of itself. */
+/** The option `network`, and the state of a cell's network. */
 import * as z from 'zod';
 import { kindOf, parseRange } from './address.js';
 import { parseWrittenHost } from './host.js';
@@ -17,7 +17,7 @@ const most = 1000;
 /** A list of rules. */
 export const ruleListSchema = z.array(ruleSchema).max(most);
 
-/** An address, and a port behind it if it is not the one that was asked for. */
+/** An address, and a port behind it if it differs from the requested one. */
 const placeSchema = z
   .string()
   .refine(
@@ -25,15 +25,15 @@ const placeSchema = z
     'must be an address, and a port if need be: 127.0.0.1:8080',
   );
 
-/** What a cell may reach. Everything else is refused; `deny` wins over `allow`. */
+/** What a cell may reach. It refuses everything else; `deny` wins over `allow`. */
 export const networkRulesSchema = z.strictObject({
   /** Hosts, with ports behind a colon; 80 and 443 without. */
   allow: ruleListSchema.default([]),
   /** The same; without ports it refuses all of them. */
   deny: ruleListSchema.default([]),
-  /** A host that no rule is on is a question, to whoever the runtime was given to ask. */
+  /** Ask about a host that no rule covers. The runtime decides who answers. */
   ask: z.boolean().default(false),
-  /** Where a name leads to, in place of what the resolver of this machine says. */
+  /** The address of a name, instead of the answer of this machine's resolver. */
   hosts: z
     .record(
       z.string().refine((name) => isName(name), 'must be the name of a host'),
@@ -61,7 +61,7 @@ export const networkPresets = ['npm', 'pip', 'go', 'apt', 'git'] as const;
 /** A tool whose own settings say what it reaches. */
 export type NetworkPreset = (typeof networkPresets)[number];
 
-/** The same for the start of a cell, where tools may stand for the hosts that they are set up for. */
+/** The same for the start of a cell, where a tool can stand for the hosts that it needs. */
 export const startRulesSchema = networkRulesSchema.extend({
   preset: z.array(z.enum(networkPresets)).default([]),
 });
@@ -69,7 +69,7 @@ export const startRulesSchema = networkRulesSchema.extend({
 /** Rules as you write them. */
 export type NetworkRules = z.input<typeof networkRulesSchema>;
 
-/** Rules with all that is left out filled in. */
+/** Rules with all defaults filled in. */
 export type FullNetworkRules = z.output<typeof networkRulesSchema>;
 
 /** What a cell may reach: nothing, everything that its machine reaches, or what rules say. */
@@ -77,16 +77,19 @@ export type NetworkOption = 'none' | 'open' | z.input<typeof startRulesSchema>;
 
 /** One thing that happened on the network of a cell. */
 const networkEventSchema = z.object({
-  /** `refused`: no connection came of it. `failed`: it was allowed, and nothing answered. `asked`: somebody was asked. */
+  /**
+   * `refused`: there was no connection. `failed`: the rules allow it, but nothing answered. `asked`: a person has to
+   * answer.
+   */
   outcome: z.enum(['opened', 'closed', 'refused', 'failed', 'asked']),
-  /** The name or address that was asked for; empty where the program told none. */
+  /** The requested name or address; empty where the program gave none. */
   host: z.string(),
   port: z.int(),
-  /** The address that was dialled. */
+  /** The address that we dialled. */
   address: z.string().optional(),
   /** The rule that decided. */
   rule: z.string().optional(),
-  /** Why it was refused, or ended by this side. */
+  /** Why this side refused or ended it. */
   reason: z.string().optional(),
   /** Of `asked`: absent while the question is open. */
   answer: z.enum(['once', 'cell', 'deny', 'timeout', 'nobody', 'too-many']).optional(),
@@ -96,7 +99,7 @@ const networkEventSchema = z.object({
   sentBytes: z.int().optional(),
   receivedBytes: z.int().optional(),
   durationMs: z.number().optional(),
-  /** How many with this outcome were not recorded since the last that was, because there were too many. */
+  /** How many events with this outcome we dropped since the last recorded one, because there were too many. */
   unrecorded: z.int().optional(),
 });
 
