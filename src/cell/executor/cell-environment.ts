@@ -26,7 +26,7 @@ export class Environment {
     this.#changes.push({ name, value: undefined });
   }
 
-  /** What changed since a version: the last value of each name, undefined for those that were removed. */
+  /** Changes since a version: the last value of each name, undefined for removed ones. */
   since(version: number): Map<string, string | undefined> {
     return new Map(this.#changes.slice(version).map(({ name, value }) => [name, value]));
   }

@@ -76,7 +76,7 @@ function checkSize(columns: number, rows: number): void {
   );
 }
 
-/** What a program prints, for the one reader, and the state that shows when it has printed all. */
+/** Holds a program's output for its one reader, and knows when the program has printed everything. */
 class TerminalOutput extends ReaderQueue {
   receivedBytes = 0;
   closed = false;

@@ -1,8 +1,8 @@
 import { loadHandlers } from './handlers/index.js';
 
 /**
- * Loads now what an executor otherwise loads at first use. Call it before the process takes a user who may not be able to
- * read the files of this package.
+ * Loads the parts that an executor otherwise loads at first use. Call it before the process switches to a user who
+ * may be unable to read the files of this package.
  */
 export async function loadParts(): Promise<void> {
   await Promise.all([

@@ -53,7 +53,7 @@ export async function readOwned(
   signal?: AbortSignal,
 ): Promise<Uint8Array<ArrayBuffer>> {
   if (expected <= directBytes) return new Uint8Array(readWhole(fd, expected, limit));
-  // Does not read what a file gains meanwhile.
+  // Ignores what the file gains meanwhile.
   const whole = new Uint8Array(Math.min(expected, limit));
   let length = 0;
   while (length < whole.length) {
@@ -99,7 +99,7 @@ export async function writeLong(fd: number, data: Uint8Array): Promise<void> {
   }
 }
 
-/** Node skips what is not base64; tell a caller that sends it about the mistake. */
+/** Node skips characters that are not base64; tell the caller about the mistake instead. */
 export function decodeBase64(content: string): Buffer {
   if (/^[A-Za-z0-9+/\-_\s]*={0,2}\s*$/.test(content)) return Buffer.from(content, 'base64');
   throw new WorkcellError(

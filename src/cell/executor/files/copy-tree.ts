@@ -12,7 +12,7 @@ interface Spot {
   readonly name: Name;
 }
 
-/** Copies a file, a link or a whole directory to a name that is free. Gives the number of files and links. */
+/** Copies a file, a link or a whole directory to a free name. Returns the number of files and links. */
 export async function copyInto(
   source: Spot,
   target: Spot,

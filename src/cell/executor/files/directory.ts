@@ -14,9 +14,9 @@ export interface OpenFile {
 }
 
 export interface Directory {
-  /** Path by which the operating system reaches this very directory, wherever it was moved. */
+  /** Path by which the operating system reaches this very directory, wherever it moves. */
   readonly base: string;
-  /** Device number; a different one below means that something else is mounted there. */
+  /** Device number; a different one below means a mount point. */
   readonly device: number;
   /** Opens a directory in this one. ENOTDIR for a symbolic link. */
   open(name: Name): Directory;
@@ -45,14 +45,14 @@ export function at(directory: Directory, name: Name): string | Buffer {
 
 export interface Entry {
   readonly name: Name;
-  /** The name for people; what is not UTF-8 in it is replaced. */
+  /** The name for people, with a replacement for bytes that are not UTF-8. */
   readonly text: string;
   readonly isDirectory: boolean;
   readonly isFile: boolean;
   readonly isLink: boolean;
 }
 
-/** Refuses what is not a regular file. */
+/** Refuses anything but a regular file. */
 export function checkRegular(stats: Stats): void {
   if (stats.isFile()) return;
   if (stats.isDirectory()) throw refusal('EISDIR');

@@ -1,4 +1,4 @@
-/** Gives the cell's files out as streams of bytes: one file, or a directory as an archive. */
+/** Streams the cell's files out: one file, or a directory as an archive. */
 import { closeSync, constants, type Stats } from 'node:fs';
 import {
   type ArchiveFormat,
@@ -18,7 +18,7 @@ const archiveTypes: Readonly<Record<ArchiveFormat, string>> = {
   zip: 'application/zip',
 };
 
-/** Nothing stays open for a download whose content is never read. */
+/** Keeps nothing open for a download whose content nobody reads. */
 export function download(tree: Tree, path: string, options: DownloadOptions): Promise<Downloaded> {
   return explained('download', path, async () => {
     return options.format === undefined
@@ -31,7 +31,7 @@ function downloadFile(tree: Tree, path: string, options: DownloadOptions): Downl
   const { fd, stats, path: inside } = tree.openFile(path, constants.O_RDONLY);
   try {
     const head = readWhole(fd, Math.min(stats.size, headBytes), headBytes);
-    // The head may end within a character, so only what is left of a cut one is not looked at.
+    // The head may end within a character, so leave out the rest of a cut one.
     const encoding = detectEncoding(head.subarray(0, wholeCharacters(head, stats.size)));
     const { start, end } = rangeOf(path, stats.size, options);
     return {

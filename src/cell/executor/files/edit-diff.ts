@@ -33,7 +33,7 @@ function unified(name: string, hunks: readonly StructuredPatchHunk[]): string {
   return `${capped(lines, maxDiffLines).join('\n')}\n`;
 }
 
-/** An empty range is named by the line before it. */
+/** An empty range takes the number of the line before it. */
 function range(start: number, length: number): string {
   if (length === 1) return `${start}`;
   return `${length === 0 ? Math.max(start - 1, 0) : start},${length}`;
@@ -52,7 +52,7 @@ function numbered(hunks: readonly StructuredPatchHunk[]): string {
   return capped(lines, maxSnippetLines).join('\n');
 }
 
-/** Bounds what the diff shows: this many lines, each this long. */
+/** Limits the diff to this many lines, each this long. */
 function capped(lines: readonly string[], limit: number): string[] {
   const shown = lines
     .slice(0, limit)

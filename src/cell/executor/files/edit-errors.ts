@@ -30,7 +30,7 @@ export function ambiguous(
   );
 }
 
-/** The line where the wanted text starts if white space and letter case are left aside. */
+/** The line where the wanted text starts, ignoring white space and letter case. */
 function similarLine(text: string, wanted: string): number | undefined {
   const wantedLines = wanted
     .split('\n')

@@ -32,7 +32,7 @@ export class EditHistory {
     while (this.#bytes > this.#limitBytes && this.#edits[0] !== undefined) this.#drop(this.#edits[0]);
   }
 
-  /** The content before the last edit of the file, whose content is `current`. `forget` it once it is restored. */
+  /** The content before the last edit of the file, whose content is `current`. Call `forget` after restoring it. */
   last(path: string, current: Buffer): { before: Buffer; forget: () => void } {
     const edit = this.#edits.findLast((candidate) => candidate.path === path);
     if (edit === undefined) {

@@ -76,7 +76,7 @@ function escapeLiteral(literal: string): string {
   return literal.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }
 
-/** Gives new text the line ends of what it replaces, or of the file where that has none. */
+/** Gives new text the line ends of the text that it replaces, or of the file where that text has none. */
 function withLineEnds(newText: string, replaced: string, fileIsCrLf: boolean): string {
   const usesCrLf = replaced.includes('\n') ? replaced.includes('\r\n') : fileIsCrLf;
   if (usesCrLf) return newText.replace(/\r?\n/g, '\r\n');

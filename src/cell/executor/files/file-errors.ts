@@ -1,4 +1,4 @@
-/** Turns what the operating system refuses into typed errors that say what failed, where, and what to try. */
+/** Turns refusals of the operating system into typed errors that say what failed, where, and what to try. */
 import { type ErrorCode, WorkcellError } from '../../../protocol/index.js';
 
 /** Runs a file operation and explains whatever it throws. `verb` completes "Cannot …". */
@@ -145,13 +145,13 @@ const explanations = {
     'it is in a file system of the kernel, such as /proc, which file verbs do not reach',
     'Use a command in the shell.',
   ],
-  /** Not of the operating system: a hard link, whose other names may be outside of the cell. */
+  /** Our own code: a hard link, whose other names may be outside the cell. */
   SHARED: [
     'file-too-large',
     'it has further names, by which others would see the change, and is too large to be copied first',
     'Copy it to a name of its own, and append there.',
   ],
-  /** Not of the operating system: something was replaced between two steps. */
+  /** Our own code: somebody replaced something between two steps. */
   SWAPPED: ['not-found', 'it was replaced while it was opened', 'Try again.'],
 } as const satisfies Record<string, Explanation>;
 

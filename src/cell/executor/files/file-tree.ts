@@ -10,7 +10,7 @@ import { openOrMake, type Place, type WalkOptions, walk } from './resolve-beneat
 
 const hasDescriptorPaths = existsSync('/proc/self/fd');
 
-/** A directory that was opened by its path. */
+/** A directory that we opened by its path. */
 export interface OpenedDirectory extends Disposable {
   readonly directory: Directory;
   /** As seen from inside. */
@@ -31,7 +31,7 @@ export class Tree {
     this.#root = explained('open', files.root, () => open(files.root, true));
   }
 
-  /** Aborts when the tree is closed. */
+  /** Aborts when the tree closes. */
   get closed(): AbortSignal {
     return this.#closing.signal;
   }
@@ -69,7 +69,7 @@ export class Tree {
     return { ...place.directory.openFile(place.name, flags), path: place.path };
   }
 
-  /** Checks that a path, `.` being the workspace, names a directory, and gives it as seen from inside. */
+  /** Checks that a path, where `.` is the workspace, names a directory. Returns its path as seen from inside. */
   checkDirectory(path: string): string {
     return explained('use as a directory', path, () => {
       using opened = this.openDirectory(path);
@@ -84,7 +84,7 @@ export class Tree {
     this.#root = undefined;
   }
 
-  /** A workspace that was removed and made again is a new directory under the old name. */
+  /** Removing the workspace and creating it again makes a new directory under the old name. */
   #reopen(removed: Directory): void {
     const opened = explained('open', this.space.mount, () => open(this.#files.root, false));
     removed.close();

@@ -20,7 +20,7 @@ export function makeDirectory(tree: Tree, path: string, mode = 0o755): { path: s
   });
 }
 
-/** The mode given to `mkdir` is narrowed by the umask of this process, which the cell does not know. */
+/** The umask of this process narrows the mode of `mkdir`, and the cell does not know that umask. */
 function applyMode(directory: { base: string; close(): void }, mode: number): void {
   try {
     chmodSync(directory.base, mode);

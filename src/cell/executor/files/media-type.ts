@@ -19,10 +19,10 @@ const signatures: readonly (readonly [mediaType: string, offset: number, bytes: 
   ['application/gzip', 0, '\x1f\x8b'],
 ];
 
-/** How much of the beginning is looked at. */
+/** How much of the beginning to look at. */
 const signatureBytes = 16;
 
-/** `isText`: whether the content was found to be text. */
+/** `isText`: whether the content is text. */
 export function mediaTypeOf(path: string, head: Buffer, isText: boolean): string {
   const extension = extname(path).toLowerCase();
   if (isText) {

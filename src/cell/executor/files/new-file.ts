@@ -32,7 +32,7 @@ export class NewFile {
   readonly #hidden = hiddenName();
   #open = true;
 
-  /** The directory must stay open until the file is committed or discarded. */
+  /** Keep the directory open until you commit or discard the file. */
   constructor(directory: Directory) {
     this.#directory = directory;
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
@@ -47,7 +47,7 @@ export class NewFile {
     await writeLong(this.fd, data);
   }
 
-  /** Puts the file in its place. `replaced`: the file whose owner it takes over, where that is allowed. */
+  /** Puts the file in its place. `replaced`: the file whose owner it takes over, where the system allows that. */
   commit(name: Name, options: { mode: number; replaced?: Stats | undefined }): void {
     if (options.replaced !== undefined) this.#takeOwner(options.replaced);
     fchmodSync(this.fd, options.mode);

@@ -6,7 +6,7 @@ import type { FileTree } from '../../launchers/launcher.js';
 import { problem, quote } from './file-errors.js';
 
 export class PathSpace {
-  /** What the root is called inside. */
+  /** The path of the root inside. */
   readonly mount: string;
   /** Where relative paths start, as seen from inside. */
   readonly workspace: string;
@@ -23,7 +23,7 @@ export class PathSpace {
     this.#workspaceNames = this.#beneathMount(this.workspace, files.workspace);
   }
 
-  /** The names that lead from the root to the path, `..` included; they are yet to be walked. */
+  /** The names that lead from the root to the path, `..` included. Nothing has walked them yet. */
   names(path: string): string[] {
     if (path.includes('\0')) {
       throw new WorkcellError('invalid-action', `The path ${quote(path)} has a NUL character; leave it out.`);
@@ -42,7 +42,7 @@ export class PathSpace {
     return normalise(path.startsWith('/') ? path : `${this.workspace}/${path}`);
   }
 
-  /** The path, as seen from inside, of what the names lead to from the root. */
+  /** The path, as seen from inside, that the names lead to from the root. */
   inside(names: readonly string[]): string {
     if (names.length === 0) return this.mount;
     return `${this.isWhole ? '' : this.mount}/${names.join('/')}`;
@@ -103,7 +103,7 @@ function normalise(path: string): string {
   return tidy.length > 1 && tidy.endsWith('/') ? tidy.slice(0, -1) : tidy;
 }
 
-/** A directory of this machine may also be named without the links on the way to it. */
+/** You can also name a directory of this machine without the links on the way to it. */
 function mountAliases(files: FileTree, mount: string): string[] {
   if (mount === '/' || normalise(files.root) !== mount) return [mount];
   try {

@@ -7,7 +7,7 @@ import type { Directory, Entry } from './directory.js';
 import type { Pace } from './pace.js';
 import { compareNames } from './paths.js';
 
-/** Most names to keep; a larger directory is read in part. */
+/** Most names to keep; of a larger directory it reads a part. */
 export const mostNames = 100_000;
 
 /** Read, sorted or merged between two pauses: about a millisecond. */
@@ -20,7 +20,7 @@ export interface Listing {
   readonly isComplete: boolean;
 }
 
-/** Gives nothing but the chance to pause, until it is done. */
+/** Yields only to let the caller pause, until it is done. */
 export function* readEntries(directory: Directory, limit = mostNames): Generator<undefined, Listing> {
   const entries: Entry[] = [];
   const opened = opendirSync(directory.base, { encoding: 'buffer' as never, bufferSize: 512 });
@@ -65,7 +65,7 @@ function next(opened: Dir): Entry | undefined {
   };
 }
 
-/** Sorts short runs, and merges them until one is left. */
+/** Sorts short runs, and merges them into one. */
 function* sorted(entries: Entry[]): Generator<undefined, Entry[]> {
   let runs: Entry[][] = [];
   for (let from = 0; from < entries.length; from += stepLength) {

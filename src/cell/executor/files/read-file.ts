@@ -108,7 +108,7 @@ function readableEncoding(data: Buffer): TextEncoding | undefined {
   return detected === 'latin1' ? undefined : detected;
 }
 
-/** Keeps the byte order mark of UTF-8, so that what is read can be written back the same. */
+/** Keeps the byte order mark of UTF-8, so that writing the text back gives the same file. */
 function decodeExact(data: Buffer, encoding: TextEncoding): string {
   return decodeText(data, encoding === 'utf8-bom' ? 'utf8' : encoding);
 }

@@ -17,7 +17,7 @@ export interface RemoveOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Removes what has the path; links themselves, never what they point to. */
+/** Removes the entry at the path. Removes a link itself, never its target. */
 export function remove(
   tree: Tree,
   path: string,
@@ -71,7 +71,7 @@ export async function removeTree(parent: Directory, name: Name, pace: Pace): Pro
 }
 
 async function empty(directory: Directory, top: Directory, depth: number, pace: Pace): Promise<void> {
-  // What is beyond the names that are read at once is there for the next round.
+  // The next round sees the names beyond those that one round reads.
   const { entries } = await listEntries(directory, pace);
   for (const entry of entries) {
     await pace.step();
@@ -91,7 +91,7 @@ async function empty(directory: Directory, top: Directory, depth: number, pace: 
   }
 }
 
-/** True when the name is gone; false when it is a directory. */
+/** True when it removed the name; false when that is a directory. */
 function tryUnlink(directory: Directory, name: Name): boolean {
   try {
     unlinkSync(at(directory, name));
@@ -117,7 +117,7 @@ function tryRemoveDirectory(directory: Directory, name: Name): boolean {
   }
 }
 
-/** A process in the cell may replace what was just seen; the next round sees what is there then. */
+/** A process in the cell may replace what we just saw; the next round sees the new state. */
 function ignoreMissing<T>(operation: () => T): T | undefined {
   try {
     return operation();

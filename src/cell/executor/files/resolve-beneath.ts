@@ -8,7 +8,7 @@ const maxLinks = 40;
 const maxSteps = 20_000;
 
 export interface WalkOptions {
-  /** Whether a symbolic link at the end is followed. */
+  /** Whether to follow a symbolic link at the end. */
   readonly follow: boolean;
   /** Makes the directories on the way. */
   readonly create?: boolean | undefined;
@@ -23,7 +23,7 @@ export interface Place extends Disposable {
   readonly path: string;
   /** All names from the root, links resolved. */
   readonly names: readonly string[];
-  /** What was there during the walk; only known when links at the end are followed. */
+  /** The file's state during the walk; known only when the walk follows links at the end. */
   readonly stats: Stats | undefined;
 }
 
@@ -129,7 +129,7 @@ function step(directory: Directory, name: string, create: boolean): Directory | 
   }
 }
 
-/** Opens a directory that is made if nothing has its name. */
+/** Opens a directory, and creates it if nothing has its name. */
 export function openOrMake(directory: Directory, name: string): Directory {
   try {
     mkdirSync(at(directory, name), 0o755);

@@ -21,7 +21,7 @@ export function upload(
   });
 }
 
-/** The file takes its place when the last byte has arrived; until then nobody sees any of it. */
+/** The file appears when its last byte has arrived; until then nobody sees any of it. */
 async function uploadFile(
   tree: Tree,
   path: string,

@@ -1,4 +1,4 @@
-/** Goes through a directory and all below it in the order of names, each directory before what is in it. */
+/** Walks a directory and everything below it in the order of names, each directory before its content. */
 import type { Directory, Entry } from './directory.js';
 import { isErrno } from './file-errors.js';
 import { mostNames, readEntries } from './read-entries.js';
@@ -11,18 +11,20 @@ export interface Visit {
   readonly entry: Entry;
   /** From where the visit started. */
   readonly relativePath: string;
-  /** False for what `accept` turned down; it is handed out all the same, so that a caller can pause and stop. */
+  /**
+   * False for entries that `accept` rejects. The walk yields them all the same, so that a caller can pause and stop.
+   */
   readonly isAccepted: boolean;
 }
 
 export interface VisitOptions {
   readonly depth: number;
-  /** Tells whether an entry counts; a directory that does not is not entered. */
+  /** Tells whether an entry counts; the walk does not enter a directory that does not. */
   readonly accept?: ((entry: Entry, relativePath: string) => boolean) | undefined;
-  /** Called with each directory that is entered, the first one included, and again when it is left. */
+  /** The walk calls these when it enters a directory, the first one included, and when it leaves it. */
   readonly onEnter?: ((directory: Directory, relativePath: string) => void) | undefined;
   readonly onLeave?: (() => void) | undefined;
-  /** Called with a directory that has more names than are read. */
+  /** The walk calls it for a directory that has more names than it reads. */
   readonly onPartial?: ((relativePath: string) => void) | undefined;
 }
 
@@ -37,8 +39,8 @@ interface Level {
 const fewestNames = 1000;
 
 /**
- * Directories that vanish, may not be read, or belong to the kernel are passed over, except the first one. Undefined is
- * given while a long directory is read, so that a caller can pause and stop.
+ * Skips directories that vanish, that we may not read, or that belong to the kernel, except the first one. Yields
+ * undefined while it reads a long directory, so that a caller can pause and stop.
  */
 export function* visit(first: Directory, options: VisitOptions): Generator<Visit | undefined, void> {
   const levels: Level[] = [];
@@ -85,7 +87,7 @@ export function* visit(first: Directory, options: VisitOptions): Generator<Visit
     } catch (error) {
       if (!isErrno(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'ELOOP', 'KERNEL')) throw error;
     } finally {
-      // Also when the caller stops while it is read.
+      // Close it also when the caller stops while we read it.
       if (!entered) directory?.close();
     }
   }

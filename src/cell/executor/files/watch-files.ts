@@ -9,7 +9,7 @@ export interface WatchOptions extends ExecuteContext {
   readonly recursive: boolean;
 }
 
-/** Resolves when the signal aborts or the tree is closed. */
+/** Resolves when the signal aborts or the tree closes. */
 export function watch(
   tree: Tree,
   path: string,
@@ -43,7 +43,7 @@ interface Target {
   readonly directory: string;
   /** From the root of the tree to the directory. */
   readonly names: readonly string[];
-  /** The one name that counts, when a file is watched: its directory tells when it is replaced. */
+  /** The one name that counts when you watch a file: its directory tells when somebody replaces it. */
   readonly only?: string;
 }
 

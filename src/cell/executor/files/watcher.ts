@@ -1,7 +1,7 @@
 /**
- * Watches directories one by one, each held open while the watch on it is set, so that links lead nowhere. Changes and
- * directories wait in a queue: the operating system hands out changes for as long as there are any, so a cell that
- * makes them without end would keep this process from everything else.
+ * Watches directories one by one. It holds each directory open while it sets the watch, so that links lead nowhere.
+ * Changes and directories wait in a queue: the operating system hands out changes for as long as there are any, so a
+ * cell that makes them without end would keep this process from everything else.
  */
 import { type FSWatcher, lstatSync, watch } from 'node:fs';
 import type { FileChange } from '../../../protocol/index.js';
@@ -26,12 +26,12 @@ const maxDirectories = 16_384;
 const defaultMostInTurn = 20_000;
 /** Most directories that may wait for a look. */
 const mostWaiting = 100_000;
-/** How long changes are left alone after there were too many. */
+/** How long to ignore changes after there were too many. */
 const restMs = 500;
 
 interface Known {
   readonly inode: number;
-  /** A number may be given again at once to what takes the place of something removed. */
+  /** The system may reuse an inode number at once for a file that replaces a removed one. */
   readonly bornMs: number;
   readonly isDirectory: boolean;
 }
@@ -51,7 +51,7 @@ interface Change {
 /** A directory to watch and to look through. */
 interface Found {
   readonly path: string;
-  /** Whether what is in it is news. */
+  /** Whether to report its content. */
   readonly report: boolean;
 }
 
@@ -61,7 +61,7 @@ export class Watcher {
   readonly #options: WatcherOptions;
   /** By relative path; empty for the watched directory itself. */
   #watched = new Map<string, Watched>();
-  /** What was known of each directory before the watch restarted. */
+  /** What we knew of each directory before the watch restarted. */
   #before = new Map<string, Map<string, Known>>();
   #found: Found[] = [];
   #changes: Change[] = [];
@@ -77,7 +77,7 @@ export class Watcher {
     this.#options = options;
   }
 
-  /** Once this settles, no change is missed. */
+  /** Once this settles, the watch misses no change. */
   async start(): Promise<void> {
     const pace = new Pace(undefined);
     await this.#add({ path: '', report: false }, pace);
@@ -94,7 +94,7 @@ export class Watcher {
     this.#watched.clear();
   }
 
-  /** Works off what waits, unless that is done already. */
+  /** Works through the queue, unless that is already in progress. */
   #go(): void {
     if (this.#found.length + this.#changes.length > 0) this.#work ??= this.#run();
   }
@@ -120,12 +120,12 @@ export class Watcher {
     try {
       await this.#add(this.#found.pop() as Found, pace);
     } catch (error) {
-      // The directory was moved or removed, may not be read, or cannot be watched as well.
+      // Somebody moved or removed the directory, we may not read it, or we cannot watch it as well.
       if (errnoOf(error) === undefined && !WorkcellError.isInstance(error)) throw error;
     }
   }
 
-  /** Sets the watch first and looks second: what appears in between is seen by both and reported once. */
+  /** Sets the watch first and looks second: both see what appears in between, and we report it once. */
   async #add({ path, report }: Found, pace: Pace): Promise<void> {
     if (this.#watched.size >= maxDirectories || path.split('/').length > maxDepth) return;
     const directory = this.#open(path);
@@ -151,7 +151,7 @@ export class Watcher {
     }
   }
 
-  /** Only notes the change: there may be another one behind it, and one behind that. */
+  /** Only notes the change, because another one may follow at once. */
   #note(change: Change): void {
     // Do not report names that exist only until a write is complete.
     if (isHiddenName(change.name) || this.#watched.get(change.path) !== change.watched) return;
@@ -198,12 +198,12 @@ export class Watcher {
         directory.close();
       }
     } catch (error) {
-      // The directory was moved or removed; its parent reports that.
+      // Somebody moved or removed the directory; its parent reports that.
       if (errnoOf(error) === undefined && !WorkcellError.isInstance(error)) throw error;
     }
   }
 
-  /** Compares what is under a name with what was known to be there. */
+  /** Compares the file under a name with what we knew of it. */
   #meet(directory: Directory, path: string, watched: Watched, name: string, report: boolean): void {
     const stats = lstatSync(at(directory, name), { throwIfNoEntry: false });
     const before = watched.known.get(name);

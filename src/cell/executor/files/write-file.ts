@@ -18,7 +18,7 @@ import type { Place } from './resolve-beneath.js';
 
 const defaultMode = 0o644;
 
-/** It is read at once, while nothing else is answered. */
+/** We read it in one go, and answer nothing else meanwhile. */
 const mostCopiedBytes = 64 * 1024 * 1024;
 
 export interface Written {
@@ -58,7 +58,7 @@ export function appendFile(tree: Tree, path: string, data: Uint8Array, mode?: nu
   });
 }
 
-/** Another name of the file may be outside of the cell, so what is written goes into a file with this name alone. */
+/** Another name of the file may be outside the cell, so write to a new file that has only this name. */
 function appendToCopy(place: Place, data: Uint8Array, mode?: number): Written {
   const { fd, stats } = place.directory.openFile(place.name, constants.O_RDONLY);
   try {
@@ -93,18 +93,18 @@ export function resolveTarget(tree: Tree, path: string): Place {
   return tree.resolve(path, { follow: true, create: true });
 }
 
-/** Gives what a new file would replace, and refuses what is not a file or may not be written. */
+/** Returns the file that a new one would replace. Refuses anything that is not a file or that we may not write. */
 export function checkReplaceable(place: Place): Stats | undefined {
   const { stats } = place;
   if (place.name === '.') throw refusal('EISDIR');
   if (stats === undefined) return undefined;
   checkRegular(stats);
-  // A rename does not ask whether the old file may be written, so this does.
+  // A rename does not check whether we may write the old file, so check it here.
   if (process.getuid?.() !== 0) checkWritable(place);
   return stats;
 }
 
-/** The mode of a file that is written again. */
+/** The mode of a file that we write again. */
 export function modeOf(replaced: Stats | undefined): number {
   return replaced === undefined ? defaultMode : replaced.mode & 0o777;
 }

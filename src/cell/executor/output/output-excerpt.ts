@@ -4,13 +4,13 @@ import { partialStart, wholeCharacters } from './utf8.js';
 
 export interface Excerpt {
   readonly data: string;
-  /** True when `data` is not all that was printed. */
+  /** True when `data` is only a part of the output. */
   readonly truncated: boolean;
 }
 
 /**
- * What was printed, within a budget. As text: all of it, or its head and its tail with a line between them that
- * tells how much is missing. As base64, which has no room for such a line: all of it, or its beginning.
+ * The output within a budget. As text: all of it, or its head and its tail with a line between them that tells how
+ * much is missing. As base64, which has no room for such a line: all of it, or its beginning.
  */
 export function excerpt(spool: Spool, limitBytes: number, encoding: Encoding = 'utf8'): Excerpt {
   const total = spool.totalBytes;
@@ -27,7 +27,7 @@ export function excerpt(spool: Spool, limitBytes: number, encoding: Encoding = '
   return { data: `${headText}\n[... ${missing} bytes left out ...]\n${tailText}`, truncated: true };
 }
 
-/** Kept bytes from a position up to a length, or to where bytes were dropped. */
+/** Kept bytes from a position up to a length, or up to a gap. */
 function readRange(spool: Spool, from: number, length: number): Buffer {
   const pieces: Buffer[] = [];
   let position = from;

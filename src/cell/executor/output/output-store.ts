@@ -1,4 +1,4 @@
-/** The outputs of a cell by their handles. Outputs of ended commands are dropped, oldest first, beyond a number. */
+/** The outputs of a cell by their handles. Beyond a number it drops outputs of ended commands, oldest first. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { WorkcellError } from '../../../protocol/index.js';

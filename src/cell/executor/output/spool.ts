@@ -1,6 +1,6 @@
 /**
- * Keeps what a program printed, within bounds: all of it while it is short, then its beginning and its most
- * recent part. Positions count raw bytes from the start and stay valid when the middle is dropped.
+ * Keeps a program's output within bounds: all of it while it is short, then its beginning and its most recent part.
+ * Positions count raw bytes from the start and stay valid when the spool drops the middle.
  */
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 
@@ -11,9 +11,9 @@ const firstMemoryBytes = 1024;
 const emergencyBytes = 4 * 1024 * 1024;
 
 export interface SpoolLimits {
-  /** How much of the beginning is kept. */
+  /** How much of the beginning to keep. */
   readonly headBytes: number;
-  /** How much of the end is kept. */
+  /** How much of the end to keep. */
   readonly tailBytes: number;
 }
 
@@ -26,13 +26,13 @@ export class Spool {
   #emergency: Buffer | undefined;
   #total = 0;
   #disposed = false;
-  /** Positions below are kept as they are; those at or above `#ringStart` go around a ring. */
+  /** Positions below stay in place; those at or above `#ringStart` go around a ring. */
   #headEnd: number;
   #ringStart: number;
   #ringBytes: number;
   readonly #file: () => string;
 
-  /** `file` names a file that does not exist yet; it is made when memory no longer suffices. */
+  /** `file` names a file that does not exist yet. The spool creates it when memory no longer suffices. */
   constructor(file: () => string, limits: SpoolLimits = defaultSpoolLimits) {
     this.#file = file;
     this.#headEnd = limits.headBytes;
@@ -49,7 +49,7 @@ export class Spool {
     return this.#memory.length + (this.#emergency?.length ?? 0);
   }
 
-  /** Keeps a copy of the chunk. A full disk is no error: less is kept then. */
+  /** Keeps a copy of the chunk. A full disk is no error: the spool keeps less then. */
   append(chunk: Buffer): void {
     if (this.#disposed || chunk.length === 0) return;
     if (!this.#inMemory) this.#store(chunk);
@@ -61,8 +61,8 @@ export class Spool {
   }
 
   /**
-   * Bytes from a position on. What was dropped is skipped: `from` tells where the data really start. `into`: where they
-   * are put, by a reader that is done with them before it reads on; `limit` must fit in there.
+   * Bytes from a position on. It skips dropped bytes: `from` tells where the data really start. `into`: the buffer to
+   * put them in, from a reader that is done with them before it reads on; `limit` must fit in there.
    */
   read(from: number, limit: number, into?: Buffer): { data: Buffer; from: number } {
     let start = Math.min(from, this.#total);
@@ -109,7 +109,7 @@ export class Spool {
     try {
       const path = this.#file();
       this.#descriptor = openSync(path, 'wx+', 0o600);
-      // The open descriptor keeps the data; without a name nothing is left behind even after a crash.
+      // The open descriptor keeps the data; a file without a name leaves nothing behind, even after a crash.
       unlinkSync(path);
       this.#eachPiece(0, this.#total, (offset, at, length) =>
         this.#writePiece(this.#memory, offset, at, length),
@@ -142,7 +142,7 @@ export class Spool {
     }
   }
 
-  /** The head that was written stays readable, and so does the newest of the ring that the failed write left alone. */
+  /** The written head stays readable, and so does the newest part of the ring that the failed write did not touch. */
   #giveUpDisk(failedBytes: number): void {
     this.#headEnd = Math.min(this.#headEnd, this.#total);
     const intact = Math.min(emergencyBytes, this.#ringBytes) - failedBytes;
@@ -151,7 +151,7 @@ export class Spool {
     this.#keepInMemory(start).set(data);
   }
 
-  /** From a position on, the end is kept in memory. */
+  /** Keeps the end in memory, from a position on. */
   #keepInMemory(start: number): Buffer {
     this.#ringStart = start;
     this.#ringBytes = Math.min(this.#ringBytes, emergencyBytes);

@@ -1,6 +1,6 @@
 /**
- * How many of the bytes can be decoded without cutting a character in two: all of them, or up to three fewer when
- * they end in the beginning of one. Bytes that are no UTF-8 at all count as whole.
+ * How many of the bytes decode without cutting a character in two: all of them, or up to three fewer when they end in
+ * the beginning of one. Bytes that are no UTF-8 at all count as whole.
  */
 export function wholeCharacters(bytes: Uint8Array): number {
   const length = bytes.length;

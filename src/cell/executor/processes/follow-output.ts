@@ -1,4 +1,4 @@
-/** Passes output on to a listener: first what is kept from a position on, then what comes, each byte once. */
+/** Passes output on to a listener: first the kept part from a position on, then new output, each byte once. */
 import type { OutputDelta } from '../../../protocol/index.js';
 import type { Spool } from '../output/spool.js';
 import { wholeCharacters } from '../output/utf8.js';
@@ -10,21 +10,21 @@ export type Positions = Record<ProcessStream, number>;
 
 export interface Followed {
   readonly spools: Readonly<Record<ProcessStream, Spool>>;
-  /** True when what is kept now is all that will be waited for. */
+  /** True when the kept output is everything that a listener still waits for. */
   readonly ended: boolean;
-  /** Resolves when something was kept or the end has come. */
+  /** Resolves when there is new output or the end has come. */
   change(): Promise<void>;
-  /** To be called after `positions` moved. */
+  /** Call it after `positions` moved. */
   moved(): void;
 }
 
 const pieceBytes = 32 * 1024;
 
-/** Used again for every piece: endless output would otherwise leave buffers faster than they are collected. */
+/** Reuse it for every piece: endless output would otherwise make buffers faster than Node collects them. */
 const scratch = Buffer.allocUnsafeSlow(pieceBytes);
 const streams = ['stdout', 'stderr'] as const;
 
-/** Reads on until the end or until `stopped`. A listener that returns a promise is waited for. */
+/** Reads on until the end or until `stopped`. Waits for a listener that returns a promise. */
 export async function follow(
   source: Followed,
   positions: Positions,
@@ -33,7 +33,7 @@ export async function follow(
 ): Promise<void> {
   let last: Positions | undefined;
   while (!stopped.aborted) {
-    // What background processes print after the end is not waited for, or a reader might never get away.
+    // Do not wait for what background processes print after the end, or a reader might never finish.
     if (source.ended) last ??= totals(source);
     let delivered = false;
     for (const stream of streams) {

@@ -1,8 +1,8 @@
 import { WorkcellError } from '../../../protocol/index.js';
 
 /**
- * Does work that a caller may stop waiting for: by its signal, with `cancelled`, or after a time, with `timed-out`. The
- * work hears of it through its signal, and nobody waits for it then.
+ * Does work that a caller can stop waiting for: by its signal, with `cancelled`, or after a time, with `timed-out`.
+ * The work hears of it through its signal, and the caller does not wait for the work to stop.
  */
 export async function interruptible<T>(
   what: string,

@@ -21,7 +21,7 @@ import { workingDirectory } from './working-directory.js';
 
 const keptEnded = 256;
 
-/** What a process is started with. Fields as in the action. */
+/** Options for the start of a process. Fields as in the action. */
 export type StartOptions = Pick<
   Action<'start_process'>,
   'cwd' | 'env' | 'keepStdin' | 'timeoutMs' | 'outputLimitBytes'
@@ -68,7 +68,7 @@ export class Processes {
     void process.gone.then(() => this.#dropOldest());
     if (options.stdin !== undefined && options.stdin.length > 0) launched.stdin.write(options.stdin);
     if (!options.keepStdin) launched.stdin.end();
-    // The cell may have been closed while the process was being started.
+    // The cell may have closed while the process started.
     if (this.#closing !== undefined) {
       await end(this.#launcher, [process]);
       this.#checkOpen();

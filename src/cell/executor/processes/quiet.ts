@@ -13,12 +13,13 @@ export interface Source {
 /** A turn of the event loop reads all that is readable; a second one covers what came in between. */
 const quietTurns = 2;
 
-/** More than pipes hold: after so much, all that was in them at the start has been read. */
+/** More than pipes hold: after this much, we have read everything that was in them at the start. */
 const pipeBytes = 2 * 1024 * 1024;
 
 /**
- * Waits until everything that was written before this call has been read: until the source closes or, as somebody
- * else may keep it open for ever, until whole turns of the event loop bring nothing more or more came than a pipe holds.
+ * Waits until we have read everything written before this call. That is when the source closes. Because another
+ * process may keep it open for ever, it is also when whole turns of the event loop bring nothing more, or when more
+ * came than a pipe holds.
  */
 export async function untilQuiet(source: Source): Promise<void> {
   const enough = source.receivedBytes + pipeBytes;

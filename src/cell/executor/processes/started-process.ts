@@ -9,7 +9,7 @@ import { Changes } from './change-signal.js';
 import type { Followed, Positions, ProcessStream } from './follow-output.js';
 import { type Source, untilQuiet } from './quiet.js';
 
-/** A listener may be so far behind before the process is held back. */
+/** Hold the process back when a listener is this far behind. */
 const windowBytes = 1024 * 1024;
 
 export interface ProcessLimits {
@@ -23,7 +23,7 @@ export class StartedProcess implements Followed, Source {
   readonly id: string;
   readonly output: Output;
   readonly spools: Readonly<Record<ProcessStream, Spool>>;
-  /** Settles when the process is gone and what it printed has been kept. */
+  /** Settles when the process has ended and we have kept its output. */
   readonly gone: Promise<void>;
   receivedBytes = 0;
   held: Promise<void> | undefined;
@@ -62,7 +62,7 @@ export class StartedProcess implements Followed, Source {
     this.#limits = limits;
     this.#listen('stdout');
     this.#listen('stderr');
-    // A process that closes its input, or ends, while something is still written to it did nothing wrong.
+    // A process may close its input or end while we still write to it; that is no error.
     this.#launched.stdin.on('error', () => {});
     if (limits.timeoutMs !== undefined) {
       this.#timer = setTimeout(() => void this.#kill('timeout'), limits.timeoutMs);
@@ -164,7 +164,7 @@ export class StartedProcess implements Followed, Source {
   }
 
   #isBehind(): boolean {
-    // No writer is left to slow down: the pipes hold little, and other waiters want the result.
+    // No writer remains to slow down: the pipes hold little, and other callers want the result.
     if (this.#exited) return false;
     const { stdout, stderr } = this.spools;
     for (const positions of this.#followers) {
@@ -175,7 +175,7 @@ export class StartedProcess implements Followed, Source {
   }
 
   #hold(): void {
-    // A stream may have been restarted from elsewhere, as Node does when a child exits.
+    // Something else may have restarted a stream, as Node does when a child exits.
     for (const stream of this.#open) this.#launched[stream].pause();
     this.held ??= new Promise((resolve) => {
       this.#release = resolve;

@@ -32,7 +32,7 @@ export function scopeOf({ cwd, env = {}, emptyStdin }: Action<'run'>, tree: Tree
   return { before, after };
 }
 
-/** Exports what was set and unsets what was removed. */
+/** Exports variables that got a value and unsets removed ones. */
 export function exportStatements(changes: ReadonlyMap<string, string | undefined>): string {
   return [...changes]
     .map(([name, value]) =>

@@ -1,18 +1,18 @@
 /**
- * What bash is told to do: wait for a command on its channel, run it in the shell itself, and report its end on the
- * terminal, behind all that it printed.
+ * The program that bash runs: wait for a command on the channel, run it in the shell itself, and report its end on
+ * the terminal, behind all that it printed.
  *
  * The loop lives in PROMPT_COMMAND of an interactive shell. So Ctrl-C behaves as a person knows it (it abandons the
- * whole command and comes back here), nothing is typed into the terminal, and variables, functions and options
- * belong to the user alone. The report is made at the head of the loop, where `continue`, an interrupt and a
- * normal end all arrive; only `break` leaves the loop, which is reported too.
+ * whole command and comes back here), nothing types into the terminal, and variables, functions and options belong to
+ * the user alone. The head of the loop makes the report: `continue`, an interrupt and a normal end all arrive there.
+ * Only `break` leaves the loop, and the shell reports that too.
  *
- * Why a report can be believed: it carries a token that is new with each command and that only two places know, this
+ * Why you can believe a report: it carries a token that is new with each command and that only two places know, this
  * side and the memory of the shell. The token comes through the channel, a descriptor that the launcher gives to the
- * shell alone and that no path leads to; the shell holds it close-on-exec, so no program has it. What the shell
- * prints goes to this side and can be read by nobody else on the terminal. Where the launcher has a bash of its own
- * for that (`Launcher.bash`), no program can open the memory of the shell either. Forks of the shell itself, such as
- * `( … ) &`, are the shell: they have its memory and its channel.
+ * shell alone and that no path leads to. The shell holds it close-on-exec, so no program has it. What the shell
+ * prints goes to this side, and nothing else on the terminal can read it. Where the launcher has its own bash for
+ * that (`Launcher.bash`), no program can open the memory of the shell either. Forks of the shell itself, such as `( …
+ * ) &`, are the shell: they have its memory and its channel.
  */
 import { quote } from '../../../base/shell-quote.js';
 import { unquote } from './unquote.js';
@@ -25,7 +25,7 @@ const lengthDigits = 9;
 /** Two numbers, a space and a line end. */
 const headerLength = numberDigits + lengthDigits + 2;
 
-/** How a shell tells that the loop was left and that an empty line on the terminal brings it back. */
+/** The shell reports this when a command left the loop. An empty line on the terminal brings it back. */
 const leftLoop = 'left';
 
 /** Begins the report of a shell that exits; its working directory follows. */
@@ -64,7 +64,7 @@ function driverSource(): string {
     `\\builtin printf '\\e]7777;%s;${format}' "$__workcell_token" ${words}`;
   // Its only line end is its last character: bash writes line by line, and between two writes others could print.
   const end = print('%d;%d;%q\\a\\n', '"$__workcell_status" "${!:-0}" "$PWD"');
-  // Opening the terminal costs more than all the rest, so it is done only when a command has sent output elsewhere.
+  // Opening the terminal costs more than all the rest, so do it only when a command has redirected its output.
   const report = `if [[ $__workcell_token ]]; then if [[ -t 1 ]]; then ${end}; else ${end} >"$__workcell_terminal"; fi; fi;`;
   const header = `${'[0-9]'.repeat(numberDigits)}' '${'[0-9]'.repeat(lengthDigits)}`;
   const receive = [
@@ -75,7 +75,7 @@ function driverSource(): string {
     // Rests of what an interrupt cut through. They end in a line end, and nothing in them is a line of two numbers.
     `do IFS= \\builtin read -r -u ${channel} __workcell_header || \\builtin break 2; done;`,
     `\\builtin read -r -N "$((10#\${__workcell_header:${numberDigits + 1}:${lengthDigits}}))" -u ${channel} __workcell_message || \\builtin break;`,
-    // A command that was sent again because its first copy seemed lost runs once.
+    // When we send a command again because its first copy seemed lost, it still runs once.
     `if [[ 10#\${__workcell_header%% *} -gt $__workcell_number ]]; then \\builtin break; fi; __workcell_message=; done;`,
     '[[ $__workcell_message ]];',
   ].join(' ');
@@ -87,13 +87,13 @@ function driverSource(): string {
     'do',
     '\\builtin eval "$__workcell_message"; __workcell_message=;',
     'if [[ $__workcell_before ]]; then \\builtin eval "$__workcell_before"; __workcell_before=; fi;',
-    // Under `set -e` a status like that of `! true` ends nothing, but would if it became the status of `eval`.
+    // Under `set -e` a status like the one of `! true` ends nothing, but it would if it became the status of `eval`.
     `case $__workcell_flags in *[aex]*)`,
     `case $__workcell_flags in *x*) __workcell_command="set -x;$__workcell_command";; esac;`,
     `case $__workcell_flags in *a*) __workcell_command="set -a;$__workcell_command";; esac;`,
     `case $__workcell_flags in *e*) __workcell_command+=$'\\n{ __workcell_kept=$?; } 2>/dev/null';; esac;;`,
     'esac;',
-    // The command sees the status of the one before; behind `||` a status that is not 0 passes `set -e` unharmed.
+    // The command sees the status of the previous one; behind `||`, `set -e` ignores a status that is not 0.
     'case $__workcell_status in 0) \\builtin eval "$__workcell_command";;',
     '*) __workcell_return "$__workcell_status" || \\builtin eval "$__workcell_command";; esac;',
     'done;',
@@ -106,8 +106,8 @@ function driverSource(): string {
     'BASH_ARGV0=bash',
     'if [[ ! -r $BASH ]]; then if [[ -x /bin/bash ]]; then BASH=/bin/bash; else BASH=/usr/bin/bash; fi; fi',
     '__workcell_number=0 __workcell_token= __workcell_kept= __workcell_before= __workcell_after= __workcell_terminal=/dev/tty',
-    // A copy of a descriptor is close-on-exec when the original is, and one that bash saves for the time of a
-    // redirection is. Bash saves it as the lowest number from 10 on, which is the one that it gives out first.
+    // A copy of a descriptor is close-on-exec when the original is, and the copy that bash saves during a redirection
+    // is. Bash saves it under the lowest number from 10 on, which is also the first that it hands out.
     'exec {__workcell_saved}</dev/null {__workcell_saved}<&-',
     `{ exec ${channel}<&"$__workcell_saved"; } 3<&0`,
     'exec 3<&-',
@@ -149,7 +149,7 @@ function digits(number: number, count: number): string {
   return String(number).padStart(count, '0');
 }
 
-/** One word of bash source in printable ASCII, of which every locale counts as many characters as bytes. */
+/** One word of bash source in printable ASCII, which has as many characters as bytes in every locale. */
 function asciiWord(text: string): string {
   if (/^[ -~]*$/.test(text)) return quote(text);
   const bytes = Array.from(Buffer.from(text), (byte) =>
@@ -161,7 +161,7 @@ function asciiWord(text: string): string {
 }
 
 export type Found =
-  /** Everything up to `safe` is output; the rest may be the beginning of a report. */
+  /** Everything up to `safe` is output; the rest may begin a report. */
   | { readonly kind: 'none'; readonly safe: number }
   | { readonly kind: 'left'; readonly start: number; readonly end: number }
   | { readonly kind: 'exit'; readonly start: number; readonly end: number; readonly cwd: string }
@@ -186,7 +186,7 @@ export function findReport(data: Buffer, tokens: readonly string[]): Found {
   }
 }
 
-/** Undefined for what is none after all. */
+/** Undefined for text that turns out not to be a report. */
 function readReport(token: string, data: Buffer, start: number, bodyStart: number): Found | undefined {
   const last = data.subarray(0, start + longestReport).indexOf(reportEnd, bodyStart);
   if (last === -1) return data.length - start < longestReport ? { kind: 'none', safe: start } : undefined;

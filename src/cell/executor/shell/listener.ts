@@ -17,7 +17,7 @@ export class Listener {
   #waiting: Buffer[] = [];
   #busy: Promise<void> | undefined;
 
-  /** `source` is stopped while the listener is behind, so that the program waits for it. */
+  /** Stops `source` while the listener is behind, so that the program waits for it. */
   constructor(onProgress: NonNullable<ExecuteContext['onProgress']>, source: Source) {
     this.#onProgress = onProgress;
     this.#source = source;

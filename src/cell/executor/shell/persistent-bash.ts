@@ -14,11 +14,11 @@ import type { ScreenSize } from './render.js';
 
 export interface ShellEvents {
   onOutput(chunk: Buffer): void;
-  /** The command that was sent last has ended. */
+  /** The last command has ended. */
   onReport(report: Report): void;
   /** The shell is about to exit, in this directory. */
   onLeave(cwd: string): void;
-  /** The shell is gone. */
+  /** The shell has exited. */
   onExit(status: ExitStatus): void;
 }
 
@@ -26,7 +26,7 @@ export interface Shell {
   readonly pid: number;
   readonly pty: LaunchedPty;
   send(command: Command): void;
-  /** Ends the terminal and removes what the shell used. */
+  /** Ends the terminal and removes the shell's files. */
   close(): void;
 }
 
@@ -56,9 +56,9 @@ export async function startShell(
   if (channel === undefined) throw new Error('The launcher gave a shell no channel.');
   let sent = 0;
   let copies = 0;
-  /** Of the command that was sent last, and of the one before it. */
+  /** Tokens of the last command and the one before it. */
   let tokens: readonly string[] = [];
-  /** What was sent last, until its end was reported. */
+  /** The last command, until the shell reports its end. */
   let message: string | undefined;
   let held: Buffer | undefined;
   let returning = false;
@@ -86,7 +86,9 @@ export async function startShell(
     if (!returning) events.onOutput(chunk);
   }
 
-  /** An empty line makes bash show its prompt again, and so enter the loop; what the terminal echoes is not output. */
+  /**
+   * An empty line makes bash show its prompt again, and so enter the loop. The terminal's echo of it is not output.
+   */
   function comeBack() {
     returning = true;
     void pty.write('\n');

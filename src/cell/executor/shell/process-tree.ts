@@ -6,7 +6,7 @@ import { withDescendants } from '../../launchers/process-table.js';
 
 const ticksPerSecond = 100;
 
-/** A caller is answered within a second of its deadline, whatever its command does against its end. */
+/** A caller gets its answer within a second of its deadline, whatever its command does to avoid its end. */
 const patienceMs = 700;
 
 export class ProcessTree {
@@ -25,7 +25,7 @@ export class ProcessTree {
     this.#startTicks = bootTicks();
   }
 
-  /** Remembers what the command leaves running; only a shell with a new background process need be looked at. */
+  /** Remembers what the command leaves running. Only a shell with a new background process needs a look. */
   commandEnded(shellPid: number, backgroundPid: number): void {
     if (backgroundPid === this.#backgroundPid) return;
     this.#backgroundPid = backgroundPid;
@@ -43,9 +43,9 @@ export class ProcessTree {
     this.#launcher.signal([...new Set([...foreground, shellPid])], 'SIGINT');
   }
 
-  /** Kills what the command started, those that left the terminal or their parent included. */
+  /** Kills everything that the command started, also processes that left the terminal or their parent. */
   killStarted(shellPid: number): Promise<void> {
-    // One at a time: a second one could outlive the command and kill what the next one starts.
+    // One kill at a time: a second one could outlive the command and kill what the next command starts.
     this.#killing ??= this.#kill((processes) => this.#startedBy(processes, shellPid)).finally(() => {
       this.#killing = undefined;
     });
@@ -68,7 +68,7 @@ export class ProcessTree {
     );
   }
 
-  /** Kills at once; settles when all are gone, or when whoever asked has waited long enough. */
+  /** Kills at once. Settles when all processes have ended, or when the caller has waited long enough. */
   #kill(select: (processes: readonly CellProcess[]) => CellProcess[]): Promise<void> {
     return killAll(this.#launcher, select, patienceMs);
   }
@@ -76,7 +76,7 @@ export class ProcessTree {
 
 let uptimeRead = { at: Number.NEGATIVE_INFINITY, seconds: 0 };
 
-/** Clock ticks since boot. The kernel is asked once a second, because asking costs as much as a short command. */
+/** Clock ticks since boot. Ask the kernel once a second, because asking costs as much as a short command. */
 function bootTicks(): number {
   const now = performance.now() / 1000;
   if (now - uptimeRead.at > 1) uptimeRead = { at: now, seconds: uptime() };

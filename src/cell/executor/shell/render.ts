@@ -1,13 +1,13 @@
 /**
- * Turns what a program wrote to a terminal into what a person would have seen there. The program chooses every byte,
- * so no sequence costs more than the screen is large, and long input is dealt with in slices that let this process
- * do other things between them.
+ * Turns a program's terminal output into what a person would have seen. The program chooses every byte, so no
+ * sequence costs more than the size of the screen. Long input runs in slices, so that this process can do other
+ * things in between.
  */
 import { LineFolder } from './screen/fold-lines.js';
 import { Screen } from './screen/screen.js';
 import { paintsScreen } from './screen/sequences.js';
 
-/** How many characters are dealt with between two looks at the clock, and for how long at a time. */
+/** How many characters to handle between two looks at the clock, and for how long at a time. */
 const sliceLength = 2048;
 const sliceMs = 5;
 
@@ -18,7 +18,7 @@ export interface ScreenSize {
 
 /** Takes text a slice at a time. */
 export interface Emulator {
-  /** Takes about `length` characters from a position on, whole sequences only, and gives where it stopped. */
+  /** Takes about `length` characters from a position on, whole sequences only. Returns where it stopped. */
   advance(text: string, from: number, length: number): number;
   text(): string;
 }

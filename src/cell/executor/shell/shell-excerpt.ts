@@ -3,7 +3,7 @@ import type { Spool } from '../output/spool.js';
 import { partialStart, wholeCharacters } from '../output/utf8.js';
 import { alternateScreenStart, render, type ScreenSize } from './render.js';
 
-/** Raw output up to this size is rendered whole before it is cut, so that folded progress bars count for little. */
+/** Render raw output up to this size whole before cutting it, so that folded progress bars count for little. */
 const renderedWholeBytes = 1024 * 1024;
 
 export interface Excerpt {
@@ -11,7 +11,7 @@ export interface Excerpt {
   readonly truncated: boolean;
 }
 
-/** What was printed from position `from` on, as a person would see it, in at most about `budget` bytes. */
+/** The output from position `from` on, as a person would see it, in at most about `budget` bytes. */
 export async function excerpt(
   spool: Spool,
   from: number,

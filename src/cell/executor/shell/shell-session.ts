@@ -1,4 +1,4 @@
-/** A named shell session: one command at a time, in a shell that is replaced when it dies. */
+/** A named shell session: one command at a time, in a shell that the session replaces when it dies. */
 
 import { quote } from '../../../base/shell-quote.js';
 import {
@@ -22,13 +22,13 @@ import { ProcessTree } from './process-tree.js';
 import { currentScreen, type Excerpt, excerpt } from './shell-excerpt.js';
 import type { SpareShell } from './spare.js';
 
-/** How much a background program may print between two commands before the oldest of it is dropped. */
+/** How much a background program can print between two commands before we drop the oldest of it. */
 const idleBytes = 65_536;
 /** In how many pieces it may lie. */
 const idlePieces = 256;
 /** Undoes raw mode, which a program left behind: without it Ctrl-C and line ends would not work. */
 const restoreTerminal = '\\command stty sane </dev/tty 2>/dev/null;';
-/** So much may have been typed ahead of a program that does not read. */
+/** How much you can type ahead of a program that does not read. */
 const mostUntaken = 65_536;
 /** How much earlier output a new listener gets at once. */
 const caughtUpBytes = 1024 * 1024;
@@ -52,9 +52,9 @@ interface Running {
   readonly oomKills: number;
   /** How much of the output earlier observations have shown. */
   shown: number;
-  /** Why it is being ended from this side. */
+  /** Why this side ends it. */
   endedBy: EndedBy | undefined;
-  /** It is over, and the shell is being brought to rest. */
+  /** The command is over, and the shell is settling. */
   settling: boolean;
   end: { exitCode: number | null; signal: string | null; endedBy: EndedBy; durationMs: number } | undefined;
   waiter: { onOutput(chunk: Buffer, position: number): void; onEnd(): void } | undefined;
@@ -79,7 +79,7 @@ export class Session {
   #idle: Buffer[] = [];
   #rawTerminal = false;
   #size = shellSize;
-  /** How many characters were typed that the terminal has not taken. */
+  /** How many typed characters the terminal has not taken. */
   #untaken = 0;
   #sinceForgotten = 0;
   #notice: string | undefined;
@@ -166,7 +166,7 @@ export class Session {
     this.#size = next;
   }
 
-  /** A shell that ends because its session is closed is no failure of the shell. */
+  /** When closing the session ends its shell, that is no failure of the shell. */
   async #startUnlessClosed(): Promise<Shell> {
     const shell = await this.#startShell().catch((cause: unknown) => {
       throw this.#closed ? closedMeanwhile(cause) : cause;
@@ -246,7 +246,7 @@ export class Session {
     let lastOutputAt = performance.now();
     const listener = onProgress && new Listener(onProgress, this.#source);
     if (running.shown < running.spool.totalBytes) {
-      // What was printed before that is kept under the output's id.
+      // Earlier output stays readable under the output's id.
       const start = Math.max(running.shown, running.spool.totalBytes - caughtUpBytes);
       const { data, from } = running.spool.read(start, caughtUpBytes);
       listener?.push(data, from);
@@ -298,7 +298,7 @@ export class Session {
     const shown = running.shown;
     running.shown = spool.totalBytes;
     const { text, truncated } = await this.#visible(spool, shown, action, output.id, handedBack);
-    // The shell ends the line when it is interrupted; the command did not print that.
+    // The shell ends the line at an interrupt; the command did not print that line end.
     const visible =
       end !== undefined && running.endedBy !== undefined ? text.replace(/(^|\n)\n$/, '$1') : text;
     const notice = this.#notice;
@@ -350,7 +350,7 @@ export class Session {
     const running = this.#running;
     if (running === undefined || running.end !== undefined) {
       this.#idle.push(chunk);
-      // A program may print byte by byte, so there may be as many pieces as bytes.
+      // A program can print byte by byte, so there can be as many pieces as bytes.
       if (this.#idle.length > idlePieces || chunk.length > 4096)
         this.#idle = [Buffer.concat(this.#idle).subarray(-idleBytes)];
       return;
@@ -455,14 +455,14 @@ export class Session {
     return '\\builtin jobs -n >/dev/null;';
   }
 
-  /** Brings a fresh shell to where the one before was, if that is still there. */
+  /** Takes a fresh shell to the directory of the previous one, if that still exists. */
   #return(): string {
     const atHome = !this.#fresh || this.cwd === this.#parts.launcher.files.workspace;
     this.#fresh = false;
     return atHome ? '' : `\\builtin cd -- ${quote(this.cwd)} 2>/dev/null;`;
   }
 
-  /** Brings the shell's variables up to what was set or removed since its last command. */
+  /** Brings the shell's variables up to date with all changes since its last command. */
   #environmentChanges(): string {
     const { environment } = this.#parts;
     if (environment.version === this.#environmentVersion) return '';

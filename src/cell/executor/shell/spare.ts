@@ -1,4 +1,4 @@
-/** A shell that is started before anybody asks for one, beside the cell itself; the first session gets it. */
+/** A shell that starts before anybody needs one, in parallel with the cell itself; the first session gets it. */
 import type { Launcher } from '../../launchers/launcher.js';
 import { type Shell, type ShellEvents, shellSize, startShell } from './persistent-bash.js';
 
@@ -12,7 +12,7 @@ export class SpareShell {
   #events: ShellEvents | undefined;
   #usable = true;
 
-  /** `environment`: what the variables of the cell begin with. */
+  /** `environment`: the initial variables of the cell. */
   constructor(
     launcher: Pick<Launcher, 'bash' | 'openPty'>,
     place: { readonly cwd: string; readonly environment: Readonly<Record<string, string>> },
@@ -33,7 +33,7 @@ export class SpareShell {
     ).catch(() => undefined);
   }
 
-  /** Undefined when it is taken or gone. */
+  /** Undefined when a session has taken it or it has ended. */
   async take(events: ShellEvents): Promise<Shell | undefined> {
     if (this.#events !== undefined) return undefined;
     this.#events = events;

@@ -74,8 +74,8 @@ export function refused(
 }
 
 /**
- * The error for an archive whose reading failed. Passes on what is typed or comes from the operating system; everything
- * else is a complaint of the code that reads the archive.
+ * The error for an archive that we could not read. Passes on typed errors and those of the operating system; every
+ * other one is a complaint of the code that reads the archive.
  */
 export function unreadable(error: unknown): unknown {
   if (WorkcellError.isInstance(error) || errnoOf(error)?.startsWith('E')) return error;

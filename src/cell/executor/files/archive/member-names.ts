@@ -1,4 +1,7 @@
-/** Follows the names of an archive, member by member. Who judges an archive and who unpacks it refuse the same ones. */
+/**
+ * Tracks the names in an archive, member by member. The code that judges an archive and the code that unpacks it both
+ * use this, so they refuse the same names.
+ */
 import { refused } from './archive-limits.js';
 import { checkLinkTarget, memberNames } from './member-path.js';
 

@@ -59,7 +59,7 @@ function sameName(path: string): Error {
   );
 }
 
-/** An archive that lacks some of what is there must not pass for a whole one. */
+/** An incomplete archive must not pass for a complete one. */
 function tooMany(path: string): never {
   throw problem(
     'file-too-large',
@@ -99,7 +99,7 @@ function look(
   return stats.isFile() ? parent.openFile(entry, constants.O_RDONLY) : undefined;
 }
 
-/** Skips what was removed or replaced after its directory was read. */
+/** Skips an entry that somebody removed or replaced after we read its directory. */
 function ignoreVanished<T>(operation: () => T): T | undefined {
   try {
     return operation();

@@ -47,7 +47,7 @@ async function peek(
       yield head;
       yield* chunks;
     } finally {
-      // Also when nobody wants more than the first bytes: who sends the rest must learn it.
+      // Close it even when we need only the first bytes, so that the sender learns that the rest is unwanted.
       await chunks.return(undefined);
     }
   })();

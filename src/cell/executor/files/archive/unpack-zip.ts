@@ -30,7 +30,7 @@ export async function unpackZip(
   }
 }
 
-/** A file without a name: nothing is left behind, even after a crash. */
+/** A file without a name leaves nothing behind, even after a crash. */
 export function openSpool(): number {
   const scratch = makeScratch('zip');
   try {
@@ -47,7 +47,7 @@ async function unpackMember(
   budget: Budget,
 ): Promise<void> {
   const member = entry.fileName;
-  // The upper half holds the mode where the archive was made on Unix.
+  // The upper half holds the mode where the archive comes from Unix.
   const mode = entry.externalFileAttributes >>> 16;
   const type = mode & typeBits;
   if (member.endsWith('/') || type === directory) return unpacker.directory(member, mode || undefined);

@@ -29,7 +29,7 @@ export class Unpacker {
     const name = names.at(-1);
     if (name === undefined) return;
     this.#inParent(names, (parent) => {
-      // The owner keeps all rights, or the members below could not be written.
+      // Leave the owner all rights, or we could not write the members below.
       makeDirectory(parent, name, ((mode ?? 0o755) & permissionBits) | 0o700);
       openMember(parent, name, member).close();
     });
@@ -63,7 +63,7 @@ export class Unpacker {
     this.files++;
   }
 
-  /** A second name for a member that was unpacked before. */
+  /** A second name for a member that we unpacked earlier. */
   hardLink(member: string, target: string): void {
     this.#budget.entry();
     const { names, target: targetNames } = this.#names.hardLink(member, target);

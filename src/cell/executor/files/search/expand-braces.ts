@@ -1,7 +1,7 @@
 import { invalidGlob } from './glob-pattern.js';
 
 const maxAlternatives = 1000;
-/** All alternatives together: each one is tried on each path. */
+/** All alternatives together, because a search tries each of them on each path. */
 const maxCharacters = 65_536;
 
 /** Writes out the alternatives of `{a,b}`, nested ones included. */
@@ -56,7 +56,7 @@ function append(heads: readonly string[], tails: readonly string[], pattern: str
   return heads.flatMap((head) => tails.map((tail) => head + tail));
 }
 
-/** The position of the `]`, or of the `[` itself when there is none; that is refused later. */
+/** The position of the `]`, or of the `[` itself when there is none, which the parser refuses later. */
 function classEnd(pattern: string, start: number): number {
   const first = start + (/^\[[!^]/.test(pattern.slice(start, start + 2)) ? 2 : 1);
   const end = pattern.indexOf(']', first + 1);

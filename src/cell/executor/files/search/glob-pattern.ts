@@ -65,7 +65,7 @@ function splitParts(pattern: string): string[] {
   return parts;
 }
 
-/** Each `**` takes as little as it can; only the last one is ever tried again with more. */
+/** Each `**` takes as little as it can; only the last one ever tries again with more. */
 function matchParts(parts: readonly Part[], segments: readonly string[]): boolean {
   let part = 0;
   let segment = 0;

@@ -38,7 +38,7 @@ export function parseSegment(part: string, pattern: string): Segment {
   return tokens;
 }
 
-/** Each `*` takes as little as it can; only the last one is ever tried again with more. */
+/** Each `*` takes as little as it can; only the last one ever tries again with more. */
 export function matchSegment(tokens: Segment, text: string): boolean {
   let token = 0;
   let position = 0;

@@ -33,13 +33,13 @@ export interface Grepped {
   readonly program?: 'rg';
 }
 
-/** A larger file is searched up to here, and the result says that it is not complete. */
+/** Searches a larger file up to here, and marks the result as incomplete. */
 const maxFileBytes = 64 * 1024 * 1024;
 const batchBytes = 1024 * 1024;
 const batchFiles = 256;
 /** All texts of the result together. */
 const maxResultCharacters = 8 * 1024 * 1024;
-/** All batches together; what was found until then is given. */
+/** All batches together; afterwards the search returns what it has found. */
 const maxMatchMs = 30_000;
 
 /**
@@ -99,7 +99,7 @@ class Search {
     };
   }
 
-  /** Something is not looked at, and the result says that it is not complete. */
+  /** Marks the result as incomplete. */
   skip(): void {
     this.#skippedSome = true;
   }
@@ -157,7 +157,7 @@ class Search {
   }
 }
 
-/** Undefined for a file that vanished or may not be read: the search continues without it. */
+/** Undefined for a file that vanished or that we may not read: the search continues without it. */
 async function readCandidate(
   candidate: Candidate,
   signal: AbortSignal | undefined,

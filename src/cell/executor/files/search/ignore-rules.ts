@@ -4,7 +4,7 @@ import { compilePath, type PathMatcher } from './glob-pattern.js';
 
 export type Verdict = 'ignored' | 'kept' | undefined;
 
-/** A rule takes at most its own length times that of the path. A path gets about 20 ms. */
+/** A rule takes at most its own length times the length of the path. A path gets about 20 ms. */
 export const mostSteps = 2_000_000;
 
 export interface Steps {
@@ -19,7 +19,7 @@ interface Rule {
 }
 
 export class IgnoreRules {
-  /** Last one first: it is the one that decides. */
+  /** In reverse order, because the last matching rule decides. */
   readonly #rules: readonly Rule[];
 
   constructor(text: string) {

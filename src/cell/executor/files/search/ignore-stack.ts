@@ -29,12 +29,12 @@ export class IgnoreStack {
     this.#levels.pop();
   }
 
-  /** Whether a directory that was entered has an ignore file. */
+  /** Whether a directory on the current path has an ignore file. */
   get hasRules(): boolean {
     return this.#levels.some((level) => fileNames.some((name) => level[name] !== undefined));
   }
 
-  /** The nearest rule decides, but any rule of a file with more weight outweighs those of the others. */
+  /** The nearest rule decides, but a file with more weight outweighs all others. */
   judge(path: string, isDirectory: boolean): Verdict {
     const steps = { left: mostSteps };
     for (const name of fileNames) {
@@ -49,7 +49,7 @@ export class IgnoreStack {
 }
 
 /**
- * The rules of the directories above the one with these names, but not its own: a walk that starts there enters it
+ * The rules of the directories above the one with these names, without its own: a walk that starts there enters it
  * later.
  */
 export function ignoresAbove(tree: Tree, names: readonly string[]): IgnoreStack {
@@ -63,7 +63,7 @@ export function ignoresAbove(tree: Tree, names: readonly string[]): IgnoreStack 
       directory = next;
     }
   } catch (error) {
-    // The way was changed meanwhile; the search itself holds what it opened.
+    // Somebody changed the path meanwhile; the search itself holds what it opened.
     if (errnoOf(error) === undefined) throw error;
   } finally {
     directory.close();

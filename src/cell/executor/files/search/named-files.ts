@@ -7,14 +7,14 @@ import type { PathMatcher } from './glob-pattern.js';
 import { type RipgrepRequest, ripgrep } from './ripgrep.js';
 import type { FoundFile } from './walk-files.js';
 
-/** More are not remembered, and the result says that it is not complete. */
+/** It remembers no more, and marks the result as incomplete. */
 const mostFiles = 200_000;
 
 /** Between two chances to pause. */
 const skippedAtOnce = 16;
 
 interface Named {
-  /** False when a walk has to look for what is missing. */
+  /** False when a walk has to find the rest. */
   readonly isComplete: boolean;
   readonly names: Set<string>;
 }
@@ -64,12 +64,12 @@ export async function* namedFiles(
   }
 }
 
-/** Entry by entry: what is in a directory comes before a name that only begins like the directory's. */
+/** Compares entry by entry: the content of a directory comes before a name that only begins like the directory's. */
 function compareInWalk(a: string, b: string): number {
   return compareNames(a.replaceAll('/', '\0'), b.replaceAll('/', '\0'));
 }
 
-/** Follows no link on the way: the walk does not, and what was a directory may have become one. */
+/** Follows no link on the way: the walk does not, and a directory may have become a link. */
 function openBelow(start: Directory, path: string): OpenFile {
   const names = path.split('/');
   const name = names.pop() ?? '';

@@ -9,7 +9,7 @@ const defaultTimeoutMs = 5_000;
 const idleMs = 30_000;
 const maxHeapMegabytes = 512;
 
-/** One line that matches. `line` is counted from 1. */
+/** One line that matches. `line` counts from 1. */
 export interface LineMatch {
   readonly line: number;
   readonly text: string;
@@ -30,7 +30,7 @@ interface MatchRequest {
 interface Matched {
   /** One list for each content. */
   readonly matches: readonly (readonly LineMatch[])[];
-  /** True when matches were left out because their context would have been too much. */
+  /** True when it left matches out because their context would have been too long. */
   readonly isFull: boolean;
 }
 
@@ -47,7 +47,7 @@ export class Matcher {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** `pattern` is as the caller wrote it, for messages. The contents must not be used afterwards. */
+  /** `pattern` is the caller's own text, for messages. Do not use the contents afterwards. */
   async match(request: MatchRequest, pattern: string, signal?: AbortSignal): Promise<Matched> {
     checkCancelled(signal);
     this.#worker ??= takeWorker();
@@ -117,11 +117,11 @@ function startWorker(): Worker {
   const limits = { maxOldGenerationSizeMb: maxHeapMegabytes };
   const worker = new Worker(programText('match-lines.cjs', import.meta.url), {
     eval: true,
-    // Options of this process, such as `--input-type=module`, are not meant for the thread.
+    // Options of this process, such as `--input-type=module`, must not reach the thread.
     execArgv: [],
     resourceLimits: limits,
   });
-  // Do not reuse a thread that fails while idle; nobody needs to hear of it.
+  // Do not reuse a thread that fails while idle. Ignore the error: no search depends on it.
   worker.on('error', () => forget(worker));
   worker.on('exit', () => forget(worker));
   return worker;

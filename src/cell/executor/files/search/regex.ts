@@ -13,7 +13,7 @@ export function compilePattern(
   const { body, inlineFlags } = options.literal ? { body: pattern, inlineFlags: '' } : splitFlags(pattern);
   const source = options.literal ? escapeLiteral(body) : translate(body);
   const flags = [...new Set([...inlineFlags, ...(options.ignoreCase ? 'i' : '')])].join('');
-  // Without `u`, escapes of characters that need none are accepted, as ripgrep accepts them.
+  // Without `u`, JavaScript accepts escapes of characters that need none, as ripgrep does.
   const withUnicode = { source, flags: `${flags}u` };
   if (tryCompile(withUnicode) === undefined) return withUnicode;
   const plain = { source, flags };

@@ -121,7 +121,7 @@ class Translation {
     return `${first}-${last}`;
   }
 
-  /** Under "ignore case" the two syntaxes need not agree on what is left. */
+  /** Under "ignore case" the two syntaxes may disagree about the remaining characters. */
   #except(members: string): string {
     return this.#ignoreCase ? anything : `(?:[^${members}]|${notUtf8})`;
   }

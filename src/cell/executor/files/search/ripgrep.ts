@@ -1,7 +1,7 @@
 /**
- * The cell's own ripgrep, which goes through large trees many times faster than we do. It runs as a process of the cell,
- * so what it opens is what any command there may open. What it says is untrusted: it only names files, and whoever
- * reads one opens it beneath the tree like every other file.
+ * The cell's own ripgrep, which searches large trees many times faster than we do. It runs as a process of the cell,
+ * so it opens what any command there may open. Its output is untrusted: it only names files, and the code that reads
+ * one opens it beneath the tree like every other file.
  */
 import { killTree } from '../../../launchers/kill-tree.js';
 import type { LaunchedProcess, Launcher } from '../../../launchers/launcher.js';
@@ -23,8 +23,9 @@ export interface RipgrepRequest {
 }
 
 /**
- * How the naming ended: `complete`, `late` when it took too long, or `failed`: there is no ripgrep, not one that knows
- * our options, or one that could not read all, and nobody can tell what is missing.
+ * How the naming ended: `complete`, `late` when it took too long, or `failed`. It fails when there is no ripgrep,
+ * when ripgrep does not know our options, or when it could not read everything, so that we cannot tell what is
+ * missing.
  */
 export type RipgrepEnd = 'complete' | 'late' | 'failed';
 
@@ -136,7 +137,7 @@ async function* namesIn(output: AsyncIterable<Buffer>): AsyncGenerator<ReadNames
       if (rest.length > maxPathBytes) break;
     }
   } catch {
-    // The pipe was closed on this side, because the search has stopped.
+    // This side closed the pipe, because the search has stopped.
   }
   if (rest.length > 0) yield { names: [], isSound: false };
 }
@@ -153,7 +154,10 @@ function readNames(bytes: Buffer): ReadNames {
   return { names, isSound: true };
 }
 
-/** Undefined for what is no path below the directory, and for one that is not UTF-8, which text cannot lead back to. */
+/**
+ * Undefined for text that is not a path below the directory, and for a path that is not UTF-8, because text cannot
+ * lead back to it.
+ */
 function readName(bytes: Buffer): string | undefined {
   if (bytes.length > maxPathBytes) return undefined;
   const text = bytes.toString();

@@ -26,7 +26,7 @@ export interface CandidateOptions extends SearchOptions {
   readonly launcher?: Launcher | undefined;
   /** Only files with a matching line are of interest; a pattern of ripgrep. */
   readonly lines?: Pick<RipgrepRequest, 'pattern' | 'ignoreCase'> | undefined;
-  /** Called when something is not looked at. */
+  /** The search calls it when it skips something. */
   readonly onPartial: () => void;
   /** Called when ripgrep names files. */
   readonly onRipgrep: () => void;
@@ -94,7 +94,7 @@ async function* filesBelow(
   }
 }
 
-/** Undefined where ripgrep would not see what the walk sees. */
+/** Undefined where ripgrep would see other files than the walk. */
 function ripgrepRequest(
   tree: Tree,
   place: Place,
@@ -105,13 +105,13 @@ function ripgrepRequest(
   if (launcher === undefined) return undefined;
   // It would go into the file systems of the kernel, which the walk passes over.
   if (tree.space.isWhole && place.names.length === 0) return undefined;
-  // It takes rules from all directories above, the walk from those of the tree.
+  // Ripgrep takes rules from all directories above, the walk only from those of the tree.
   if (hasRulesAbove && !tree.space.isWhole) return undefined;
   const cwd = tree.space.inside(place.names);
   return { launcher, cwd, ...lines, hidden, ignored, rulesAbove: hasRulesAbove, signal };
 }
 
-/** A pattern that starts with the path of the directory itself means what is below it. */
+/** A pattern that starts with the path of the directory itself matches what is below it. */
 function relativeGlob(glob: string, directory: string): string {
   const prefix = directory === '/' ? '/' : `${directory}/`;
   return glob.startsWith(prefix) ? `./${glob.slice(prefix.length)}` : glob;

@@ -1,4 +1,4 @@
-/** Goes through the files below a directory as a search does: without those that are hidden or ignored. */
+/** Walks the files below a directory as a search does: without hidden and ignored ones. */
 import { constants } from 'node:fs';
 import type { Directory, OpenFile } from '../directory.js';
 import { maxDepth, visit } from '../visit.js';

@@ -1,4 +1,4 @@
-/** The characters on a screen, and the cursor. Every operation costs at most what the screen holds. */
+/** The characters on a screen, and the cursor. No operation costs more than the size of the screen. */
 
 export interface Cursor {
   readonly row: number;
@@ -6,7 +6,7 @@ export interface Cursor {
 }
 
 interface Line {
-  /** One character each; the second place of a wide one is empty. A line may be shorter than the screen is wide. */
+  /** One character each; the second place of a wide one is empty. A line can be shorter than the screen. */
   readonly cells: string[];
   /** Continues the text of the line above, because the screen is no wider. */
   isContinuation: boolean;
@@ -17,7 +17,7 @@ const joining = /^(?:\p{M}|[\u200b-\u200f\u2060])$/u;
 const wide =
   /^[\u1100-\u115f\u231a\u231b\u23e9-\u23ec\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1f9ff}\u{20000}-\u{3fffd}]$/u;
 
-/** A character takes at most this many marks; nobody reads more. */
+/** A character takes at most this many combining marks, which is more than any text needs. */
 const longestCell = 16;
 
 export class Grid {
@@ -46,7 +46,7 @@ export class Grid {
   }
 
   put(character: string, { wraps, inserts }: { wraps: boolean; inserts: boolean }): void {
-    // Most of what is printed is ASCII, which is neither wide nor joins what is before it.
+    // Most output is ASCII, which is neither wide nor joins the character before it.
     const code = character.charCodeAt(0);
     if (code >= 0x300 && joining.test(character)) {
       this.#join(character);
@@ -78,7 +78,7 @@ export class Grid {
     this.moveTo(this.#row + rows, Math.min(this.#column, this.#columns - 1) + columns);
   }
 
-  /** What goes off the top of the screen this way is kept. */
+  /** Keeps the line that scrolls off the top of the screen. */
   lineFeed(): void {
     if (this.#row === this.#bottom) {
       if (this.#keepsHistory && this.#top === 0) this.#scrolledOff.push(this.#lineText(0));
@@ -167,7 +167,7 @@ export class Grid {
     while (cells.length < length) cells.push(' ');
     for (let at = length - 1; at >= moved; at--) cells[at] = cells[at - moved + this.#column] as string;
     cells.fill(' ', this.#column, moved);
-    // A wide character whose second half was moved off the screen.
+    // A wide character whose second half moved off the screen.
     if (wide.test(cells.at(-1) ?? '')) cells[length - 1] = ' ';
   }
 

@@ -1,6 +1,6 @@
 /**
- * A screen for programs that paint it: what is on it, and what scrolled off its top. It understands what full-screen
- * programs and progress displays use; the rest of what a terminal can do does not show in text.
+ * A screen for programs that paint it: its content, and what scrolled off its top. It understands what full-screen
+ * programs and progress displays use; other features of a terminal do not show in text.
  */
 
 import type { Emulator, ScreenSize } from '../render.js';
@@ -12,7 +12,7 @@ const printable = /[^\x00-\x1f\x7f-\x9f]+/y;
 /** The line drawing characters, which some programs reach by a second set of characters, from ` to ~. */
 const drawing = '◆▒␉␌␍␊°±␤␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·';
 
-/** Most characters from sequences that repeat the one before. */
+/** Most characters from sequences that repeat the previous character. */
 const mostRepeated = 1_000_000;
 
 interface Given {
@@ -124,7 +124,7 @@ export class Screen implements Emulator {
 
   #apply({ name, parameters }: Sequence): void {
     const [first = 0, second = 0] = parameters;
-    // Nothing happens more often than there are places for it on the screen.
+    // Repeat nothing more often than the screen has places for it.
     const count = Math.min(Math.max(1, first), Math.max(this.#columns, this.#rows));
     const operation = operations[name];
     if (operation !== undefined) operation(this.#grid, { count, first, second });
@@ -181,7 +181,7 @@ function drawn(character: string): string {
   return drawing[character.charCodeAt(0) - 0x60] ?? character;
 }
 
-/** A character of two units is not cut in two. */
+/** Do not cut a surrogate pair in two. */
 function wholeEnd(text: string, end: number): number {
   const unit = text.charCodeAt(end - 1);
   return unit >= 0xd800 && unit < 0xdc00 ? end + 1 : end;

@@ -13,7 +13,7 @@ const controlSequence = /\x1b\[([<-?]?)([\d;:]*)([ -/]*)([@-~])/y;
 const otherSequence =
   /\x1b(?:P[^\x1b]*\x1b\\|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\|(?=\n)|$)|\[[\x20-\x3f]*|[ -/]*[0-~]|[ -/]*$)/y;
 
-/** More parameters than this are not meant for a terminal. */
+/** No terminal understands more parameters than this. */
 const longestParameters = 256;
 
 export interface Sequence {
