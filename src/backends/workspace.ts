@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { discardTree } from '../base/remove-tree.js';
 import { makeScratch } from '../cell/launchers/scratch.js';
 import { WorkcellError } from '../protocol/index.js';
+import { keepRemotes } from '../runtime/network/kept-remotes.js';
 
 /** A directory to work in. */
 export interface Workspace {
@@ -38,7 +39,17 @@ export function openWorkspace(given: string | undefined): Workspace {
       },
     );
   }
+  keepRemotesOf(path);
   return { path: realpathSync(path), isTemporary: false, dispose: async () => {} };
+}
+
+/** Most cells never ask for them, so one whose owner cannot keep anything starts all the same. */
+function keepRemotesOf(path: string): void {
+  try {
+    keepRemotes(path);
+  } catch {
+    // The preset that needs them says so.
+  }
 }
 
 /** What is there, if this user may look into it. */

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { ProgressFolder } from './progress-folder.js';
 import { Sanitizer } from './sanitize.js';
+import { untilFree } from './terminal-hold.js';
 
 /** In characters. */
 const tailLength = 4096;
@@ -20,6 +21,22 @@ export function openOutput(onBroken: () => void, stream: NodeJS.WriteStream = pr
   const folder = stream.isTTY ? undefined : new ProgressFolder();
   let broken = false;
   let tail = '';
+  let waiting = '';
+  /** Nothing is shown while a question is open on the same terminal. */
+  const show = (text: string): void | Promise<void> => {
+    const free = stream.isTTY ? untilFree() : undefined;
+    if (free !== undefined) {
+      waiting += text;
+      return free.then(() => show(''));
+    }
+    const ready = waiting + text;
+    waiting = '';
+    if (broken || ready === '' || stream.write(ready)) return;
+    return once(stream, 'drain').then(
+      () => {},
+      () => {},
+    );
+  };
   stream.once('error', () => {
     broken = true;
     onBroken();
@@ -29,16 +46,12 @@ export function openOutput(onBroken: () => void, stream: NodeJS.WriteStream = pr
       const clean = sanitizer.write(text);
       const safe = folder?.write(clean) ?? clean;
       tail = (tail + clean).slice(-tailLength);
-      if (broken || safe === '' || stream.write(safe)) return;
-      return once(stream, 'drain').then(
-        () => {},
-        () => {},
-      );
+      return show(safe);
     },
     end() {
       const last = sanitizer.end();
       const rest = folder === undefined ? last : folder.write(last) + folder.end();
-      if (!broken && rest !== '') stream.write(rest);
+      void show(rest);
     },
     tail: () => tail,
   };

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import type { NetworkAnswer, NetworkAsker, NetworkQuestion } from '../protocol/index.js';
 import type { ConfirmationRequest, PolicyOptions } from '../runtime/security/index.js';
 import { plainText } from './sanitize.js';
+import { holdTerminal } from './terminal-hold.js';
 
 /** The policy of `--guard` and `--confirm`: with somebody to ask, whatever is not harmless is a question. */
 export function terminalPolicy(confirm: boolean): PolicyOptions {
@@ -19,8 +20,7 @@ export function askOnTerminal(): Pick<PolicyOptions, 'confirm'> {
 async function ask({ action, risk, reasons, signal }: ConfirmationRequest) {
   const what = typeof action.command === 'string' ? action.command : JSON.stringify(action);
   const lines = [plainText(what), `risk: ${risk}`, ...reasons.map((reason) => `  ${plainText(reason)}`), ''];
-  process.stderr.write(lines.join('\n'));
-  const answer = await question('Run it? [y/N] ', signal);
+  const answer = await question(lines, 'Run it? [y/N] ', signal);
   if (answer === undefined) return 'deny' as const;
   const who = process.env.USER ?? process.env.LOGNAME;
   return { answer: /^y(?:es)?$/i.test(answer) ? ('approve' as const) : ('deny' as const), who };
@@ -29,12 +29,7 @@ async function ask({ action, risk, reasons, signal }: ConfirmationRequest) {
 /** Asks about hosts, one after the other; undefined without a terminal. */
 export function askAboutHosts(): NetworkAsker | undefined {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
-  let last: Promise<unknown> = Promise.resolve();
-  return (asked, signal) => {
-    const answered = last.then(() => (signal.aborted ? 'deny' : askAboutHost(asked, signal)));
-    last = answered;
-    return answered;
-  };
+  return askAboutHost;
 }
 
 async function askAboutHost(
@@ -46,14 +41,25 @@ async function askAboutHost(
     ...commands.map((command) => `  running: ${plainText(command)}`),
     '',
   ];
-  process.stderr.write(lines.join('\n'));
-  const answer = await question('Allow it? [o]nce, for this [c]ell, [N]o ', signal);
+  const answer = await question(lines, 'Allow it? [o]nce, for this [c]ell, [N]o ', signal);
   if (/^o(?:nce)?$/i.test(answer ?? '')) return 'once';
   return /^c(?:ell)?$/i.test(answer ?? '') ? 'cell' : 'deny';
 }
 
 /** Undefined when the person interrupts, or the answer is no longer waited for. */
-async function question(text: string, signal: AbortSignal | undefined): Promise<string | undefined> {
+function question(
+  lines: readonly string[],
+  text: string,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  return holdTerminal(async () => {
+    if (signal?.aborted) return undefined;
+    process.stderr.write(lines.join('\n'));
+    return readAnswer(text, signal);
+  });
+}
+
+async function readAnswer(text: string, signal: AbortSignal | undefined): Promise<string | undefined> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const refused = new AbortController();
   terminal.once('SIGINT', () => refused.abort());

@@ -10,6 +10,7 @@ import {
 import { formatHost, parseHost, parseWrittenHost } from '../../src/protocol/network/host.js';
 import { matchesHost, matchesPort, parseRule, portsOf } from '../../src/protocol/network/host-rule.js';
 import { networkRulesSchema } from '../../src/protocol/network/network-schema.js';
+import { seededRandom } from '../seed.js';
 
 const shown = (text: string) => {
   const host = parseHost(text);
@@ -74,10 +75,9 @@ describe('a host as it comes over a wire', () => {
 
 describe('an address', () => {
   test('is written and read back as the same number', () => {
+    const random = seededRandom();
     for (let index = 0; index < 500; index++) {
-      const words = Array.from({ length: 8 }, () =>
-        Math.random() < 0.5 ? 0 : Math.floor(Math.random() * 65_536),
-      );
+      const words = Array.from({ length: 8 }, () => (random.chance(0.5) ? 0 : random.int(65_536)));
       const value = words.reduce((sum, word) => (sum << 16n) | BigInt(word), 0n);
       const address = { bits: 128, value } as const;
       expect(parseAddress(formatAddress(address)), words.join()).toEqual(address);
@@ -209,11 +209,9 @@ describe('a rule', () => {
       '::ffff:',
       '127.0.0.1',
     ];
+    const random = seededRandom();
     for (let index = 0; index < 1000; index++) {
-      const text = Array.from(
-        { length: Math.floor(Math.random() * 12) },
-        () => alphabet[Math.floor(Math.random() * alphabet.length)],
-      ).join('');
+      const text = Array.from({ length: random.int(12) }, () => random.pick(alphabet)).join('');
       const host = parseHost(text);
       // What is read is written in one form only.
       if (host !== undefined)

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import type { Terminal } from '../../index.js';
 import { type CellOptions, withCellOptions } from '../cell-options.js';
 import { watchInterrupts } from '../interrupts.js';
+import { untilFree } from '../terminal-hold.js';
 
 interface ShellCommandOptions extends CellOptions {
   cwd?: string;
@@ -55,7 +56,10 @@ async function shell(options: ShellCommandOptions): Promise<void> {
 
 /** Joins two terminals until the program on the far one ends. */
 async function connect(terminal: Terminal, stdin: NodeJS.ReadStream, stdout: NodeJS.WriteStream) {
-  const onInput = (data: Buffer) => void terminal.write(data);
+  // What is typed while a question is open is its answer.
+  const onInput = (data: Buffer) => {
+    if (untilFree() === undefined) void terminal.write(data);
+  };
   const onResize = () => terminal.resize(stdout.columns, stdout.rows);
   const onHangUp = () => void terminal.close();
   stdin.setRawMode(true);
@@ -64,6 +68,7 @@ async function connect(terminal: Terminal, stdin: NodeJS.ReadStream, stdout: Nod
   stdout.on('resize', onResize);
   try {
     for await (const chunk of terminal.output) {
+      while (untilFree() !== undefined) await untilFree();
       if (!stdout.write(chunk)) await new Promise((resolve) => stdout.once('drain', resolve));
     }
     return await terminal.exited;

@@ -24,6 +24,7 @@ import { EventRate } from './event-rate.js';
 import { firstBytes } from './first-bytes.js';
 import { HttpForwarder } from './http-forwarder.js';
 import { longestLine, looksLikeHttp, mayBecomeHttp, mayHideHost, sameHost } from './http-target.js';
+import { Lookups } from './lookups.js';
 import { NetworkPolicy, type Verdict } from './network-policy.js';
 import { Questions } from './questions.js';
 import { Refusal, refuseStream, reset } from './refusal.js';
@@ -63,6 +64,7 @@ const serverFirstMs = 100;
 export class EgressGateway implements CellNetwork {
   #policy: NetworkPolicy;
   readonly #names = new CellNames();
+  readonly #lookups = new Lookups();
   readonly #stub: DnsStub;
   readonly #http = new HttpForwarder();
   readonly #streams = new Set<Duplex>();
@@ -85,7 +87,7 @@ export class EgressGateway implements CellNetwork {
     this.#policy = new NetworkPolicy(rules);
     this.#stub = new DnsStub({
       names: this.#names,
-      exists: async (name) => !this.#policy.mayResolve(name) || exists(this.#policy, name),
+      exists: async (name) => !this.#policy.mayResolve(name) || exists(this.#policy, this.#lookups, name),
     });
   }
 
@@ -331,7 +333,7 @@ export class EgressGateway implements CellNetwork {
       const limit = this.#spent() ?? this.#dialled.reached(limits, this.#dialling + countLive(this.#open));
       if (limit !== undefined) throw new Refusal(host, port, { allowed: false, reason: limit });
       this.#dialling++;
-      upstream = await dial(policy, host, port).finally(() => this.#dialling--);
+      upstream = await dial(policy, this.#lookups, host, port).finally(() => this.#dialling--);
       // The rules may have changed while it was dialled, and so may the cell have ended.
       const now = this.#stillAllowed({ host, port, upstream, granted }) && !this.#closed;
       if (!now) {

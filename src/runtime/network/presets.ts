@@ -1,6 +1,6 @@
 /**
  * Rules that follow the tools of this machine: where a package manager is set up to fetch from is what it may reach. Their
- * own settings tell, those of the user and the system; what a project says counts only for `git`.
+ * own settings tell, those of the user and the system, never what a cell can write.
  */
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,6 +10,7 @@ import { findHostProgram } from '../../base/find-program.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { parseHost } from '../../protocol/network/host.js';
 import type { NetworkPreset } from '../../protocol/network/network-schema.js';
+import { keepRemotes } from './kept-remotes.js';
 
 const run = promisify(execFile);
 
@@ -37,7 +38,7 @@ const finders: Readonly<Record<NetworkPreset, (workspace: string) => Promise<str
     const urls = await output('git', [
       'config',
       '--file',
-      join(workspace, '.git/config'),
+      keepRemotes(workspace),
       '--get-regexp',
       '^remote\\..*\\.(push)?url$',
     ]);
@@ -52,7 +53,10 @@ const pipDefaults =
 async function rulesOf(preset: NetworkPreset, workspace: string): Promise<string[]> {
   const rules = await finders[preset](workspace);
   if (rules.length > 0) return rules;
-  const where = preset === 'git' ? `${workspace} has no remote` : `${preset} is not set up on this machine`;
+  const where =
+    preset === 'git'
+      ? `${workspace} had no remote when the first cell started there`
+      : `${preset} is not set up on this machine`;
   throw new WorkcellError(
     'invalid-config',
     `The network preset "${preset}" stands for nothing here: ${where}. Leave it out, or name the hosts in allow.`,

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { NetworkAsker } from '../../../src/protocol/index.js';
+import { seededRandom } from '../../seed.js';
 import { clientHello, openGateway, openTcp, openWeb, question, readAll } from './open-gateway.js';
 
 const echo = () =>
@@ -486,18 +487,18 @@ test('the stub never asks anybody about a name that no rule allows, and knows on
 
 test('no message makes the readers of DNS, TLS and SOCKS throw or wait for ever', async () => {
   const { gateway, dial } = await openGateway({ allow: ['web.test'], hosts: { 'web.test': '127.0.0.1:1' } });
+  const random = seededRandom();
   const seeds = [question('web.test'), clientHello('web.test')];
   for (let index = 0; index < 2000; index++) {
     const bytes = Buffer.from(seeds[index % 2] as Buffer);
-    for (let change = 0; change < 3; change++)
-      bytes[Math.floor(Math.random() * bytes.length)] = Math.floor(Math.random() * 256);
-    await gateway.query(bytes.subarray(0, Math.floor(Math.random() * (bytes.length + 1))));
+    for (let change = 0; change < 3; change++) bytes[random.int(bytes.length)] = random.int(256);
+    await gateway.query(bytes.subarray(0, random.int(bytes.length + 1)));
   }
   await Promise.all(
     Array.from({ length: 100 }, async (_, index) => {
       const socket = await dial(index % 2 === 0 ? 'web.test' : '127.0.0.1', index % 2 === 0 ? 443 : 1080);
       const bytes = clientHello('web.test');
-      bytes[Math.floor(Math.random() * bytes.length)] = Math.floor(Math.random() * 256);
+      bytes[random.int(bytes.length)] = random.int(256);
       socket.end(bytes);
       await readAll(socket);
     }),

@@ -1,8 +1,9 @@
 /** Presets follow the settings of the tools on this machine, not those of a project. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { openWorkspace } from '../../../src/backends/workspace.js';
 import { presetRules } from '../../../src/runtime/network/presets.js';
 
 afterEach(() => vi.unstubAllEnvs());
@@ -40,6 +41,7 @@ test('git means the hosts of the remotes of the workspace, on the ports of their
     '[remote "other"]\n\turl = ssh://git@other.corp.test:2222/a.git',
     '[remote "file"]\n\turl = /srv/a.git\n[remote "number"]\n\turl = http://127.0.0.1/a.git\n',
   ].join('\n');
+  vi.stubEnv('XDG_STATE_HOME', makeDirectory({}));
   const workspace = makeDirectory({ '.git/config': config });
   expect(await presetRules(['git'], workspace)).toEqual([
     'git.corp.test:443',
@@ -47,4 +49,23 @@ test('git means the hosts of the remotes of the workspace, on the ports of their
     'other.corp.test:2222',
   ]);
   await expect(presetRules(['git'], makeDirectory({}))).rejects.toMatchObject({ code: 'invalid-config' });
+});
+
+test('git means the remotes from before the first cell, whatever a cell writes later', async () => {
+  vi.stubEnv('XDG_STATE_HOME', makeDirectory({}));
+  const remote = (host: string) => `[remote "${host}"]\n\turl = https://${host}/a.git\n`;
+  const workspace = makeDirectory({ '.git/config': remote('git.corp.test') });
+  const empty = makeDirectory({});
+  for (const path of [workspace, empty]) openWorkspace(path);
+  appendFileSync(join(workspace, '.git/config'), remote('evil.test'));
+  mkdirSync(join(empty, '.git'));
+  writeFileSync(join(empty, '.git/config'), remote('evil.test'));
+  expect(await presetRules(['git'], workspace)).toEqual(['git.corp.test:443']);
+  await expect(presetRules(['git'], empty)).rejects.toMatchObject({ code: 'invalid-config' });
+  // Another directory under the same name is another workspace.
+  mkdirSync(`${empty}-next/.git`, { recursive: true });
+  writeFileSync(join(`${empty}-next`, '.git/config'), remote('next.corp.test'));
+  rmSync(empty, { recursive: true });
+  renameSync(`${empty}-next`, empty);
+  expect(await presetRules(['git'], empty)).toEqual(['next.corp.test:443']);
 });
