@@ -26,6 +26,13 @@ export const serviceSchema = z
       'Where `workcell serve` keeps its cells and keys. Default: a file of this user.',
       storeName(/^sqlite:.+$/s, 'sqlite:<file>').optional(),
     ),
+    url: about(
+      'Where clients reach the service, such as `https://cells.example.com`, for the addresses that it hands out. Default: where their request went.',
+      z
+        .url({ protocol: /^https?$/ })
+        .describe('an address with http or https')
+        .optional(),
+    ),
     templates: about(
       'Named start options for cells: `backend`, `options` of that backend, `ttl` and `idle` in seconds, `on_idle` (`pause` or `end`). `default` is there without being named.',
       z

@@ -4,11 +4,14 @@ import { type AttachRuntimeOptions, attachRuntime, createRuntime, listCells } fr
 import type { StatusUpdate } from '../protocol/index.js';
 import type { RuntimeSource } from './service-cells.js';
 import type { CellRecord } from './service-store.js';
+import type { Template } from './templates.js';
 
 export function runtimeSource({
   config,
+  templates,
   log,
 }: {
+  readonly templates: ReadonlyMap<string, Template>;
   readonly config: string | false | undefined;
   readonly log: Log;
 }): RuntimeSource {
@@ -20,8 +23,12 @@ export function runtimeSource({
       createRuntime({ ...options, id, config, onStatus: watch(onLost) } as Parameters<
         typeof createRuntime
       >[0]),
-    attach: ({ ref }, onLost) =>
-      attachRuntime(ref, { config, onStatus: watch(onLost) } as AttachRuntimeOptions),
+    attach: ({ ref, template }, onLost) =>
+      attachRuntime(ref, {
+        config,
+        plugins: templates.get(template)?.plugins,
+        onStatus: watch(onLost),
+      } as AttachRuntimeOptions),
     async find(records) {
       const wanted = new Set(records.map(({ ref }) => JSON.stringify([ref.backend, ref.place])));
       const found = new Set<string>();

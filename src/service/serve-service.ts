@@ -11,7 +11,7 @@ import { createServiceApp, type ServiceMount } from './service-app.js';
 import { ServiceCells } from './service-cells.js';
 import { ServiceKeys } from './service-keys.js';
 import { openServiceStore } from './service-store.js';
-import { readTemplates } from './templates.js';
+import { type BroughtTemplate, readTemplates } from './templates.js';
 
 export interface ServiceOptions extends Omit<Exposure, 'token' | 'allowAnonymous'> {
   /** The key of whoever runs the service: it may do everything, and is kept nowhere. */
@@ -21,6 +21,8 @@ export interface ServiceOptions extends Omit<Exposure, 'token' | 'allowAnonymous
   readonly log?: Log | undefined;
   /** What the service speaks besides its own API. */
   readonly also?: readonly ServiceMount[] | undefined;
+  /** Templates that are there for those protocols, by name; the configuration says the rest of them. */
+  readonly templates?: Readonly<Record<string, BroughtTemplate>> | undefined;
 }
 
 export interface Service {
@@ -37,7 +39,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   checkExposure({ ...options, token: operatorKey });
   const config = await loadConfig({ cwd: process.cwd(), env: process.env, file });
   const { service } = config.values;
-  const templates = await readTemplates(config, () =>
+  const templates = await readTemplates(config, options.templates ?? {}, () =>
     chooseBackend({ known: backendNames, load: loadBackend, demand: {} }),
   );
   const store = await openServiceStore(fileOf(service.store));
@@ -45,7 +47,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const keys = new ServiceKeys(store, { key: operatorKey, tenant: ownTenant });
     const cells = new ServiceCells({
       store,
-      source: runtimeSource({ config: file, log }),
+      source: runtimeSource({ config: file, templates, log }),
       templates,
       limits: {
         maxCells: service.max_cells,
@@ -61,7 +63,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       log: (message, fields) => log('info', message, fields),
     });
     await cells.reconcile();
-    const app = createServiceApp({ cells, keys, log }, withBoundHost(options), options.also);
+    const app = createServiceApp(
+      { cells, keys, secret: store.secret(), url: service.url, log },
+      withBoundHost(options),
+      options.also,
+    );
     const listener = await listen(app, options.listen);
     let closing: Promise<void> | undefined;
     return {

@@ -18,6 +18,10 @@ import { renderServiceMetrics } from './service-metrics.js';
 export interface ServiceParts {
   readonly cells: ServiceCells;
   readonly keys: ServiceKeys;
+  /** Signs what clients bring back: links and keys of sessions. The same after a restart. */
+  readonly secret: string;
+  /** Where clients reach the service, when its owner says so; else that is where their request went. */
+  readonly url: string | undefined;
   readonly log: Log;
 }
 

@@ -1,4 +1,5 @@
 /** What the service must not forget: its cells, its keys, and the requests that it has answered. In one SQLite file. */
+import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import type {
   DatabaseSyncInstance as DatabaseSync,
@@ -60,6 +61,7 @@ const migrations = [
     PRIMARY KEY (tenant, key)
   );
   `,
+  'CREATE TABLE secrets (name TEXT PRIMARY KEY, value TEXT NOT NULL);',
 ];
 
 const kind = { what: 'store of the service', setting: 'service.store', migrations };
@@ -159,6 +161,15 @@ export class ServiceStore {
     return this.#do((prepare) =>
       prepare('SELECT fingerprint, cell FROM requests WHERE tenant = ? AND key = ?').get(tenant, key),
     ) as AnsweredRequest | undefined;
+  }
+
+  /** What the service signs with: made once, and kept as long as the store. */
+  secret(): string {
+    const row = this.#do((prepare) => {
+      prepare("INSERT OR IGNORE INTO secrets VALUES ('signing', ?)").run(randomBytes(32).toString('hex'));
+      return prepare("SELECT value FROM secrets WHERE name = 'signing'").get();
+    });
+    return (row as { value: string }).value;
   }
 
   close(): void {

@@ -7,6 +7,7 @@ import { toOptionNames } from '../config/config-schema.js';
 import type { LoadedConfig } from '../config/load-config.js';
 import type { ServiceTemplate } from '../protocol/config-service.js';
 import { WorkcellError } from '../protocol/index.js';
+import type { PluginSpec } from '../protocol/plugin-spec.js';
 
 export interface Template {
   readonly name: string;
@@ -18,20 +19,38 @@ export interface Template {
   readonly ttlMs?: number | undefined;
   readonly idleMs?: number | undefined;
   readonly onIdle: 'pause' | 'end';
+  /** What its executors have, where the protocol that it is for asks for something else than the configuration says. */
+  readonly plugins?: readonly PluginSpec[] | undefined;
 }
 
-/** All templates of a configuration, checked now instead of with the first cell. `chosen`: the backend where none is named. */
+/** A template that a protocol brings along. The configuration may say the rest of it. */
+export interface BroughtTemplate {
+  readonly plugins?: readonly PluginSpec[] | undefined;
+}
+
+/**
+ * All templates of a configuration and of the protocols that bring some, checked now instead of with the first cell.
+ * `chosen`: the backend where none is named.
+ */
 export async function readTemplates(
   config: LoadedConfig,
+  brought: Readonly<Record<string, BroughtTemplate>>,
   chosen: () => Promise<string>,
 ): Promise<Map<string, Template>> {
   const { templates } = config.values.service;
-  const all: Record<string, ServiceTemplate> = { default: {}, ...templates };
+  const named = Object.keys(brought).map((name) => [name, {}]);
+  const all: Record<string, ServiceTemplate> = { default: {}, ...Object.fromEntries(named), ...templates };
   const read = Object.entries(all).map(async ([name, template]) => {
     const backend = template.backend ?? config.values.backend ?? (await chosen());
-    return [name, await readTemplate(name, template, backend, config)] as const;
+    const read = await readTemplate(name, template, backend, config);
+    return [name, Object.hasOwn(brought, name) ? withPlugins(read, brought[name]?.plugins) : read] as const;
   });
   return new Map(await Promise.all(read));
+}
+
+function withPlugins(template: Template, plugins: readonly PluginSpec[] | undefined): Template {
+  if (plugins === undefined) return template;
+  return { ...template, plugins, options: (...args) => ({ ...template.options(...args), plugins }) };
 }
 
 async function readTemplate(

@@ -1,8 +1,9 @@
 import { Command } from 'commander';
+import type { ServiceOptions } from '../../service/serve-service.js';
 import { type CellOptions, withConfigOption } from '../cell-options.js';
 import { exposureOf, type ListenOptions, takeToken, withListenOptions } from '../server-options.js';
 
-type ServeOptions = ListenOptions & Pick<CellOptions, 'config' | 'verbose'>;
+type ServeOptions = ListenOptions & Pick<CellOptions, 'config' | 'verbose'> & { openhands?: true };
 
 const notes = `
 Serves cells to many programs and people. It makes cells from templates, keeps
@@ -23,6 +24,7 @@ Examples:
 export function serveCommand(): Command {
   const command = new Command('serve').description('Serve cells to many programs and people');
   return withListenOptions(withConfigOption(command))
+    .option('--openhands', 'also serve the remote-runtime API of OpenHands, at /openhands')
     .option('-v, --verbose', 'log what happens')
     .addHelpText('after', notes)
     .action(serve);
@@ -39,7 +41,15 @@ async function serve(options: ServeOptions): Promise<void> {
     ...exposureOf(options, { host: '127.0.0.1', port: 8720 }),
     operatorKey: token,
     config: options.config,
+    ...(options.openhands && (await openHands())),
     log: createLog(options.verbose ? 'debug' : 'info'),
   });
   await serveUntilAsked({ server, secret: isNew ? `operator key: ${token}` : undefined }, interrupts);
+}
+
+async function openHands(): Promise<Pick<ServiceOptions, 'also' | 'templates'>> {
+  const { remoteRuntimeApi, remoteRuntimeTemplates } = await import(
+    '../../compat/openhands-remote/remote-runtime-api.js'
+  );
+  return { also: [remoteRuntimeApi], templates: remoteRuntimeTemplates };
 }

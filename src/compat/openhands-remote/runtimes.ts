@@ -1,0 +1,78 @@
+/** Cells of a service as the remote-runtime API tells of them. */
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import type { ServiceCells } from '../../service/service-cells.js';
+import { checkRole } from '../../service/service-keys.js';
+import type { CellRecord, KeyRecord } from '../../service/service-store.js';
+
+export const sessionLabel = 'openhands/session';
+const serverLabel = 'openhands/server';
+
+/** Which server of OpenHands a client expects: by the command that it wants to be run. */
+export function serverOf(command: string): Record<string, string> {
+  return { [serverLabel]: command.includes('agent-server') ? 'v1' : 'v0' };
+}
+
+export function isV1({ labels }: CellRecord): boolean {
+  return labels[serverLabel] === 'v1';
+}
+
+/** One cell for each session; ids of sessions may hold what names of cells may not. */
+export function nameOf(session: string): string {
+  return `openhands-${createHash('sha256').update(session).digest('hex').slice(0, 30)}`;
+}
+
+interface Parts {
+  readonly cells: ServiceCells;
+  readonly secret: string;
+  readonly url: string | undefined;
+}
+
+export class Runtimes {
+  readonly #parts: Parts;
+  readonly #path: string;
+
+  constructor(parts: Parts, path: string) {
+    this.#parts = parts;
+    this.#path = path;
+  }
+
+  /** Those that a key may use. */
+  all(asker: KeyRecord): CellRecord[] {
+    checkRole(asker, 'user', 'list runtimes');
+    return this.#parts.cells.list(asker.tenant).filter(({ labels }) => Object.hasOwn(labels, sessionLabel));
+  }
+
+  shown(request: FastifyRequest, record: CellRecord): Record<string, unknown> {
+    const { id, labels, state } = record;
+    return {
+      runtime_id: id,
+      session_id: labels[sessionLabel] ?? null,
+      url: `${this.#parts.url ?? `http://${request.headers.host}`}${this.#path}/runtimes/${id}`,
+      session_api_key: this.#keyOf(id),
+      work_hosts: {},
+      restart_count: 0,
+      restart_reasons: [],
+      ...statuses[state],
+    };
+  }
+
+  /** Whether a request brings the key of this runtime. */
+  mayUse(id: string, key: unknown): boolean {
+    if (typeof key !== 'string') return false;
+    const [given, right] = [key, this.#keyOf(id)].map((text) => createHash('sha256').update(text).digest());
+    return given !== undefined && right !== undefined && timingSafeEqual(given, right);
+  }
+
+  /** The same whenever somebody asks, because clients read it before they resume a runtime, and not again. */
+  #keyOf(id: string): string {
+    return createHmac('sha256', this.#parts.secret).update(`openhands session ${id}`).digest('hex');
+  }
+}
+
+const statuses: Record<CellRecord['state'], { status: string; pod_status: string }> = {
+  starting: { status: 'starting', pod_status: 'pending' },
+  running: { status: 'running', pod_status: 'ready' },
+  paused: { status: 'paused', pod_status: 'not found' },
+  lost: { status: 'error', pod_status: 'failed' },
+};
