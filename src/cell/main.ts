@@ -1,6 +1,6 @@
 /** The program of a cell, bundled into one file: it imports `protocol`, `cell` and `base` only. */
 
-/** Every cell waits for it, so nothing is loaded that it does without. */
+/** Every cell waits for it, so load nothing that it does not need. */
 async function main([command, operand = '']: readonly string[]): Promise<void> {
   if (command === 'cell') return (await import('./server/serve-cell.js')).serveCell(operand);
   if (command === 'relay') return (await import('./server/relay.js')).relay(operand);

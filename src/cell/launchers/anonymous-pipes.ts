@@ -16,9 +16,9 @@ export interface Pipes {
   readonly stdin: Writable;
   readonly stdout: ProgramOutput;
   readonly stderr: ProgramOutput;
-  /** To be called when the program has its ends, or has failed to start. */
+  /** Call it when the program has its ends, or has failed to start. */
   closeInner(): void;
-  /** Gives up this side too. */
+  /** Closes this side's ends, too. */
   close(): void;
 }
 
@@ -37,7 +37,7 @@ export async function openPipes(): Promise<Pipes> {
   const stdin = new Socket({ fd: input.outer, readable: false, writable: true });
   const stdout = readProgramOutput(output.outer);
   const stderr = readProgramOutput(errors.outer);
-  // A program that ends while something is written to it, or read from it, is no error of ours.
+  // A program may end while we write to it or read from it; that is no error of ours.
   for (const stream of [stdin, stdout, stderr]) stream.on('error', () => {});
   const inner = [input.inner, output.inner, errors.inner] as const;
   return {

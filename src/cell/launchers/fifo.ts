@@ -7,7 +7,7 @@ import { hostProgram } from '../../base/find-program.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { makeFleeting } from './scratch.js';
 
-/** The first ones are waited for; others are made while nobody waits. */
+/** Callers wait for the first ones; later ones are ready in advance. */
 const firstBatch = 16;
 const batch = 128;
 const ready: string[] = [];
@@ -16,7 +16,7 @@ let made = 0;
 let making: Promise<void> | undefined;
 let prefix: readonly string[] = [];
 
-/** Words before those of the program that makes pipes, for a process that is not the user they are to belong to. */
+/** Words to put before the program that makes pipes, for a process that runs as another user than their owner. */
 export function makeFifosThrough(words: readonly string[]): void {
   prefix = words;
 }
@@ -28,7 +28,7 @@ export async function makeFifo(path: string): Promise<void> {
     await making;
   }
   renameSync(ready.pop() as string, path);
-  // A failure to make more in advance shows when the next one is needed.
+  // If making more in advance fails, the next caller that needs one gets the error.
   if (ready.length < firstBatch) making ??= makeBatch().catch(() => {});
 }
 

@@ -1,6 +1,6 @@
 import { inheritedEnvironment } from '../../base/hidden-variables.js';
 
-/** A program that stops to page its output would wait for a person who is not there. */
+/** A program that pages its output would wait for a person who is not there. */
 const shellDefaults = { PAGER: 'cat', GIT_PAGER: 'cat', MANPAGER: 'cat', TERM: 'xterm-256color' };
 
 /** What commands on this machine start with: the caller's variables, without those that steer Workcell and may hold a token. */

@@ -15,16 +15,16 @@ import { spawnOn } from './spawn-on.js';
 import { connectTo, connectToSocket } from './unix-sockets.js';
 import { cellVariable, ownerMark, startWatchdog } from './watchdog.js';
 
-/** How many ended starts are remembered, to tell which of them a process left behind belongs to. */
+/** How many ended starts to remember, to tell which of them a process left behind belongs to. */
 const rememberedStarts = 1024;
 
-/** A killed process is gone within this time unless the kernel itself is stuck in it. */
+/** A killed process ends within this time unless the kernel itself is stuck in it. */
 const vanishMs = 5000;
 
 export function createHostLauncher(options: {
   workspace: string;
   environment: Readonly<Record<string, string>>;
-  /** Words before those of every program, that lead to it in another guise. */
+  /** Words to put before every program, such as one that switches the user. */
   prefix?: readonly string[] | undefined;
   /** Default: the one in PATH. */
   bash?: string | undefined;
@@ -35,7 +35,7 @@ export function createHostLauncher(options: {
   const cell = `${ownerMark}-${randomBytes(12).toString('hex')}`;
   const exchange = makeFleeting('exchange');
   const starts = new Starts();
-  /** What was found last: it stays ours whatever it does to its environment. */
+  /** The processes that the last look found: they stay ours whatever they do to their environment. */
   let known = new Map<number, CellProcess>();
   let closing: Promise<void> | undefined;
 
@@ -49,7 +49,7 @@ export function createHostLauncher(options: {
     const number = starts.next();
     const launched = await launch({ cwd, env: { ...env, [cellVariable]: `${cell}.${number}` } });
     starts.add(number, launched);
-    // The close that came meanwhile may have looked before the process was there to be seen.
+    // A close that came meanwhile may have looked before the process was visible.
     if (closing !== undefined) sendSignal(launched.pid, 'SIGKILL');
     return launched;
   }
@@ -93,8 +93,8 @@ export function createHostLauncher(options: {
 
   async function end(): Promise<void> {
     const deadline = performance.now() + vanishMs;
-    // A process may start another between the look and the kill; each round leaves fewer that could. Exits of
-    // processes that are not our children give no event, so the table itself is what is waited on.
+    // A process may start another between the look and the kill; each round leaves fewer that could. No event reports
+    // the exit of a process that is not our child, so look at the table itself.
     for (;;) {
       const remaining = processes();
       if (remaining.length === 0 || performance.now() > deadline) break;
@@ -144,7 +144,7 @@ function withOwnShell(argv: readonly string[], { env }: SpawnOptions): readonly 
   return [(path === '' ? undefined : findProgram(file, path)) ?? hostProgram(file), ...args];
 }
 
-/** What was started, by number: the process ids of those that run and of the last that ended. */
+/** The starts by number: the process ids of running ones and of the last ended ones. */
 class Starts {
   readonly #pids = new Map<number, number>();
   readonly #running = new Set<number>();
@@ -209,7 +209,7 @@ function readMark(pid: number, cell: string): number | undefined {
   }
 }
 
-/** A process that is gone needs no signal; one that changed its user cannot get any, and the others still must. */
+/** An ended process needs no signal. One that changed its user cannot get any, but the others still must. */
 function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -219,7 +219,7 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Nothing is enforced on what runs here. `files`: what file verbs reach. */
+/** Nothing restricts what runs here. `files`: what file verbs reach. */
 export function hostIsolation({
   files = 'workspace',
   uid = process.getuid?.() ?? 0,

@@ -10,8 +10,8 @@ const hidden = new Map<number, symbol>();
 let nothing: number | undefined;
 
 /**
- * Hides this descriptor from programs that start from now on. Returns a disposer. Safe to call late: it checks that the
- * descriptor was not reused.
+ * Hides this descriptor from programs that start from now on. Returns a disposer. You can call it late: it checks
+ * that nothing reused the descriptor.
  */
 export function hideDescriptor(descriptor: number): () => void {
   const mark = Symbol('hidden');
@@ -21,12 +21,14 @@ export function hideDescriptor(descriptor: number): () => void {
   };
 }
 
-/** To be called when the descriptor is closed, before anything else is opened. */
+/** Call it when you close the descriptor, before you open anything else. */
 export function forgetDescriptor(descriptor: number): void {
   hidden.delete(descriptor);
 }
 
-/** The `stdio` of a spawn that gives the program these descriptors, and covers the hidden ones with nothing. */
+/**
+ * The `stdio` of a spawn that passes these descriptors to the program, and `/dev/null` in the place of hidden ones.
+ */
 export function withHiddenDescriptors(stdio: readonly Stdio[]): Stdio[] {
   if (hidden.size === 0) return [...stdio];
   nothing ??= openSync('/dev/null', 'r+');

@@ -1,6 +1,6 @@
 /**
- * Types into a terminal. Node's own stream writes to a terminal in a loop that nothing interrupts until all is taken,
- * so a program that does not read would stop this whole process.
+ * Types into a terminal. Node's own stream writes to a terminal in a loop that nothing interrupts until the terminal
+ * has taken everything, so a program that does not read would stop this whole process.
  */
 import { writeSync } from 'node:fs';
 
@@ -15,7 +15,10 @@ export class Keyboard {
   #retryMs = firstRetryMs;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `isOpen` says whether the descriptor still belongs to the terminal; after a close the number may be reused. */
+  /**
+   * `isOpen` says whether the descriptor still belongs to the terminal; after a close the system may reuse the
+   * number.
+   */
   constructor(descriptor: number, isOpen: () => boolean) {
     this.#descriptor = descriptor;
     this.#isOpen = isOpen;
@@ -41,13 +44,13 @@ export class Keyboard {
     }
   }
 
-  /** Drops what the terminal has not taken. */
+  /** Drops text that the terminal has not taken. */
   giveUp(): void {
     clearTimeout(this.#timer);
     for (const { taken } of this.#waiting.splice(0)) taken();
   }
 
-  /** How much was taken; undefined when that is nothing. */
+  /** How much the terminal took; undefined when it took nothing. */
   #write(data: Buffer): number | undefined {
     try {
       const length = writeSync(this.#descriptor, data);

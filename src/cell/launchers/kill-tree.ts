@@ -1,7 +1,7 @@
 import type { CellProcess, Launcher } from './launcher.js';
 import { withDescendants } from './process-table.js';
 
-/** A killed process is gone within this time unless the kernel itself is stuck in it. */
+/** A killed process ends within this time unless the kernel itself is stuck in it. */
 const vanishMs = 5000;
 
 /** How long a cell whose processes take all processors may take to halt. */
@@ -11,8 +11,8 @@ type Place = Pick<Launcher, 'processes' | 'signal' | 'whileHalted'>;
 
 /**
  * Sends a signal to the processes with the given ids, the members of the groups and sessions they lead, and all their
- * descendants. Repeats SIGKILL until none of them is left; sends any other signal once, because what a process starts
- * in answer to it is its own business.
+ * descendants. Repeats SIGKILL until none of them remains. Sends any other signal once, because a process may start
+ * others in answer to it.
  */
 export async function killTree(
   launcher: Place,
@@ -24,12 +24,12 @@ export async function killTree(
 }
 
 /**
- * Kills what `select` finds, with all that descends from it, until it finds nothing or the time is up. The first kill
- * happens at once.
+ * Kills what `select` finds, with all descendants, until it finds nothing or the time is up. The first kill happens
+ * at once.
  *
- * A chain of processes that fork and end can be faster than rounds of listing and killing, for ever, and can be missing
- * from every list. So when a round finds more, or something that ended before it could be looked at, the cell is halted
- * for the next one, if it can be. Not before: others in the cell would notice.
+ * A chain of processes that fork and end can be faster than rounds of listing and killing, for ever, and can be
+ * missing from every list. So when a round finds more, or a process that ended before we could look at it, halt the
+ * cell for the next round, if the launcher can. Do not halt it earlier: other processes in the cell would notice.
  */
 export async function killAll(
   launcher: Place,
@@ -47,7 +47,7 @@ export async function killAll(
     const all = launcher.processes((pid) => {
       if (!isHalted && !doomed.has(pid)) isGrowing = true;
     });
-    // What lost its parent to the kill is still found: by its own id, or below another found one.
+    // We still find a process that lost its parent to the kill: by its own id, or below another found one.
     const tree = withDescendants(all, pidsOf([...select(all), ...all.filter(isDoomed)]));
     const fresh = tree.filter((entry) => !isDoomed(entry));
     if (doomed.size > 0 && fresh.length > 0) isGrowing = true;
@@ -67,7 +67,7 @@ export async function killAll(
   }
 }
 
-/** A halt that nobody waits for any more must not kill what was started since. */
+/** A halt that comes too late must not kill processes that started since. */
 async function bounded(halt: (isLate: () => boolean) => Promise<unknown> | undefined): Promise<void> {
   let isLate = false;
   let timer: NodeJS.Timeout | undefined;

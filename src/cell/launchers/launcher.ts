@@ -1,11 +1,11 @@
 import type { Duplex, Writable } from 'node:stream';
 import type { ProgramOutput } from './program-output.js';
 
-/** Where the cell's files are: the directory `root` outside is what a process inside sees at `mount`. */
+/** Where the cell's files are: processes inside see the outside directory `root` at `mount`. */
 export interface FileTree {
   /** Directory on this side that file verbs never leave. */
   readonly root: string;
-  /** The same directory as seen from inside: `/`, or the workspace where only that may be reached. */
+  /** The same directory as seen from inside: `/`, or the workspace where file verbs reach nothing else. */
   readonly mount: string;
   /** The workspace as seen from inside; relative paths start here. */
   readonly workspace: string;
@@ -27,8 +27,8 @@ export interface PtyOptions extends SpawnOptions {
   readonly columns: number;
   readonly rows: number;
   /**
-   * Gives the program a channel: what is written to `LaunchedPty.channel` is read from its descriptor 3. No path
-   * leads to it, so other programs have it only from this one.
+   * Gives the program a channel: it reads from its descriptor 3 what you write to `LaunchedPty.channel`. No path
+   * leads to it, so other programs can get it only from this one.
    */
   readonly channel?: true;
 }
@@ -40,7 +40,7 @@ export interface LaunchedProcess {
   readonly stdin: Writable;
   readonly stdout: ProgramOutput;
   readonly stderr: ProgramOutput;
-  /** Settles when the process itself is gone; its children may still hold the pipes. */
+  /** Settles when the process itself has ended; its children may still hold the pipes. */
   readonly exited: Promise<ExitStatus>;
 }
 
@@ -53,7 +53,7 @@ export interface LaunchedPty {
   readonly exited: Promise<ExitStatus>;
   /** Called with each piece of output; set once, before the first piece can arrive. */
   onData(listener: (chunk: Buffer) => void): void;
-  /** Called when the last holder of the terminal is gone and nothing more can arrive. */
+  /** Calls the listener when the last holder of the terminal has closed it and nothing more can arrive. */
   onEnd(listener: () => void): void;
   /** Settles, never fails, when the terminal has taken it, which takes as long as the program takes to read. */
   write(data: string | Buffer): Promise<void>;
@@ -68,7 +68,7 @@ export interface LaunchedPty {
 /** One process of the cell. All ids are as seen from inside. */
 export interface CellProcess {
   readonly pid: number;
-  /** For a process whose parents are gone: the launched process that it stems from, where that is known. */
+  /** For a process whose parents have ended: the launched process that it stems from, where we know it. */
   readonly parentPid: number;
   readonly groupId: number;
   readonly sessionId: number;
@@ -107,16 +107,19 @@ export interface Launcher {
   connect(place: number | string): Promise<Duplex>;
   /** A connection from inside the cell to whatever its network reaches. */
   dial(host: string, port: number): Promise<Duplex>;
-  /** Everything that runs in the cell now. `onGone`: told of what ended while it was looked at, where that shows. */
+  /**
+   * Everything that runs in the cell now. Calls `onGone` for a process that ended while we looked at it, where that
+   * shows.
+   */
   processes(onGone?: (pid: number) => void): CellProcess[];
-  /** Sends a signal; a process that is gone already is no error. */
+  /** Sends a signal. An ended process is no error. */
   signal(pids: readonly number[], signal: NodeJS.Signals): void;
   /** Stops everything in the cell at one instant, calls `work` and resumes it, where that can be. Rejects when the cell ends. */
   readonly whileHalted?: (<T>(work: () => T) => Promise<T>) | undefined;
-  /** How many processes the kernel killed for want of memory, where that can be known. */
+  /** How many processes the kernel killed for lack of memory, where we can know that. */
   oomKills?(): number;
-  /** While all processes are stopped, where that can be: settles when they resume. */
+  /** While all processes are stopped, where the launcher can stop them: settles when they resume. */
   frozen?(): Promise<void> | undefined;
-  /** Ends every process and removes what the launcher made. Succeeds when called twice. */
+  /** Ends every process and removes what the launcher created. Succeeds when called twice. */
   close(): Promise<void>;
 }

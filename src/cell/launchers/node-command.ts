@@ -1,8 +1,8 @@
 import { basename, dirname, join } from 'node:path';
 
 /**
- * Words that start Node as this process was started. In a container that is the loader beside the libraries, given
- * the Node binary above them.
+ * Words that start Node the way this process started. In a container that is the loader beside the libraries, with
+ * the Node binary above them as argument.
  */
 export function nodeCommand(program: string = process.execPath): string[] {
   if (!/^ld.*\.so\.\d$/.test(basename(program))) return [program];

@@ -14,7 +14,7 @@ export function readProcessTable(): CellProcess[] {
     .filter((entry) => entry !== undefined);
 }
 
-/** Reads one line of `/proc/<pid>/stat`; undefined when the process is gone. */
+/** Reads one line of `/proc/<pid>/stat`; undefined when the process has ended. */
 export function readProcess(pid: number, proc = '/proc'): CellProcess | undefined {
   let line: string;
   try {
@@ -65,7 +65,7 @@ export function parsePs(table: string): CellProcess[] {
     }));
 }
 
-/** All processes that descend from one of the roots, the roots first; a root may itself be gone already. */
+/** All processes that descend from one of the roots, the roots first; a root itself may have ended already. */
 export function withDescendants(processes: readonly CellProcess[], roots: Iterable<number>): CellProcess[] {
   const children = new Map<number, CellProcess[]>();
   const byPid = new Map<number, CellProcess>();
@@ -77,7 +77,7 @@ export function withDescendants(processes: readonly CellProcess[], roots: Iterab
   }
   const seen = new Set<number>(roots);
   const found: CellProcess[] = [];
-  // A set gives its members in the order they were added, those added on the way included.
+  // A set iterates in the order of insertion, including members added on the way.
   for (const pid of seen) {
     const entry = byPid.get(pid);
     if (entry !== undefined) found.push(entry);

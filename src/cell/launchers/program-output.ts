@@ -2,18 +2,23 @@
 import { type ConnectOpts, Socket, type SocketConstructorOpts } from 'node:net';
 
 /**
- * Read everything into this one buffer, because a piece is handled before the next is read. Node would use a new buffer
- * of this size for each piece, and endless output makes garbage faster than it is collected.
+ * Read everything into this one buffer, because we handle each piece before we read the next. Node would use a new
+ * buffer of this size for each piece, and endless output would make garbage faster than Node collects it.
  */
 const shared = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** For the options of a socket. `take` is done with a piece when it returns, and tells whether it wants more now. */
+/**
+ * For the options of a socket. `take` must be done with a piece when it returns, and tells whether it wants more now.
+ */
 export function readingThrough(take: (piece: Buffer) => boolean): SocketConstructorOpts & ConnectOpts {
   return { onread: { buffer: shared, callback: (length) => take(shared.subarray(0, length)) } };
 }
 
 export interface ProgramOutput extends Socket {
-  /** As listening to `data`, but for a listener that is done with a piece when it returns: nothing is copied for it. */
+  /**
+   * Like listening to `data`, but for a listener that is done with a piece when it returns, so that we need not copy
+   * it.
+   */
   lend(listener: (piece: Buffer) => void): void;
 }
 

@@ -74,7 +74,7 @@ export function closeEnd(descriptor: number): void {
   forgetDescriptor(descriptor);
 }
 
-/** The terminal of a program that was started on its other end. */
+/** The terminal of a program that runs on its other end. */
 export function attachMaster(
   master: number,
   pid: number,
@@ -95,9 +95,9 @@ export function attachMaster(
     onData(chunk);
     keyboard.tryNow();
   });
-  // The stream takes a hang-up for the end although a terminal gives up what it holds in small pieces.
+  // The stream takes a hang-up for the end, although a terminal hands out its content in small pieces.
   socket.once('end', () => drain(master, onData));
-  // Reading from a terminal that nobody holds open fails; that is its end.
+  // Reading from a terminal that no process holds open fails; that is its end.
   socket.on('error', () => {});
   socket.once('close', () => {
     closed = true;
@@ -135,7 +135,7 @@ export function attachMaster(
   };
 }
 
-/** Reads what the terminal holds now, without waiting. */
+/** Reads the current content of the terminal, without waiting. */
 function drain(master: number, deliver: (chunk: Buffer) => void): void {
   for (let total = 0; total < terminalBytes; ) {
     const chunk = Buffer.allocUnsafe(4096);
@@ -143,7 +143,7 @@ function drain(master: number, deliver: (chunk: Buffer) => void): void {
     try {
       length = readSync(master, chunk);
     } catch {
-      // Nothing is there now, or nobody holds the terminal open.
+      // The terminal has nothing now, or no process holds it open.
       return;
     }
     if (length === 0) return;
@@ -162,7 +162,7 @@ function loadNative(): NativePty {
 function requireNative(): NativePty {
   const platform = `${process.platform}-${process.arch}`;
   try {
-    // The binary is a dependency of the package, so it is looked for from there.
+    // The binary is a dependency of that package, so look for it from there.
     const fromPackage = createRequire(require.resolve('@lydell/node-pty'));
     return fromPackage(`@lydell/node-pty-${platform}/pty.node`) as NativePty;
   } catch (cause) {

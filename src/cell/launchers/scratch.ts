@@ -1,6 +1,6 @@
 /**
- * Temporary directories of this process, below one directory that only this user can enter. Their common parent carries
- * the name of its owner, so that the next process that starts removes what a killed one could not.
+ * Temporary directories of this process, below one directory that only this user can enter. The name of their common
+ * parent identifies its owner, so that the next process removes what a killed one could not.
  */
 import {
   accessSync,
@@ -42,7 +42,7 @@ export function makeFleeting(purpose: string): string {
 
 let memory: OwnDirectory | undefined;
 
-/** On systems with logins, logging out removes what a user has in `/dev/shm`, whatever still runs for them. */
+/** On systems with logins, logging out removes the user's files in `/dev/shm`, whatever still runs for them. */
 function memoryDirectory(): OwnDirectory | undefined {
   const person = (process.getuid?.() ?? 0) >= 1000 && existsSync('/run/systemd/system');
   if (!person) return isMemory('/dev/shm') ? openOwnDirectory(join('/dev/shm', ownName())) : undefined;
@@ -84,10 +84,10 @@ export function ownedPrefix(): string {
   return prefix;
 }
 
-/** True for a name whose owner is certainly gone, and was a process of this user. */
+/** True for a name whose owner has certainly ended, and was a process of this user. */
 export function isAbandoned(name: string): boolean {
   const match = /^workcell-(\d+)-(\d+)-(\d+)-(\d+)-/.exec(name);
-  // A process in another process namespace cannot be looked up from here, and that of another user may be hidden.
+  // We cannot look up a process in another process namespace, and the system may hide one of another user.
   return (
     match !== null &&
     match[1] === user() &&
@@ -106,8 +106,8 @@ export function removeFile(path: string): void {
 }
 
 /**
- * Removes a directory that others find by its name. The name goes first, so nobody finds it half removed; should this
- * process be killed meanwhile, the next one removes what is left.
+ * Removes a directory that others find by its name. It renames the directory first, so that no process finds it half
+ * removed. If something kills this process meanwhile, the next one removes the rest.
  */
 export async function discardNamed(path: string): Promise<void> {
   const unnamed = join(dirname(path), `${ownedPrefix()}${basename(path)}`);
@@ -126,7 +126,7 @@ export async function sweepAbandoned(own: OwnDirectory): Promise<void> {
   await Promise.allSettled(names.map((name) => discardTree(join(own.base, name), { onlyOwn: true })));
 }
 
-/** Names a process so that nobody takes a later one with the same pid for it. */
+/** Identifies a process, so that nobody confuses it with a later one that has the same pid. */
 function owner(pid: number): string {
   return `${user()}-${namespace()}-${pid}-${readProcess(pid)?.startTicks ?? 0}`;
 }

@@ -4,9 +4,9 @@ import { withHiddenDescriptors } from './inheritance.js';
 import type { ExitStatus, SpawnOptions } from './launcher.js';
 
 /**
- * Starts a program, as the leader of its own session, on open descriptors. Every launcher starts programs through this,
- * so that no other descriptor of this process reaches them. In place of the last one it may get a channel: a socket
- * pair whose ends nobody can open again. Rejects with the error of the operating system.
+ * Starts a program, as the leader of its own session, on open descriptors. Every launcher starts programs through
+ * this, so that no other descriptor of this process reaches them. The last descriptor can be a channel: a socket pair
+ * whose ends no process can open again. Rejects with the error of the operating system.
  */
 export function spawnOn(
   descriptors: readonly (number | 'channel')[],
@@ -20,7 +20,7 @@ export function spawnOn(
     const channel = descriptors.includes('channel')
       ? (child.stdio[descriptors.indexOf('channel')] as Socket)
       : undefined;
-    // A program that is gone takes nothing more. Its end is reported elsewhere, and nobody waits for this.
+    // An ended program takes nothing more. Another listener reports its end, and nothing waits for this one.
     channel?.on('error', () => {}).unref();
     const exited = new Promise<ExitStatus>((settle) => {
       child.once('exit', (exitCode, signal) => settle({ exitCode, signal }));

@@ -1,10 +1,10 @@
 /**
- * A small shell beside this process that starts programs for it. Node forks to start one, and the copy of a process
- * of its size takes milliseconds in which this thread stands still; that of a shell takes a tenth.
+ * A small shell beside this process that starts programs for it. Node forks to start one, and copying a process of
+ * its size takes milliseconds in which this thread stands still; copying a shell takes a tenth.
  *
- * It is an interactive bash, because that survives a fork that fails, with job control, because without it programs
- * would start deaf to interrupts. It ends with this process, by the end of its input, and what it started can be told
- * to end with it.
+ * It is an interactive bash, because that survives a failing fork, with job control, because without it programs
+ * would start with interrupts ignored. It ends with this process, by the end of its input, and can end what it
+ * started at the same time.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
@@ -21,7 +21,7 @@ export async function startBeside(file: string): Promise<number> {
   throw new WorkcellError('spawn-failed', 'This machine cannot start another process; end some first.');
 }
 
-/** Waits for the end of a process that is ending, so that nothing of it is left; gives its exit code. */
+/** Waits for the end of a process that is ending, so that nothing of it remains. Returns its exit code. */
 export async function waitBeside(pid: number): Promise<number> {
   return Number(await ask(`wait ${pid}; echo "$?"\n`));
 }
@@ -33,7 +33,7 @@ interface Question {
 
 interface Spawner {
   readonly child: ChildProcess;
-  /** In the order in which they were asked, which is that of the replies. */
+  /** In the order of the requests, which is also the order of the replies. */
   readonly questions: Question[];
 }
 

@@ -1,10 +1,10 @@
 /**
- * Starts processes as another user than that of the server, for a server that runs as root inside a container.
+ * Starts processes as another user than the server's, for a server that runs as root inside a container.
  *
- * The server keeps its own user, root or in a container also another one, as its real and saved user and takes that of the
- * commands as its effective user. So what file verbs
- * write belongs to that user, they reach only what that user may, and commands, which are that user altogether, can
- * neither signal the server nor read its memory, environment or descriptors.
+ * The server keeps its own user, which is root or in a container also another one, as its real and saved user, and
+ * takes the user of the commands as its effective user. So files that file verbs write belong to that user, and file
+ * verbs reach only what that user may reach. Commands run entirely as that user and can neither signal the server nor
+ * read its memory, environment or descriptors.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ export function takeUser({ uid, gid }: User): void {
     );
   }
   bash ??= protectBash([...switchTo({ uid, gid }), '--']);
-  // A kernel may make the real user of a process that of what it executes, as gVisor does.
+  // A kernel such as gVisor may make the real user of a process the user of what it executes.
   makeFifosThrough([...switchTo({ uid, gid }), '--']);
   try {
     process.setgroups?.([]);
@@ -70,7 +70,7 @@ function protectBash(prefix: readonly string[]): string | undefined {
   return spawnSync(file, args, { stdio: 'ignore' }).status === 0 ? copy : undefined;
 }
 
-/** Becomes the first user again, for good: no work of the other one may be in progress. */
+/** Becomes the first user again, for good. No work of the other user may be in progress. */
 export function resumeRoot(): void {
   process.seteuid?.(0);
 }
@@ -86,7 +86,7 @@ export function createUidLauncher(
     openFiles?: number | undefined;
     /** Programs such as sudo may give the user more rights. Default: nothing does. */
     mayGain?: boolean | undefined;
-    /** The user has no other programs here than those of this launcher and their children. */
+    /** All programs of the user here come from this launcher. */
     alone?: boolean | undefined;
   } & User,
 ): Launcher {
@@ -135,7 +135,7 @@ export function createUidLauncher(
   };
 }
 
-/** By its real user, which that of the server never is. */
+/** Compares the real user, which never equals the server's. */
 function isOf(uid: number, pid: number): boolean {
   try {
     return new RegExp(`^Uid:\\t${uid}\\t`, 'm').test(readFileSync(`/proc/${pid}/status`, 'latin1'));
@@ -156,13 +156,13 @@ function oomKills(): number {
     try {
       return Number(/^oom_kill (\d+)$/m.exec(readFileSync(file, 'latin1'))?.[1] ?? 0);
     } catch {
-      // The other version is in use, or none can be seen.
+      // The kernel uses the other version, or shows none.
     }
   }
   return 0;
 }
 
-/** What is enforced between the commands and the server. The machine around both is not this file's to judge. */
+/** What separates the commands from the server. This file does not judge the machine around both. */
 export function uidIsolation({ uid }: User): Isolation {
   return {
     tier: 'none',

@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs';
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { WorkcellError } from '../../protocol/index.js';
 
-/** An open that gives a place in the file system and nothing more; Node does not name this Linux flag. */
+/** An open that refers to a place in the file system and does nothing more; Node does not name this Linux flag. */
 const pathOnly = 0o10000000;
 
 export function connectTo(address: NetConnectOpts): Promise<Socket> {
@@ -11,7 +11,7 @@ export function connectTo(address: NetConnectOpts): Promise<Socket> {
     socket.once('error', reject);
     socket.once('connect', () => {
       socket.off('error', reject);
-      // A program that breaks off the connection must not end this process; who holds the socket sees it close.
+      // A program that breaks the connection must not end this process; the holder of the socket sees it close.
       socket.on('error', () => {});
       resolve(socket);
     });
@@ -26,7 +26,7 @@ export async function connectToSocket(path: string): Promise<Socket> {
   return connectOnce(path, () => {});
 }
 
-/** The same for a socket of this user: does not talk to what somebody else put in its place. */
+/** The same for a socket of this user: does not talk to one that another user put in its place. */
 export async function connectToOwnSocket(path: string): Promise<Socket> {
   return connectOnce(path, ({ uid }) => {
     if (uid === process.geteuid?.()) return;

@@ -1,15 +1,15 @@
 /**
- * Copies of programs that may be executed but not read.
+ * Copies of programs that a cell may execute but not read.
  *
- * The kernel lets nobody look into a process whose program its user may not read: memory, environment and descriptors
- * of it cannot be opened through the process file system and it cannot be traced, except with a capability that no
- * program in a cell has. What it forks is protected the same way until that executes an ordinary program. So a
- * control channel whose inner end only such processes hold is out of reach of all other programs of the same user.
+ * The kernel lets no process look into one whose program its user may not read. Nothing can open its memory,
+ * environment and descriptors through the process file system or trace it, except with a capability that no program
+ * in a cell has. Its forks have the same protection until they execute an ordinary program. So a control channel
+ * whose inner end only such processes hold is out of reach of all other programs of the same user.
  */
 import { chmodSync, copyFileSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-/** Makes the copy in a directory that nobody else may write to. */
+/** Makes the copy in a directory that only this user may write to. */
 export function unreadableCopy(program: string, directory: string): string {
   const path = join(directory, basename(program));
   copyFileSync(program, path);
@@ -17,7 +17,7 @@ export function unreadableCopy(program: string, directory: string): string {
   return path;
 }
 
-/** Whether programs can be started from there: a mount may forbid it. */
+/** Whether programs can start from there: a mount may forbid it. */
 export function permitsExecution(path: string): boolean {
   let best = { point: '', options: '' };
   for (const line of readFileSync('/proc/self/mountinfo', 'utf8').split('\n')) {

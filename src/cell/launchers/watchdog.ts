@@ -22,7 +22,7 @@ let watchdog: ChildProcess | undefined;
 export function startWatchdog(): void {
   if (state !== 'idle') return;
   state = 'watching';
-  // Nobody has to wait for it: it is needed when this process ends.
+  // Do not wait for it: its work begins when this process ends.
   setImmediate(() => {
     if (state !== 'watching') return;
     const source = programText('watchdog.bash', import.meta.url);

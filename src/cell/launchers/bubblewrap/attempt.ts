@@ -1,10 +1,10 @@
 /**
- * Notices that a start inside the cell has failed when nobody is left to report it: a command can kill every process of
- * its cell but the first, those that report starts included.
+ * Notices that a start inside the cell has failed when no process remains to report it. A command can kill every
+ * process of its cell but the first, also those that report starts.
  */
 import type { Identity } from './cell-processes.js';
 
-/** A start that takes longer is checked, and checked again at this interval. */
+/** Check a start that takes longer than this, and check again at this interval. */
 const lookMs = 1000;
 
 /** A relay that cannot make processes tries for a while; one that has not by then will not. */
@@ -33,7 +33,7 @@ export class Attempt {
     clearInterval(this.#timer);
   }
 
-  /** All is known that there is to know. */
+  /** The report has come; stop looking. */
   stop(): void {
     this.#stopped = true;
     clearInterval(this.#timer);
@@ -46,7 +46,7 @@ export class Attempt {
   async confirmEnd(program: Identity): Promise<void> {
     for (let waitMs = reportMs; !this.#stopped; waitMs = Math.min(waitMs * 2, lookMs)) {
       const possible = this.supervisor?.isAlive() || program.isAlive();
-      // A report that was made just before the supervisor went is on its way.
+      // A supervisor may have reported just before it ended, so wait for that report to arrive.
       await new Promise((resolve) => setTimeout(resolve, waitMs).unref());
       if (!possible && !this.#stopped) return;
     }

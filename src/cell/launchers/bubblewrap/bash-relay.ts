@@ -1,15 +1,16 @@
 /**
  * The first process of a cell: a bash that starts the others, so that they inherit namespaces, filter and missing
- * capabilities. It reads requests, which are shell source, from its input; each runs in a process of its own, which
- * stays until the program has ended and then reports how. A request marked `here` runs in the first process itself.
+ * capabilities. It reads requests, which are shell source, from its input. Each request runs in its own process,
+ * which stays until the program has ended and then reports how. A request marked `here` runs in the first process
+ * itself.
  *
- * Descriptors: 0 requests, 3 reports. Both are pipes that it opens itself, so that what the process file system of the
- * cell tells of them has nothing of this machine.
+ * Descriptors: 0 requests, 3 reports. Both are pipes that it opens itself, so that the process file system of the
+ * cell reveals nothing of this machine through them.
  *
- * Why a report can be believed: a program in the cell would have to write to the pipe of the reports. Its name is gone
- * before any program runs, and it is held by processes that programs may not look into (`unreadable.ts`): this bash and
- * its forks. Whatever they execute has it closed, except `script`, which is such a program too. And each report names
- * its request by a key that was given to that request alone.
+ * Why you can believe a report: a program in the cell would have to write to the pipe of the reports. Its name
+ * disappears before any program runs, and only processes hold it that programs may not look into (`unreadable.ts`):
+ * this bash and its forks. They close it for whatever they execute, except `script`, which programs may not look into
+ * either. And each report names its request by a key that only that request got.
  */
 import { quote } from '../../../base/shell-quote.js';
 import { controlInside, reportsFile, requestsFile, terminalInside } from './layout.js';
@@ -27,14 +28,15 @@ const setsidInside = `${controlInside}/setsid`;
 
 const haltRounds = 32;
 
-/** Reads requests until this side is gone. `setup` runs first. */
+/** Reads requests until this side ends. `setup` runs first. */
 export function relaySource(setup: string): string {
   const [requests, reports] = [`${controlInside}/${requestsFile}`, `${controlInside}/${reportsFile}`];
   return [
-    // To open one end waits for the other, for ever when the owner is gone by now. With both ends open for a moment it
-    // does not, and what is read then is the end.
+    // Opening one end waits for the other, for ever if the owner has already ended. With both ends open for a moment
+    // it does not wait, and reading then finds the end.
     `exec 4<>${requests} 0<${requests} 4>&- 5<>${reports} 3>${reports} 5>&- 1>/dev/null 2>/dev/null`,
-    // Ignored here and reset in each request: a bash without handlers would be safe as first process, one with is not.
+    // Ignore these here and reset them in each request: as first process, a bash without handlers would be safe, but
+    // one with handlers is not.
     "trap '' HUP INT QUIT TERM USR1 USR2 PIPE ALRM",
     // Descriptors that this side's own parent left open would otherwise reach every process.
     'for name in /proc/self/fd/*; do name=${name##*/}; [[ $name -gt 3 ]] && eval "exec $name>&-"; done',
@@ -51,14 +53,14 @@ export function requestMessage(source: string, where: 'apart' | 'here' = 'apart'
 }
 
 export interface Start {
-  /** What its reports are known by. */
+  /** Identifies its reports. */
   readonly key: string;
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** The limit by which its processes are known. */
+  /** The limit that identifies its processes. */
   readonly mark: number;
-  /** A pipe that the program is to find as descriptor 3. */
+  /** A pipe that the program gets as descriptor 3. */
   readonly channel?: string | undefined;
 }
 
@@ -103,7 +105,7 @@ export function scriptRequest(
   return request(start, 'set +m', [
     `exec 0<${quote(pipes.stdin)} 1>${quote(pipes.stdout)}`,
     ...openChannel(start),
-    // Runs as an orphan: `script` would take the end of a child for that of the program.
+    // Runs as an orphan: `script` would mistake the end of a child for the end of the program.
     `exec 5< <(exec 3>&- 4<&-; printf %s ${quote(onTerminal)} &); wait $!`,
     `printf 'pump ${start.key} %d\\n' $BASHPID >&3`,
     `SHELL=${bashInside} exec ${scriptInside} -q -e -f -E always -c '. /dev/fd/5' /dev/null`,
@@ -119,9 +121,10 @@ export function resizeRequest(key: string, terminal: string, columns: number, ro
 }
 
 /**
- * Stops everything but the first process, which has to do it itself: then "everything" means its namespace. The kernel
- * takes one lock for all of them, and what forks meanwhile is stopped with its child. A program that is resuming others
- * at this moment can undo it, so it is done again: once all are stopped, nobody is left to resume them.
+ * Stops everything but the first process. That process has to do it itself, because then "everything" means its
+ * namespace. The kernel takes one lock for all of them, and stops a process that forks meanwhile together with its
+ * child. A program that is resuming others at this moment can undo it, so repeat it: once all have stopped, none is
+ * left to resume them.
  */
 export function haltRequest(key: string): string {
   return `for key in {1..${haltRounds}}; do kill -STOP -- -1; done; printf 'fail ${key} done\\n' >&3`;
@@ -185,12 +188,12 @@ function reportStart(key: string): string {
   return `printf 'start ${key} %d\\n' $BASHPID >&3`;
 }
 
-/** Opened before the start is reported: its name goes then. */
+/** Open it before reporting the start, which removes its name. */
 function openChannel({ channel }: Start): string[] {
   return channel === undefined ? [] : [`exec 4<${quote(channel)}`];
 }
 
-/** From here on nothing can be reported. */
+/** After this the process cannot report anything. */
 function giveChannel({ channel }: Start): string {
   return channel === undefined ? 'exec 3>&-' : 'exec 3<&4 4<&-';
 }

@@ -16,17 +16,17 @@ export interface MountOptions {
   /** The caller's directory that the cell sees as its workspace. */
   readonly workspace: string;
   readonly exchange: string;
-  /** What else is mounted, over places in the exchange directory. */
+  /** Further mounts, over places in the exchange directory. */
   readonly controlMounts: readonly string[];
   /** The inner end of a terminal of this machine, which the cell sees as its console. */
   readonly terminal: string;
-  /** The assembled `/etc`, and the directories of the host's that are seen in it. */
+  /** The assembled `/etc`, and the directories of the host's that it shows. */
   readonly etc: { readonly path: string; readonly shared: readonly string[] };
   /** A directory with a system in it, used in place of this machine's own. */
   readonly rootfs?: string | undefined;
-  /** `egress`: bubblewrap is started in a network namespace that is the cell's already. */
+  /** `egress`: bubblewrap starts in a network namespace that already belongs to the cell. */
   readonly network: CellNetworkKind;
-  /** `given`: bubblewrap is started in an IPC namespace that is the cell's already. */
+  /** `given`: bubblewrap starts in an IPC namespace that already belongs to the cell. */
   readonly ipc: 'given' | 'new';
   /** Host paths that the cell sees at the same place. */
   readonly readOnly: readonly string[];
@@ -35,9 +35,9 @@ export interface MountOptions {
   readonly devices?: readonly Bind[] | undefined;
   /** Files that the cell reads at another place than this machine. */
   readonly files?: readonly Bind[] | undefined;
-  /** All that is shown below `/proc/driver`; without it, what this machine has there. */
+  /** Everything that the cell sees below `/proc/driver`; without it, this machine's own. */
   readonly driverInfo?: readonly Bind[] | undefined;
-  /** Directories inside that are shown empty, because of what they hold on this machine. */
+  /** Directories that look empty inside, because of what they hold on this machine. */
   readonly hidden: readonly string[];
   /** Size of each of the cell's memory file systems; half of the machine's memory without one. */
   readonly scratchBytes?: number | undefined;
@@ -103,7 +103,7 @@ function isolation({ network, ipc }: MountOptions): string[] {
     '--unshare-cgroup-try',
     ...(network === 'none' ? ['--unshare-net'] : []),
     '--die-with-parent',
-    // The first process cannot be killed from inside, whatever a command does to all it can see.
+    // Nothing inside can kill the first process, whatever a command does to all it can see.
     '--as-pid-1',
     '--uid',
     String(cellUser.uid),
@@ -116,7 +116,7 @@ function isolation({ network, ipc }: MountOptions): string[] {
   ];
 }
 
-/** Some drivers take orders there from whoever is root outside, whatever capabilities that has. */
+/** Some drivers take orders there from root outside the cell, with or without capabilities. */
 function drivers({ driverInfo }: MountOptions): string[] {
   if (driverInfo === undefined) return [];
   return ['--tmpfs', '/proc/driver', ...readable(driverInfo), '--remount-ro', '/proc/driver'];
@@ -165,14 +165,14 @@ function ownTopEntries(): string[] {
 /** What the cell brings itself, whatever a root file system has. */
 const own = new Set(['dev', 'home', 'proc', 'run', 'sys', 'tmp', 'workspace']);
 
-/** Its entries are mounted one by one, because nothing can be made in it to mount the cell's own directories on. */
+/** Mounts its entries one by one, because it cannot create the mount points of the cell's own directories in it. */
 function foreignSystem(rootfs: string, etc: string, replaced: readonly string[]): string[] {
   const present = replaced.filter((name) => lstatSync(join(rootfs, 'etc', name), quiet)?.isFile());
   return [
     ...readdirSync(rootfs)
       .filter((name) => !own.has(name))
       .flatMap((name) => topEntry(rootfs, name)),
-    // Programs look up who they are, and whom to ask for addresses.
+    // Programs look up their user, and the resolver for addresses.
     ...present.flatMap((name) => ['--ro-bind', join(etc, name), `/etc/${name}`]),
   ];
 }

@@ -32,7 +32,7 @@ export interface BubblewrapOptions extends Pick<MountOptions, 'devices' | 'files
   readonly network: 'none' | 'host' | Egress;
   readonly readOnly: readonly string[];
   readonly readWrite: readonly string[];
-  /** Directories inside that are shown empty. */
+  /** Directories that look empty inside. */
   readonly hidden: readonly string[];
   readonly limits: Limits;
   readonly seccomp?: SeccompOptions | undefined;
@@ -98,7 +98,7 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
       await cell.kill();
       throw error;
     }
-    // Stays valid when the process is gone, and is never taken for that of a later one with the same number.
+    // Stays valid when the process has ended, and never refers to a later one with the same number.
     const root = openSync(`/proc/${cell.hostPid}/root`, 'r');
     const files = `/proc/self/fd/${root}`;
     processes.open(`${files}/proc`);

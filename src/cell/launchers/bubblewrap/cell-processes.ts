@@ -6,16 +6,17 @@ import { listPids, readProcess } from '../process-table.js';
 import type { RunningCell } from './running-cell.js';
 
 /**
- * Every process carries the number of its start, so that those that left their parent are traced to it: as a limit on
- * something that the kernel no longer has (`ulimit -x`, file locks). Each child inherits it, whatever variables it gets,
- * nobody can raise it, and it can be read from a process in the middle of a fork, whose memory cannot be looked at then.
+ * Every process carries the number of its start, so that we can trace processes that left their parent. The number is
+ * a limit on something that the kernel no longer has (`ulimit -x`, file locks). Each child inherits it, whatever
+ * variables it gets, and no process can raise it. We can read it from a process in the middle of a fork, whose memory
+ * we cannot read then.
  */
 export const startMark = (number: number): number => firstMark + number;
 
 /** Out of the way of limits that people set. */
 const firstMark = 2 ** 40;
 
-/** How many ended starts are remembered, to tell which of them a process left behind belongs to. */
+/** How many ended starts to remember, to tell which of them a process left behind belongs to. */
 const rememberedStarts = 1024;
 
 /** How long a pump may take to pass on the last output of its program. */
@@ -25,7 +26,7 @@ const pumpMs = 100;
 const largeFamily = 64;
 const ticksPerSecond = 100;
 
-/** From this many on, look for those that are gone. */
+/** From this many on, look for dead ones. */
 const manyHelpers = 256;
 
 /** One process, and no later one with the same number. */
@@ -42,13 +43,13 @@ export class CellProcesses {
   readonly #ended: number[] = [];
   /** The pumps of the terminals that programs run on. */
   readonly #pumps = new Map<number, Identity>();
-  /** The pumps of programs that were killed from this side. */
+  /** The pumps of programs that this side killed. */
   readonly #idlePumps = new Set<Identity>();
   /**
    * The helpers that report on programs. A program that kills one may get its pid later, and must not hide behind it.
    */
   #helpers = new Map<number, Identity>();
-  /** Those that were named before they could be looked at. */
+  /** Helpers that reports named before we could look at them. */
   readonly #early: Identity[] = [];
   #closed = false;
 
@@ -57,7 +58,10 @@ export class CellProcesses {
     void cell.exited.then(() => this.close());
   }
 
-  /** From now on the cell can be looked into; until then nothing is seen, and all counts as alive. `proc`: its own process file system. */
+  /**
+   * From now on we can look into the cell; until then we see nothing, and every process counts as alive. `proc`: its
+   * own process file system.
+   */
   open(proc: string): void {
     this.#proc = proc;
     for (const identity of this.#early.splice(0)) identity.isAlive();
@@ -94,7 +98,7 @@ export class CellProcesses {
     return this.#proc === undefined ? undefined : readProcess(pid, this.#proc)?.startTicks;
   }
 
-  /** From now on there is nothing to see or to signal: all are gone, or are going at once. */
+  /** From now on there is nothing to see or to signal: all processes have ended, or end at once. */
   close(): void {
     this.#closed = true;
   }
@@ -128,13 +132,13 @@ export class CellProcesses {
     const byPid = new Map(all.map((entry) => [entry.pid, entry]));
     return all.map((entry) => {
       const origin = this.#origin(entry, byPid, proc);
-      // What lost its parent hangs, for those who look for a tree, on the process that it comes from.
+      // In the tree that we return, a process without its parent hangs on the process that it comes from.
       const lost = !byPid.has(entry.parentPid) && origin !== undefined && origin !== entry.pid;
       return { ...entry, parentPid: lost ? origin : entry.parentPid };
     });
   }
 
-  /** Memory in use, of which what is shared counts in part. */
+  /** Memory in use; shared memory counts in part. */
   proportionalBytes(pid: number): number {
     const match = /^Pss:\s+(\d+) kB$/m.exec(read(`${this.#proc}/${pid}/smaps_rollup`));
     return match === null ? 0 : Number(match[1]) * 1024;
@@ -151,8 +155,8 @@ export class CellProcesses {
   }
 
   /**
-   * To be called when the processes have been stopped and go on. A pump may not notice that its program ended meanwhile;
-   * and if it noticed that this one stopped, it stops itself.
+   * Call it when stopped processes continue. A pump may not notice that its program ended meanwhile; and if it
+   * noticed that the program stopped, it stops itself.
    */
   resumed(): void {
     if (this.#pumps.size === 0) return;
@@ -164,7 +168,9 @@ export class CellProcesses {
     }, pumpMs).unref();
   }
 
-  /** What is still attached hangs below the process that was started; what left it carries the number of the start. */
+  /**
+   * A process that is still attached hangs below the started process; one that left carries the number of its start.
+   */
   #origin(entry: CellProcess, byPid: ReadonlyMap<number, CellProcess>, proc: string): number | undefined {
     let top = entry;
     for (let parent = byPid.get(top.parentPid); parent !== undefined; parent = byPid.get(top.parentPid))
@@ -217,7 +223,7 @@ export function* familyOf(first: number): Generator<number> {
   }
 }
 
-/** The last of the numbers that a process has in the namespaces it is nested in. */
+/** The last of the numbers that a process has in its nested namespaces. */
 function insidePid(pid: number): number | undefined {
   const match = /^NSpid:.*\t(\d+)$/m.exec(read(`/proc/${pid}/status`));
   return match === null ? undefined : Number(match[1]);
@@ -250,7 +256,7 @@ function read(path: string): string {
   }
 }
 
-/** A process that is gone needs no signal. */
+/** An ended process needs no signal. */
 function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

@@ -5,7 +5,7 @@ import type { LaunchedProcess, Launcher } from '../launcher.js';
 import { connectToSocket } from '../unix-sockets.js';
 import { cellEnvironment } from './layout.js';
 
-/** Says with one byte that the connection stands; then bytes are carried both ways until the server closes it. */
+/** Reports with one byte that the connection stands, then carries bytes both ways until the server closes it. */
 const carry = 'exec 3<>"/dev/tcp/$0/$1" || exit 1; printf +; cat <&0 >&3 & cat <&3; kill $!';
 
 /** A connection that starts in the cell's network, carried by a process in the cell. */

@@ -9,7 +9,7 @@ import { cellEnvironment, controlDirectory, controlInside } from './layout.js';
 export interface Control {
   /** As this side sees it. */
   readonly path: string;
-  /** What bubblewrap is to mount in it. */
+  /** What bubblewrap has to mount in it. */
   readonly mounts: readonly string[];
 }
 
@@ -45,7 +45,7 @@ interface Copy {
 
 /** By the program that they are copies of. */
 const copies = new Map<string, Copy & { readonly version: string }>();
-/** Where each was found: to look for it takes longer than all the rest. */
+/** Caches where we found each program: searching takes longer than all the rest. */
 const places = new Map<string, string>();
 
 /** Copied once for all cells of this process, and again when the program has changed. */
@@ -86,7 +86,7 @@ function makeCopy(program: string): Copy {
 const quiet = { throwIfNoEntry: false } as const;
 const mostLinks = 40;
 
-/** Where the cell would find the program; links are followed as the cell would follow them. */
+/** Where the cell would find the program; follows links as the cell would. */
 function findBeneath(root: string, name: string): string | undefined {
   return (cellEnvironment.PATH as string)
     .split(':')

@@ -6,9 +6,9 @@ import { isMemory, makeFleeting } from '../scratch.js';
 import type { Etc } from './etc.js';
 
 interface Copy {
-  /** When what was copied had last changed. */
+  /** When the originals last changed. */
   readonly stamp: string;
-  /** Undefined while it is being made, and when that failed. */
+  /** Undefined while the copy is in progress, and when it failed. */
   etc?: Etc;
 }
 

@@ -18,7 +18,7 @@ import { cellUser } from './layout.js';
 
 export interface Etc {
   readonly path: string;
-  /** Directories of the host's `/etc` to be mounted in it. */
+  /** Directories of the host's `/etc` to mount in it. */
   readonly shared: readonly string[];
 }
 
@@ -36,7 +36,7 @@ const mountedParts = ['ssl/certs', 'pki/tls/certs', 'pki/ca-trust', 'pki/java'];
 
 const assembled = new Map<string, Etc>();
 
-/** From this many cells on it pays to copy what the first ones mount. */
+/** From this many cells on, copying what the first ones mount pays off. */
 const manyCells = 8;
 let cells = 0;
 

@@ -1,7 +1,8 @@
 /**
- * Stops and resumes every process of a cell. A shell must not see that its command stopped, which it would take for
- * Ctrl-Z: parents stop before their children and resume after them. `script` asks no further than the signal, so each
- * parent has one of that kind waiting before its children stop: the kernel then drops the one that would tell of it.
+ * Stops and resumes every process of a cell. A shell must not see that its command stopped, because it would take
+ * that for Ctrl-Z: so parents stop before their children and resume after them. `script` looks at nothing but the
+ * signal, so each parent gets a pending signal of that kind before its children stop; the kernel then drops the one
+ * that would tell of it.
  */
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
@@ -12,13 +13,13 @@ import { childrenOf, familyOf } from './cell-processes.js';
 /** A process in the middle of a system call stops when that is over. */
 const stopMs = 1000;
 
-/** Each round finds what was started since the one before, by processes that had not stopped yet. */
+/** Each round finds processes that others started since the previous round, before they stopped. */
 const rounds = 200;
 
 /** How long a halt takes care that shells see nothing of it. Programs that resume each other would make it last for ever. */
 const careMs = 500;
 
-/** Younger ones are many when programs start others without pause, and have nobody yet who waits for them to stop. */
+/** There are many younger ones when programs start others without pause, and nothing waits yet for them to stop. */
 const youngSeconds = 0.2;
 const ticksPerSecond = 100;
 
@@ -42,7 +43,7 @@ export class Freezer {
     this.#onResume = onResume;
   }
 
-  /** While they are stopped: settles when they resume. */
+  /** While the processes are stopped: settles when they resume. */
   frozen(): Promise<void> | undefined {
     return this.#frozen;
   }
@@ -74,8 +75,8 @@ export class Freezer {
   }
 
   /**
-   * Calls `work` while all of them but the first are stopped, those too that start others faster than they can be
-   * stopped one by one. Rejects when the cell ends.
+   * Calls `work` while all of them but the first are stopped. Also stops programs that start others faster than we
+   * can stop them one by one. Rejects when the cell ends.
    */
   async halt<T>(work: () => T): Promise<T> {
     const letGo = await this.#takeTurn();
@@ -95,7 +96,7 @@ export class Freezer {
     }
   }
 
-  /** Settles when nobody else holds the cell; returns the function that lets go of it. */
+  /** Settles when no other caller holds the cell; returns the function that releases it. */
   async #takeTurn(): Promise<() => void> {
     const before = this.#turn;
     let letGo = () => {};
@@ -119,7 +120,7 @@ async function stopFamily(first: number): Promise<() => void> {
       if (seen.has(pid)) continue;
       seen.add(pid);
       found++;
-      // A process that was stopped before stays so when the others resume.
+      // When the others resume, leave a process stopped that was stopped before.
       if (!isStopped(pid)) stopped.push(pid);
       await stop(pid, performance.now() + stopMs);
     }
@@ -132,7 +133,10 @@ async function stopFamily(first: number): Promise<() => void> {
   );
 }
 
-/** Stops the parents among those below the first; returns what tells whether a process runs when nobody stops it. */
+/**
+ * Stops the parents among those below the first. Returns a test for whether a process would run if we did not stop
+ * it.
+ */
 async function stopParents(first: number): Promise<(entry: Entry) => boolean> {
   const all = descendants(first);
   const stoppedBefore = new Map(
@@ -152,7 +156,7 @@ async function stopParents(first: number): Promise<(entry: Entry) => boolean> {
   return ({ pid, startTicks }) => stoppedBefore.get(pid) !== startTicks;
 }
 
-/** What was in the middle of a fork ends it first; its child is stopped from the beginning. */
+/** A process in the middle of a fork finishes that first; its child starts out stopped. */
 async function allStopped(first: number): Promise<void> {
   const deadline = performance.now() + stopMs;
   while (descendants(first).some((entry) => !entry.isStopped) && performance.now() < deadline)
@@ -171,7 +175,7 @@ function descendants(first: number): Entry[] {
   return [...familyOf(first)].slice(1).flatMap((pid) => look(pid) ?? []);
 }
 
-/** Undefined for one that is gone. */
+/** Undefined for a process that has ended. */
 function look(pid: number): Entry | undefined {
   try {
     const line = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -187,14 +191,17 @@ function look(pid: number): Entry | undefined {
   }
 }
 
-/** The kernel tells nobody but a parent when it has stopped; it is a matter of microseconds, and bounded. */
+/**
+ * The kernel tells only a parent when a process has stopped, so look for it; that takes microseconds, and has a
+ * limit.
+ */
 async function stop(pid: number, deadline: number): Promise<void> {
   send(pid, 'SIGSTOP');
   while (!isStopped(pid) && performance.now() < deadline) await nextTurn();
   if (childrenOf(pid).length > 0) send(pid, 'SIGCHLD');
 }
 
-/** True also for one that is gone. */
+/** True also for a process that has ended. */
 function isStopped(pid: number): boolean {
   return look(pid)?.isStopped ?? true;
 }
@@ -203,6 +210,6 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It is gone.
+    // It has ended.
   }
 }

@@ -8,8 +8,8 @@ export const workspaceInside = '/workspace';
 export const exchangeInside = '/run/workcell';
 
 /**
- * What Workcell's own processes inside need. No process inside can list or watch it, and the names of pipes in it
- * cannot be guessed, so only the process that gets a name can open it.
+ * Files for Workcell's own processes inside. No process inside can list or watch the directory or guess the names of
+ * its pipes, so only the process that gets a name can open it.
  */
 export const controlDirectory = 'control';
 export const controlInside = `${exchangeInside}/${controlDirectory}`;
@@ -29,7 +29,7 @@ export const nodeInside = '/run/workcell-node';
 /** Files of the driver of a GPU that the cell does not see anyway. */
 export const gpuInside = '/run/workcell-gpu';
 
-/** The terminal that the cell was started with; it serves one program, directly. */
+/** The terminal that the cell starts with; it serves one program, directly. */
 export const terminalInside = '/dev/console';
 
 /** What every process in a cell starts with: nothing of the caller's own environment. */
@@ -41,7 +41,7 @@ export const cellEnvironment: Readonly<Record<string, string>> = {
   SHELL: '/bin/bash',
   LANG: 'C.UTF-8',
   TERM: 'xterm-256color',
-  // A program that stops to page its output would wait for a person who is not there.
+  // A program that pages its output would wait for a person who is not there.
   PAGER: 'cat',
   GIT_PAGER: 'cat',
   MANPAGER: 'cat',

@@ -12,9 +12,9 @@ export interface Pipe<Stream extends Socket = Socket> {
   readonly inside: string;
   /** This side's end. */
   readonly stream: Stream;
-  /** To be called when the process has opened its end: from then on the stream ends with the last holder of it. */
+  /** Call it when the process has opened its end: from then on the stream ends with the last holder of it. */
   settle(): void;
-  /** Gives everything up. */
+  /** Closes and removes everything. */
   discard(): void;
 }
 
@@ -40,8 +40,8 @@ async function openPipe<Stream extends Socket>(
 ): Promise<Pipe<Stream>> {
   await makeFifo(path);
   const quiet = constants.O_NONBLOCK;
-  // Both ends are held until the process has its own: without a reader a pipe cannot be opened for writing, and
-  // without a writer it looks as if it had ended.
+  // Hold both ends until the process has its own. Without a reader nothing can open the pipe for writing, and without
+  // a writer the pipe looks as if it had ended.
   const reader = openSync(path, constants.O_RDONLY | quiet);
   const writer = openSync(path, constants.O_WRONLY | quiet);
   const { stream, other } = attach({ reader, writer });

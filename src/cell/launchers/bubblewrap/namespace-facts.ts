@@ -14,9 +14,9 @@ export interface FactsOptions {
   readonly limits: Limits;
   readonly enforcement: Enforcement;
   readonly readWrite: readonly string[];
-  /** The workspace was made for this cell. */
+  /** We created the workspace for this cell. */
   readonly isTemporary: boolean;
-  /** The filter lets set-group-id files be made. */
+  /** The filter allows set-group-id files. */
   readonly setgidFiles: boolean;
   /** Ids of the GPUs that the cell has. */
   readonly gpus: readonly string[];
@@ -47,7 +47,7 @@ export function readIsolation(options: FactsOptions): Isolation {
 function namespaceFact({ hostPid, network }: FactsOptions): Fact {
   const own = namespaces.filter((name) => isSeparate(hostPid, name));
   const shared = namespaces.filter((name) => !own.includes(name));
-  // Older kernels have no cgroup namespace; nothing of the hierarchy is mounted in the cell anyway.
+  // Older kernels have no cgroup namespace; the cell sees nothing of the hierarchy anyway.
   const needed = namespaces.filter((name) => name !== 'cgroup' && (name !== 'net' || network !== 'host'));
   return {
     code: 'namespaces',
@@ -84,7 +84,7 @@ function privilegeFact(status: string): Fact {
   };
 }
 
-/** Files that both sides work on belong to one user, so that of the cell is the caller's own. */
+/** Both sides work on the same files, so the cell's user is the caller's own. */
 function userFact(pid: number): Fact {
   const [, uid = '0'] = readFileSync(`/proc/${pid}/uid_map`, 'latin1').trim().split(/\s+/);
   return {

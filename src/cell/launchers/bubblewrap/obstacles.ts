@@ -1,4 +1,4 @@
-/** Finds bubblewrap, and says what is in its way on this machine and which command helps. */
+/** Finds bubblewrap, and says what prevents its use on this machine and which command helps. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -23,7 +23,7 @@ export function findBubblewrap(): string | undefined {
   return findHostProgram('bwrap');
 }
 
-/** Why bubblewrap cannot be used at all; undefined when it is here and new enough. */
+/** Why we cannot use bubblewrap at all; undefined when it is here and new enough. */
 export async function findObstacle(program = findBubblewrap()): Promise<Obstacle | undefined> {
   if (process.platform !== 'linux') {
     return {
@@ -41,7 +41,7 @@ export async function findObstacle(program = findBubblewrap()): Promise<Obstacle
   };
 }
 
-/** Explains a start that failed. `complaint` is what bubblewrap printed; `read` gives a file's text. */
+/** Explains a failed start. `complaint` is the output of bubblewrap; `read` returns a file's text. */
 export function explain(complaint: string, read: (path: string) => string = readText): Obstacle {
   const setting = (path: string) => read(`/proc/sys/${path}`).trim();
   const advice: string[] = [];

@@ -1,6 +1,7 @@
 /**
- * Ends what is left of cells whose owner was killed while bubblewrap had just made the first process: that one waits
- * for the rest of bubblewrap, which died with the owner, and nothing tells it. It has run no code of the cell's yet.
+ * Ends what remains of a cell when something killed its owner just after bubblewrap made the first process. That
+ * process waits for the rest of bubblewrap, which died with the owner, and nothing tells it. It has not run any code
+ * of the cell yet.
  */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { isAbandoned } from '../scratch.js';

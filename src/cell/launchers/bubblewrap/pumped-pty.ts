@@ -7,13 +7,13 @@ export function pumpedPty(parts: {
   exited: Promise<ExitStatus>;
   input: Socket;
   output: Socket;
-  /** A separate process does it; settles when it is done. */
+  /** A separate process does it; settles when it has finished. */
   resize(columns: number, rows: number): Promise<void>;
   hangUp(): void;
 }): LaunchedPty {
   const { pid, input, output } = parts;
   let onEnd = (): void => {};
-  /** What is typed after a new size must find it. */
+  /** Input that follows a new size must find that size. */
   let resized = Promise.resolve();
   let resizing = 0;
   const type = (data: string | Buffer) =>
@@ -31,8 +31,8 @@ export function pumpedPty(parts: {
 
   return {
     pid,
-    // The pump is gone by then, so what is in the pipe is all there will be; it comes before the news of the end
-    // unless the reader asked to wait.
+    // The pump has ended by then, so the pipe holds all remaining output. Deliver it before reporting the end, unless
+    // the reader asked to wait.
     exited: parts.exited.then(async (status) => {
       if (output.readableFlowing) await ended;
       return status;

@@ -15,10 +15,13 @@ export const descriptors = { seccomp: 3, info: 1 } as const;
 export interface Wire extends Referenced {
   /** Bubblewrap, as this side numbers it. */
   readonly pid: Promise<number>;
-  /** Settles with how bubblewrap ended, when it and all that could write here are gone; fails if it never started. */
+  /**
+   * Settles with how bubblewrap ended, when it and everything that could write here have ended; fails if it never
+   * started.
+   */
   readonly ended: Promise<string>;
   send(text: string): void;
-  /** To be called when the relay has its ends; nobody else can open them by name then. */
+  /** Call it when the relay has its ends; nothing else can open them by name then. */
   settle(): void;
 }
 
@@ -33,7 +36,8 @@ export async function startWired(
   const [input, output] = [join(control, requestsFile), join(control, reportsFile)];
   await Promise.all([makeFifo(input), makeFifo(output)]);
   const { O_RDONLY, O_WRONLY, O_RDWR, O_NONBLOCK } = constants;
-  // Open for reading too, so that it can be opened before the relay has; that one sees its end when this process goes.
+  // Open it for reading, too, so that opening does not wait for the relay. The relay sees the end when this process
+  // ends.
   const requests = new Socket({
     fd: openSync(input, O_RDWR | O_NONBLOCK),
     readable: false,
@@ -62,7 +66,7 @@ export async function startWired(
   const ended = new Promise<string>((resolve, reject) => {
     stream.once('close', () => {
       requests.destroy();
-      // Its files are closed; the process itself goes in the next moment.
+      // The process has closed its files and ends in the next moment.
       pid.then(waitBeside).then((code) => resolve(`exit code ${code}`), reject);
     });
   });

@@ -34,7 +34,7 @@ export interface CellOptions extends MountOptions {
   readonly seccomp?: SeccompOptions | undefined;
 }
 
-/** What happens to one request. */
+/** Reports about one request. */
 export interface RequestEvents {
   /** The process inside that will report the end. */
   onSupervisor(pid: number): void;
@@ -49,21 +49,24 @@ export interface RunningCell extends Referenced {
   readonly ready: Promise<void>;
   /** The relay, as this side numbers it. */
   readonly hostPid: number;
-  /** The process of bubblewrap that stays outside, once the namespaces around the cell are made. */
+  /** The process of bubblewrap that stays outside, once it has made the namespaces around the cell. */
   readonly outside: Promise<number>;
   /** How it ended, in words. */
   readonly exited: Promise<string>;
-  /** The number of the next request, and the key that its reports are known by. */
+  /** The number of the next request, and the key that identifies its reports. */
   next(): { number: number; key: string };
   /** Has the relay run a request. */
   send(key: string, source: string, events: RequestEvents): void;
-  /** Stops every process but the relay at one instant. Settles when that is done; rejects when the cell has ended. */
+  /**
+   * Stops every process but the relay at one instant. Settles when they have stopped; rejects when the cell has
+   * ended.
+   */
   halt(): Promise<void>;
-  /** Ends every process of the cell; settles when all are gone. */
+  /** Ends every process of the cell; settles when all have ended. */
   kill(): Promise<void>;
 }
 
-/** Settles when bubblewrap is being started. */
+/** Settles when the start of bubblewrap is under way. */
 export async function startCell(options: CellOptions): Promise<RunningCell> {
   const relay = new Relay(options.control, options.enter);
   await relay.start(commandLine(options), filterFile(options.seccomp));
@@ -97,8 +100,8 @@ function commandLine(options: CellOptions): string[] {
 }
 
 /**
- * Few reports are on no known request, such as the end of one that failed to start. A cell with many of them, or with
- * one without end, is not one that can be trusted to report anything.
+ * Few reports belong to no known request, such as the end of one that failed to start. Do not trust any report of a
+ * cell that sends many of them, or one without end.
  */
 const strayLines = 1000;
 const longestLine = 65_536;
@@ -109,11 +112,11 @@ class Relay implements RunningCell {
   #wire: Wire | undefined;
   readonly #control: string;
   readonly #requests = new Map<string, RequestEvents>();
-  /** The requests whose supervisor is known. */
+  /** The requests whose supervisor we know. */
   readonly #supervised = new Set<string>();
   readonly #pumps = new Set<number>();
   readonly #programs = new Set<number>();
-  /** Process ids of programs that exited, as opposed to being killed. */
+  /** Process ids of programs that exited, rather than died by a signal. */
   readonly #exitedByThemselves = new Set<number>();
   #count = 0;
   #strays = 0;
@@ -190,7 +193,7 @@ class Relay implements RunningCell {
 
   async kill(): Promise<void> {
     if (!this.#gone) {
-      // The end of the first process takes all others along, and bubblewrap goes when they are gone.
+      // The end of the first process ends all others, and bubblewrap ends after them.
       if (this.hostPid > 0) kill(this.hostPid);
       else await this.#wire?.pid.then(kill, () => {});
     }
@@ -297,7 +300,7 @@ function exitStatus(status: number, exited: boolean): ExitStatus {
   return signal === undefined ? { exitCode: status, signal: null } : { exitCode: null, signal };
 }
 
-/** Where a number has two names, the one that is listed first is the usual one. */
+/** Where a number has two names, the list has the usual one first. */
 const signalNames = new Map(
   Object.entries(constants.signals)
     .reverse()

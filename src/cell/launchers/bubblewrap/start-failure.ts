@@ -1,10 +1,10 @@
-/** Why a program could not be started in a cell, in words. */
+/** Why a program could not start in a cell, in words. */
 import { WorkcellError } from '../../../protocol/index.js';
 import type { SpawnOptions } from '../launcher.js';
 
 const shells = new Set(['bash', 'sh']);
 
-/** `reason` is what the relay reported. */
+/** `reason` comes from the relay. */
 export function startFailure(
   reason: string,
   argv: readonly string[],

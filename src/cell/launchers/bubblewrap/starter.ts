@@ -60,13 +60,13 @@ export class Starter {
     this.#own?.unref();
   }
 
-  /** Gives up the terminal if nothing ever ran on it. */
+  /** Closes the terminal if nothing ever ran on it. */
   close(): void {
     if (this.#master !== undefined) closeEnd(this.#master);
     this.#master = undefined;
   }
 
-  /** On the terminal that bubblewrap was started with: nothing stands between it and the program. */
+  /** On the terminal that bubblewrap started with: nothing stands between it and the program. */
   async #openOwn(master: number, argv: readonly string[], options: PtyOptions): Promise<LaunchedPty> {
     try {
       const start = this.#next(argv, options);
@@ -131,7 +131,7 @@ export class Starter {
     return pipe;
   }
 
-  /** Settles when the terminal has its new size, or the cell is gone. */
+  /** Settles when the terminal has its new size, or the cell has ended. */
   #resize(terminal: string, columns: number, rows: number): Promise<void> {
     const { key } = this.#cell.next();
     return new Promise((resolve) => {
@@ -163,7 +163,7 @@ export class Starter {
       };
       let started = false;
       const fail = (reason: string) => {
-        // What a program that ran has printed is still to be read.
+        // The program ran, and its output still waits for a reader.
         if (started) return;
         attempt.stop();
         for (const pipe of pipes) pipe.discard();

@@ -1,4 +1,4 @@
-/** Bounds what one cell may use: with control groups where they can be written, else with limits on each process. */
+/** Limits what one cell may use: with control groups where we can write them, else with limits on each process. */
 import { availableParallelism } from 'node:os';
 import { findHostProgram } from '../../../base/find-program.js';
 import { createControlGroup } from './control-group.js';
@@ -8,7 +8,7 @@ import { processorList } from './processors.js';
 
 export interface Limits {
   readonly memoryBytes?: number | undefined;
-  /** How many processors' worth of time; may be a fraction. */
+  /** How many processors' worth of time, which can be a fraction. */
   readonly cpus?: number | undefined;
   /** Processes and threads together. */
   readonly pids?: number | undefined;
@@ -21,16 +21,16 @@ export interface Limits {
 /** What a watch looks at and acts on. */
 export interface Watched {
   list(): readonly { readonly pid: number; readonly memoryBytes: number }[];
-  /** Memory in use, of which what is shared counts in part. */
+  /** Memory in use; shared memory counts in part. */
   proportionalBytes(pid: number): number;
   signal(pids: readonly number[], signal: NodeJS.Signals): void;
 }
 
 export interface Enforcement {
   readonly kind: 'cgroup2' | 'cgroup1' | 'process';
-  /** Which of the limits are enforced for the cell as a whole. */
+  /** Which of the limits hold for the cell as a whole. */
   readonly whole: readonly (keyof Limits)[];
-  /** Limits on what the kernel counts for users. */
+  /** Limits on resources that the kernel counts per user. */
   readonly namespace: NamespaceLimits;
   /** Puts a process, and all that it starts from then on, under the limits. */
   enter(pid: number): Promise<void>;
@@ -39,15 +39,15 @@ export interface Enforcement {
   /** Shell statements inside, before anything else. */
   readonly setup: string;
   oomKills(): number;
-  /** Begins to look after what the kernel does not bound. */
+  /** Begins to watch what the kernel does not limit. */
   watch(processes: Watched): void;
-  /** Removes what was made; every process must be gone. */
+  /** Removes the groups; every process must have ended. */
   release(): Promise<void>;
 }
 
 /**
- * `mark`: path of a file that does not exist yet, for this side to see what the kernel took. `ownNetwork`: the prefix
- * gives the command a network namespace.
+ * `mark`: path of a file that does not exist yet, by which this side sees which values the kernel took. `ownNetwork`:
+ * the prefix gives the command a network namespace.
  */
 export function applyLimits(limits: Limits, mark: string, ownNetwork = false): Enforcement {
   const group = createControlGroup(limits);

@@ -35,7 +35,10 @@ let movedAt = Number.NEGATIVE_INFINITY;
 export interface ControlGroup {
   readonly version: 1 | 2;
   readonly whole: readonly (keyof Limits)[];
-  /** Moves a process in; one that is gone is no error. The kernel takes milliseconds for it, so this side does not wait in place. */
+  /**
+   * Moves a process in. An ended process is no error. The kernel takes milliseconds for it, so this side does not
+   * block.
+   */
   enter(pid: number): Promise<void>;
   oomKills(): number;
   remove(): Promise<void>;
@@ -43,7 +46,7 @@ export interface ControlGroup {
 
 let places: ControlGroups | undefined | null = null;
 
-/** Undefined when the limits need no group, or none can be made here. */
+/** Undefined when the limits need no group, or we can make none here. */
 export function createControlGroup(limits: Limits): ControlGroup | undefined {
   if (places === null) {
     places = findControlGroups();
@@ -67,7 +70,7 @@ export function createIn(groups: ControlGroups, limits: Limits): ControlGroup | 
       if (controller === 'memory') boundSwap(path, groups.version, limits);
       whole.push(limit);
     } catch {
-      // What a group cannot enforce is left to limits on processes, and the report says so.
+      // Process limits enforce what a group cannot, and the report says so.
     }
   }
   const [first] = paths;
@@ -96,7 +99,7 @@ export function createIn(groups: ControlGroups, limits: Limits): ControlGroup | 
   };
 }
 
-/** To open and to close is done at once; only the writing itself can take its time. */
+/** Opens and closes at once; only the writing itself can take its time. */
 function writeLater(path: string, text: string): Promise<void> {
   const file = openSync(path, 'w');
   return new Promise((resolve, reject) => {
@@ -142,7 +145,7 @@ function settingsFor(version: 1 | 2, { memoryBytes, pids, cpus }: Limits): Setti
   return settings;
 }
 
-/** What is swapped out is no longer counted as memory. */
+/** The kernel does not count swapped memory as memory. */
 function boundSwap(path: string, version: 1 | 2, { memoryBytes }: Limits): void {
   const [file, value] =
     version === 2 ? ['memory.swap.max', '0'] : ['memory.memsw.limit_in_bytes', String(memoryBytes)];
@@ -176,7 +179,7 @@ async function removeGroup(path: string): Promise<void> {
   }
 }
 
-/** Removes the groups of owners that are gone, with what may still be in them. Nobody waits for it. */
+/** Removes the groups of dead owners, with any processes in them. Nobody waits for it. */
 function sweep({ parents }: ControlGroups): void {
   for (const parent of new Set(Object.values(parents))) {
     for (const name of readdirSync(parent).filter(isAbandoned)) {

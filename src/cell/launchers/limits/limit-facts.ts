@@ -1,4 +1,4 @@
-/** How each limit of a cell is enforced, as facts. */
+/** How the cell enforces each limit, as facts. */
 import type { Fact } from '../../../protocol/index.js';
 import type { Enforcement, Limits } from './apply-limits.js';
 

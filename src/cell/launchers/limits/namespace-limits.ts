@@ -1,9 +1,10 @@
 /**
- * Limits on what the kernel counts for a user and not for a process: inotify, timers, message queues, System V memory.
+ * Limits on resources that the kernel counts for a user and not for a process: inotify, timers, message queues,
+ * System V memory.
  *
- * A cell has the user of its caller, so without them it could take all that this user may have, from the caller and from
- * its other cells. Each cell gets a quarter. Those of a user and an IPC namespace can be set from inside only, so the
- * namespaces are made, and bounded, before bubblewrap starts in them.
+ * A cell has the user of its caller, so without these limits it could take everything that this user may have, from
+ * the caller and from its other cells. Each cell gets a quarter. A process can set the limits of a user and an IPC
+ * namespace only from inside, so we make the namespaces, and limit them, before bubblewrap starts in them.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { findHostProgram, hostProgram } from '../../../base/find-program.js';
@@ -20,17 +21,17 @@ export interface NamespaceLimits {
     /** Of System V segments. */
     readonly segmentBytes: number | null;
   };
-  /** What stands before the bubblewrap command; empty where namespaces cannot be made ahead of it. */
+  /** Words to put before the bubblewrap command; empty where we cannot make namespaces ahead of it. */
   readonly prefix: readonly string[];
   /** Shell statements inside. */
   readonly setup: readonly string[];
-  /** True when the kernel took every value. To be asked when the cell runs. */
+  /** True when the kernel took every value. Ask when the cell runs. */
   isSet(): boolean;
 }
 
 /**
- * `mark`: path of a file that is made when the kernel took every value. `ownNetwork`: the network namespace is made here
- * too, outside of the user namespace that bubblewrap makes, so that nothing in the cell has power over it.
+ * `mark`: path of a file that appears when the kernel took every value. `ownNetwork`: also make the network namespace
+ * here, outside the user namespace that bubblewrap makes, so that nothing in the cell has power over it.
  */
 export function namespaceLimits(
   { memoryBytes }: Limits,
@@ -86,7 +87,7 @@ type Share = Omit<NamespaceLimits['limits'], 'segmentBytes'>;
 
 let share: Share | undefined;
 
-/** A quarter of what the user of this process may have, and no more than programs need. */
+/** A quarter of what the user of this process may have, but no more than programs need. */
 function shareOfUser(): Share {
   share ??= {
     inotifyInstances: quarter(Number(read('/proc/sys/user/max_inotify_instances')), 128),

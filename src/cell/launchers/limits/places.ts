@@ -6,7 +6,7 @@ type Controller = 'memory' | 'pids' | 'cpu';
 
 export interface ControlGroups {
   readonly version: 1 | 2;
-  /** The directory to make groups in, for each controller that can be used. */
+  /** The directory to make groups in, for each usable controller. */
   readonly parents: Readonly<Partial<Record<Controller, string>>>;
 }
 

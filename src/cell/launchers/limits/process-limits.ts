@@ -1,7 +1,7 @@
 /** Limits on each process, and a watch over their sum where no control group bounds it. */
 import type { Limits, Watched } from './apply-limits.js';
 
-/** How often the sum of memory is looked at. A single process is stopped by its own limit at once. */
+/** How often to add up the memory. A single process hits its own limit at once. */
 const watchMs = 100;
 
 export interface ProcessLimits {
@@ -18,7 +18,7 @@ export function processLimits(limits: Limits, whole: readonly (keyof Limits)[]):
   let timer: NodeJS.Timeout | undefined;
   let kills = 0;
 
-  /** Does what the kernel would: the largest process goes. */
+  /** Does what the kernel would: kills the largest process. */
   function look(processes: Watched, limitBytes: number) {
     const resident = processes.list();
     if (resident.reduce((total, entry) => total + entry.memoryBytes, 0) <= limitBytes) return;

@@ -26,7 +26,7 @@ export const ifAtLeast = (value: number, to: Targets): Line => ({
   k: value,
   ...to,
 });
-/** Taken when any bit of `mask` is set. */
+/** Jumps when any bit of `mask` is set. */
 export const ifAnyBit = (mask: number, to: Targets): Line => ({ kind: 'jump', code: 0x45, k: mask, ...to });
 
 const JUMP_ALWAYS = 0x05;
@@ -77,7 +77,7 @@ function sizeOf(line: Line, long: ReadonlySet<Line>): number {
   return long.has(line) ? 3 : 1;
 }
 
-/** Marks the jumps whose target is out of reach. Each mark moves others, so the caller repeats until none is left. */
+/** Marks the jumps whose target is out of reach. Each mark moves others, so the caller repeats until it adds none. */
 function lengthenJumps(program: readonly Line[], positions: Positions, long: Set<Line>): boolean {
   const before = long.size;
   program.forEach((line, index) => {

@@ -73,8 +73,8 @@ function numberOf(call: SyscallName, architecture: Architecture): number | undef
 }
 
 /**
- * Binary search for the number. Newer kernels remember which calls are allowed whatever their arguments and skip
- * the filter for those; on older ones this keeps every call at a handful of comparisons.
+ * Binary search for the number. Newer kernels remember which calls the filter always allows and skip it for those; on
+ * older ones this keeps every call at a handful of comparisons.
  */
 function search(cases: readonly Case[]): Line[] {
   const middle = cases[cases.length >> 1];

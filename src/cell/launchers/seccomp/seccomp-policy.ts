@@ -1,7 +1,7 @@
 /**
- * What a cell may not ask of the kernel. Everything else is allowed: compilers, interpreters, package managers
- * and browsers use most of the rest. Refusals answer what programs already cope with: the error of a kernel
- * built without the feature, or of a user without the privilege.
+ * What a cell may not ask of the kernel. The policy allows everything else: compilers, interpreters, package managers
+ * and browsers use most of the rest. A refusal answers with an error that programs already cope with: the one of a
+ * kernel built without the feature, or of a user without the privilege.
  */
 import type { SyscallName } from './syscalls.js';
 
@@ -20,7 +20,7 @@ export type Errno = keyof typeof errnos;
 export interface SeccompOptions {
   /** Allows debuggers and tracers (gdb, strace, LeakSanitizer) on processes of the same cell. Default false. */
   readonly ptrace?: boolean;
-  /** Allows files with the set-user-id bit to be made. Default false. */
+  /** Allows creating files with the set-user-id bit. Default false. */
   readonly setuidFiles?: boolean;
   /** Allows the set-group-id bit, which directories hand their group down by. Default false. */
   readonly setgidFiles?: boolean;
@@ -39,7 +39,7 @@ export type ArgumentTest = {
   | { readonly noneOf: readonly number[]; readonly mask?: number }
 );
 
-/** Refuses `calls`, where `when` is given only if all its tests hold. The first rule that matches answers. */
+/** Refuses `calls`; with `when`, only if all its tests hold. The first rule that matches answers. */
 export interface Rule {
   readonly calls: readonly SyscallName[];
   readonly when?: readonly ArgumentTest[];
@@ -93,7 +93,7 @@ const UNAME26 = 0x20000;
 const ADDR_NO_RANDOMIZE = 0x40000;
 const PERSONALITY_QUERY = 0xffffffff;
 
-/** Every call that gives a file its mode. A directory gets no such bit by being made. */
+/** Every call that gives a file its mode. Creating a directory sets no such bit. */
 function setIdRules(bit: number, unless: keyof SeccompOptions, because: string): Rule[] {
   const mode = (argument: ArgumentTest['argument']): ArgumentTest => ({ argument, anyBitOf: bit });
   const creates = (argument: ArgumentTest['argument']): ArgumentTest => ({
@@ -136,7 +136,7 @@ export const rules: readonly Rule[] = [
   },
   { calls: ['setns'], answer: 'EPERM', because: 'joins the namespaces of another process' },
 
-  // The file system tree is what the launcher made it.
+  // The file system tree stays as the launcher made it.
   {
     calls: ['mount', 'umount2', 'pivot_root', 'chroot'],
     answer: 'EPERM',
@@ -205,7 +205,7 @@ export const rules: readonly Rule[] = [
     because: 'its mode sits behind a pointer; callers fall back to openat',
   },
 
-  // Terminals. The shell's terminal is shared with the side outside that reads and answers it.
+  // Terminals. The shell shares its terminal with the side outside, which reads and answers it.
   {
     calls: ['ioctl'],
     when: [{ argument: 1, oneOf: [TIOCSTI, TIOCLINUX] }],

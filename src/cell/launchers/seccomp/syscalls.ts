@@ -3,8 +3,8 @@
 export type Architecture = 'x64' | 'arm64';
 
 /**
- * The last system call of Linux 6.18, the newest kernel this policy was written against. The same on both
- * architectures: since Linux 5.0 new calls get one number everywhere.
+ * The last system call of Linux 6.18, the newest kernel that this policy covers. The same on both architectures:
+ * since Linux 5.0 new calls get one number everywhere.
  */
 export const LAST_KNOWN_SYSCALL = 469;
 

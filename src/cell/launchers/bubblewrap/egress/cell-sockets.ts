@@ -1,6 +1,6 @@
 /**
- * Sockets in the network namespace of a cell, held by this process. No process of the cell's own is needed for them, and
- * they go with this process.
+ * Sockets in the network namespace of a cell, which this process holds. They need no process of the cell, and close
+ * when this process ends.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
@@ -29,7 +29,7 @@ interface Request {
   reject(error: Error): void;
 }
 
-/** Opens them in the namespaces of a process. `isNew`: nothing was set up there yet. */
+/** Opens them in the namespaces of a process. `isNew`: nobody has set anything up there yet. */
 export async function openInside(
   pid: number,
   names: readonly SocketName[],

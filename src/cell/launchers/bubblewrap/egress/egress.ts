@@ -1,12 +1,15 @@
-/** Listens in the network namespace of a cell for all that it wants from the outside, and passes it on to who decides. */
+/**
+ * Listens in the network namespace of a cell for every outgoing connection and name query, and passes it to the
+ * {@link Egress}.
+ */
 import type { Server, Socket } from 'node:net';
 import { type CellSocket, openInside, type SocketName, serveTcp, serveUdp } from './cell-sockets.js';
 
-/** Who decides what a cell reaches. */
+/** Decides what a cell reaches. */
 export interface Egress {
-  /** The ports to listen on, and who is told when they change. */
+  /** Returns the ports to listen on, and calls `onPorts` when they change. */
   bind(onPorts: (ports: readonly number[]) => Promise<void>): readonly number[];
-  /** A connection, with the address that it was made to. */
+  /** Takes a connection, with the address that the program connected to. */
   accept(socket: Socket, destination: { readonly address: string; readonly port: number }): void;
   /** The reply to a DNS message. */
   query(message: Buffer): Promise<Buffer | undefined>;
@@ -14,13 +17,13 @@ export interface Egress {
   close(): void;
 }
 
-/** The resolver that a cell with an egress is told of; every other one that it asks is this one, too. */
+/** The resolver that a cell with an egress sees. Every other resolver that it asks leads here, too. */
 export const resolverConfiguration = 'nameserver 127.0.0.1\noptions timeout:10 attempts:2\n';
 
 /** Ports of the loopback that programs may look for a proxy at. */
 const proxyPorts = [3128, 1080];
 
-/** `pid`: a process in the namespaces of the cell with power over them, of which the cell itself has none. */
+/** `pid`: a process in the namespaces of the cell that has power over them, which the cell itself has not. */
 export async function openEgress(pid: number, egress: Egress): Promise<() => void> {
   const servers = new Map<number, Server>();
   let closed = false;
