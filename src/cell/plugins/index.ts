@@ -1,4 +1,4 @@
-/** What a plugin is written with: `workcell/plugins`. */
+/** What you write a plugin with: `workcell/plugins`. */
 export type { ActionDefinition, PluginActions } from '../../protocol/action.js';
 export { defineAction } from '../../protocol/action.js';
 export { WorkcellError } from '../../protocol/errors.js';

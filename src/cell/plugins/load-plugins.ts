@@ -15,8 +15,8 @@ export interface LoadedPlugin {
 }
 
 /**
- * Without a list: those of this package that cost nothing until they are used. `check` throws for the address of a module
- * that must not be loaded here.
+ * Without a list: the plugins of this package that cost nothing until you use them. `check` throws for the address of
+ * a module that we must not load here.
  */
 export async function loadPlugins(
   specs: readonly (PluginSpec | Plugin)[] = defaultPlugins,
@@ -26,7 +26,7 @@ export async function loadPlugins(
   return Promise.all(specs.map((spec) => loadPlugin(spec, from, check)));
 }
 
-/** The plugins as another process can load them. One that was given as an object cannot cross. */
+/** The plugins in a form that another process can load. A plugin given as an object cannot cross. */
 export function pluginSpecs(plugins: readonly LoadedPlugin[]): PluginSpec[] {
   return plugins.map(({ plugin, source, options }) => {
     if (source === undefined) {
@@ -40,7 +40,7 @@ export function pluginSpecs(plugins: readonly LoadedPlugin[]): PluginSpec[] {
   });
 }
 
-/** To import again what was imported still takes a moment, which every cell would pay. */
+/** Importing a module again still takes a moment, which every cell would pay. */
 const builtins = new Map<string, Promise<Plugin>>();
 
 function loadBuiltin(name: string): Promise<Plugin> | undefined {

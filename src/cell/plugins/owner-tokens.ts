@@ -1,10 +1,10 @@
-/** Tokens by which an owner's own programs are let in to what a plugin runs. Only their hashes leave the owner. */
+/** Tokens that let an owner's own programs use what a plugin runs. Only their hashes leave the owner. */
 import { createHash, randomBytes } from 'node:crypto';
 
-/** How many callers can have a token each; the oldest is forgotten. */
+/** How many callers can have a token each; a new one replaces the oldest. */
 const mostTokens = 64;
 
-/** The token stays with the one who makes it: nothing that is recorded or sent holds it. */
+/** The caller keeps the token: nothing that we record or send holds it. */
 export function makeOwnerToken(): { readonly token: string; readonly tokenHash: string } {
   const token = randomBytes(32).toString('hex');
   return { token, tokenHash: hashOf(token) };
@@ -21,7 +21,7 @@ export class OwnerTokens {
     if (this.#hashes.size > mostTokens && oldest !== undefined) this.#hashes.delete(oldest);
   }
 
-  /** What is compared is a hash, so the time it takes tells nothing about a token. */
+  /** Compares hashes, so that the time reveals nothing about a token. */
   has(token: string): boolean {
     return this.#hashes.has(hashOf(token));
   }

@@ -36,7 +36,7 @@ export function actionsWith(plugins: readonly LoadedPlugin[]): ActionTable {
   return table;
 }
 
-/** Gives an executor the actions of plugins. They start at their first action, unless they ask to start early. */
+/** Adds the actions of plugins to an executor. A plugin starts at its first action, unless it asks to start early. */
 export function withPlugins(
   executor: CellExecutor,
   launcher: Launcher,
@@ -132,7 +132,7 @@ class PluginSlot {
     return parseObservation<Name>(name, answer, this.plugin.actions);
   }
 
-  /** The plugin, started. One that failed is tried again at the next use: what it needs may be there by then. */
+  /** The started plugin. After a failure the next use tries again, because what it needs may exist by then. */
   started(): Promise<PluginInstance> {
     this.#instance ??= this.#start().catch((error: unknown) => {
       this.#instance = undefined;

@@ -32,17 +32,17 @@ export interface PluginCell extends Pick<Executor, 'execute' | 'upload' | 'downl
   readonly sockets: { readonly outside: string; readonly inside: string };
   /** Words that start Node inside, where the system of the cell can run it. */
   readonly node: readonly string[];
-  /** Starts a process inside with what the cell's processes have as environment, `env` added to it. */
+  /** Starts a process inside with the environment of the cell's processes and `env`. */
   spawn(argv: readonly string[], options?: Partial<SpawnOptions>): Promise<LaunchedProcess>;
   /** A connection to a port of the cell's own loopback, or to a socket by its path inside. */
   connect(place: number | string): Promise<Duplex>;
   /** A connection from inside the cell to whatever its network reaches. */
   dial(host: string, port: number): Promise<Duplex>;
-  /** Ends processes that the plugin started; those that are gone already are no error. */
+  /** Ends processes that the plugin started. Ended ones are no error. */
   signal(pids: readonly number[], signal: NodeJS.Signals): void;
-  /** Kills a process and all that it started; settles when they are gone. */
+  /** Kills a process and everything that it started; settles when they have ended. */
   kill(pid: number): Promise<void>;
-  /** How many processes the kernel killed for want of memory, where that can be known. */
+  /** How many processes the kernel killed for lack of memory, where we can know that. */
   oomKills(): number;
   /** A place for output of any length, which `read_output` reads. */
   openOutput(): KeptOutput;
@@ -58,7 +58,7 @@ export interface KeptOutput {
   end(): void;
 }
 
-/** What the verbs of a plugin may use of a runtime. Each call of it is judged, recorded and masked. */
+/** What the verbs of a plugin may use of a runtime. The runtime judges, records and masks each call. */
 export interface PluginRuntime extends Pick<Executor, 'upload' | 'download' | 'openTerminal'> {
   /** As seen from inside. */
   readonly workspace: string;
@@ -78,7 +78,7 @@ export interface PluginPort {
   close(): Promise<void>;
 }
 
-/** Makes members of a Runtime, each when it is first used. */
+/** Creates members of a Runtime, each on first use. */
 export type Verbs = {
   readonly [Verb in keyof RuntimeVerbs]?: (runtime: PluginRuntime) => RuntimeVerbs[Verb];
 };
@@ -86,7 +86,7 @@ export type Verbs = {
 type Input<Definition> = Definition extends { readonly input: infer Schema extends z.ZodType }
   ? z.output<Schema>
   : never;
-/** The observation's own name is added by the host. */
+/** The host adds the observation's own name. */
 type Output<Definition> = Definition extends { readonly output: infer Schema extends z.ZodType }
   ? Omit<z.input<Schema>, 'observation'>
   : never;
@@ -113,8 +113,8 @@ export interface Plugin<Actions extends ActionTable = ActionTable> {
   readonly summary: string;
   readonly actions: Actions;
   /**
-   * What it adds to a Runtime: for each name, what makes the function or object of that name. It is called on the trusted
-   * side, once for a runtime, and never in a cell.
+   * What it adds to a Runtime: for each name, a function that creates the function or object of that name. The
+   * trusted side calls it once for a runtime, and never in a cell.
    */
   readonly verbs?: Verbs | undefined;
   /** What it needs, always or with such options. */
@@ -123,11 +123,11 @@ export interface Plugin<Actions extends ActionTable = ActionTable> {
   readonly environment?: Variables | ((cell: PluginCell, options: unknown) => Promise<Variables>) | undefined;
   /** Starts together with the cell instead of at its first action, always or with such options. */
   readonly early?: boolean | ((options: unknown) => boolean) | undefined;
-  /** Called once for a cell. What is heavy is imported here and not before. */
+  /** The host calls it once for a cell. Import heavy modules here and not before. */
   initialize(cell: PluginCell, options: unknown): Promise<PluginInstance<Actions>>;
 }
 
-/** Declares a plugin; the handlers are typed by its actions. */
+/** Declares a plugin; its actions give the types of the handlers. */
 export function definePlugin<const Actions extends ActionTable>(plugin: Plugin<Actions>): Plugin<Actions> {
   return plugin;
 }

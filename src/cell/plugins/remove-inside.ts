@@ -1,7 +1,10 @@
 import { WorkcellError } from '../../protocol/index.js';
 import type { PluginCell } from './plugin.js';
 
-/** Removes what a program of a plugin kept under its name: directories in the cell's exchange and temporary places, and its socket. */
+/**
+ * Removes what a program of a plugin kept under its name: directories in the cell's exchange and temporary places,
+ * and its socket.
+ */
 export async function removeInside(cell: PluginCell, name: string): Promise<void> {
   const script = 'rm -rf "$0/$2" "${TMPDIR:-/tmp}/$2" "$1/$2.sock"';
   try {
@@ -12,7 +15,7 @@ export async function removeInside(cell: PluginCell, name: string): Promise<void
     stderr.resume();
     await exited;
   } catch (error) {
-    // A cell that is closed has taken all of it along.
+    // Closing the cell has removed all of it.
     if (!WorkcellError.isInstance(error)) throw error;
   }
 }

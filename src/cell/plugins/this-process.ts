@@ -1,4 +1,4 @@
 import { randomUUID } from 'node:crypto';
 
-/** Tells whether two who say it are the same process, and so have the same loopback. */
+/** Identifies a process, to tell whether two sides are the same one and so share its loopback. */
 export const thisProcess = randomUUID();

@@ -23,7 +23,7 @@ export async function answerWhole(call: Call, reply: FastifyReply): Promise<void
     'content-type': 'application/json; charset=utf-8',
     'content-length': outcome.body.length,
   });
-  // In pieces, so that progress of a slow reader can be seen.
+  // Write in pieces, to see the progress of a slow reader.
   for (let at = 0; at + pieceBytes < outcome.body.length; at += pieceBytes)
     await outgoing.write(outcome.body.subarray(at, at + pieceBytes));
   const rest = outcome.body.length % pieceBytes || Math.min(pieceBytes, outcome.body.length);
@@ -43,7 +43,7 @@ export async function answerLines(
   const head = { ...headers(reply, call), 'content-type': call.framed ? framesType : linesType };
   while (!outgoing.gone.aborted) {
     const chunk = call.read(reader.position);
-    // Only a reader that was cut off and comes back late gets here; the broken stream tells it to ask again.
+    // Only a reader that lost its connection and comes back late gets here; the broken stream tells it to ask again.
     if (chunk === undefined) return void reply.raw.destroy();
     const isLast = call.ended && reader.position + chunk.length === call.totalBytes;
     if (!reply.raw.headersSent) {

@@ -38,7 +38,7 @@ export const handshakeSchema = z.union([
 export type Handshake = z.infer<typeof handshakeSchema>;
 export type KernelReport = z.infer<typeof kernelSchema>;
 
-/** `source`: the path of a file, or `-`. Gives what `serve` could say, as the handshake. */
+/** `source`: the path of a file, or `-`. Sends the result of `serve` as the handshake. */
 export async function boot<Settings>(
   source: string,
   schema: z.ZodType<Settings>,
@@ -74,7 +74,7 @@ function readLine(): string {
   }
 }
 
-/** A line of its own whatever stands before it. Written directly: a stream for it would have to be loaded first. */
+/** Starts a new line, whatever stands before it. Writes directly, because a stream would have to load first. */
 function say(handshake: Handshake): void {
   writeSync(standardOutput, `\n${handshakeMark}${JSON.stringify(handshake)}\n`);
 }

@@ -1,4 +1,4 @@
-/** What each client of a shared server started, so that one that leaves ends its own work and nobody else's. */
+/** Tracks what each client of a shared server started, so that one that leaves ends only its own work. */
 import type { Action, Executor, Observation } from '../../protocol/index.js';
 
 /** Forget clients that went away silently in the end; what they started ends with the server. */
@@ -8,7 +8,7 @@ const rememberedClients = 10_000;
 const processesPerLook = 1000;
 
 interface Work {
-  /** Ends of what is under way: actions and terminals. */
+  /** Functions that end running actions and terminals. */
   readonly running: Set<() => Promise<unknown>>;
   readonly sessions: Set<string>;
   processes: Set<string>;
@@ -24,7 +24,7 @@ export class Clients {
     this.#executor = executor;
   }
 
-  /** Has `end` called when the client leaves; gives the way to take that back. */
+  /** Registers `end` for when the client leaves. Returns the function that removes it again. */
   begin(client: string | undefined, end: () => Promise<unknown>): () => void {
     if (client === undefined) return () => {};
     const { running } = this.#workOf(client);
@@ -67,7 +67,7 @@ export class Clients {
     await Promise.allSettled([...work.running].map((end) => end()));
   }
 
-  /** Everything was ended. */
+  /** Everything has ended. */
   clear(): void {
     this.#works.clear();
     this.#openers.clear();

@@ -34,7 +34,7 @@ export class EventLog {
     return this.#last;
   }
 
-  /** Records an action and gives the id of its event. */
+  /** Records an action. Returns the id of its event. */
   action(action: { action: string }): number {
     // A large action is rare; asking for its size costs as much as sending it again.
     const json = JSON.stringify(action);
@@ -55,13 +55,13 @@ export class EventLog {
     this.#append('environment', `"kind":"observation","cause":${cause},"observation":${observation}`);
   }
 
-  /** The first kept event after a cursor; a higher id than the next one tells that some were dropped. */
+  /** The first kept event after a cursor; an id that skips numbers tells that it dropped some. */
   after(cursor: number): LoggedEvent | undefined {
     const first = this.#last - this.#kept.length + 1;
     return this.#kept[Math.max(0, cursor + 1 - first)];
   }
 
-  /** Resolves when something was recorded, the log was closed, after a time, or when the signal aborts. */
+  /** Resolves when there is a new event, when the log closes, after a time, or when the signal aborts. */
   change(timeoutMs: number, signal: AbortSignal): Promise<void> {
     return this.#wakers.wait(timeoutMs, signal);
   }

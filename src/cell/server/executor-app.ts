@@ -1,4 +1,4 @@
-/** The native routes of a server, and those that are added to them, without a port. */
+/** The native routes of a server, and additional ones, without a port. */
 import type { FastifyInstance } from 'fastify';
 import type { Access } from '../../base/http/access.js';
 import { createHttpApp, type Mount, mount, protect } from '../../base/http/http-app.js';
@@ -30,7 +30,7 @@ export async function createApp(
   return app;
 }
 
-/** The native routes beside those of another protocol that the application belongs to. */
+/** The native routes beside those of the protocol that the application serves. */
 export function nativeMount(prefix: string, context: ServerContext, access: Access): Mount {
   return {
     prefix,
@@ -59,12 +59,12 @@ function ownRoutes(scope: FastifyInstance, context: ServerContext, access: Acces
   nativeRoutes(scope, () => context, context.log);
 }
 
-/** The routes of the native API. Who may use them is checked before. */
+/** The routes of the native API. The caller checks access before. */
 export function nativeRoutes(scope: FastifyInstance, contextOf: ContextOf, log: Log): void {
   // The application may belong to another protocol, whose failures have another form.
   scope.setErrorHandler((error, _request, reply) => sendError(reply, error, log));
   scope.addHook('onRequest', (request, _reply, done) => {
-    // A path that nobody knows belongs to no cell.
+    // An unknown path belongs to no cell.
     if (!request.is404) checkInstance(request.headers[instanceHeader], contextOf(request).info.instance);
     done();
   });

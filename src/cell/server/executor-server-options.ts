@@ -1,4 +1,4 @@
-/** What a server is started with, and the limits it keeps to. */
+/** The options of a server, and the limits that it keeps. */
 import type { FastifyInstance } from 'fastify';
 import type { Mount } from '../../base/http/http-app.js';
 import {

@@ -13,7 +13,7 @@ const pieceBytes = 128 * 1024;
 
 export class Journal {
   readonly #spool: Spool;
-  /** One buffer for all lines: endless output would otherwise leave buffers faster than they are collected. */
+  /** One buffer for all lines: endless output would otherwise make buffers faster than Node collects them. */
   #memory = Buffer.alloc(0);
   #length = 0;
 
@@ -26,7 +26,7 @@ export class Journal {
     return this.#spool.totalBytes + this.#length;
   }
 
-  /** How much of it can still be read. */
+  /** How much of it is still readable. */
   get keptBytes(): number {
     return Math.min(this.#spool.totalBytes, keptBytes) + this.#length;
   }
@@ -43,7 +43,7 @@ export class Journal {
     this.#length += this.#memory.write(text, this.#length);
   }
 
-  /** Bytes from a position on, at most a piece; undefined when they are no longer kept. */
+  /** Bytes from a position on, at most a piece; undefined when it has dropped them. */
   read(position: number): Buffer | undefined {
     const start = position - this.#spool.totalBytes;
     if (start >= 0)

@@ -1,4 +1,4 @@
-/** The limits of a server that its command line can set; nobody needs the others there. */
+/** The limits of a server that its command line can set; it leaves out those that no user needs there. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseSeconds } from '../../base/command-line.js';
 import type { ServerLimits } from './executor-server-options.js';
@@ -22,7 +22,7 @@ export function withLimitOptions(command: Command): Command {
     .option('--grace <seconds>', 'how long an action goes on without its client (default: 60)', parseSeconds);
 }
 
-/** Only what was given; the server knows the rest. */
+/** Returns only the given ones; the server knows the rest. */
 export function limitsFrom(options: LimitOptions): Partial<ServerLimits> {
   const { maxBody, maxConnections, maxActions, maxRate, requestTimeout, grace } = options;
   return {

@@ -1,6 +1,6 @@
 /**
- * Joins standard input and output to a server's socket, for places where only a program's standard streams lead inside.
- * Many connections share the one stream as streams of HTTP/2, which brings flow control with it.
+ * Joins standard input and output to a server's socket, for places where only a program's standard streams lead
+ * inside. Many connections share the one stream as streams of HTTP/2, which has flow control.
  */
 import { performServerHandshake } from 'node:http2';
 import { connect } from 'node:net';

@@ -20,11 +20,11 @@ const settingsSchema = z.strictObject({
   env: environmentSchema,
   /** Outlives the process that started it; else it ends with its standard input. */
   keepAlive: z.boolean(),
-  /** Default: those of the package. */
+  /** Default: the plugins of the package. */
   plugins: z.array(pluginSpecSchema).optional(),
-  /** For what the program itself makes, so that nothing of it stays when it dies. */
+  /** For files of the program itself, so that none of them stays when it dies. */
   temporary: z.string().optional(),
-  /** The user of the commands, in a place that has two. Default: that of the program. */
+  /** The user of the commands, in a place that has two. Default: the user of the program. */
   user: z
     .strictObject({
       uid: z.int(),
@@ -82,7 +82,7 @@ async function serveAsUser(settings: UserSettings): Promise<ExecutorServer> {
   let isFirst = true;
   const create = () => {
     if (isFirst) {
-      // The directories above it, on both sides, decide who may come here.
+      // The directories above it, on both sides, decide who can reach it.
       chmodSync(socketPath, 0o666);
       if (process.getuid?.() !== user.uid) takeUser(user);
     }

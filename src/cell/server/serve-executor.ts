@@ -23,8 +23,8 @@ export interface ExecutorServer {
 }
 
 /**
- * Serves an executor. A function that makes executors is first called when the server listens, and again when a client
- * has closed the one before; with a single executor the cell then stays closed.
+ * Serves an executor. Given a function that makes executors, it calls it when the server listens, and again when a
+ * client has closed the previous one. Given a single executor, the cell then stays closed.
  */
 export async function serveExecutor(
   executor: Executor | (() => Executor),
@@ -81,7 +81,7 @@ export function mountExecutor(
   };
 }
 
-/** What the native routes need for one of many cells that a service serves. `close` forgets what was asked of it. */
+/** What the native routes need for one of many cells that a service serves. `close` forgets its calls and events. */
 export function cellContext(
   executor: Executor,
   options: Pick<ServeOptions, 'id' | 'workspace' | 'isolation' | 'limits' | 'log'>,

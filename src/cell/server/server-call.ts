@@ -29,7 +29,7 @@ export interface Reader extends Disposable {
 }
 
 export interface CallOptions {
-  /** Where progress is kept when it is long. */
+  /** Where to keep long progress. */
   file(): string;
   /** The server cancels the action after this long without a reader. */
   readonly graceMs: number;
@@ -82,12 +82,12 @@ export class Call {
     return this.#lastLine !== undefined;
   }
 
-  /** All that was reported so far, the outcome included once it is there. */
+  /** The size of all reports so far, and of the outcome once it exists. */
   get totalBytes(): number {
     return this.#progress.totalBytes + (this.#lastLine?.length ?? 0);
   }
 
-  /** What of it is kept. */
+  /** How much of it we keep. */
   get keptBytes(): number {
     return this.#progress.keptBytes + (this.#lastLine?.length ?? 0);
   }
@@ -96,7 +96,7 @@ export class Call {
     return this.#readers.size > 0;
   }
 
-  /** The next lines from a position, at most a piece; undefined when they are no longer kept. */
+  /** The next lines from a position, at most a piece; undefined when it has dropped them. */
   read(position: number): Buffer | undefined {
     const progressBytes = this.#progress.totalBytes;
     if (position >= progressBytes) {
@@ -106,7 +106,7 @@ export class Call {
     return this.#progress.read(position);
   }
 
-  /** Resolves when more was reported, after a time, or when the signal aborts. */
+  /** Resolves when there is more, after a time, or when the signal aborts. */
   change(timeoutMs: number, signal: AbortSignal): Promise<void> {
     return this.#wakers.wait(timeoutMs, signal);
   }
@@ -140,7 +140,7 @@ export class Call {
     this.#letGo();
   }
 
-  /** Forgets what was kept. */
+  /** Forgets everything. */
   dispose(): void {
     clearTimeout(this.#grace);
     this.#progress.dispose();

@@ -11,8 +11,8 @@ export interface ServerContext {
   /** The executor of now. */
   executor(): Executor;
   /**
-   * Ends all that was started; a fresh executor takes its place where the server can make one. Where the executor is not the
-   * server's to end, what the client started.
+   * Ends everything that runs; a fresh executor takes its place where the server can make one. Where the server may
+   * not end the executor, ends what the client started.
    */
   closeExecutor(client: string | undefined): Promise<void>;
   /** Whether each capability of the cell works. */
@@ -29,7 +29,7 @@ export interface ServerContext {
 /** Whose cell a request is for: a server of one has one answer, a service one for each of its cells. */
 export type ContextOf = (request: FastifyRequest) => ServerContext;
 
-/** Plain numbers, so that counting costs nothing before somebody asks for them. */
+/** Plain numbers, so that counting costs nothing until somebody reads them. */
 interface Counters {
   /** On a clock that does not jump. */
   readonly startedAt: number;

@@ -1,4 +1,4 @@
-/** Ends a server's process in order when it is asked to. */
+/** Ends a server's process in order on request. */
 import type { Readable } from 'node:stream';
 import { stopWatchdog } from '../launchers/watchdog.js';
 import type { ExecutorServer } from './serve-executor.js';
@@ -10,7 +10,7 @@ export function shutDownOn(
 ): void {
   let asked = false;
   const shutDown = (exitCode: number) => {
-    // Somebody who asks twice does not want to wait.
+    // A second request means: do not wait.
     if (asked) process.exit(exitCode);
     asked = true;
     if (options.commands === 'detach') stopWatchdog();

@@ -1,6 +1,6 @@
 /**
- * Remembers keys by a hash of eight bytes, because the promise that none of them runs again must hold for far more keys
- * than results can be kept. There are two tables: when the younger is full, drop the older one.
+ * Remembers keys by a hash of eight bytes, because the promise that none of them runs again must hold for far more
+ * keys than the results that we can keep. There are two tables: when the younger is full, drop the older one.
  */
 import { hash as digest } from 'node:crypto';
 
@@ -53,7 +53,7 @@ class HashTable {
     this.#size++;
   }
 
-  /** Where the hash is, or where it would be put. */
+  /** The slot of the hash, or the free one for it. */
   #slotOf(hash: bigint): number {
     const mask = this.#slots.length - 1;
     let slot = Number(BigInt.asUintN(32, hash)) & mask;

@@ -1,15 +1,16 @@
 /** Keeps what others print in this process apart from what it says itself. */
 
 /**
- * From here on `process.stdout`, and `console.log` with it, lead to standard error, where the log is. Plugins are written
- * by others, and print: that must neither mix with the handshake nor end the process once nobody reads standard output.
+ * From here on `process.stdout`, and `console.log` with it, lead to standard error, which holds the log. Plugins by
+ * other authors print: their text must neither mix with the handshake nor end the process once nobody reads standard
+ * output.
  */
 export function printToLog(): void {
   const { get } = Object.getOwnPropertyDescriptor(process, 'stderr') as { get: () => NodeJS.WriteStream };
   let log: NodeJS.WriteStream | undefined;
   // Made on first use, because the stream takes a while to load.
   const open = () => {
-    // A log that nobody reads any more is no reason to end.
+    // A log without a reader is no reason to end.
     log ??= get.call(process).on('error', () => {});
     return log;
   };

@@ -40,7 +40,7 @@ export async function startServer(options: StartOptions): Promise<ExecutorServer
   let taken = false;
   const server = await serveExecutor(
     () => {
-      // The socket is bound by now, as the user that started the server; all that follows belongs to the other one.
+      // The server has bound the socket as its starting user; everything that follows belongs to the other user.
       if (!taken) takeUser(runAs);
       taken = true;
       return create(createUidLauncher({ ...place, ...runAs }));
@@ -61,7 +61,7 @@ export async function startServer(options: StartOptions): Promise<ExecutorServer
   };
 }
 
-/** The other user may not remove a socket from the directory of the one that bound it. */
+/** The other user may not remove a socket from the directory of the user that bound it. */
 function socketRemoval(listen: ListenAddress): () => void {
   if (!('path' in listen)) return () => {};
   const { path } = listen;

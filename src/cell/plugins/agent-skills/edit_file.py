@@ -51,7 +51,7 @@ def _extension(path):
 
 
 def _load(path):
-    # Opening a pipe would wait for whoever writes to it.
+    # Opening a pipe would wait for its writer.
     if not os.path.isfile(path):
         raise _Refused('%s is neither a file nor a directory.' % path)
     if os.path.getsize(path) > _most_bytes:

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { PluginCell } from '../plugin.js';
 import { skillsModule } from './skills-module.js';
 
-/** Puts the module where the cell can read it; gives the search path that leads to it, after those that were there. */
+/** Puts the module where the cell can read it. Returns the search path with its directory at the end. */
 export async function install(cell: Pick<PluginCell, 'exchange' | 'execute'>): Promise<string> {
   const { outside, inside } = cell.exchange;
   const folder = join(outside, 'agent-skills');

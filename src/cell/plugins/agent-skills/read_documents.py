@@ -68,7 +68,7 @@ def _pptx_text(path):
     with zipfile.ZipFile(path) as archive:
         part = lambda name: ElementTree.fromstring(archive.read(name))
         targets = {link.get('Id'): link.get('Target') for link in part('ppt/_rels/presentation.xml.rels')}
-        # Their order is that of the presentation, not that of their names.
+        # Slides come in the order of the presentation, not of their names.
         names = [targets[slide.get(_relation + 'id')] for slide in part('ppt/presentation.xml').iter(_slide + 'sldId')]
         slides = [part(name.lstrip('/') if name.startswith('/') else 'ppt/' + name) for name in names]
     return _pages('Slide', ['\n'.join(_text(line.iter()) for line in slide.iter(_drawing + 'p'))

@@ -1,9 +1,11 @@
 import { programText } from '../../../base/program-text.js';
 
-/** The files of which the module is made, in the order in which they need each other. */
+/** The files that make up the module, in the order in which they need each other. */
 const parts = ['file_window.py', 'search_files.py', 'read_documents.py', 'edit_file.py'];
 
-/** The module `agentskills`. It needs nothing but Python; what a document needs besides is loaded when one is read. */
+/**
+ * The module `agentskills`. It needs nothing but Python; reading a document loads what that document needs besides.
+ */
 export function skillsModule(): string {
   return `${functions()}
 

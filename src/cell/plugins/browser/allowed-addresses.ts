@@ -1,4 +1,4 @@
-/** Which addresses a page may be loaded from: not those of private networks, except the cell's own loopback. */
+/** Decides from which addresses a page may load: not from private networks, except the cell's own loopback. */
 import { BlockList, isIP } from 'node:net';
 import type { PluginCell } from '../plugin.js';
 import type { BrowserOptions } from './browser-options.js';
@@ -40,7 +40,7 @@ export class Addresses {
     this.#allowed = blockList(allowAddresses);
   }
 
-  /** Why nothing may be loaded from there; undefined when it may. */
+  /** Why a page may load nothing from there; undefined when it may. */
   refusal(address: string): string | undefined | Promise<string | undefined> {
     const url = URL.canParse(address) ? new URL(address) : undefined;
     if (url === undefined) return `${short(address)} is no address; give one such as http://localhost:3000.`;
@@ -77,8 +77,8 @@ export class Addresses {
   }
 
   /**
-   * Asked inside the cell: a question to this side's own servers would be a way out of a cell that has none. A name
-   * that nothing is known of is left to the browser, which can reach it only through a proxy, if at all.
+   * Asks inside the cell, because a query to this side's own resolvers would be a way out of a cell that has none.
+   * Leaves an unknown name to the browser, which can reach it only through a proxy, if at all.
    */
   async #lookUp(host: string): Promise<string | undefined> {
     if (!/^[\w.-]{1,253}$/.test(host) || host.startsWith('-')) return `${short(host)} is no name of a host.`;

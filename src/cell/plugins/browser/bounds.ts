@@ -4,7 +4,7 @@ import { WorkcellError } from '../../../protocol/index.js';
 /** Thrown when a page did not answer in time. */
 export class Unresponsive extends Error {}
 
-/** Gives up waiting after a time, or when the caller does. What was waited for is left to itself. */
+/** Stops waiting after a time, or when the caller does. The work itself continues. */
 export function within<Result>(
   work: Promise<Result>,
   { ms, what, signal }: { ms: number; what: string; signal?: AbortSignal | undefined },
@@ -23,7 +23,7 @@ export function within<Result>(
   });
 }
 
-/** One thing after the other, whatever became of the one before. */
+/** Runs one thing after the other, whether or not the previous one failed. */
 export class Turns {
   #last: Promise<unknown> = Promise.resolve();
 

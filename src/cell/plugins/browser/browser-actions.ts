@@ -8,7 +8,7 @@ import { mostSteps, stepKinds, stepSchema } from './steps.js';
 /** A step as a caller writes it. */
 export type { StepInput as BrowserStep } from './steps.js';
 
-/** The most that an observation holds of each kind; what comes from a page is never trusted to be small. */
+/** The most that an observation holds of each kind. Never trust a page to send little. */
 export const most = {
   textLength: 100_000,
   treeLength: 200_000,
@@ -28,7 +28,7 @@ const imageSchema = z.object({
   mediaType: z.literal('image/png'),
   /** The picture itself, in base64. */
   data: z.string().max(most.imageLength),
-  /** Where it lies in the cell; without it, it could not be written there. */
+  /** Where it lies in the cell; null when we could not write it there. */
   path: z.string().nullable(),
 });
 
@@ -126,7 +126,7 @@ const openCdp = defineAction('open_cdp', {
   opensSession: true,
   get input() {
     return {
-      /** The SHA-256 of a token, which stays with the one who asks: nothing that is recorded or sent holds it. The token is the path. */
+      /** The SHA-256 of a token. The caller keeps the token itself: nothing that we record or send holds it. The token is the path. */
       tokenHash: tokenHashSchema,
     };
   },

@@ -50,7 +50,7 @@ export class BrowserFiles {
     return path;
   }
 
-  /** Gives a download, which lies there by the number that it came with, the name that it should have. */
+  /** Gives a download, whose file has a number as its name, its proper name. */
   async nameDownload(id: string, suggested: string): Promise<string> {
     const from = posix.join(this.downloads, id);
     const name = fileName(suggested);
@@ -70,7 +70,7 @@ export class BrowserFiles {
     await this.#cell.execute<'remove'>({ action: 'remove', path, force: true }).catch(() => {});
   }
 
-  /** A regular file that may be sent to a page, as seen from inside. */
+  /** The path, as seen from inside, of a regular file to send to a page. */
   async forUpload(given: string): Promise<string> {
     const path = posix.resolve(this.#cell.workspace, given);
     const { type } = await this.#cell.execute<'stat'>({ action: 'stat', path });

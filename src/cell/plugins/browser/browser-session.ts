@@ -51,7 +51,7 @@ export class BrowserSession {
     return this.#turns.take(() => this.#act(wanted, told, settings, signal));
   }
 
-  /** From then on pages are not held between actions: somebody else may be at work in them. */
+  /** From then on pages continue between actions, because another client may work in them. */
   openDoor(tokenHash: string): Promise<{ port: number; process: string }> {
     return this.#turns.take(async () => {
       const running = await this.#start();
@@ -85,7 +85,7 @@ export class BrowserSession {
     }
   }
 
-  /** Why a step failed; those behind it are not done. */
+  /** Returns why a step failed, and skips the steps behind it. */
   async #perform(
     running: Running,
     steps: readonly Step[],
@@ -146,7 +146,7 @@ export class BrowserSession {
     await running.settleDownloads(timeoutMs, signal);
     const tab = await running.active();
     try {
-      // A page that failed may be stuck, which shows sooner than by waiting for a look at it.
+      // A page that failed may be stuck. Asking it shows that sooner than waiting for an observation.
       if (error !== null && !(await tab.responds())) throw new Error(error);
       const [look, picture, pages] = await tab.whileAlive(
         Promise.all([
@@ -220,7 +220,7 @@ export class BrowserSession {
   }
 }
 
-/** The page itself is none the worse when it cannot be drawn on. */
+/** A page that we cannot draw on is otherwise fine. */
 function unlessCancelled(error: unknown): undefined {
   if (WorkcellError.isInstance(error) && error.code === 'cancelled') throw error;
 }

@@ -1,16 +1,16 @@
 /**
- * Shows files of the cell in the browser: pictures, PDF, sound, films, pages. They are given to it under a name on
- * no network that nobody can guess, one for each directory, so no server and no port is needed.
+ * Shows files of the cell in the browser: pictures, PDF, sound, films, pages. It serves them under a name that is on
+ * no network and that nobody can guess, one for each directory, so it needs no server and no port.
  */
 import { randomBytes } from 'node:crypto';
 import { posix } from 'node:path';
 import { WorkcellError } from '../../../protocol/index.js';
 import type { PluginCell } from '../plugin.js';
 
-/** Larger files are not shown. */
+/** It does not show larger files. */
 const mostBytes = 67_108_864;
 
-/** Text is what it is called; everything else is known by its first bytes. */
+/** The name of a file tells that it is text; its first bytes tell every other type. */
 const textTypes: Readonly<Record<string, string>> = {
   '.html': 'text/html',
   '.htm': 'text/html',
@@ -36,7 +36,9 @@ export class Viewer {
     this.#cell = cell;
   }
 
-  /** The address under which the browser finds a file. Only what lies beside and below it is found with it. */
+  /**
+   * The address under which the browser finds a file. It also leads to files beside and below it, and to no others.
+   */
   async addressOf(given: string): Promise<string> {
     const path = posix.resolve(this.#cell.workspace, given);
     const { type } = await this.#cell.execute<'stat'>({ action: 'stat', path });
@@ -60,7 +62,7 @@ export class Viewer {
     const { host, pathname } = new URL(address);
     try {
       const directory = this.#directories.get(host) as string;
-      // The address is made canonical already, so that no step upwards is left in it but an encoded one.
+      // The browser has made the address canonical, so that only an encoded step upwards can remain in it.
       const path = posix.join(directory, decodeURIComponent(pathname));
       if (path !== directory && !path.startsWith(directory === '/' ? '/' : `${directory}/`))
         return refuse(403, 'The file lies outside of the directory that is shown.');

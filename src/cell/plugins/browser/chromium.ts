@@ -49,7 +49,7 @@ const flags = [
   '--disable-features=AutofillServerCommunication,DnsOverHttps,HttpsUpgrades,MediaRouter,OptimizationHints,Translate',
 ];
 
-/** The last of what the program complained about, for the message when it cannot start. */
+/** How much of the program's error output to keep, for the message when it cannot start. */
 const complaintLength = 2000;
 
 export interface Chromium {
@@ -91,7 +91,7 @@ export async function startChromium(
     complaint: () => complaint.trim(),
     close() {
       closing ??= (async () => {
-        // Chromium goes when its pipes close; one that is stuck is ended.
+        // Chromium ends when its pipes close; kill it if it is stuck.
         pipe.close();
         const timer = setTimeout(() => cell.signal([pid], 'SIGKILL'), 3000);
         await exited;
@@ -104,7 +104,7 @@ export async function startChromium(
   };
 }
 
-/** Numbers of private networks reach nothing, also from where requests cannot be looked at, such as WebSockets. */
+/** Addresses of private networks lead nowhere, also for requests that we cannot intercept, such as WebSockets. */
 function privateRules(): string {
   const ranges = ['10.*', '192.168.*', '169.254.*', '100.64.*'];
   for (let second = 16; second < 32; second++) ranges.push(`172.${second}.*`);

@@ -12,7 +12,7 @@ const progress = z.object({
   state: z.enum(['inProgress', 'completed', 'canceled']),
 });
 
-/** More at once are cancelled. */
+/** The browser cancels more than these at once. */
 const mostAtOnce = 20;
 
 interface Download {
@@ -52,7 +52,7 @@ export class Downloads {
     return downloads;
   }
 
-  /** Waits for downloads in progress. One that takes longer is reported as such, and again when it has arrived. */
+  /** Waits for downloads in progress. Reports one that takes longer as unfinished, and again when it has arrived. */
   async settle(ms: number, signal: AbortSignal | undefined): Promise<void> {
     if (this.#running.size === 0) return;
     const all = Promise.all([...this.#running.values()].map(({ settled }) => settled));

@@ -1,7 +1,7 @@
 /**
- * Failures of the driver that nobody can catch. It handles messages in its own promises and trusts the browser, so a
- * message that a browser never sends leaves a rejection that would end this process. Each message gets its own turn, so
- * what fails in that turn is its fault.
+ * Failures of the driver that no caller can catch. The driver handles messages in its own promises and trusts the
+ * browser, so a message that a browser never sends leaves a rejection that would end this process. Each message gets
+ * its own turn of the event loop, so a failure in that turn comes from that message.
  */
 
 type Blamed = (reason: string) => void;
@@ -14,7 +14,7 @@ export function blame(whom: Blamed): void {
   blamed = whom;
 }
 
-/** Catches failures of the driver until the function that it gives is called. */
+/** Catches failures of the driver until you call the function that it returns. */
 export function catchDriverFaults(): () => void {
   if (++users === 1) process.on('unhandledRejection', onRejection);
   let done = false;

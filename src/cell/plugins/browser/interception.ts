@@ -1,10 +1,10 @@
-/** Looks at every request of the browser before it goes out, those of frames, workers and redirects included. */
+/** Checks every request of the browser before it goes out, including those of frames, workers and redirects. */
 import type { CDPSession } from 'playwright-core';
 import type { Addresses } from './allowed-addresses.js';
 import type { Viewer } from './cell-file-viewer.js';
 import { note, type PageEvents, shortUrl } from './page-events.js';
 
-/** What has no host or comes with the browser itself is not asked about. */
+/** Do not ask about addresses without a host and about pages of the browser itself. */
 const patterns = ['http://*', 'https://*', 'file://*', 'ftp://*', 'filesystem:*'];
 
 interface Paused {
@@ -32,7 +32,7 @@ export async function interceptRequests(
       return;
     }
     events.add('blocked', { url: shortUrl(url), reason: note(refusal) });
-    // A page in place of the one that was wanted says why; an error page of the browser would only confuse.
+    // Show a page that says why, because an error page of the browser would only confuse.
     if (resourceType === 'Document') {
       await control.send('Fetch.fulfillRequest', {
         requestId,
@@ -44,7 +44,7 @@ export async function interceptRequests(
   }
 
   control.on('Fetch.requestPaused', (paused: Paused) => {
-    // Nobody can answer a request whose page is gone; refuse one that cannot be judged.
+    // We cannot answer a request whose page is gone; refuse a request that we cannot judge.
     answer(paused).catch(() =>
       control
         .send('Fetch.failRequest', { requestId: paused.requestId, errorReason: 'BlockedByClient' })

@@ -1,6 +1,6 @@
 /**
- * Reads the action language of BrowserGym: Python-like calls with literal arguments, and anything between them ignored.
- * It is a grammar and nothing else: no part of the text is ever evaluated.
+ * Reads the action language of BrowserGym: Python-like calls with literal arguments, ignoring anything between them.
+ * It is only a grammar: nothing ever evaluates any part of the text.
  */
 import { describeIssues, WorkcellError } from '../../../protocol/index.js';
 import { mostSteps, parametersOf, type Step, type StepName, stepNames, stepSchema } from './steps.js';
@@ -64,7 +64,7 @@ function readCalls(text: string): Call[] {
       calls.push({ name, ...reader.arguments() });
       scan.lastIndex = reader.at;
     } catch (error) {
-      // Prose has parentheses too; only a call by a name that exists is meant as one.
+      // Prose has parentheses, too. Only a known name makes a call.
       if (isStepName(name)) throw error;
     }
   }

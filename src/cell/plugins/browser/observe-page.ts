@@ -1,4 +1,4 @@
-/** Looks at a page: what it shows, what can be done with it, and a picture. Nothing of it runs in the page. */
+/** Looks at a page: what it shows, what you can do with it, and a picture. Runs no code in the page. */
 
 import { within } from './bounds.js';
 import { most, type PageObservation } from './browser-actions.js';
@@ -9,7 +9,7 @@ import { readAxNodes, renderTree } from './observe/page-tree.js';
 import { readSnapshot, wantedStyles } from './observe/snapshot.js';
 import type { Tab } from './tab.js';
 
-/** A page with more nodes than this is described by its picture alone. */
+/** For a page with more nodes than this, return only its picture. */
 const mostNodes = 100_000;
 const mostFrames = 100;
 

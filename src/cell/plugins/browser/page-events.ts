@@ -6,7 +6,7 @@ type Kinds = Pick<PageObservation, 'downloads' | 'dialogs' | 'blocked' | 'pageEr
 
 export class PageEvents {
   #kept: Kinds = empty();
-  /** How many dialogs there were, also those that are not kept. */
+  /** How many dialogs there were, including those that we did not keep. */
   dialogCount = 0;
 
   add<Kind extends keyof Kinds>(kind: Kind, item: Kinds[Kind][number]): void {

@@ -83,7 +83,10 @@ export async function perform(step: Step, place: Place): Promise<void> {
   await performer(step, place);
 }
 
-/** Opens an address in a page. One that begins to load and does not end is not a failure: it is seen as it is. */
+/**
+ * Opens an address in a page. A page that begins to load and does not finish is no failure: the observation shows it
+ * as it is.
+ */
 async function goTo(running: Running, tab: Tab, given: string, timeoutMs: number): Promise<void> {
   const url = await running.addressOf(given);
   const refusal = await running.addresses.refusal(url);
@@ -94,7 +97,7 @@ async function goTo(running: Running, tab: Tab, given: string, timeoutMs: number
   } catch (error) {
     if (tab.broken !== undefined) throw new Error(tab.broken);
     const reason = reasonOf(error);
-    // What is not shown but saved has arrived all the same.
+    // The browser saves this one instead of showing it, so it has arrived all the same.
     if (/Download is starting/.test(reason)) return;
     if (/Timeout \d+ms exceeded/.test(reason)) {
       await tab.cdp.send('Page.stopLoading');

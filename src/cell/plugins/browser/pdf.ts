@@ -5,7 +5,7 @@ export function isPdf(response: Response): boolean {
   return /^application\/pdf\b/i.test(response.headers()['content-type'] ?? '');
 }
 
-/** Settles when the PDF is drawn, or cannot be. */
+/** Settles when the viewer has drawn the PDF, or cannot. */
 export async function pdfShown(page: Page, timeout: number): Promise<void> {
   const isViewer = (frame: Frame) => frame.url().startsWith('chrome-extension://');
   const viewer =
@@ -14,7 +14,7 @@ export async function pdfShown(page: Page, timeout: number): Promise<void> {
   await viewer.evaluate(drawn);
 }
 
-/** Runs in the viewer, which tells nobody when it is ready; each look is a frame that it draws. */
+/** Runs in the viewer, which does not report when it is ready; each look waits for a frame that it draws. */
 const drawn = `new Promise((resolve) => {
   const look = () => {
     const state = document.querySelector('pdf-viewer')?.loadState_;

@@ -1,9 +1,9 @@
-/** Messages over two streams, each a JSON text that ends with a zero byte: how Chromium is spoken to without a port. */
+/** Messages over two streams, each a JSON text that ends with a zero byte: how to talk to Chromium without a port. */
 import type { Readable, Writable } from 'node:stream';
 import { parseUntrustedJson } from '../../../base/untrusted-json.js';
 import { blame, catchDriverFaults } from './driver-faults.js';
 
-/** The most that one message may be; a page cannot make this side hold more, or take longer to read it. */
+/** The largest message. A page cannot make this side hold more, or take longer to read it. */
 const bounds = { bytes: 32 * 1024 * 1024, values: 1_000_000, depth: 256 };
 
 export interface MessagePipe {
@@ -57,7 +57,7 @@ export function openMessagePipe(input: Writable, output: Readable): MessagePipe 
     if (closed) return;
     try {
       const message = read(bytes);
-      // Whatever the driver makes of a message, it may take it for what a browser never says, and throw.
+      // The driver may find something in the message that a browser never says, and throw.
       blame((reason) => close(`The browser sent something that its driver does not take: ${reason}`));
       if (message !== undefined) pipe.onmessage?.(message);
     } catch (error) {

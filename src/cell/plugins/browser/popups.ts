@@ -18,7 +18,7 @@ export class Popups {
     return popups;
   }
 
-  /** The page can be worked with, or never will be. */
+  /** The page is ready for use, or never will be. */
   arrived(targetId: string): void {
     if (this.#coming.delete(targetId) && this.#coming.size === 0) this.#wake?.();
   }

@@ -23,7 +23,7 @@ const require = createRequire(import.meta.url);
 
 const startMs = 60_000;
 const openMs = 10_000;
-/** A page that asks more often than this within one action is held to be hostile. */
+/** A page that asks more often than this within one action counts as hostile. */
 const mostDialogs = 100;
 
 export class Running {
@@ -111,7 +111,7 @@ export class Running {
     for (const page of this.#context.pages()) this.#take(page);
   }
 
-  /** The page that is worked with. There always is one: a broken one is replaced. */
+  /** The current page. There always is one: it replaces a broken one. */
   async active(): Promise<Tab> {
     const page = this.#active;
     if (page !== undefined && !page.isClosed()) {
@@ -167,7 +167,7 @@ export class Running {
     );
   }
 
-  /** An address as it is given, or the path of a file. */
+  /** An address stays as it is; the path of a file becomes its address. */
   async addressOf(given: string): Promise<string> {
     return /^[a-z][a-z\d+.-]*:/i.test(given) ? given : this.#viewer.addressOf(given);
   }
@@ -180,7 +180,7 @@ export class Running {
     this.#dialogAnswer = { accept, text };
   }
 
-  /** Waits for pages that were opened and can not be worked with yet. */
+  /** Waits for open pages that are not ready for use yet. */
   settlePopups(signal: AbortSignal | undefined): Promise<void> {
     return this.#popups?.settle(openMs, signal) ?? Promise.resolve();
   }
@@ -196,7 +196,7 @@ export class Running {
     );
   }
 
-  /** Whether others may be at work in the pages too. */
+  /** Whether other clients may work in the pages, too. */
   get shared(): boolean {
     return this.#proxy !== undefined;
   }
@@ -256,13 +256,13 @@ export class Running {
     else await dialog.dismiss();
   }
 
-  /** WebSockets cannot be held back before they open, so a page that opens a forbidden one is left. */
+  /** We cannot hold a WebSocket back before it opens, so leave a page that opens a forbidden one. */
   async #judgeSocket(page: Page, url: string): Promise<void> {
     const refusal = await this.addresses.refusal(url);
     if (refusal !== undefined) await this.#leave(page, url, refusal);
   }
 
-  /** A name can lead elsewhere when the browser asks than when we did: what answered is looked at too. */
+  /** A name can lead elsewhere when the browser asks than when we did, so check the address that answered, too. */
   async #judgeSource(page: Page, response: Response): Promise<void> {
     const url = response.url();
     const host = URL.canParse(url) ? new URL(url).hostname : '';

@@ -9,7 +9,7 @@ type Message = Readonly<{
   result?: Readonly<Record<string, unknown>>;
 }>;
 
-/** The driver numbers its requests from 1; requests of other clients are numbered from here. */
+/** The driver numbers its requests from 1; we number requests of other clients from here. */
 const firstId = 1_000_000_000;
 
 export interface PipeClient {

@@ -1,8 +1,8 @@
-/** What can be done in a browser, one step at a time. The order of the fields is that of the arguments in the language. */
+/** What you can do in a browser, one step at a time. The fields have the order of the arguments in the language. */
 import * as z from 'zod';
 import type { FieldKind } from '../../../protocol/index.js';
 
-/** A file name or a key is never long; what is typed into a page may be. */
+/** A file name or a key is never long; text that you type into a page can be. */
 const short = z.string().max(4096);
 const long = z.string().max(1_048_576);
 const bid = z
@@ -40,7 +40,7 @@ const shapes = {
   mouse_drag_and_drop: { from_x: coordinate, from_y: coordinate, to_x: coordinate, to_y: coordinate },
   keyboard_press: { key: short },
   keyboard_type: { text: long },
-  /** What the next confirmation or question of a page is answered with; without it they are dismissed. */
+  /** The answer to the next confirmation or question of a page; without it the browser dismisses them. */
   answer_dialog: { accept: z.boolean().default(true), text: short.default('') },
   noop: { wait_ms: z.number().min(0).max(60_000).default(1000) },
   send_msg_to_user: { text: long },
@@ -49,7 +49,7 @@ const shapes = {
 
 type FieldOf<Shape> = { [Name in keyof Shape]: keyof Shape[Name] }[keyof Shape];
 
-/** What the fields of all steps are; what is typed into a page stays in the page. */
+/** The kinds of the fields of all steps. Text that you type into a page stays in the page. */
 export const stepKinds = {
   do: 'plain',
   url: 'address',
@@ -72,7 +72,7 @@ export type StepName = keyof Shapes;
 export type Step<Name extends StepName = StepName> = {
   [N in Name]: { do: N } & z.output<z.ZodObject<Shapes[N]>>;
 }[Name];
-/** A step as a caller writes it: defaults may be left out. */
+/** A step as a caller writes it: you can leave defaults out. */
 export type StepInput = { [N in StepName]: { do: N } & z.input<z.ZodObject<Shapes[N]>> }[StepName];
 
 const schemas = Object.entries(shapes).map(([name, shape]) =>

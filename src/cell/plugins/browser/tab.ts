@@ -5,7 +5,7 @@ import { within } from './bounds.js';
 import { FrameIds } from './observe/ids.js';
 import { isPdf, pdfShown } from './pdf.js';
 
-/** How long what a page started by script may keep a look at it waiting. */
+/** How long requests that a page's script started may delay an observation. */
 const quietMs = 1000;
 /** How long looking up one element may take. */
 const findMs = 3000;

@@ -1,4 +1,4 @@
-/** One context: a kernel, made when it is needed, and the cells that take turns in it. */
+/** One context: a kernel, which starts when needed, and the code cells that take turns in it. */
 import { type ExecuteContext, WorkcellError } from '../../../protocol/index.js';
 import { type Ended, type ExecutionOptions, executeCell, executeSilently, graceMs } from './execution.js';
 import type { Kernel } from './jupyter-kernel.js';
@@ -19,7 +19,7 @@ export interface ReadyKernel {
   told: Surroundings;
 }
 
-/** How long a kernel may take to tidy up before it is killed. */
+/** How long a kernel can take to clean up before we kill it. */
 const exitGraceMs = 1000;
 
 export class Context {
@@ -131,7 +131,7 @@ export class Context {
   }
 }
 
-/** A caller that gives up before its turn gives up at once, and not when earlier code cells are done. */
+/** A caller that cancels before its turn gets its answer at once, and not after the earlier code cells. */
 async function untilGivenUp<Result>(
   turn: Promise<Result>,
   signal: AbortSignal,
@@ -174,7 +174,7 @@ async function bringUpToDate(
     ...(now.cwd !== undefined && now.cwd !== told.cwd ? [language.changeDirectory(now.cwd)] : []),
   ];
   if (lines.length === 0) return;
-  // A directory that is gone meanwhile is the shell's concern, not that of this cell.
+  // If the directory no longer exists, that concerns the shell and not this code cell.
   await executeSilently(kernel, lines.join('\n'), undefined, limitMs);
   ready.told = now;
 }

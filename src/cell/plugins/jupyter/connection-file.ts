@@ -60,20 +60,20 @@ export class ConnectionFile {
       if (stopped.aborted) throw new WorkcellError('cancelled', 'The start of the kernel was given up.');
       const outcome = await this.#tryNames(channels[channel]);
       if (typeof outcome !== 'string') return outcome;
-      // Between its bind and its listen a socket refuses for a moment that gives no event.
+      // Between its bind and its listen a socket refuses connections for a moment, and no event tells when that ends.
       if (outcome === 'ECONNREFUSED') await new Promise((resolve) => setImmediate(resolve));
       else await changed;
     }
   }
 
-  /** Lets those who wait look again. */
+  /** Makes all waiting calls look again. */
   wake(): void {
     const waiting = this.#wake;
     this.#wake = [];
     for (const resolve of waiting) resolve();
   }
 
-  /** The kernel listens everywhere: nothing more is waited for. */
+  /** The kernel listens on every channel; stop watching. */
   settled(): void {
     this.#watcher.close();
   }

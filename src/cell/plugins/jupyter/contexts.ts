@@ -1,4 +1,4 @@
-/** All contexts of a cell, the kernels they run on, and a few that were started in advance. */
+/** All contexts of a cell, the kernels they run on, and a few kernels that it starts in advance. */
 import type { PluginCell } from '../plugin.js';
 import { Context, type ReadyKernel, type Surroundings } from './code-context.js';
 import { executeSilently } from './execution.js';
@@ -48,7 +48,7 @@ export class Contexts {
     return this.#waiting.size;
   }
 
-  /** What is installed, looked up once. */
+  /** The installed kernels; looks them up once. */
   installed(): Promise<KernelSpec[]> {
     this.#specs ??= this.specs();
     return this.#specs;
@@ -59,7 +59,7 @@ export class Contexts {
     this.#refill(await this.#spec(language));
   }
 
-  /** The context of that name for a language; it is made at its first cell. */
+  /** The context of that name for a language. Its first code cell creates it. */
   async open(language: string, name: string): Promise<Context> {
     const spec = await this.#spec(language);
     const key = keyOf(spec, name);
@@ -94,7 +94,7 @@ export class Contexts {
     ]);
   }
 
-  /** A language that is missing is looked for again. */
+  /** Looks again for a missing language. */
   async #spec(language: string): Promise<KernelSpec> {
     try {
       return chooseSpec(await this.installed(), language);

@@ -1,7 +1,10 @@
-/** Passes what a cell shows on to a listener that may need time for each piece, and holds the kernel back meanwhile. */
+/**
+ * Passes displays of a code cell to a listener that may need time for each piece, and holds the kernel back
+ * meanwhile.
+ */
 import type { Display, ExecuteContext, Progress } from '../../../protocol/index.js';
 
-/** A listener may be so far behind before the kernel is stopped. */
+/** Stop the kernel when the listener is this far behind. */
 const windowBytes = 1024 * 1024;
 /** What a piece takes besides its content: a kernel may show nothing, very often. */
 const pieceBytes = 256;

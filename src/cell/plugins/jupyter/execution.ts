@@ -21,7 +21,7 @@ export interface Ended {
   readonly notices: readonly string[];
 }
 
-/** How long a cell that was interrupted may take to end before its kernel is ended. */
+/** How long an interrupted code cell can take to end before we end its kernel. */
 export const graceMs = 800;
 
 const streamSchema = z.object({ name: z.enum(['stdout', 'stderr']), text: z.string() });
@@ -94,17 +94,17 @@ export async function executeSilently(
 }
 
 /**
- * Some kernels pass over what comes within a moment after an error, in case somebody had queued it, and give no sign
- * when they take code again.
+ * Some kernels ignore code that comes within a moment after an error, in case a caller had queued it, and give no
+ * sign when they take code again.
  */
 function wasPassedOver({ status }: Content): boolean {
   return status === 'abort' || status === 'aborted';
 }
 
-/** A kernel that does not carry out a line of ours in this time is stuck, and is ended. */
+/** A kernel that does not run a line of ours in this time is stuck; end it. */
 const silentMs = 60_000;
 
-/** After so long code that was passed over is sent again. */
+/** Send ignored code again after this time. */
 const againMs = 25;
 
 const expressionSchema = z.object({
@@ -194,7 +194,7 @@ class Execution implements KernelListener {
 
   onOmitted(channel: Channel, bytes: number): void {
     this.#outputs.omit(bytes);
-    // A reply that is too large to be read is still the reply, though not one that says that all went well.
+    // A reply that is too large to read is still the reply, though not one that reports success.
     if (channel === 'shell') {
       this.#reply = {};
       this.#notices.push(
@@ -274,7 +274,7 @@ class Execution implements KernelListener {
     if (this.#idle && this.#reply !== undefined) this.#finish();
   }
 
-  /** Interrupts the code; its state stays if it lets itself be interrupted. */
+  /** Interrupts the code. The kernel keeps its state if the code reacts to the interrupt. */
   #stop(reason: 'timeout' | 'cancelled'): void {
     if (this.#stoppedBy !== undefined) return;
     this.#stoppedBy = reason;

@@ -7,9 +7,9 @@ import { installIpykernel, kernelCheck } from './kernel-specs.js';
 
 const optionsSchema = z
   .strictObject({
-    /** How many kernels are started in advance, from the start of the cell on. */
+    /** How many kernels to start in advance, from the start of the cell on. */
     spare: z.int().min(0).max(16).default(0),
-    /** The language whose kernels wait, and which `startup` is written in. */
+    /** The language of the waiting kernels and of `startup`. */
     language: z.string().default('python'),
     /** Code that every kernel of that language runs before its first cell. */
     startup: z.string().default(''),

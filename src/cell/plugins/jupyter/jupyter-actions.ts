@@ -12,12 +12,12 @@ const mediaSchema = z.record(z.string(), z.unknown());
 const codeOutputSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('stream'), name: z.enum(['stdout', 'stderr']), text: z.string() }),
   z.object({
-    /** A result is the value of the cell; a display is shown by its code, as often as it likes. */
+    /** A result is the value of the code cell; its code can show as many displays as it likes. */
     type: z.enum(['result', 'display']),
     data: mediaSchema,
-    /** Paths of the media that were written to files. */
+    /** Paths of the files that hold its media. */
     files: z.record(z.string(), z.string()).optional(),
-    /** Bytes of the media that were left out, by media type. */
+    /** Bytes of omitted media, by media type. */
     omitted: z.record(z.string(), z.int()).optional(),
   }),
   z.object({
@@ -26,7 +26,7 @@ const codeOutputSchema = z.discriminatedUnion('type', [
     message: z.string(),
     traceback: z.array(z.string()),
   }),
-  /** Stands where output was left out. */
+  /** Marks omitted output. */
   z.object({ type: z.literal('gap'), omittedBytes: z.int() }),
 ]);
 
@@ -49,7 +49,7 @@ const runCode = defineAction('run_code', {
       input: z.array(z.string()).optional(),
       /** How much text the observation itself carries: its head and its tail. */
       maxOutputBytes: z.int().min(256).max(16_777_216).default(65_536),
-      /** How many bytes of images and other media it carries; what goes beyond is left out, and named. */
+      /** How many bytes of images and other media it carries; it omits the rest, and names it. */
       maxMediaBytes: z.int().min(0).max(16_777_216).default(8_388_608),
       /** A directory that also gets images and other media. */
       saveMedia: pathSchema.optional(),
@@ -75,9 +75,9 @@ const runCode = defineAction('run_code', {
       language: z.string(),
       context: z.string(),
       durationMs: z.number(),
-      /** True when something was left out of `outputs`. */
+      /** True when `outputs` omits something. */
       truncated: z.boolean(),
-      /** Leads to all that was printed, through `read_output`; present when `outputs` has only head and tail. */
+      /** Leads to the whole output, through `read_output`; present when `outputs` has only head and tail. */
       outputId: z.string().optional(),
       /** What you should know, such as that there is a new kernel. */
       notice: z.string().optional(),

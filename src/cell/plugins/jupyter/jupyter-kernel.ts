@@ -18,7 +18,7 @@ export interface KernelExit {
 /** What a kernel says about the cell that runs in it. */
 export interface KernelListener {
   onMessage(channel: Channel, message: Message): void;
-  /** A message came that was too large to be kept. */
+  /** A message came that was too large to keep. */
   onOmitted(channel: Channel, bytes: number): void;
   /** A message came that the kernel did not sign, or that makes no sense. */
   onMalformed(): void;
@@ -30,7 +30,7 @@ const startMs = 120_000;
 /** A kernel whose connection broke has this long to end by itself. */
 const exitGraceMs = 2000;
 
-/** The longest message that is kept: more than a picture needs, and little enough to be read at once. */
+/** The longest message to keep: more than a picture needs, and little enough to read at once. */
 const messageBytes = 16 * 1024 * 1024;
 
 const complaintBytes = 4096;
@@ -40,10 +40,10 @@ const ipykernelOptions = ['--HistoryManager.enabled=False', '--InteractiveShell.
 
 export class Kernel {
   readonly spec: KernelSpec;
-  /** Settles when the kernel is gone. */
+  /** Settles when the kernel has ended. */
   readonly ended: Promise<KernelExit>;
   listener: KernelListener | undefined;
-  /** What the kernel says of itself, such as its language and how its files are called. */
+  /** The kernel's own description, such as its language and the names of its files. */
   info: Content = {};
 
   readonly #cell: PluginCell;
@@ -102,7 +102,7 @@ export class Kernel {
     return !this.#dead && this.#broken === undefined;
   }
 
-  /** Sends a message, and gives the id that all answers to it name. */
+  /** Sends a message. Returns the id that all answers to it name. */
   send(channel: Channel, type: string, content: Content, parent?: Content): string {
     const { id, frames } = this.#messages.write(type, content, parent);
     this.#connections.get(channel)?.send(frames);
@@ -154,7 +154,7 @@ export class Kernel {
     const timer = setTimeout(() => void this.#giveUp(), startMs);
     try {
       await Promise.all((['shell', 'iopub', 'control'] as const).map((channel) => this.#connect(channel)));
-      // A subscription takes effect some time after it was sent; the first published message shows that it has.
+      // A subscription takes effect some time after we send it; the first published message shows that it has.
       while (!this.#heard) {
         const { content } = await this.#ask('kernel_info_request');
         this.info = content;
@@ -237,7 +237,7 @@ export class Kernel {
     this.#gone.abort();
     this.#file.wake();
     for (const connection of this.#connections.values()) connection.close();
-    // The watcher sees the end of its input, and what is left of the group goes with it.
+    // The watcher sees the end of its input, and ends the rest of the group with it.
     this.#process.stdin.destroy();
     this.#file.remove();
     const oom = this.#cell.oomKills() > this.#oomKillsBefore;

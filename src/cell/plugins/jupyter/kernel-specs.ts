@@ -1,4 +1,4 @@
-/** Which kernels are installed in a cell, and how each is started. */
+/** Which kernels a cell has installed, and how to start each. */
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { WorkcellError } from '../../../protocol/index.js';
@@ -22,8 +22,9 @@ const specSchema = z.object({
 });
 
 /**
- * Prints each kernel.json with its path before it, where Jupyter itself would look: what the user named, the user's own,
- * that of the first Python, those of the system. A Python with ipykernel and no such file is named by its path alone.
+ * Prints each kernel.json with its path before it, from the places where Jupyter itself looks: the directories that
+ * the user named, the user's own, those of the first Python, those of the system. For a Python with ipykernel and no
+ * such file it prints only the path.
  */
 const search = `
 python=$(command -v python3)
@@ -39,7 +40,7 @@ exit 0`;
 /** More than any machine has of them. */
 const limitBytes = 4 * 1024 * 1024;
 
-/** A program that succeeds when some kernel is installed. */
+/** A program that succeeds when a kernel is installed. */
 export const kernelCheck: readonly string[] = ['sh', '-c', `[ -n "$(${search.replace(/exit 0$/, '')} )" ]`];
 
 export async function findKernelSpecs(cell: PluginCell): Promise<KernelSpec[]> {
@@ -104,7 +105,7 @@ function readSpec(file: string, text: string): KernelSpec | undefined {
   const folder = dirname(file);
   const name = folder.slice(folder.lastIndexOf('/') + 1);
   const program = argv[0] as string;
-  // One that names no particular Python means the one that it was installed beside.
+  // A specification that names no particular Python means the one beside it.
   const prefix = file.slice(0, file.lastIndexOf('/share/jupyter/'));
   const first = /^python[\d.]*$/.test(program) ? join(prefix, 'bin', program) : program;
   return {

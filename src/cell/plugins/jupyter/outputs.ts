@@ -10,7 +10,7 @@ export interface OutputBudget {
 /** Keep this many outputs at each end, however small they are. */
 const mostEntries = 500;
 
-/** A display has one of a few forms; nobody chooses between more. */
+/** A display has one of a few forms; no reader chooses between more. */
 const mostMediaTypes = 32;
 
 /** Keep this many lines of a traceback. */
@@ -54,7 +54,7 @@ export class Outputs {
     return this.#truncated;
   }
 
-  /** The handle of all that was printed, once the observation has no room for it. */
+  /** The handle of the whole output, once the observation has no room for it. */
   get keptId(): string | undefined {
     return this.#gapBytes > 0 ? this.#kept?.id : undefined;
   }
@@ -65,7 +65,7 @@ export class Outputs {
     this.#beforeNext();
     const half = Math.floor(this.#budget.textBytes / 2);
     const headRoom = this.#tail.length === 0 ? cutBefore(text, Math.max(0, half - this.#headBytes)) : 0;
-    // Of a long text only its ends can stay; what is between them need not be looked at piece by piece.
+    // Only the ends of a long text can stay, so skip the middle.
     const end = cutBefore(text, text.length - half);
     const long = end > headRoom;
     for (const piece of pieces(long ? text.slice(0, headRoom) : text, half)) this.#addText(name, piece);
@@ -74,7 +74,7 @@ export class Outputs {
     for (const piece of pieces(text.slice(end), half)) this.#addText(name, piece);
   }
 
-  /** Gives what is kept of it. */
+  /** Returns the part that it keeps. */
   show(shown: Shown, id?: string): Shown {
     this.#beforeNext();
     const entry: ShownEntry = { ...this.#measure(shown, this.#budget.textBytes / 2), displayId: id };
@@ -83,7 +83,7 @@ export class Outputs {
     return entry.output;
   }
 
-  /** Replaces what a display shows; gives what is kept of it, if there still is such a display. */
+  /** Replaces the content of a display. Returns the part that it keeps, if that display still exists. */
   update(shown: Shown, id: string): Shown | undefined {
     const entry = this.#displays.get(id);
     if (entry === undefined) return undefined;
@@ -116,7 +116,7 @@ export class Outputs {
     this.#add({ output, bytes });
   }
 
-  /** Something came that was too large to be kept. */
+  /** Something came that was too large to keep. */
   omit(bytes: number): void {
     this.#add({ output: { type: 'gap', omittedBytes: bytes }, bytes: 0 });
     this.#truncated = true;
@@ -159,7 +159,7 @@ export class Outputs {
     const inHead = this.#gapBytes === 0 && this.#headBytes + bytes <= this.#budget.textBytes / 2;
     const fits = this.#tail.length > 0 || inHead;
     const joins = last?.output.type === 'stream' && last.output.name === name && fits;
-    // A long entry could not be dropped piece by piece, so the tail is made of short ones.
+    // We could not drop a long entry piece by piece, so build the tail from short ones.
     if (joins && (this.#tail.length === 0 || last.bytes + bytes < 4096)) {
       last.output = { type: 'stream', name, text: (last.output as { text: string }).text + text };
       last.bytes += bytes;
@@ -208,7 +208,7 @@ export class Outputs {
     }
   }
 
-  /** A display that is no longer shown gets no updates. */
+  /** A display that the observation no longer shows gets no updates. */
   #forget(entry: Entry & { displayId?: string | undefined }): void {
     const { displayId } = entry;
     if (displayId !== undefined && this.#displays.get(displayId) === entry) this.#displays.delete(displayId);

@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import type { PluginCell } from '../plugin.js';
 import type { CodeOutput } from './jupyter-actions.js';
 
-/** How a file of a media type is called. Text that `text` shows already needs none. */
+/** The file name suffix of each media type. Text that `text` shows already needs none. */
 const suffixes: Partial<Record<string, string>> = {
   'image/png': 'png',
   'image/jpeg': 'jpg',
@@ -22,7 +22,7 @@ const isText = (mediaType: string) => mediaType.startsWith('text/') || mediaType
 
 let count = 0;
 
-/** Gives each output the paths of its files. */
+/** Adds to each output the paths of its files. */
 export async function saveMedia(cell: PluginCell, directory: string, outputs: CodeOutput[]): Promise<void> {
   for (const output of outputs) {
     if (output.type !== 'result' && output.type !== 'display') continue;

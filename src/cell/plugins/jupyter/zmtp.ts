@@ -1,18 +1,18 @@
 /**
  * ZeroMQ's transport protocol, ZMTP 3.0, as far as a client of a Jupyter kernel needs it: one connection, no
- * encryption, messages of several frames. What comes from a kernel is untrusted, so frames beyond a limit are read
- * past instead of kept.
+ * encryption, messages of several frames. Data from a kernel is untrusted, so skip frames beyond a limit instead of
+ * keeping them.
  */
 import type { Duplex } from 'node:stream';
 
-/** A frame, or what is known of one that was longer than the limit. */
+/** A frame, or the size of one that was longer than the limit. */
 export type Frame = Buffer | { readonly omittedBytes: number };
 
 export interface ZmtpOptions {
   readonly type: 'DEALER' | 'SUB';
   /** The name under which the other side answers. */
   readonly identity?: string | undefined;
-  /** The longest message that is kept, all its frames together. */
+  /** The longest message to keep, all its frames together. */
   readonly limitBytes: number;
   readonly onMessage: (frames: Frame[]) => void;
   /** The connection is over; with an error when it was not this side that ended it. */
@@ -41,7 +41,7 @@ export class ZmtpConnection {
   #greeted = false;
   #frames: Frame[] = [];
   #messageBytes = 0;
-  /** The frame that is being read past: how much of it is to come. */
+  /** The frame that we are skipping, and how much of it is still to come. */
   #skipping: { rest: number; flags: number; size: number } | undefined;
   #ended = false;
 
@@ -98,7 +98,7 @@ export class ZmtpConnection {
     }
   }
 
-  /** Takes one thing from what has arrived; false when more is needed for it. */
+  /** Takes one item from the data that has arrived; false when it needs more. */
   #step(): boolean {
     if (!this.#greeted) {
       if (this.#pendingBytes < greetingBytes) return false;

@@ -1,4 +1,4 @@
-/** Answers of an MCP server over HTTP, held to what the client can parse without stopping this process. */
+/** Limits answers of an MCP server over HTTP to what the client can parse without stopping this process. */
 import type { Transformer } from 'node:stream/web';
 import { checkJsonBounds, usualBounds } from '../../../base/untrusted-json.js';
 
@@ -17,7 +17,7 @@ export function boundAnswer(answer: Response): Response {
   return bounded;
 }
 
-/** A body that is one message is passed on when all of it is there. */
+/** Passes on a body that is one message when all of it has arrived. */
 function wholeBounds(): Transformer<Uint8Array, Uint8Array> {
   const kept = new Pieces();
   return {
@@ -30,7 +30,7 @@ function wholeBounds(): Transformer<Uint8Array, Uint8Array> {
   };
 }
 
-/** Events are passed on line by line; a message is the data of one line. */
+/** Passes on events line by line; a message is the data of one line. */
 function eventBounds(): Transformer<Uint8Array, Uint8Array> {
   const kept = new Pieces();
   let lines = 0;

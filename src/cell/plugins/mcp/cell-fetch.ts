@@ -1,4 +1,4 @@
-/** `fetch` whose connections start inside the cell, so that they reach what the cell's own network reaches. */
+/** `fetch` whose connections start inside the cell, so that they reach the same as the cell's own network. */
 import type { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';

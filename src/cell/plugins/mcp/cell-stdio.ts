@@ -11,7 +11,7 @@ import type { PluginCell } from '../plugin.js';
 const longestMessage = usualBounds.bytes;
 /** Join the pieces of a message when there are this many, however short they are. */
 const mostPieces = 1024;
-/** Most messages in a second that nobody requested. */
+/** Most unrequested messages in a second. */
 const mostUnasked = 1000;
 /** Answers to its own questions that a server has not read. */
 const mostUnread = 1024 * 1024;
@@ -47,7 +47,7 @@ export class CellStdioTransport implements Transport {
     this.#server = server;
   }
 
-  /** The end of what the server wrote to standard error. */
+  /** The end of the server's standard error. */
   get complaint(): string {
     return this.#complaint.trim();
   }
@@ -57,11 +57,11 @@ export class CellStdioTransport implements Transport {
     const launched = await this.#cell.spawn([command, ...args], { env, ...(cwd !== undefined && { cwd }) });
     this.#process = launched;
     if (this.#closing !== undefined) {
-      // It was closed while the process started.
+      // Somebody closed it while the process started.
       await this.#end();
       throw new WorkcellError('cancelled', 'The MCP server was disconnected as it started.');
     }
-    // A server that ends while something is written to it shows by its end.
+    // A server may end while we write to it; its end shows that.
     launched.stdin.on('error', () => {});
     launched.stdout.on('error', () => {});
     launched.stderr.on('error', () => {});

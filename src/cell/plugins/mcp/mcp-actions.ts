@@ -22,7 +22,7 @@ const serverKinds = {
 const serverInfoSchema = z.object({
   name: z.string(),
   state: z.enum(['connected', 'failed']),
-  /** Why it is not connected. */
+  /** Why there is no connection. */
   reason: z.string().optional(),
   tools: z.int(),
 });
@@ -32,7 +32,7 @@ const connectMcp = defineAction('connect_mcp', {
   startsProcess: true,
   get input() {
     return {
-      /** By name, as in the `mcpServers` of common configuration files. It replaces one that is connected already. */
+      /** By name, as in the `mcpServers` of common configuration files. It replaces a connected one. */
       servers: mcpServersSchema,
       timeoutMs: timeoutSchema.default(30_000),
     };

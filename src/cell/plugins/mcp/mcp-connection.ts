@@ -1,4 +1,4 @@
-/** One MCP server: its session, its tools as they were listed, and a new session when the old one is lost. */
+/** One MCP server: its session, its tools as it last listed them, and a new session when it loses the old one. */
 import { createHash } from 'node:crypto';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
@@ -37,12 +37,12 @@ export class Connection {
   readonly #config: ServerConfig;
   readonly #closing = new AbortController();
   #session: Promise<Session> | undefined;
-  /** The last one that was started. */
+  /** The session that started last. */
   #current: Session | undefined;
   /** What the last list showed: name to digest. */
   #shown = new Map<string, string>();
   #tools: readonly McpTool[] = [];
-  /** The server said that its tools changed, or may have while nobody looked. */
+  /** The server said that its tools changed, or they may have changed without a connection. */
   #stale = true;
 
   constructor(name: string, config: ServerConfig, cell: PluginCell) {
@@ -51,7 +51,7 @@ export class Connection {
     this.#cell = cell;
   }
 
-  /** The tools of now, which are then those that may be called. */
+  /** The current tools. From now on you can call these. */
   async list(waiting: Waiting): Promise<readonly McpTool[]> {
     await this.#refresh(waiting);
     this.#shown = new Map(this.#tools.map((tool) => [tool.name, digest(tool)]));
@@ -62,7 +62,7 @@ export class Connection {
     return this.#shown.has(tool);
   }
 
-  /** A tool that is not what it was when it was listed is refused: somebody agreed to the old one. */
+  /** Refuses a tool that changed since it was listed, because the approval was for the old one. */
   async call(name: string, args: Record<string, unknown>, waiting: Waiting) {
     const { client } = await this.#open(waiting);
     if (this.#stale) await this.#refresh(waiting);
@@ -82,14 +82,16 @@ export class Connection {
     );
   }
 
-  /** For good: gives up a start that others wait for. */
+  /** Closes for good, and cancels a start that others wait for. */
   async close(): Promise<void> {
     this.#closing.abort();
     const session = await this.#session?.catch(() => undefined);
     await session?.end();
   }
 
-  /** The next use starts a new session. One that is just starting is somebody else's. */
+  /**
+   * The next use starts a new session. Leaves alone one that is just starting, because another caller waits for it.
+   */
   async endSession(): Promise<void> {
     await this.#current?.end();
   }
@@ -135,7 +137,7 @@ export class Connection {
         pending.catch(() => undefined),
         waiting,
       );
-      // Somebody else who waited has begun another one.
+      // Another caller that waited has begun a new session.
       if (this.#session !== undefined && this.#session !== pending) continue;
       if (known !== undefined && !known.lost) return known;
       this.#stale = true;
@@ -179,7 +181,7 @@ export class Connection {
     }
   }
 
-  /** Whatever a transport does, nobody waits for longer than they want to, or once the connection is closed. */
+  /** Whatever a transport does, nobody waits for longer than they want to, or after the connection closes. */
   async #within<Result>(work: Promise<Result>, { timeoutMs, signal }: Waiting): Promise<Result> {
     const late = AbortSignal.timeout(timeoutMs);
     const any = [late, this.#closing.signal, ...(signal === undefined ? [] : [signal])];

@@ -11,10 +11,10 @@ export function frame(message: unknown): Buffer {
   return bytes;
 }
 
-/** Results may be nested so deep, and a message is a few levels more. */
+/** Results nest at most this deep, and a message has a few levels more. */
 const deepestMessage = deepestResult + 8;
 
-/** Puts messages together again. Nothing is kept of one that says it is longer than the limit. */
+/** Assembles messages. Keeps nothing of a message that announces more than the limit. */
 export class FrameReader {
   readonly #limitBytes: number;
   #chunks: Buffer[] = [];
@@ -25,7 +25,7 @@ export class FrameReader {
     this.#limitBytes = limitBytes;
   }
 
-  /** The messages that are complete with this chunk. Throws for what is no message. */
+  /** The messages that this chunk completes. Throws for bytes that are no message. */
   *read(chunk: Buffer): Generator<unknown> {
     this.#chunks.push(chunk);
     this.#held += chunk.length;

@@ -16,7 +16,7 @@ export interface Link {
   send(message: unknown): void;
   /** Settles when the host ends, for whatever reason, and says how. */
   readonly lost: Promise<string>;
-  /** Ends the host with all that it started; settles when it is gone. */
+  /** Ends the host with everything that it started; settles when it has ended. */
   close(reason: string): Promise<void>;
 }
 
@@ -150,7 +150,7 @@ function admit(
   });
 }
 
-/** The first message is small and comes in one piece, and nothing follows it before it is answered. */
+/** The first message is small and comes in one piece, and nothing follows it before we answer. */
 function isHello(reader: FrameReader, chunk: Buffer, token: string): boolean {
   try {
     const [message, ...others] = [...reader.read(chunk)];

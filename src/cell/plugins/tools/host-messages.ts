@@ -1,4 +1,4 @@
-/** What a tool host may say. It runs in the cell, so all of it is checked. */
+/** What a tool host can say. It runs in the cell, so check all of it. */
 import * as z from 'zod';
 import { errorSchema } from '../../../protocol/index.js';
 import { mostTools, toolNameSchema } from './tool-limits.js';

@@ -1,4 +1,4 @@
-/** Tools in the cell: modules are put there once, and their functions called as often as wanted. */
+/** Tools in the cell: install a module once, and call its functions as often as you like. */
 import * as z from 'zod';
 import { timeoutSchema } from '../../../protocol/actions/common.js';
 import { defineAction } from '../../../protocol/index.js';
@@ -12,7 +12,7 @@ const installTools = defineAction('install_tools', {
   get input() {
     return {
       language: z.enum(['javascript', 'python']),
-      /** The whole module. In JavaScript it exports `open(arguments)`, which gives the tools by name; in Python every public function is one. */
+      /** The whole module. In JavaScript it exports `open(arguments)`, which returns the tools by name; in Python every public function is one. */
       source: z.string().max(33_554_432),
       /** In Python: the name in the module that is, holds or makes the tools, such as a class. */
       name: z
@@ -20,14 +20,14 @@ const installTools = defineAction('install_tools', {
         .regex(/^[A-Za-z_]\w*$/, 'must be a name of Python')
         .max(256)
         .optional(),
-      /** What the tools are made with, if they are. Any JSON. */
+      /** The arguments that create the tools, if they take any. Any JSON. */
       arguments: z.unknown().optional(),
       /** Which of them, with their schemas. Without it: all that a Python module has, with the schemas that it tells itself. */
       tools: z
         .array(
           z.strictObject({
             name: toolNameSchema,
-            /** JSON Schema that the arguments of calls must fit; without one they are not checked here. */
+            /** JSON Schema for the arguments of calls; without one, nothing checks them here. */
             parameters: z.record(z.string(), z.unknown()).optional(),
             timeoutMs: timeoutSchema.optional(),
           }),
@@ -60,7 +60,7 @@ const callTool = defineAction('call_tool', {
       tool: toolNameSchema,
       /** By name. */
       arguments: z.record(z.string(), z.unknown()).default({}),
-      /** Gives the call up after this time. Default: that of the tool, else two minutes. */
+      /** Cancels the call after this time. Default: the tool's own limit, else two minutes. */
       timeoutMs: timeoutSchema.optional(),
     };
   },

@@ -21,14 +21,14 @@ export interface Issue {
 
 export type Checked = { readonly value: unknown; readonly issues?: undefined } | { readonly issues: Issue[] };
 
-/** What is read of a schema before anything else is done with it. */
+/** The largest schema to read, before anything else uses it. */
 const largestSchema = { bytes: 65_536, depth: 48 } as const;
 
 /** They take about 10 ms. What a value takes because it is large comes on top. */
 const mostSteps = 15_000;
 const mostIssues = 100;
 
-/** Throws for a schema that is too large to be used. */
+/** Throws for a schema that is too large. */
 export function boundSchema(schema: JsonSchema, what: string): void {
   const depth = depthOf(schema);
   const bytes = depth > largestSchema.depth ? 0 : JSON.stringify(schema).length;
@@ -42,9 +42,10 @@ export function boundSchema(schema: JsonSchema, what: string): void {
 }
 
 /**
- * Makes a check of a schema. What is absent takes its default, what is null though it may not be counts as absent, and
- * what a strict check does not find in the schema is refused unless that allows more. Schemas and values come from anywhere, an MCP server
- * included, so a check ends after a number of steps, with an issue that says so.
+ * Makes a check from a schema. An absent value takes its default, and a null where the schema allows none counts as
+ * absent. A strict check refuses properties that the schema does not name unless the schema allows more. Schemas and
+ * values come from anywhere, an MCP server included, so a check ends after a number of steps, with an issue that says
+ * so.
  */
 export function compile(schema: JsonSchema, what: string, strict: boolean): (value: unknown) => Checked {
   boundSchema(schema, what);
@@ -62,7 +63,7 @@ export function compile(schema: JsonSchema, what: string, strict: boolean): (val
     });
 }
 
-/** A value that cannot be checked to its end does not fit. */
+/** A value does not fit when its check cannot finish. */
 export function withinBounds(check: () => Checked): Checked {
   try {
     return check();
@@ -96,7 +97,7 @@ function distinct(issues: readonly Issue[], work: Work): Issue[] {
   return [...seen.values()].slice(0, mostIssues);
 }
 
-/** Deeper than is taken is not looked into. */
+/** Stops at the depth limit. */
 function depthOf(value: unknown, outer = 0): number {
   if (typeof value !== 'object' || value === null || outer > largestSchema.depth) return 0;
   let deepest = 0;

@@ -7,8 +7,8 @@ const deepest = 500;
 const stepsForEach = 8;
 
 /**
- * A copy without what is null though it may only be absent, so that it takes its default: models that must name every
- * parameter write null for those they do not use.
+ * A copy without nulls that the schema does not allow, so that those values take their defaults: models that must
+ * name every parameter write null for those they do not use.
  */
 export function withoutNulls(value: unknown, schema: unknown, work = ownWork): unknown {
   return copy(value, schema, { root: schema, work, depth: 0 });
@@ -81,7 +81,7 @@ export function isSchema(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A reference within the same schema leads to the part that it names; any other is left as it is. */
+/** Follows a reference within the same schema; leaves any other as it is. */
 export function follow(schema: JsonSchema, root: unknown): JsonSchema {
   const { $ref } = schema;
   if (typeof $ref !== 'string') return schema;

@@ -85,7 +85,7 @@ export class PendingCall {
     }
   }
 
-  /** The host is gone, and with it the call. */
+  /** The host has ended, and the call with it. */
   fail(reason: string): void {
     if (this.#given !== undefined) {
       this.#reject(this.#ended(this.#given, ' It did not react, so the tool host was replaced.'));
@@ -115,7 +115,7 @@ export class PendingCall {
       this.#reject(this.#error(expected.has(code) ? code : 'tool-failed', message, { ...details, ...shown }));
   }
 
-  /** Asks the host to end the call. One that does not answer even that is stuck. */
+  /** Asks the host to end the call. A host that does not even answer that is stuck. */
   #giveUp(reason: Ended): void {
     if (this.#given !== undefined) return;
     this.#given = reason;
@@ -143,7 +143,7 @@ export class PendingCall {
   }
 }
 
-/** What a host may say went wrong; it is not believed in anything else. */
+/** The failures that a host may report; do not believe it in anything else. */
 const expected: ReadonlySet<ErrorCode> = new Set(['invalid-arguments', 'invalid-result', 'tool-not-found']);
 
 function isTooDeep(value: unknown): boolean {

@@ -54,12 +54,12 @@ export class ToolHost {
     });
   }
 
-  /** Settles when the host is gone. */
+  /** Settles when the host has ended. */
   get lost(): Promise<string> {
     return this.#link.lost;
   }
 
-  /** Takes a module in; gives the names of its tools, and what it tells of them if that is asked. */
+  /** Installs a module. Returns the names of its tools, and their descriptions if the caller wants them. */
   install({ describe, ...kit }: KitToInstall): Promise<InstalledKit> {
     const id = ++this.#count;
     return new Promise<InstalledKit>((resolve, reject) => {

@@ -17,7 +17,7 @@ export const startLimitMs = 30_000;
 /** How long it may take to take in a module: a Python package may import a thousand others. */
 export const loadLimitMs = 120_000;
 
-/** A host that does not even say that a call was given up is stuck, and everything in it with it. */
+/** A host that does not even confirm a cancelled call is stuck, and everything in it with it. */
 export const graceMs = 1000;
 
 /** How much of what a call prints to keep of each stream, and how much to report while it prints. */
@@ -29,9 +29,9 @@ export const frameLimitBytes = 16_777_216;
 export const deepestResult = 512;
 export const mostValues = 300_000;
 
-/** How much may be on its way to a host that does not read, and how many of its requests are carried out at once. */
+/** How much can be on its way to a host that does not read, and how many of its requests run at once. */
 export const unreadBytes = 67_108_864;
 export const mostRequests = 64;
 
-/** How many pieces of progress are passed on from one call. */
+/** How many pieces of progress to pass on from one call. */
 export const progressLimit = 10_000;

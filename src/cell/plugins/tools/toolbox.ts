@@ -1,4 +1,4 @@
-/** The tools of one cell: what was installed, and the hosts that run it. */
+/** The tools of one cell: the installed modules, and the hosts that run them. */
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import { defaultTimeoutMs } from './tool-limits.js';
 type Language = Action<'install_tools'>['language'];
 type AskedTool = NonNullable<Action<'install_tools'>['tools']>[number];
 
-/** A module with the arguments that its tools were made with. */
+/** A module with the arguments for its tools. */
 interface Kit {
   readonly key: string;
   readonly language: Language;
@@ -26,7 +26,7 @@ interface Kit {
   /** In the module; without one, all of it. */
   readonly name: string | undefined;
   readonly arguments: unknown;
-  /** Whether it is asked what it tells of its tools. */
+  /** Whether the caller wants descriptions of its tools. */
   readonly describe: boolean;
 }
 
@@ -38,7 +38,7 @@ interface InstalledTool {
 
 interface RunningHost {
   readonly host: Promise<ToolHost>;
-  /** The kits that it has, by key and by what was asked, with their tools. */
+  /** The kits that it has, by key and request, with their tools. */
   readonly kits: Map<string, Promise<InstalledKit>>;
 }
 
@@ -59,7 +59,7 @@ export class Toolbox {
         'A JavaScript module is installed with the names and schemas of its tools, and without a name in it.',
       );
     }
-    // Begins while the module is written.
+    // The host starts while we write the module.
     const running = this.#host(language);
     running.host.catch(() => {});
     let checks = asked?.map(compiled);
@@ -122,7 +122,7 @@ export class Toolbox {
     await Promise.allSettled(hosts.map(async ({ host }) => (await host).close()));
   }
 
-  /** The host of a language; one that died is replaced. */
+  /** The host of a language; replaces one that died. */
   #host(language: Language): RunningHost {
     const running = this.#hosts.get(language);
     if (running !== undefined) return running;
@@ -145,7 +145,7 @@ export class Toolbox {
     return installing;
   }
 
-  /** Writes the module where the cell can read it and nothing in it can change it, where that can be had. */
+  /** Writes the module where the cell can read it and, if the place allows, nothing in the cell can change it. */
   async #keep({ language, source, name, arguments: given, tools }: Action<'install_tools'>): Promise<Kit> {
     const hash = createHash('sha256')
       .update(`${JSON.stringify([language, name, given])}\n`)

@@ -1,15 +1,15 @@
-/** Finds what a value has and its schema does not know. A schema that allows more says so. */
+/** Finds properties that the schema of a value does not name. A schema that allows more says so. */
 import type { Issue, JsonSchema } from './json-schema.js';
 import { follow, isSchema } from './optional.js';
 import { ownWork, type Work } from './schema/work.js';
 
-/** Keywords that say something about properties that are not named. */
+/** Keywords that say something about unnamed properties. */
 const openers = ['additionalProperties', 'unevaluatedProperties', 'patternProperties', 'propertyNames'];
 /** Keywords whose schemas hold for the same value. */
 const combiners = ['allOf', 'anyOf', 'oneOf'] as const;
 const deepest = 64;
 
-/** `work`: the steps that it may take; a schema that came from elsewhere is looked through for each value. */
+/** `work`: the steps that it may take. It looks through a foreign schema for each value. */
 export function unknownProperties(value: unknown, schema: unknown, work = ownWork): Issue[] {
   return search(value, isSchema(schema) ? [schema] : [], { root: schema, work, path: [] });
 }

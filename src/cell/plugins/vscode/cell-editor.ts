@@ -1,4 +1,4 @@
-/** The editor of one cell: started when it is first wanted, and again when it is wanted after it ended. */
+/** The editor of one cell: starts on first use, and again on the next use after it ended. */
 import { WorkcellError } from '../../../protocol/index.js';
 import { OwnerTokens } from '../owner-tokens.js';
 import type { PluginCell, PluginInstance } from '../plugin.js';

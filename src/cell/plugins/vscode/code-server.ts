@@ -1,4 +1,6 @@
-/** Starts code-server inside the cell. It listens on a socket of the cell and on no port, and asks nobody who they are. */
+/**
+ * Starts code-server inside the cell. It listens on a socket of the cell and on no port, and authenticates nobody.
+ */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
@@ -27,7 +29,7 @@ const startMs = 120_000;
 const complaintLength = 2000;
 
 export interface Editor {
-  /** Settles when it is gone. */
+  /** Settles when it has ended. */
   readonly ended: Promise<void>;
   connect(): Promise<Duplex>;
   /** Ends it with all that it started, and removes what it kept. */
@@ -41,7 +43,7 @@ export async function startEditor(cell: PluginCell, options: VscodeOptions): Pro
   const { pid, stdin, stdout, stderr, exited } = await cell.spawn(
     [
       ...['sh', '-c', script(), 'sh', cell.exchange.inside, name, options.program, ...flags],
-      // A path that is too long is said from the directory that it works in.
+      // Shorten a path that is too long by starting at its working directory.
       `--socket=${Buffer.byteLength(socket) > longestPath ? `/proc/self/cwd/${name}.sock` : socket}`,
       cell.workspace,
     ],

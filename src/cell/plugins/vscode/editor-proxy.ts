@@ -1,4 +1,4 @@
-/** Where browsers reach the editor. Who may is decided here, outside of what runs in the cell. */
+/** Where browsers reach the editor. It decides who may use it, outside of what runs in the cell. */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import {
   createServer,
@@ -87,7 +87,7 @@ export class EditorProxy {
       });
       onward.on('response', (answer) => passOn(answer, response, this.#cookie));
       onward.on('error', () => {});
-      // Whatever became of it, who asked gets an answer.
+      // Answer the caller, whatever became of the connection.
       onward.on('close', () => response.headersSent || gone(response));
       response.on('close', () => onward.destroy());
       pipeline(incoming, onward, () => {});
@@ -97,7 +97,7 @@ export class EditorProxy {
     }
   }
 
-  /** A WebSocket is carried as it is: the editor answers the handshake. */
+  /** Carries a WebSocket unchanged: the editor answers the handshake. */
   async #join(incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on('error', () => {});
     const refusal = this.#refusal(incoming);
@@ -118,8 +118,8 @@ export class EditorProxy {
   }
 
   /**
-   * Why a request goes no further; `token` when it brings a right one, which is exchanged for the cookie first. A page
-   * of another server of this machine shares the cookies of this one, so where a request comes from counts as well.
+   * Why it refuses a request; `token` when the request brings a right one, to exchange for the cookie first. A page
+   * of another server on this machine shares the cookies of this one, so the origin of a request counts as well.
    */
   #refusal({ url = '', method, headers }: IncomingMessage): string | undefined {
     const { host = '', origin } = headers;
@@ -138,7 +138,9 @@ export class EditorProxy {
       : 'The token is missing or wrong: open the address that the runtime gives.';
   }
 
-  /** The page leads on by itself: a redirect would count as coming from wherever the address was found. */
+  /**
+   * The page loads the next one by itself: the browser would attribute a redirect to the page that held the address.
+   */
   #letIn({ url = '' }: IncomingMessage, response: ServerResponse): void {
     const { path, query } = partsOf(url);
     query.delete('tkn');
@@ -149,7 +151,7 @@ export class EditorProxy {
     send(response, 200, `<!doctype html><meta http-equiv="refresh" content="0;url=${target}">`, 'text/html');
   }
 
-  /** A name that leads here by somebody else's word is no name of this server, unless the network was let in. */
+  /** A foreign name that leads here does not count as a name of this server, unless it listens beyond loopback. */
   #isOwnHost(host: string): boolean {
     return !isLoopback(this.#options.host) || isLoopback(host.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
   }
@@ -159,7 +161,7 @@ export class EditorProxy {
     return own?.slice(this.#cookie.length + 1);
   }
 
-  /** A browser sends the cookies of every server of this machine; only those of this editor go through. */
+  /** A browser sends the cookies of every server on this machine; pass on only those of this editor. */
   #withoutPass({ cookie = '', ...headers }: IncomingHttpHeaders): IncomingHttpHeaders {
     const prefix = `${this.#cookie}-`;
     const own = cookie.split(/; */).filter((one) => one.startsWith(prefix));
@@ -183,8 +185,8 @@ function partsOf(url: string): { path: string; query: URLSearchParams } {
 }
 
 /**
- * What answers is a program of the cell, and may answer what no server may say. A cookie that it sets is kept under a name
- * of this proxy, so that it meets no other server of this machine.
+ * A program of the cell answers, and may send what no server may send. The proxy keeps a cookie that it sets under a
+ * name of its own, so that it does not reach another server on this machine.
  */
 function passOn(answer: IncomingMessage, response: ServerResponse, cookie: string): void {
   try {

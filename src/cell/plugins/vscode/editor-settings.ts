@@ -1,6 +1,6 @@
 /**
- * What VS Code is set to before its user sets anything: nothing asks, nothing calls home, nothing starts by itself. Trust
- * is not asked about because the cell is what keeps the workspace from doing harm.
+ * The settings of VS Code before its user changes any: nothing asks, nothing calls home, nothing starts by itself. It
+ * does not ask about trust because the cell keeps the workspace from doing harm.
  */
 const preset: Readonly<Record<string, unknown>> = {
   'chat.disableAIFeatures': true,

@@ -8,7 +8,7 @@ const openVscode = defineAction('open_vscode', {
   opensSession: true,
   get input() {
     return {
-      /** The SHA-256 of the token, which stays with the one who asks: nothing that is recorded or sent holds it. */
+      /** The SHA-256 of the token. The caller keeps the token itself: nothing that we record or send holds it. */
       tokenHash: tokenHashSchema,
     };
   },

@@ -19,7 +19,9 @@ const query = z.object({ since: cursorSchema.optional() });
 
 type Cursor = z.output<typeof cursorSchema>;
 
-/** `restarted`: the cursor is from another start of the server, so nobody knows how many events were missed. */
+/**
+ * `restarted`: the cursor is from another start of the server, so we do not know how many events the client missed.
+ */
 type Gap = { missed: number } | { restarted: true };
 
 /** Each event has its cursor as id, so that a browser that reconnects asks for what it missed. */
@@ -27,7 +29,7 @@ export function eventRoutes(app: FastifyInstance, contextOf: ContextOf): void {
   app.route({
     method: 'GET',
     url: '/v1/events',
-    // Before a socket is opened, so that a bad cursor is refused with an error.
+    // Check before the socket opens, to refuse a bad cursor with an error.
     preHandler: async (request) => void cursorOf(request),
     handler: async (request, reply) => {
       const context = contextOf(request);
@@ -72,7 +74,7 @@ function cursorOf(request: FastifyRequest): Cursor {
   return since ?? parse(cursorSchema, request.headers['last-event-id'] ?? '0');
 }
 
-/** Events as they come, gaps where some were dropped, and undefined now and then while nothing happens. */
+/** Yields events as they come, gaps where it dropped some, and undefined at intervals while nothing happens. */
 async function* follow(
   { events, info, limits }: { events: EventLog } & Pick<ServerContext, 'info' | 'limits'>,
   cursor: Cursor,

@@ -61,7 +61,7 @@ interface ResolvedRange {
   range: { size: number; header?: string };
 }
 
-/** A range needs the size of the file first; a request without one is passed on as it is. */
+/** A range needs the size of the file first. Passes on a request without a range as it is. */
 async function resolveRange(
   { headers }: FastifyRequest,
   asked: DownloadOptions,

@@ -17,7 +17,7 @@ export function portRoutes(app: FastifyInstance, contextOf: ContextOf): void {
     '/v1/ports/:port',
     {
       websocket: true,
-      // Connected before the upgrade, so that a closed port is refused with an error.
+      // Connect before the upgrade, to refuse a closed port with an error.
       preHandler: async (request) => {
         const { port } = parse(parameters, request.params);
         const inside = await open(contextOf(request), port);

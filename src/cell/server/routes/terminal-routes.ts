@@ -36,7 +36,7 @@ class TerminalSession {
   readonly #context: ServerContext;
   #opening: Promise<Terminal> | undefined;
   #terminal: Terminal | undefined;
-  /** How much was typed that the terminal has not taken. */
+  /** How much typed text the terminal has not taken. */
   #untaken = 0;
 
   constructor(socket: WebSocket, context: ServerContext) {
@@ -58,7 +58,7 @@ class TerminalSession {
     try {
       await (await this.#opening)?.close();
     } catch {
-      // A terminal that could not be opened has nothing to close.
+      // A terminal that failed to open has nothing to close.
     }
   }
 
@@ -77,12 +77,12 @@ class TerminalSession {
     }
   }
 
-  /** In the order in which frames came, also while the terminal is being opened. */
+  /** Keeps the order of the frames, also while the terminal opens. */
   #use(work: (terminal: Terminal) => void): void {
     if (this.#opening === undefined)
       throw new WorkcellError('invalid-action', 'A terminal socket begins with {"type":"open"}.');
     if (this.#terminal !== undefined) work(this.#terminal);
-    // A terminal that cannot be opened is reported where it is opened.
+    // The code that opens a terminal reports its failure.
     else this.#opening.then(work).catch(() => {});
   }
 
@@ -99,7 +99,7 @@ class TerminalSession {
   async #serve(terminal: Terminal): Promise<void> {
     this.#terminal = terminal;
     this.#tell({ type: 'opened', id: terminal.id });
-    // Take the next piece when the last one is sent, so that a slow reader slows the program down.
+    // Take the next piece after sending the last one, so that a slow reader slows the program down.
     for await (const chunk of terminal.output) await this.#send(chunk);
     this.#tell({ type: 'exit', ...(await terminal.exited) });
     this.#socket.close(1000);

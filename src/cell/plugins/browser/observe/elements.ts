@@ -1,4 +1,4 @@
-/** What can be clicked or filled in, and is in view. */
+/** The elements in view that an agent can click or fill in. */
 import { type Box, elementType, type PageDocument } from './snapshot.js';
 
 export interface UsableElement {
@@ -12,7 +12,7 @@ const usableTags = new Set(['button', 'input', 'select', 'textarea', 'summary', 
 const usableRoles =
   /^(?:button|checkbox|combobox|link|listbox|menuitem(?:checkbox|radio)?|option|radio|searchbox|slider|spinbutton|switch|tab|textbox|treeitem)$/;
 
-/** Smaller ones cannot be seen. */
+/** Smaller ones are invisible. */
 const leastArea = 20;
 
 export function usableElements(
@@ -90,7 +90,7 @@ function isUsable(document: PageDocument, node: number): boolean {
   const editable = document.attribute(node, 'contenteditable');
   if (editable !== undefined && editable !== 'false') return true;
   if (document.clickable.has(node)) return true;
-  // The hand of a pointer is inherited; it is the outermost element that is meant.
+  // Elements inherit the pointer cursor; the outermost one is the target.
   const pointer = document.layout.get(node)?.cursor === 'pointer';
   return pointer && document.layout.get(document.parent(node))?.cursor !== 'pointer';
 }

@@ -1,6 +1,6 @@
 /**
  * The names of elements that an agent uses. The number is the one that Chromium itself gives to a node for as long as
- * it lives, so nothing is written into the page; letters in front say in which frame it is.
+ * it lives, so we write nothing into the page. Letters in front name its frame.
  */
 import { elementType, type PageDocument } from './snapshot.js';
 
@@ -15,7 +15,7 @@ export class FrameIds {
     documents.forEach((document, at) => {
       for (const inner of document.contents.values()) {
         const target = documents[inner];
-        // A document stands before those of its frames.
+        // A document comes before the documents of its frames.
         if (target !== undefined && inner > at)
           prefixes[inner] = this.#prefix(target.frameId, prefixes[at] ?? '');
       }

@@ -95,7 +95,7 @@ class Writer {
     this.#blank = words.endsWith(' ');
   }
 
-  /** Before a link: nothing is written if nothing follows. */
+  /** Before a link. Writes nothing if nothing follows. */
   open(text: string): void {
     this.#put(text);
     this.#blank = false;

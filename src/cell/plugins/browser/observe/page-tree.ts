@@ -74,7 +74,7 @@ export function renderTree({ documents, prefixes, nodes }: TreeParts, limit: num
   const seen = new Set<AxNode>();
   for (let visit = visits.pop(); visit !== undefined; visit = visits.pop()) {
     const { at, node, depth, above } = visit;
-    // A tree that goes round in circles is no tree; what was seen is not shown again.
+    // A tree with a cycle is no tree; do not show a node twice.
     if (seen.has(node)) continue;
     seen.add(node);
     const role = textOf(node.role);

@@ -24,7 +24,7 @@ const documentSchema = z.object({
     nodeIndex: z.array(index),
     styles: z.array(z.array(index)),
     bounds: z.array(box),
-    /** Width of the left and top border and what is within them; empty for what has none. */
+    /** Width of the left and top border and the size within them; empty for a node without a box. */
     clientRects: z.array(z.array(z.number())).default([]),
   }),
 });
@@ -49,7 +49,7 @@ interface Layout {
 export const elementType = 1;
 export const textType = 3;
 
-/** One document of a page: the page itself, or what a frame shows. */
+/** One document of a page: the page itself, or the content of a frame. */
 export class PageDocument {
   readonly frameId: string;
   readonly scroll: { readonly x: number; readonly y: number };

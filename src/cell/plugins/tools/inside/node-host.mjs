@@ -1,7 +1,7 @@
 /**
- * Runs JavaScript tools in a cell. It connects to the socket that its arguments name and shows the token from its input.
- * Frames are JSON after their length in four bytes. A module that it is told to install exports `open(arguments)`, which
- * gives the tools by name, each as `(input, context) => outcome`; they stay as they are between calls.
+ * Runs JavaScript tools in a cell. It connects to the socket that its arguments name and shows the token from its
+ * input. Frames are JSON after their length in four bytes. A module that it has to install exports `open(arguments)`,
+ * which returns the tools by name, each as `(input, context) => outcome`; they keep their state between calls.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { readFileSync } from 'node:fs';
@@ -55,7 +55,7 @@ class Printed {
     return text;
   }
 
-  /** Characters may be split between pieces. */
+  /** A character may arrive in two pieces. */
   #decode(chunk) {
     this.#decoder ??= new StringDecoder('utf8');
     return this.#decoder.write(Buffer.from(chunk));

@@ -87,7 +87,7 @@ def toolkit_tool(value):
     schema = value.get_openai_tool_schema()['function']
     parameters = {'type': 'object', 'properties': {}, **(schema.get('parameters') or {})}
     signature = parameters_of(value.func)
-    # A strict schema requires all of them; a caller may leave out what has a default.
+    # A strict schema requires all of them; a caller can omit those with a default.
     parameters['required'] = [key for key in parameters.get('required', [])
                               if key not in signature or signature[key].default is inspect.Parameter.empty]
     described = {'description': schema.get('description') or '', 'parameters': parameters}

@@ -1,5 +1,5 @@
-# Describes functions of Python by their source: signature, types and docstring become a schema. It runs nothing of them;
-# what it cannot tell from the source is left open.
+# Describes functions of Python by their source: signature, types and docstring become a schema. It runs nothing of
+# them, and leaves open what the source does not tell.
 import ast, json, re
 
 simple = {'str': 'string', 'int': 'integer', 'float': 'number', 'bool': 'boolean', 'None': 'null', 'bytes': 'string'}

@@ -1,6 +1,6 @@
 /**
- * Checks a value against a JSON Schema, keyword by keyword, in steps that are counted. It makes no program of the schema: to make one
- * takes as long as the writer of the schema likes.
+ * Checks a value against a JSON Schema, keyword by keyword, and counts its steps. It does not compile the schema,
+ * because the author of a schema decides how long compiling takes.
  */
 import type { Issue, JsonSchema } from '../json-schema.js';
 import { canonical, stepsOf } from './canonical.js';
@@ -9,7 +9,7 @@ import { Evaluated } from './evaluated.js';
 import { type Message, numberKeywords, textKeywords, typeOf } from './scalars.js';
 import { TooMuchWork, type Work } from './work.js';
 
-/** Schemas that are looked at within each other, each by a call within the one before. */
+/** How deep checks of schemas within each other nest, each a call within the previous one. */
 const deepest = 1000;
 const mostIssues = 100;
 const longestList = 500;
@@ -24,7 +24,7 @@ export interface Absent {
   readonly chosen: boolean;
 }
 
-/** What is wrong with a value as it was sent, and what it lacks. */
+/** What is wrong with a value as the caller sent it, and what it lacks. */
 export function findIssues(
   document: SchemaDocument,
   value: unknown,
@@ -49,7 +49,7 @@ class Check {
   /** The same by value and name. */
   readonly #absentFrom = new Map<Value, Map<string, Absent>>();
   #depth = 0;
-  /** How many choices, and how many schemas that decide by what was sent alone, are around. */
+  /** How many choices surround this place, and how many schemas that decide by the sent value alone. */
   #choices = 0;
   #decisions = 0;
 
@@ -58,14 +58,14 @@ class Check {
     this.#work = work;
   }
 
-  /** Whether the value fits. `evaluated` learns what was looked at, if it fits. */
+  /** Whether the value fits. If it does, adds to `evaluated` what this schema covered. */
   visit(schema: Schema, value: unknown, evaluated: Evaluated | undefined): boolean {
     this.#work.spend();
     if (schema === true) return true;
     if (schema === false) return this.#fail('boolean schema is false');
     if (++this.#depth > deepest)
       throw new TooMuchWork(`nests too deep, or its schema refers to itself; ${deepest} levels are checked`);
-    // Nothing is noted where nothing asks for it.
+    // Take notes only if a keyword needs them.
     const own = this.#document.asksForRest ? new Evaluated() : undefined;
     const summary = this.#document.summary(schema);
     let fits = this.#sameValue(schema, value, { summary, own });
@@ -83,7 +83,7 @@ class Check {
     return fits;
   }
 
-  /** Notes what is absent first: other keywords ask for it. */
+  /** Notes absent values first, because other keywords need them. */
   #sameValue(
     schema: JsonSchema,
     value: unknown,
@@ -113,7 +113,7 @@ class Check {
     return fits;
   }
 
-  /** All choices are looked at where it counts what each of them has looked at. */
+  /** Checks all choices where a keyword needs to know what each of them covered. */
   #choice(choices: readonly Schema[], value: unknown, own: Evaluated | undefined): boolean {
     const before = this.issues.length;
     let fits = false;
@@ -145,7 +145,7 @@ class Check {
     return this.#fail(`must match "${keyword}" schema`);
   }
 
-  /** A choice that does not fit leaves what is wrong with it, and nothing that is absent. */
+  /** A choice that does not fit leaves its issues, and no absent values. */
   #takes(schema: Schema, value: unknown, own: Evaluated | undefined): boolean {
     const before = this.absent.length;
     this.#choices++;
@@ -183,12 +183,12 @@ class Check {
     }
   }
 
-  /** Where nothing is decided by it, a default that fits does for what was not sent. */
+  /** Where no decision depends on it, a fitting default stands for a value that the caller did not send. */
   #hasDefault(value: Value, name: string): boolean {
     const absent = this.#decisions > 0 ? undefined : this.#absentFrom.get(value)?.get(name);
     if (absent === undefined) return false;
     const check = new Check(this.#document, this.#work);
-    // A default may lack what has a default itself, and so on.
+    // A default may lack values that have defaults themselves, and so on.
     check.#depth = this.#depth;
     return check.visit(absent.schema, JSON.parse(absent.json), undefined);
   }
@@ -217,7 +217,7 @@ class Check {
     return values.some((other) => canonical(other, this.#work) === text);
   }
 
-  /** Only texts of the same length are compared. */
+  /** Compares only texts of the same length. */
   #isText(other: unknown, text: string): boolean {
     const isAsLong = typeof other === 'string' && other.length === text.length;
     this.#work.spend(1 / 8 + (isAsLong ? stepsOf(text) : 0));
@@ -399,7 +399,10 @@ class Check {
     return messages.length === 0;
   }
 
-  /** Says nothing more once enough is said. A choice takes back what was said, so each message costs what it takes to make. */
+  /**
+   * Adds no more issues once there are enough. A choice takes its issues back, so each message costs what it takes to
+   * make.
+   */
   #fail(message: Message, ...steps: string[]): false {
     if (this.issues.length >= mostIssues) return false;
     const text = typeof message === 'string' ? message : message();

@@ -1,11 +1,11 @@
-/** Fills in what a value lacks, once it is known to fit as it was sent. */
+/** Fills in what a value lacks, once it fits as the caller sent it. */
 import { type Absent, findIssues } from './check.js';
 import type { SchemaDocument } from './document.js';
 import { TooMuchWork, type Work } from './work.js';
 
 /**
- * Sets the defaults of what is absent, each where it fits its own schema. A value that fits must still fit with them, since
- * the next side checks it again: otherwise those of choices stay out, and then all of them.
+ * Sets the defaults of absent values, each where it fits its own schema. A value that fits must still fit with them,
+ * since the next side checks it again: otherwise leave out the defaults of choices, and then all of them.
  */
 export function fillDefaults(
   document: SchemaDocument,
@@ -38,7 +38,7 @@ function setAll(document: SchemaDocument, absent: readonly Absent[], filled: Abs
     const given: unknown = JSON.parse(json);
     const { issues, absent: inner } = findIssues(document, given, work, schema);
     if (issues.length > 0) continue;
-    // Not by assignment: the name may be `__proto__`.
+    // Do not assign: the name may be `__proto__`.
     Object.defineProperty(at, name, { value: given, enumerable: true, writable: true, configurable: true });
     filled.push(next);
     waiting.push(...inner);

@@ -1,6 +1,7 @@
 /**
- * A JSON Schema that was looked through once: each keyword has what it needs and each reference leads somewhere. Draft 2020-12, and
- * what earlier drafts wrote differently: `definitions`, `dependencies`, lists in `items`. Keywords that are not known say nothing, and so do `format` and `$schema`.
+ * A JSON Schema after one look through it: each keyword has what it needs and each reference leads somewhere. Draft
+ * 2020-12, and what earlier drafts wrote differently: `definitions`, `dependencies`, lists in `items`. Unknown
+ * keywords say nothing, and so do `format` and `$schema`.
  */
 import type { JsonSchema } from '../json-schema.js';
 import { compilePattern, type TextTest } from './pattern.js';
@@ -18,7 +19,7 @@ export class SchemaDocument {
   /** Whether something asks what nothing else has looked at. */
   asksForRest = false;
 
-  /** Throws a `SyntaxError` that says what is wrong, and where. */
+  /** Throws a `SyntaxError` that names the problem and its place. */
   constructor(root: JsonSchema) {
     this.root = root;
     const seen = new Set<unknown>();
@@ -162,7 +163,7 @@ function walk(root: object, reference: string): unknown {
   return place;
 }
 
-/** The part behind `#`, with it, of a reference to this document: by no name, or by the one in its `$id`. */
+/** The part from `#` on of a reference to this document: one without a name, or with the name in its `$id`. */
 function within(root: object, reference: string): string | undefined {
   const [named = '', local = ''] = reference.split(/(?=#)/);
   if (reference.startsWith('#')) return reference;

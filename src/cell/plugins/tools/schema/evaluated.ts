@@ -15,7 +15,7 @@ export class Evaluated {
     return index < this.#first || this.items.has(index);
   }
 
-  /** Takes over what another one has, which is not used any more. */
+  /** Takes over the notes of another one, which nobody uses any more. */
   take(other: Evaluated, work: Work): void {
     this.addItems(other.#first);
     this.names = union(this.names, other.names, work);

@@ -1,4 +1,7 @@
-/** Reads a regular expression of JavaScript. Backreferences and flags within the pattern are refused: they need another way to match. */
+/**
+ * Reads a regular expression of JavaScript. Refuses backreferences and flags within the pattern: they need another
+ * way to match.
+ */
 
 export type Pattern =
   | { readonly type: 'character'; readonly test: CharacterTest }
@@ -22,7 +25,7 @@ type Test = CharacterTest;
 const longest = 4096;
 const deepest = 100;
 
-/** How many instructions there may be. Counted repetitions are written out, so they count as often as they say. */
+/** The most instructions. Counted repetitions are written out, so each counts as often as it says. */
 export interface Room {
   left: number;
 }
@@ -30,7 +33,7 @@ export interface Room {
 /** The engine makes a program for each property of characters, which takes as long as many instructions. */
 const perProperty = 100;
 
-/** Throws a `SyntaxError` that says what cannot be read, and where. */
+/** Throws a `SyntaxError` that names the part that it cannot read. */
 export function parsePattern(source: string, room: Room): Pattern {
   if (source.length > longest) throw new SyntaxError(`it has more than ${longest} characters`);
   return new Parser(source, room).whole();
@@ -71,7 +74,7 @@ class Parser {
     const part = this.#single();
     const range = this.#quantifier();
     if (range === undefined) return part;
-    // Whether as much as possible is taken first makes no difference to whether there is a match.
+    // Greedy or lazy makes no difference to whether there is a match.
     this.#takes('?');
     if (range.most < range.least) throw this.#problem('has numbers out of order in a quantifier');
     return { type: 'repeat', part, ...range };
@@ -186,7 +189,7 @@ class Parser {
     return Number.parseInt(found, 16);
   }
 
-  /** The engine knows the properties of characters; it is asked about one character at a time. */
+  /** The engine knows the properties of characters; ask it about one character at a time. */
   #property(negative: boolean): Test {
     const [whole, name] = /^\{([\w=]{1,60})\}/.exec(this.#ahead(64)) ?? [];
     if (whole === undefined) throw this.#problem('has a "\\p" without the name of a property');

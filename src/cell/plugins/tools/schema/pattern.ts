@@ -1,7 +1,8 @@
 /**
- * Tells whether a text matches a regular expression, in steps that are counted. The engine's own can neither be bounded, because it
- * tries all ways, nor be given what a cell wrote: a pattern of some 50 KB ends the process while it is made ready. Here all ways are followed
- * at the same time, so the steps are at most the length of the text times that of the pattern.
+ * Tells whether a text matches a regular expression, and counts its steps. We cannot limit the engine's own
+ * expressions, which try all ways, and cannot even give them a pattern from a cell: compiling one of some 50 KB ends
+ * the process. This code follows all ways at the same time, so it takes at most the length of the text times the
+ * length of the pattern.
  */
 import {
   type CharacterTest,
@@ -29,7 +30,7 @@ const perSearch = 1 / 2;
 
 export type TextTest = (text: string, work: Work) => boolean;
 
-/** Throws a `SyntaxError` for what is no pattern, is too long, or has to remember what it found. */
+/** Throws a `SyntaxError` for text that is no pattern, is too long, or needs to remember what it found. */
 export function compilePattern(source: string, room: Room): TextTest {
   const program = write(parsePattern(source, room), room);
   return (text, work) => {
@@ -135,7 +136,7 @@ interface Range {
 function search(subject: Subject, program: Program, { from, anywhere, until }: Range): boolean {
   const { points, work } = subject;
   work.spend(perSearch + program.length * perState);
-  /** The position at which an instruction was reached last, and one. */
+  /** For each instruction, one more than the position where a way reached it last. */
   const reached = new Uint32Array(program.length);
   const waiting: number[] = [];
   let takers: number[] = [];

@@ -1,7 +1,7 @@
-/** Keywords about numbers and texts: what is wrong, in the words that validators use. */
+/** Keywords about numbers and texts, with messages in the words that validators use. */
 import type { JsonSchema } from '../json-schema.js';
 
-/** Made only where somebody reads it. */
+/** Builds the text only when somebody reads it. */
 export type Message = string | (() => string);
 
 export function typeOf(value: unknown, wanted: string): boolean {
@@ -30,7 +30,7 @@ export function numberKeywords(schema: JsonSchema, value: number): Message[] {
   return wrong;
 }
 
-/** In decimal, as both were written: 19.99 is a multiple of 0.01, and divided as a binary fraction it is not. */
+/** Computes in decimal, as both are written: 19.99 is a multiple of 0.01, but not as a binary fraction. */
 function isMultiple(value: number, of: number): boolean {
   if (Number.isSafeInteger(value) && Number.isSafeInteger(of)) return value % of === 0;
   if (!Number.isFinite(value) || !Number.isFinite(of)) return false;
@@ -41,7 +41,7 @@ function isMultiple(value: number, of: number): boolean {
   return scaled(digits, exponent) % scaled(unit, unitExponent) === 0n;
 }
 
-/** All digits of a number, and the power of ten that they are to be multiplied by. */
+/** All digits of a number, and the power of ten to multiply them by. */
 function decimal(number: number): [digits: bigint, exponent: number] {
   const [mantissa = '', exponent = '0'] = String(number).split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');

@@ -1,6 +1,6 @@
 /**
- * Bounds a check against a schema. A cell writes the schema, so it could choose one that takes for ever to check. Each step of the
- * check is counted, and it ends when the steps are used up. A step takes up to a microsecond.
+ * Limits a check against a schema. A cell writes the schema, so it could choose one that takes for ever to check. We
+ * count each step of the check and end it when it has used them up. A step takes up to a microsecond.
  */
 export class Work {
   #left: number;
@@ -17,12 +17,12 @@ export class Work {
     this.#given += steps;
   }
 
-  /** As much as this had, for another look at the same value. */
+  /** A fresh limit of the same size, for another look at the same value. */
   again(): Work {
     return new Work(this.#given);
   }
 
-  /** Throws `TooMuchWork` when the steps are used up. */
+  /** Throws `TooMuchWork` when no steps remain. */
   spend(steps = 1): void {
     this.#left -= steps;
     if (this.#left < 0)
@@ -35,7 +35,7 @@ export class Work {
 /** No bound, for a schema and a value that are the caller's own. */
 export const ownWork = new Work(Number.POSITIVE_INFINITY);
 
-/** Says why a value was not checked to its end. */
+/** Says why the check of a value did not finish. */
 export class TooMuchWork extends Error {
   override readonly name = 'TooMuchWork';
 }
