@@ -16,6 +16,7 @@ import {
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { bundleCommandLine } from '../scripts/bundle-command-line.js';
 import { executorScript } from '../src/backends/images/bundle/script.js';
 
 const checkout = fileURLToPath(new URL('..', import.meta.url));
@@ -49,7 +50,7 @@ function removeOld(place: string): void {
 /** Changes with every file that was written, came or went. */
 function stateOf(files: readonly string[]): string {
   const hash = createHash('sha256');
-  for (const name of ['../package-lock.json', ...files]) {
+  for (const name of ['../package-lock.json', '../scripts/bundle-command-line.ts', ...files]) {
     const { size, mtimeMs } = statSync(join(source, name));
     hash.update(`${name}\0${size}\0${mtimeMs}\0`);
   }
@@ -71,6 +72,7 @@ async function compile(files: readonly string[], place: string): Promise<void> {
   for (const name of files.filter((name) => !isModule(name)))
     cpSync(join(source, name), join(made, 'dist', name));
   writeFileSync(join(made, 'dist/cell/main.cjs'), await executorScript());
+  await bundleCommandLine(join(made, 'dist'));
   cpSync(join(checkout, 'package.json'), join(made, 'package.json'));
   try {
     renameSync(made, place);

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { importModule } from '../base/import-module.js';
 import { isModulePath, locateModule } from '../base/resolve-import.js';
 import { checkTrustedModule } from '../base/trusted-module.js';
 import { WorkcellError } from '../protocol/index.js';
@@ -114,7 +115,7 @@ async function loadModule(address: string): Promise<Backend> {
   let module: { default?: unknown };
   try {
     checkTrustedModule(address);
-    module = await within(`module of backend ${address}`, () => import(address));
+    module = await within(`module of backend ${address}`, () => importModule(address));
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new WorkcellError('invalid-config', `The backend ${address} cannot be loaded: ${reason}.`, {

@@ -1,5 +1,5 @@
 /** start-program.cjs stores a way to import under this name, for a program that runs from its compiled form. */
-const importerName = 'workcell.import';
+export const importerName = 'workcell.import';
 
 type Importer = (address: string) => Promise<{ default?: unknown }>;
 

@@ -1,35 +1,5 @@
 #!/usr/bin/env node
-/** The command line. Only what every start needs is loaded here; a command loads its own parts when it runs. */
-import { CommanderError } from 'commander';
-import { createProgram } from './program.js';
-import { reportFailure } from './report.js';
+/** The command line. The package has it in one file, which `start-compiled.ts` starts in the place of this one. */
+import { runWorkcell } from './run-workcell.js';
 
-// A reader that has seen enough, such as `head`, is no failure; the command that writes is ended by its own handler.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-});
-
-const program = createProgram();
-
-try {
-  // To look for a backend takes time, so it happens only where one can be named, or cells of all of them are looked for.
-  const words = process.argv.slice(2);
-  const mayName = words.some((word) => /^-.*b/.test(word));
-  if (mayName || words[0] === 'cells') {
-    const { addBackendOptions } = await import('./backend-options.js');
-    await addBackendOptions(program, words);
-  }
-  await program.parseAsync();
-} catch (error) {
-  // Help and version end the same way as mistakes; they carry the exit code 0.
-  if (!(error instanceof CommanderError && error.exitCode === 0)) {
-    process.exitCode = await reportFailure(
-      error,
-      [...program.commands, ...program.commands.flatMap(({ commands }) => commands)].some(
-        (command) => command.opts().json === true,
-      ),
-    );
-  }
-}
-// An open handle that a broken cell left behind must not keep the person waiting.
-process.stdout.write('', () => process.exit());
+void runWorkcell();

@@ -1,4 +1,5 @@
 /** Loads a guard that settings name by its package or file. It is code of this side, so it is settled before who names it. */
+import { importModule } from '../../base/import-module.js';
 import { locateModule } from '../../base/resolve-import.js';
 import { checkTrustedModule } from '../../base/trusted-module.js';
 import { WorkcellError } from '../../protocol/index.js';
@@ -10,7 +11,7 @@ export async function loadGuard(name: string, from: string): Promise<Analyzer> {
   try {
     const address = locateModule(name, from);
     checkTrustedModule(address);
-    const module = (await import(address)) as { default?: unknown };
+    const module = await importModule(address);
     exported = typeof module.default === 'function' ? await module.default() : module.default;
   } catch (cause) {
     throw refused(name, `cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`, cause);

@@ -2,6 +2,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { importModule } from '../../base/import-module.js';
 import { temporaryDirectory } from '../../base/own-directory.js';
 import { discardTree } from '../../base/remove-tree.js';
 import { WorkcellError } from '../../protocol/index.js';
@@ -37,7 +38,7 @@ async function find(source: string, given: unknown, shown: string): Promise<Tool
   try {
     const file = join(folder, 'tools.mjs');
     await writeFile(file, source, { mode: 0o600 });
-    const module = (await import(pathToFileURL(file).href)) as {
+    const module = (await importModule(pathToFileURL(file).href)) as {
       find(given: unknown): Promise<ToolDefinition[]>;
     };
     return await module.find(given);

@@ -9,7 +9,11 @@ export interface Origin {
   source(): Promise<Module>;
 }
 
-const origins = new WeakMap<FunctionTool, Origin>();
+/** One for the process: the bundled command line and a module of yours each have their own copy of this one. */
+const name = Symbol.for('workcell.tool-origins');
+const shared = globalThis as { [name]?: WeakMap<FunctionTool, Origin> };
+shared[name] ??= new WeakMap();
+const origins = shared[name];
 
 export function setOrigin(tool: FunctionTool, origin: Origin): void {
   origins.set(tool, origin);

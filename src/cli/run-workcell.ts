@@ -1,0 +1,34 @@
+import { CommanderError } from 'commander';
+import { createProgram } from './program.js';
+import { reportFailure } from './report.js';
+
+/** Runs the command that the words of this process name. Only what every start needs is loaded here; a command loads its own parts when it runs. */
+export async function runWorkcell(): Promise<void> {
+  // A reader that has seen enough, such as `head`, is no failure; the command that writes is ended by its own handler.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+  const program = createProgram();
+  try {
+    // To look for a backend takes time, so it happens only where one can be named, or cells of all of them are looked for.
+    const words = process.argv.slice(2);
+    const mayName = words.some((word) => /^-.*b/.test(word));
+    if (mayName || words[0] === 'cells') {
+      const { addBackendOptions } = await import('./backend-options.js');
+      await addBackendOptions(program, words);
+    }
+    await program.parseAsync();
+  } catch (error) {
+    // Help and version end the same way as mistakes; they carry the exit code 0.
+    if (!(error instanceof CommanderError && error.exitCode === 0)) {
+      process.exitCode = await reportFailure(
+        error,
+        [...program.commands, ...program.commands.flatMap(({ commands }) => commands)].some(
+          (command) => command.opts().json === true,
+        ),
+      );
+    }
+  }
+  // An open handle that a broken cell left behind must not keep the person waiting.
+  process.stdout.write('', () => process.exit());
+}

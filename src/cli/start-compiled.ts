@@ -1,0 +1,67 @@
+/**
+ * Starts the command line as the package has it: one file, and its compiled form from the user's cache. To find, read and
+ * compile some hundred modules would take most of the time of a short command.
+ */
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Script } from 'node:vm';
+import { importerName } from '../base/import-module.js';
+import { reachTrusted } from '../base/trusted-path.js';
+import { cacheDirectory } from '../base/user-directories.js';
+
+/** Set by the bundler. The name changes with the content. */
+declare const bundledProgram: string;
+
+/** One for each version of the package and of Node that is in use. */
+const mostKept = 8;
+
+const file = fileURLToPath(new URL(bundledProgram, import.meta.url));
+const compiled = join(cacheDirectory(), 'compiled', `${bundledProgram}-${process.version}-${process.arch}`);
+
+const cachedData = readCompiled();
+const script = new Script(readFileSync(file, 'latin1'), { filename: file, cachedData });
+if (cachedData === undefined || script.cachedDataRejected) process.once('exit', keepCompiled);
+// Node refuses `import()` to what runs from a compiled form.
+(globalThis as Record<symbol, unknown>)[Symbol.for(importerName)] = (address: string) => import(address);
+const module = { exports: {} };
+script
+  .runInThisContext()
+  .call(module.exports, module.exports, createRequire(file), module, file, dirname(file));
+
+/** We run what it holds, so only where nobody else can write to it or to a directory above it. */
+function readCompiled(): Buffer | undefined {
+  try {
+    using place = reachTrusted(compiled);
+    return readFileSync(place.base);
+  } catch {
+    return undefined;
+  }
+}
+
+/** At the end, since what has not run until then is not compiled. Without it the next start takes longer, and works. */
+function keepCompiled(): void {
+  const folder = dirname(compiled);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const draft = `${compiled}.${process.pid}`;
+    try {
+      writeFileSync(draft, script.createCachedData(), { flag: 'wx', mode: 0o600 });
+      renameSync(draft, compiled);
+    } finally {
+      rmSync(draft, { force: true });
+    }
+    removeOld(folder);
+  } catch {
+    // The cache cannot be written, or another process was first.
+  }
+}
+
+function removeOld(folder: string): void {
+  const files = readdirSync(folder)
+    .map((name) => join(folder, name))
+    .map((path) => ({ path, changed: statSync(path).mtimeMs }))
+    .sort((a, b) => b.changed - a.changed);
+  for (const { path } of files.slice(mostKept)) rmSync(path, { force: true });
+}
