@@ -56,7 +56,8 @@ export class CellTimes {
   }
 
   #next(record: CellRecord): number {
-    const first = Math.min(record.expiresAt ?? Infinity, this.#idleAt(record));
+    const isOver = record.onExpiry === 'pause' && record.state === 'paused';
+    const first = Math.min((isOver ? undefined : record.expiresAt) ?? Infinity, this.#idleAt(record));
     return Math.max(first, this.#notBefore.get(record.id) ?? 0);
   }
 
@@ -72,7 +73,10 @@ export class CellTimes {
     if (record === undefined) return;
     const now = Date.now();
     if (this.#next(record) > now) this.watch(id);
-    else if ((record.expiresAt ?? Infinity) <= now) this.#act(id, () => this.#parts.end(record, 'expired'));
+    else if ((record.expiresAt ?? Infinity) <= now)
+      this.#act(id, () =>
+        record.onExpiry === 'pause' ? this.#parts.pause(record) : this.#parts.end(record, 'expired'),
+      );
     else if (record.onIdle === 'end') this.#act(id, () => this.#parts.end(record, 'was not used'));
     else this.#act(id, () => this.#parts.pause(record));
   }

@@ -13,7 +13,12 @@ import { FairQueue } from './fair-queue.js';
 import type { CellRecord, ServiceStore } from './service-store.js';
 import type { Template } from './templates.js';
 
-type Create = z.output<typeof createCellSchema>;
+/** `network` and the rest are for protocols of other systems; the native one leaves them to the template. */
+type Create = z.output<typeof createCellSchema> &
+  Pick<CellRecord, 'onExpiry' | 'facade'> & {
+    /** Takes the place of the template's, and must not be wider. */
+    readonly network?: unknown;
+  };
 type Change = z.output<typeof changeCellSchema>;
 
 /** How a runtime comes to be; in a service those of `createRuntime` and `attachRuntime`. */
@@ -141,12 +146,18 @@ export class ServiceCells {
       idleMs: least(asked.idleMs, template.idleMs),
       onIdle: template.onIdle === 'end' ? 'end' : (asked.onIdle ?? template.onIdle),
       ref: { backend: template.backend, place: template.place, id },
+      ...(asked.onExpiry !== undefined && { onExpiry: asked.onExpiry }),
+      ...(asked.facade !== undefined && { facade: asked.facade }),
+    };
+    const options = {
+      ...template.options(tenant, asked.env),
+      ...(asked.network !== undefined && { network: asked.network }),
     };
     // Known before it starts: repeated requests find it, and a start that is cut off leaves no cell that nobody knows.
     this.#store.putCell(record, request);
     this.#records.set(id, record);
     const started = await this.#inTurn(id, () =>
-      this.#starts.run(tenant, () => this.#start(record, template.options(tenant, asked.env))),
+      this.#starts.run(tenant, () => this.#start(record, options)),
     );
     return { record: started, isNew: true };
   }
@@ -186,6 +197,11 @@ export class ServiceCells {
     });
     this.#times.watch(record.id);
     return changed;
+  }
+
+  /** Changes what a protocol of another system keeps with a cell. */
+  amend(id: string, fields: Pick<CellRecord, 'onExpiry' | 'facade'>): CellRecord {
+    return this.#patch(id, fields);
   }
 
   /** Ends the cell and leaves nothing behind. */

@@ -28,6 +28,10 @@ export interface CellRecord {
   readonly ref: CellRef;
   readonly workspace?: string | undefined;
   readonly isolation?: ServiceCell['isolation'];
+  /** What becomes of it at `expiresAt`. Default: it ends. */
+  readonly onExpiry?: 'pause' | undefined;
+  /** What another system's protocol keeps with the cells that were made through it. */
+  readonly facade?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface KeyRecord {

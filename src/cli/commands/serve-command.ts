@@ -3,7 +3,8 @@ import type { ServiceOptions } from '../../service/serve-service.js';
 import { type CellOptions, withConfigOption } from '../cell-options.js';
 import { exposureOf, type ListenOptions, takeToken, withListenOptions } from '../server-options.js';
 
-type ServeOptions = ListenOptions & Pick<CellOptions, 'config' | 'verbose'> & { openhands?: true };
+type ServeOptions = ListenOptions &
+  Pick<CellOptions, 'config' | 'verbose'> & { openhands?: true; e2b?: true };
 
 const notes = `
 Serves cells to many programs and people. It makes cells from templates, keeps
@@ -13,6 +14,9 @@ judges and records what is done in them by your configuration ([security],
 
 The key that it prints, or that --token-file holds, is the operator's: it makes
 keys for tenants. Without --token-file there is a new one at each start.
+
+With --e2b, clients of E2B work here unchanged: set E2B_API_URL and
+E2B_SANDBOX_URL to the address, and E2B_API_KEY to a key.
 
 Examples:
   $ workcell serve
@@ -25,6 +29,7 @@ export function serveCommand(): Command {
   const command = new Command('serve').description('Serve cells to many programs and people');
   return withListenOptions(withConfigOption(command))
     .option('--openhands', 'also serve the remote-runtime API of OpenHands, at /openhands')
+    .option('--e2b', 'also serve clients of E2B')
     .option('-v, --verbose', 'log what happens')
     .addHelpText('after', notes)
     .action(serve);
@@ -41,15 +46,23 @@ async function serve(options: ServeOptions): Promise<void> {
     ...exposureOf(options, { host: '127.0.0.1', port: 8720 }),
     operatorKey: token,
     config: options.config,
-    ...(options.openhands && (await openHands())),
+    ...(await protocolsOf(options)),
     log: createLog(options.verbose ? 'debug' : 'info'),
   });
   await serveUntilAsked({ server, secret: isNew ? `operator key: ${token}` : undefined }, interrupts);
 }
 
-async function openHands(): Promise<Pick<ServiceOptions, 'also' | 'templates'>> {
-  const { remoteRuntimeApi, remoteRuntimeTemplates } = await import(
-    '../../compat/openhands-remote/remote-runtime-api.js'
-  );
-  return { also: [remoteRuntimeApi], templates: remoteRuntimeTemplates };
+/** What else the service speaks, and the templates for it. */
+async function protocolsOf({
+  openhands,
+  e2b,
+}: ServeOptions): Promise<Pick<ServiceOptions, 'also' | 'templates'>> {
+  const { remoteRuntimeApi, remoteRuntimeTemplates } = openhands
+    ? await import('../../compat/openhands-remote/remote-runtime-api.js')
+    : {};
+  const { e2bMount } = e2b ? await import('../../compat/e2b/e2b-mount.js') : {};
+  return {
+    also: [remoteRuntimeApi, e2bMount].filter((protocol) => protocol !== undefined),
+    templates: remoteRuntimeTemplates,
+  };
 }

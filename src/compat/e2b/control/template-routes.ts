@@ -1,0 +1,59 @@
+/** Templates: those of the service by their names, and the two names that clients ask for without being told to. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Template } from '../../../service/templates.js';
+import { E2bError } from '../e2b-errors.js';
+import { envdVersion } from '../e2b-sandbox.js';
+import type { Control } from './control-routes.js';
+
+/** What clients name when their user names nothing. The configuration may define templates of these names. */
+const builtin = ['base', 'code-interpreter-v1'];
+
+export function templateFor(templates: readonly Template[], asked: string): Template {
+  const [name = ''] = asked.split(':');
+  const found =
+    templates.find((one) => one.name === name) ??
+    (builtin.includes(name) ? templates.find((one) => one.name === 'default') : undefined);
+  if (found !== undefined) return found;
+  throw new E2bError(404, `template '${asked}' not found`);
+}
+
+export function templateRoutes(app: FastifyInstance, { parts: { cells } }: Control): void {
+  const names = () => [...new Set([...builtin, ...cells.templates.map(({ name }) => name)])];
+  const view = (name: string) => ({
+    templateID: name,
+    buildID: name,
+    names: [name],
+    aliases: [name],
+    public: false,
+    cpuCount: 0,
+    memoryMB: 0,
+    diskSizeMB: 0,
+    envdVersion,
+    spawnCount: 0,
+    buildCount: 0,
+    buildStatus: 'ready',
+  });
+  app.get('/templates', async () => names().map(view));
+  app.get('/v2/templates', async () => names().map(view));
+  app.get('/templates/aliases/:alias', async (request) => {
+    const { alias } = request.params as { alias: string };
+    templateFor(cells.templates, alias);
+    return { templateID: alias, public: false };
+  });
+
+  // What builds templates, keeps snapshots, volumes and secrets is not here; its clients understand a 404.
+  const refuse = async ({ method, url }: FastifyRequest): Promise<never> => {
+    throw new E2bError(404, `This server has no ${method} ${url.split('?')[0]}.`);
+  };
+  for (const url of [
+    '/templates/*',
+    '/v2/templates/*',
+    '/v3/templates',
+    '/volumes',
+    '/volumes/*',
+    '/secrets',
+    '/secrets/*',
+  ])
+    app.route({ method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], url, handler: refuse });
+  app.get('/snapshots', async () => []);
+}

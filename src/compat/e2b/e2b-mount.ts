@@ -1,0 +1,85 @@
+/** The protocol of E2B on a service: its control API, and beside it what each sandbox answers on its ports. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ServiceMount } from '../../service/service-app.js';
+import { controlRoutes } from './control/control-routes.js';
+import { E2bError, sendE2bError } from './e2b-errors.js';
+import { isSame, type OpenSandbox, Sandboxes } from './e2b-sandboxes.js';
+import { envdRoutes } from './envd/envd-routes.js';
+import { interpreterRoutes } from './interpreter/interpreter-routes.js';
+import { portProxy } from './ports/port-proxy.js';
+
+const envdPort = 49_983;
+const interpreterPort = 49_999;
+
+/** Which part of a sandbox a request is for; routes without one never see a request that names a sandbox. */
+type Part = 'envd' | 'interpreter' | 'port';
+
+export const e2bMount: ServiceMount = (parts) => {
+  const sandboxes = new Sandboxes(parts);
+  return {
+    prefix: '',
+    sockets: true,
+    routes(scope) {
+      scope.addConstraintStrategy(sandboxConstraint);
+      scope.register(async (inner) => controlRoutes(inner, parts, sandboxes));
+      scope.register(async (inner) => {
+        inner.setErrorHandler((error, _request, reply) => sendE2bError(reply, error, parts.log));
+        envdRoutes(inner, sandboxes, at('envd'), idOf);
+        inner.register(async (code) => interpreterScope(code, sandboxes));
+        inner.register(async (ports) =>
+          portProxy(ports, sandboxes, at('port'), (request) => ({
+            id: idOf(request),
+            port: portOf(request.headers),
+          })),
+        );
+      });
+    },
+  };
+};
+
+type Strategy = Parameters<FastifyInstance['addConstraintStrategy']>[0];
+type Handler = Parameters<ReturnType<Strategy['storage']>['set']>[1];
+
+/** Sends a request that names a sandbox to the routes of the part it asks for, and to no other. */
+const sandboxConstraint: Strategy = {
+  name: 'e2bPart',
+  mustMatchWhenDerived: true,
+  storage() {
+    const handlers = new Map<unknown, Handler>();
+    return {
+      get: (part) => handlers.get(part) ?? null,
+      set: (part, handler) => void handlers.set(part, handler),
+    };
+  },
+  deriveConstraint({ headers }): Part | undefined {
+    if (headers['e2b-sandbox-id'] === undefined) return undefined;
+    const port = portOf(headers);
+    if (port === envdPort) return 'envd';
+    return port === interpreterPort ? 'interpreter' : 'port';
+  },
+};
+
+function at(part: Part): { constraints: { e2bPart: Part } } {
+  return { constraints: { e2bPart: part } };
+}
+
+function idOf({ headers }: FastifyRequest): string {
+  return String(headers['e2b-sandbox-id'] ?? '');
+}
+
+function portOf(headers: FastifyRequest['headers']): number {
+  const port = Number(headers['e2b-sandbox-port'] ?? envdPort);
+  return Number.isSafeInteger(port) && port > 0 && port < 65_536 ? port : 0;
+}
+
+function interpreterScope(app: FastifyInstance, sandboxes: Sandboxes): void {
+  const opened = new WeakMap<FastifyRequest, OpenSandbox>();
+  app.addHook('onRequest', async (request, reply) => {
+    const { trafficToken } = sandboxes.running(idOf(request));
+    const { 'e2b-traffic-access-token': given } = request.headers;
+    if (trafficToken !== undefined && !isSame(given, trafficToken))
+      throw new E2bError(403, 'The sandbox is private: send its e2b-traffic-access-token.');
+    opened.set(request, await sandboxes.open(idOf(request), request, reply));
+  });
+  interpreterRoutes(app, (request) => opened.get(request) as OpenSandbox, at('interpreter'));
+}

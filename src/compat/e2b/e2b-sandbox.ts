@@ -1,0 +1,53 @@
+/** What the facade keeps with each cell that was made through it, and the two tokens that open the cell. */
+import { createHmac } from 'node:crypto';
+import * as z from 'zod';
+import type { CellRecord } from '../../service/service-store.js';
+
+/** Clients compare it with what they need of a sandbox. */
+export const envdVersion = '0.6.13';
+
+const factsSchema = z.object({
+  protocol: z.literal('e2b'),
+  /** As the client named it. */
+  template: z.string(),
+  metadata: z.record(z.string(), z.string()),
+  /** Whether processes and files need a token. */
+  secure: z.boolean(),
+  /** Whether ports need one. */
+  private: z.boolean(),
+  autoPause: z.boolean(),
+  /** Whether a timeout keeps processes. */
+  autoPauseMemory: z.boolean(),
+  autoResume: z.boolean(),
+  network: z.record(z.string(), z.unknown()).optional(),
+  allowInternetAccess: z.boolean().optional(),
+});
+
+export type StoredFacts = z.output<typeof factsSchema>;
+
+export interface Sandbox {
+  readonly record: CellRecord;
+  readonly facts: StoredFacts;
+  /** Opens processes and files. Absent for a sandbox that was made to need none. */
+  readonly accessToken: string | undefined;
+  /** Opens the ports of a sandbox without public traffic. */
+  readonly trafficToken: string | undefined;
+}
+
+/**
+ * Undefined for a cell that was made in another way: it is no sandbox to these clients. Tokens follow from the secret
+ * of the service, so that nobody has to keep them.
+ */
+export function sandboxOf(record: CellRecord, secret: string): Sandbox | undefined {
+  const { facade, id } = record;
+  if (facade?.protocol !== 'e2b') return undefined;
+  const facts = factsSchema.parse(facade);
+  const token = (purpose: string) =>
+    createHmac('sha256', secret).update(`e2b ${purpose} ${id}`).digest('base64url');
+  return {
+    record,
+    facts,
+    accessToken: facts.secure ? token('access') : undefined,
+    trafficToken: facts.private ? token('traffic') : undefined,
+  };
+}

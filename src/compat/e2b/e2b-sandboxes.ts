@@ -1,0 +1,135 @@
+/** The way from a request inside a sandbox to its cell: who may use it, whether it runs, and what it holds open. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Log } from '../../base/http/http-options.js';
+import type { Runtime } from '../../index.js';
+import type { Executor } from '../../protocol/index.js';
+import type { ServiceParts } from '../../service/service-app.js';
+import type { CellRecord } from '../../service/service-store.js';
+import { SandboxLog } from './control/sandbox-log.js';
+import { E2bError } from './e2b-errors.js';
+import { type Sandbox, sandboxOf } from './e2b-sandbox.js';
+import { FileMetadata } from './envd/file-metadata.js';
+import { Processes } from './envd/processes.js';
+import { Watchers } from './envd/watchers.js';
+import { Interpreter } from './interpreter/code-contexts.js';
+
+/** A sandbox that a request works in. */
+export interface OpenSandbox extends Sandbox {
+  /** Judges and records, as every way in. */
+  readonly runtime: Runtime;
+  readonly executor: Executor;
+  /** As seen from inside: what clients call the home directory. */
+  readonly home: string;
+  readonly state: SandboxState;
+}
+
+/** What lives with a sandbox in this process. */
+export interface SandboxState {
+  readonly processes: Processes;
+  readonly watchers: Watchers;
+  readonly metadata: FileMetadata;
+  readonly interpreter: Interpreter;
+  readonly log: SandboxLog;
+  /** Streams under way. */
+  readonly streams: Set<() => void>;
+}
+
+export class Sandboxes {
+  readonly #parts: ServiceParts;
+  readonly #states = new Map<string, SandboxState>();
+
+  constructor(parts: ServiceParts) {
+    this.#parts = parts;
+  }
+
+  get log(): Log {
+    return this.#parts.log;
+  }
+
+  /** The cell that a request names. Older clients add the id of a client to that of the sandbox. */
+  find(id: string): Sandbox | undefined {
+    const record = this.#parts.cells.byId(id.split('-')[0] ?? '');
+    return record === undefined ? undefined : sandboxOf(record, this.#parts.secret);
+  }
+
+  /** The one that a cell is, which was made through this protocol. */
+  of(record: CellRecord): Sandbox {
+    return sandboxOf(record, this.#parts.secret) as Sandbox;
+  }
+
+  all(): Sandbox[] {
+    return this.#parts.cells
+      .list(undefined)
+      .map((record) => sandboxOf(record, this.#parts.secret))
+      .filter((sandbox) => sandbox !== undefined);
+  }
+
+  /** Opens a sandbox for the time of a request. A paused one is resumed only if it was made to be. */
+  async open(id: string, request: FastifyRequest, reply: FastifyReply): Promise<OpenSandbox> {
+    const sandbox = this.running(id);
+    const { record } = sandbox;
+    const { context, done } = await this.#parts.cells.use(record.tenant, record.id);
+    if (reply.raw.closed || request.raw.socket.destroyed) done();
+    else if (request.ws) request.raw.socket.once('close', done);
+    else reply.raw.once('close', done);
+    // A service gives each of its cells a runtime.
+    const runtime = context.executor() as Runtime;
+    return {
+      ...sandbox,
+      runtime,
+      executor: runtime,
+      home: record.workspace ?? '/workspace',
+      state: this.stateOf(record.id),
+    };
+  }
+
+  /** Throws 502, from which clients conclude that it does not run. */
+  running(id: string): Sandbox {
+    const found = this.find(id);
+    const { state } = found?.record ?? {};
+    const runs = state === 'running' || (state === 'paused' && found?.facts.autoResume === true);
+    if (found === undefined || !runs) throw new E2bError(502, 'The sandbox was not found', { sandboxId: id });
+    return found;
+  }
+
+  stateOf(id: string): SandboxState {
+    const known = this.#states.get(id);
+    if (known !== undefined) return known;
+    this.#prune();
+    const state: SandboxState = {
+      processes: new Processes(),
+      watchers: new Watchers(),
+      metadata: new FileMetadata(),
+      interpreter: new Interpreter(),
+      log: new SandboxLog(),
+      streams: new Set(),
+    };
+    this.#states.set(id, state);
+    return state;
+  }
+
+  /** Cuts off whoever listens: a client then asks whether the sandbox still runs. */
+  cut(id: string): void {
+    for (const end of this.#states.get(id)?.streams ?? []) end();
+  }
+
+  forget(id: string): void {
+    const state = this.#states.get(id);
+    if (state === undefined) return;
+    this.cut(id);
+    state.watchers.close();
+    this.#states.delete(id);
+  }
+
+  /** Sandboxes also end by themselves. */
+  #prune(): void {
+    for (const id of this.#states.keys()) if (this.find(id) === undefined) this.forget(id);
+  }
+}
+
+/** Compares digests, so that neither content nor length shows in the time it takes. */
+export function isSame(given: unknown, expected: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return typeof given === 'string' && timingSafeEqual(digest(given), digest(expected));
+}

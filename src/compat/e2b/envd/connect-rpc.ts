@@ -1,0 +1,112 @@
+/** The Connect protocol with JSON: plain calls, and answers that are streams of messages. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type * as z from 'zod';
+import { defaultHttpLimits, type Log } from '../../../base/http/http-options.js';
+import { parseBody } from '../../../base/http/json-body.js';
+import { Outgoing } from '../../../base/http/outgoing.js';
+import { RpcError, rpcStatuses, toRpcError } from '../e2b-errors.js';
+
+const streamType = 'application/connect+json';
+const endFlag = 2;
+const largestMessage = 4 * 1024 * 1024;
+const defaultKeepaliveSeconds = 90;
+
+/** Makes requests of streams readable: their body is one message in an envelope. */
+export function acceptEnvelopes(app: FastifyInstance): void {
+  app.addContentTypeParser(
+    streamType,
+    { parseAs: 'buffer', bodyLimit: largestMessage },
+    (_request, body: Buffer, done) => {
+      try {
+        done(null, parseBody(openEnvelope(body), defaultHttpLimits.jsonDepth));
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+  );
+}
+
+function openEnvelope(body: Buffer): Buffer {
+  if (body.length < 5 || body.readUInt8(0) !== 0 || body.readUInt32BE(1) !== body.length - 5)
+    throw new RpcError('invalid_argument', 'The request must be one message, without compression.');
+  return body.subarray(5);
+}
+
+/** Checks a message; what does not fit is refused with the place, but never with the value. */
+export function message<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const result = schema.safeParse(value ?? {});
+  if (result.success) return result.data;
+  const problems = result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  throw new RpcError('invalid_argument', problems.join('; '));
+}
+
+export function sendRpcError(reply: FastifyReply, thrown: unknown, log: Log): void {
+  const { code, message } = toRpcError(thrown, log);
+  const status = rpcStatuses[code];
+  void reply.code(status).type('application/json').send(JSON.stringify({ code, message }));
+}
+
+/** The time that a client gives its call; undefined for as long as it takes. */
+export function timeoutOf({ headers }: FastifyRequest): number | undefined {
+  const value = Number(headers['connect-timeout-ms']);
+  return Number.isSafeInteger(value) && value > 0 ? Math.min(value, 2_147_483_647) : undefined;
+}
+
+/** An answer of many messages. While it is silent it says that it is still there. */
+export class RpcStream {
+  readonly #reply: FastifyReply;
+  readonly #outgoing: Outgoing;
+  readonly #streams: Set<() => void>;
+  readonly #keepalive: NodeJS.Timeout;
+  readonly #cut = () => this.cut();
+
+  constructor(request: FastifyRequest, reply: FastifyReply, streams: Set<() => void>, keepalive: object) {
+    this.#reply = reply;
+    this.#streams = streams;
+    reply.hijack();
+    reply.raw.writeHead(200, { 'content-type': streamType, 'cache-control': 'no-store' });
+    this.#outgoing = new Outgoing(reply.raw);
+    const asked = Number(request.headers['keepalive-ping-interval']);
+    const seconds = Number.isFinite(asked) && asked >= 1 ? Math.min(asked, 3600) : defaultKeepaliveSeconds;
+    this.#keepalive = setInterval(() => void this.send(keepalive), seconds * 1000);
+    this.#keepalive.unref();
+    streams.add(this.#cut);
+    reply.raw.once('close', () => this.#over());
+  }
+
+  /** Aborts when the client is no longer there. */
+  get gone(): AbortSignal {
+    return this.#outgoing.gone;
+  }
+
+  /** Settles when there is room for more. */
+  send(value: object): Promise<void> {
+    this.#keepalive.refresh();
+    return this.#outgoing.write(envelope(0, value));
+  }
+
+  async end(error?: RpcError): Promise<void> {
+    const last = error === undefined ? {} : { error: { code: error.code, message: error.message } };
+    await this.#outgoing.end(envelope(endFlag, last));
+  }
+
+  /** Without an end, as when a sandbox is killed. */
+  cut(): void {
+    this.#reply.raw.destroy();
+  }
+
+  #over(): void {
+    clearInterval(this.#keepalive);
+    this.#streams.delete(this.#cut);
+  }
+}
+
+function envelope(flags: number, value: object): Buffer {
+  const text = JSON.stringify(value);
+  const size = Buffer.byteLength(text);
+  const buffer = Buffer.allocUnsafe(5 + size);
+  buffer.writeUInt8(flags, 0);
+  buffer.writeUInt32BE(size, 1);
+  buffer.write(text, 5);
+  return buffer;
+}

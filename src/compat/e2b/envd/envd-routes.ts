@@ -1,0 +1,94 @@
+/** What a sandbox answers on the port of its own server: health, variables, figures, processes and files. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { measure } from '../control/measure.js';
+import { E2bError, RpcError, sendE2bError } from '../e2b-errors.js';
+import { isSame, type OpenSandbox, type Sandboxes } from '../e2b-sandboxes.js';
+import { acceptEnvelopes, sendRpcError } from './connect-rpc.js';
+import { fileRoutes } from './envd-files.js';
+import { checkUserOf } from './envd-user.js';
+import { isSigned } from './file-access.js';
+import { filesystemService } from './filesystem-service.js';
+import { processService } from './process-service.js';
+
+/** `at`: the constraint of routes for this port. */
+export function envdRoutes(
+  app: FastifyInstance,
+  sandboxes: Sandboxes,
+  at: object,
+  idOf: (request: FastifyRequest) => string,
+): void {
+  const opened = new WeakMap<FastifyRequest, OpenSandbox>();
+  const sandboxOf = (request: FastifyRequest) => opened.get(request) as OpenSandbox;
+
+  app.get('/health', at, async (request, reply) => {
+    sandboxes.running(idOf(request));
+    return reply.code(204).send();
+  });
+
+  app.register(async (scope) => {
+    scope.setErrorHandler((error, request, reply) => {
+      if (error instanceof E2bError) sendE2bError(reply, error);
+      else if (request.routeOptions.url?.includes('.') === true) sendRpcError(reply, error, sandboxes.log);
+      else sendE2bError(reply, error, sandboxes.log);
+    });
+    acceptEnvelopes(scope);
+    scope.addHook('onRequest', async (request, reply) => {
+      const { accessToken } = sandboxes.running(idOf(request));
+      checkToken(request, accessToken);
+      checkUserOf(request);
+      opened.set(request, await sandboxes.open(idOf(request), request, reply));
+    });
+    processService(scope, sandboxOf, at);
+    filesystemService(scope, sandboxOf, at);
+    scope.get('/envs', at, async (request) => {
+      const { variables } = await sandboxOf(request).executor.execute<'get_env'>({ action: 'get_env' });
+      return variables;
+    });
+    scope.get('/metrics', at, async (request) => {
+      const { cpuCount, cpuUsedPct, memTotal, memUsed, memCache, diskUsed, diskTotal, timestampUnix } =
+        await measure(sandboxOf(request).executor);
+      return {
+        ts: timestampUnix,
+        cpu_count: cpuCount,
+        cpu_used_pct: cpuUsedPct,
+        mem_total: memTotal,
+        mem_used: memUsed,
+        mem_cache: memCache,
+        disk_used: diskUsed,
+        disk_total: diskTotal,
+      };
+    });
+  });
+
+  app.register(async (scope) => {
+    scope.setErrorHandler((error, _request, reply) =>
+      sendE2bError(reply, error instanceof RpcError ? toHttp(error) : error, sandboxes.log),
+    );
+    fileRoutes(scope, (request, reply) => sandboxes.open(idOf(request), request, reply), at);
+    // A signed address names no sandbox: its signature tells whose token made it.
+    fileRoutes(
+      scope,
+      (request: FastifyRequest, reply: FastifyReply, query, operation) => {
+        if (query.signature === undefined) throw new E2bError(401, 'missing signature query parameter');
+        const found = sandboxes
+          .all()
+          .find(({ accessToken }) => accessToken !== undefined && isSigned(query, operation, accessToken));
+        if (found === undefined) throw new E2bError(401, 'invalid signature');
+        return sandboxes.open(found.record.id, request, reply);
+      },
+      {},
+    );
+  });
+}
+
+function checkToken({ headers }: FastifyRequest, expected: string | undefined): void {
+  if (expected === undefined || isSame(headers['x-access-token'], expected)) return;
+  throw new E2bError(
+    401,
+    'unauthorized access, please provide a valid access token or method signing if supported',
+  );
+}
+
+function toHttp(error: RpcError): E2bError {
+  return new E2bError(error.code === 'unauthenticated' ? 401 : 400, error.message);
+}

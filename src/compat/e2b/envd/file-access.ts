@@ -1,0 +1,49 @@
+/** Who may read or write files over plain HTTP: holders of the token, and of addresses that were signed with it. */
+import { createHash } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { E2bError } from '../e2b-errors.js';
+import type { Sandbox } from '../e2b-sandbox.js';
+import { isSame } from '../e2b-sandboxes.js';
+
+export interface FileQuery {
+  readonly path: string;
+  readonly username?: string | undefined;
+  readonly signature?: string | undefined;
+  readonly signature_expiration?: string | undefined;
+}
+
+export type FileOperation = 'read' | 'write';
+
+export function checkFileAccess(
+  { headers }: FastifyRequest,
+  { accessToken }: Sandbox,
+  query: FileQuery,
+  operation: FileOperation,
+): void {
+  if (accessToken === undefined) return;
+  const given = headers['x-access-token'];
+  if (given !== undefined) {
+    if (isSame(given, accessToken)) return;
+    throw new E2bError(401, 'access token present in header but does not match');
+  }
+  if (query.signature === undefined) throw new E2bError(401, 'missing signature query parameter');
+  if (!isSigned(query, operation, accessToken)) throw new E2bError(401, 'invalid signature');
+  const { signature_expiration: end } = query;
+  if (end !== undefined && Number(end) < Date.now() / 1000)
+    throw new E2bError(401, 'signature is already expired');
+}
+
+export function isSigned(query: FileQuery, operation: FileOperation, accessToken: string): boolean {
+  return isSame(query.signature, signatureOf(query, operation, accessToken));
+}
+
+/** The path counts as it was sent, before anybody resolved it. */
+function signatureOf(
+  { path, username = '', signature_expiration: end }: FileQuery,
+  operation: FileOperation,
+  accessToken: string,
+): string {
+  const words = [path, operation, username, accessToken, ...(end === undefined ? [] : [end])];
+  const digest = createHash('sha256').update(words.join(':')).digest('base64');
+  return `v1_${digest.replace(/=+$/, '')}`;
+}

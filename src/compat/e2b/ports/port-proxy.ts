@@ -1,0 +1,140 @@
+/** Passes requests and WebSockets on to a port inside a sandbox. */
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { type Duplex, pipeline } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { WebSocket } from 'ws';
+import { WorkcellError } from '../../../protocol/index.js';
+import { E2bError, isGone } from '../e2b-errors.js';
+import { isSame, type Sandboxes } from '../e2b-sandboxes.js';
+
+export interface SandboxPort {
+  readonly id: string;
+  readonly port: number;
+}
+
+/** `at`: the constraint of requests that name a port of a sandbox. */
+export function portProxy(
+  app: FastifyInstance,
+  sandboxes: Sandboxes,
+  at: object,
+  placeOf: (request: FastifyRequest) => SandboxPort,
+): void {
+  const connections = new WeakMap<FastifyRequest, Duplex>();
+  const inside = (request: FastifyRequest) => connections.get(request) as Duplex;
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+  // Before an upgrade is answered, so that a port that nobody listens on is refused with an error.
+  app.addHook('preHandler', async (request, reply) => {
+    connections.set(request, await open(sandboxes, placeOf(request), request, reply));
+  });
+  app.route({
+    method: ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD'],
+    url: '/*',
+    ...at,
+    config: { streams: true },
+    handler: (request, reply) => forward(request, reply, inside(request)),
+  });
+  app.route({
+    method: 'GET',
+    url: '/*',
+    ...at,
+    exposeHeadRoute: false,
+    handler: (request, reply) => forward(request, reply, inside(request)),
+    wsHandler: (socket, request) => relay(socket, request, inside(request)),
+  });
+}
+
+async function open(
+  sandboxes: Sandboxes,
+  { id, port }: SandboxPort,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Duplex> {
+  const { trafficToken } = sandboxes.running(id);
+  if (trafficToken !== undefined && !isSame(request.headers['e2b-traffic-access-token'], trafficToken))
+    throw new E2bError(403, 'The sandbox is private: send its e2b-traffic-access-token.', { sandboxId: id });
+  const { runtime } = await sandboxes.open(id, request, reply);
+  try {
+    const inside = (await runtime.connect(port)) as Duplex;
+    request.raw.socket.once('close', () => inside.destroy());
+    reply.raw.once('close', () => {
+      if (!request.ws) inside.destroy();
+    });
+    return inside;
+  } catch (error) {
+    const isOurs =
+      WorkcellError.isInstance(error) && (isGone(error) || error.code === 'capability-unsupported');
+    if (isOurs) throw error;
+    throw new E2bError(502, 'The sandbox is running but port is not open', { sandboxId: id, port });
+  }
+}
+
+/** These are about one connection, or about this server. */
+const ownHeaders = [
+  'connection',
+  'keep-alive',
+  'upgrade',
+  'transfer-encoding',
+  'e2b-sandbox-id',
+  'e2b-sandbox-port',
+  'e2b-traffic-access-token',
+];
+
+function passed(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !ownHeaders.includes(name)));
+}
+
+function forward(request: FastifyRequest, reply: FastifyReply, inside: Duplex): FastifyReply {
+  reply.hijack();
+  const { method, url } = request.raw;
+  const outgoing = httpRequest({
+    method,
+    path: url,
+    headers: { ...passed(request.headers), connection: 'close' },
+    createConnection: () => inside as never,
+  });
+  outgoing.once('response', (response) => {
+    const { statusCode = 502, headers } = response;
+    reply.raw.writeHead(statusCode, passed(headers));
+    pipeline(response, reply.raw, () => {});
+  });
+  outgoing.once('error', () => {
+    if (reply.raw.headersSent) reply.raw.destroy();
+    else reply.raw.writeHead(502).end();
+  });
+  pipeline(request.raw, outgoing, () => {});
+  return reply;
+}
+
+const longestFrame = 1024 * 1024;
+
+function relay(outside: WebSocket, request: FastifyRequest, connection: Duplex): void {
+  const socketHeaders = Object.entries(passed(request.headers)).filter(
+    ([name]) => !name.startsWith('sec-websocket-'),
+  );
+  const inside = new WebSocket(`ws://sandbox${request.raw.url ?? '/'}`, {
+    headers: Object.fromEntries(socketHeaders) as Record<string, string>,
+    createConnection: () => connection as never,
+    perMessageDeflate: false,
+    maxPayload: longestFrame,
+  });
+  // What comes before the other side is there waits in the connection.
+  outside.pause();
+  inside.once('open', () => outside.resume());
+  join(outside, inside);
+  join(inside, outside);
+}
+
+function join(from: WebSocket, to: WebSocket): void {
+  from.on('message', (data, binary) => {
+    from.pause();
+    to.send(data as Buffer, { binary }, () => from.resume());
+  });
+  from.on('ping', (data) => to.readyState === to.OPEN && to.ping(data));
+  from.once('close', (code, reason) => {
+    if (code === 1005) to.close();
+    else if (code === 1006) to.terminate();
+    else to.close(code, reason);
+  });
+  from.once('error', () => to.terminate());
+}
