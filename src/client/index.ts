@@ -8,5 +8,6 @@ export type {
   NewKey,
   ServiceCell,
   ServiceKey,
+  ServiceTemplateInfo,
 } from '../protocol/service-wire.js';
 export { type ListOptions, ServiceClient, type ServiceClientOptions } from './service-client.js';

@@ -11,8 +11,10 @@ import {
   newKeySchema,
   type ServiceCell,
   type ServiceKey,
+  type ServiceTemplateInfo,
   serviceCellSchema,
   serviceKeySchema,
+  serviceTemplateSchema,
 } from '../protocol/service-wire.js';
 
 /** Where a service is, and the key to it. */
@@ -115,6 +117,11 @@ export class ServiceClient {
     const response = await this.#send('GET', `${pathOf(cell)}/hold`, options);
     const reader = response.body?.getReader();
     while (reader !== undefined && !(await reader.read()).done);
+  }
+
+  /** What cells can be made from. */
+  templates(options: CallOptions = {}): Promise<ServiceTemplateInfo[]> {
+    return this.#ask('GET', '/v1/templates', serviceTemplateSchema.array(), options);
   }
 
   /** The key itself is in the answer, and nowhere else. */

@@ -52,6 +52,17 @@ export const changeCellSchema = z.strictObject({
 /** What you can change of a cell. */
 export type ChangeCell = z.input<typeof changeCellSchema>;
 
+export const serviceTemplateSchema = z.object({
+  name: z.string(),
+  backend: z.string(),
+  ttlMs: z.int().optional(),
+  idleMs: z.int().optional(),
+  onIdle: z.enum(onIdleChoices),
+});
+
+/** Named start options of a service, as it tells of them. */
+export type ServiceTemplateInfo = z.output<typeof serviceTemplateSchema>;
+
 export const cellStates = ['starting', 'running', 'paused', 'lost'] as const;
 
 const moment = z.iso.datetime();

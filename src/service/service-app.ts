@@ -59,6 +59,10 @@ export function createServiceApp(
 function healthRoutes(app: FastifyInstance, { cells }: ServiceParts, askers: Askers): void {
   app.get('/healthz', { config: { open: true } }, async () => ({ alive: true }));
   app.get('/readyz', { config: { open: true } }, async () => ({ ready: true }));
+  app.get('/openapi.json', { config: { open: true } }, async () => {
+    const { serviceOpenapi } = await import('./service-openapi.js');
+    return serviceOpenapi();
+  });
   app.get('/metrics', async (request, reply) => {
     checkRole(askers(request), 'operator', 'read the metrics');
     return reply.type('text/plain; version=0.0.4; charset=utf-8').send(renderServiceMetrics(cells));

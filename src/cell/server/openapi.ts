@@ -9,9 +9,9 @@ import {
   protocolVersion,
 } from '../../protocol/index.js';
 import { infoSchema, readinessSchema, uploadedSchema } from '../../protocol/wire.js';
-import { routes } from './route-table.js';
+import { type RouteEntry, routes } from './route-table.js';
 
-type Json = Record<string, unknown>;
+export type Json = Record<string, unknown>;
 
 export function openapiDocument(version: string, actions: ActionTable): Json {
   const schemas: Record<string, Json> = {
@@ -29,20 +29,26 @@ export function openapiDocument(version: string, actions: ActionTable): Json {
   const names = Object.keys(actions);
   schemas.Action = union('action', names);
   schemas.Observation = union('observation', names);
+  const description = `Runs actions in one cell. Protocol version ${protocolVersion}.`;
+  return describeApi({ title: 'Workcell executor', version, description }, routes, schemas);
+}
+
+/** The document of an API whose requests carry a token, from its routes and the schemas that they name. */
+export function describeApi(
+  info: { readonly title: string; readonly version: string; readonly description: string },
+  entries: readonly RouteEntry[],
+  schemas: Readonly<Record<string, Json>>,
+): Json {
   return {
     openapi: '3.1.0',
-    info: {
-      title: 'Workcell executor',
-      version,
-      description: `Runs actions in one cell. Protocol version ${protocolVersion}.`,
-    },
+    info,
     security: [{ token: [] }],
-    paths: paths(),
+    paths: paths(entries),
     components: { schemas, securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
   };
 }
 
-function paths(): Json {
+function paths(routes: readonly RouteEntry[]): Json {
   const result: Record<string, Json> = {};
   for (const { method, path, summary, query = {}, body, answers, open } of routes) {
     const names = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
@@ -101,7 +107,7 @@ function union(kind: 'action' | 'observation', names: readonly string[]): Json {
   };
 }
 
-function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
+export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json;
   return rest;
 }

@@ -1,6 +1,6 @@
 /** Every route of the native API with what it takes and answers, for the OpenAPI document and the page. */
 export interface RouteEntry {
-  readonly method: 'get' | 'post' | 'put' | 'delete';
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   readonly path: string;
   readonly summary: string;
   /** Parameters by name; `header:` marks those that are headers. */

@@ -1,0 +1,137 @@
+/** The OpenAPI document of the service, from the schemas that also check requests. */
+import * as z from 'zod';
+import { packageVersion } from '../base/package-version.js';
+import { describeApi, type Json, jsonSchema } from '../cell/server/openapi.js';
+import type { RouteEntry } from '../cell/server/route-table.js';
+import { errorSchema } from '../protocol/index.js';
+import {
+  cellPageSchema,
+  changeCellSchema,
+  createCellSchema,
+  createKeySchema,
+  newKeySchema,
+  serviceCellSchema,
+  serviceKeySchema,
+  serviceTemplateSchema,
+} from '../protocol/service-wire.js';
+
+export function serviceOpenapi(): Json {
+  const description =
+    'Cells for many programs and people. Below /v1/cells/{cell} stands the API of the executor in that cell, which /v1/cells/{cell}/openapi.json describes.';
+  return describeApi({ title: 'Workcell service', version: packageVersion(), description }, routes, {
+    Error: jsonSchema(z.object({ error: errorSchema }), 'output'),
+    CreateCell: jsonSchema(createCellSchema, 'input'),
+    ChangeCell: jsonSchema(changeCellSchema, 'input'),
+    Cell: jsonSchema(serviceCellSchema, 'output'),
+    CellPage: jsonSchema(cellPageSchema, 'output'),
+    CreateKey: jsonSchema(createKeySchema, 'input'),
+    NewKey: jsonSchema(newKeySchema, 'output'),
+    Keys: jsonSchema(serviceKeySchema.array(), 'output'),
+    Templates: jsonSchema(serviceTemplateSchema.array(), 'output'),
+  });
+}
+
+const json = (name: string) => ({ 'application/json': name });
+const cell = { 200: { description: 'The cell.', types: json('Cell') } };
+const gone = { 204: { description: 'It is gone.' } };
+const text = (description: string) => ({ 200: { description, types: { 'text/plain': '' } } });
+
+const routes: readonly RouteEntry[] = [
+  {
+    method: 'post',
+    path: '/v1/cells',
+    summary: 'Makes a cell, or answers with the one that has this name.',
+    query: {
+      'Idempotency-Key': 'header: Names the request. Repeated with the same key it makes no second cell',
+    },
+    body: json('CreateCell'),
+    answers: { 200: { description: 'It is there already.', types: json('Cell') }, 201: cell[200] },
+  },
+  {
+    method: 'get',
+    path: '/v1/cells',
+    summary: 'Lists cells, page by page.',
+    query: {
+      label: 'name=value; with several, all must hold',
+      state: 'starting, running, paused or lost',
+      tenant: 'for operators: whose',
+      limit: 'most cells of a page, up to 1000',
+      cursor: '`next` of the page before',
+    },
+    answers: { 200: { description: 'A page.', types: json('CellPage') } },
+  },
+  { method: 'get', path: '/v1/cells/{cell}', summary: 'Tells of a cell, by id or name.', answers: cell },
+  {
+    method: 'patch',
+    path: '/v1/cells/{cell}',
+    summary: 'Changes labels and limits.',
+    body: json('ChangeCell'),
+    answers: cell,
+  },
+  { method: 'delete', path: '/v1/cells/{cell}', summary: 'Ends a cell.', answers: gone },
+  {
+    method: 'get',
+    path: '/v1/cells/{cell}/hold',
+    summary: 'Counts as use of the cell while the answer is open.',
+    answers: text('Empty lines, until you close it.'),
+  },
+  {
+    method: 'post',
+    path: '/v1/cells/{cell}/pause',
+    summary: 'Pauses a cell until somebody resumes or uses it.',
+    answers: cell,
+  },
+  { method: 'post', path: '/v1/cells/{cell}/resume', summary: 'Resumes a cell.', answers: cell },
+  {
+    method: 'get',
+    path: '/v1/templates',
+    summary: 'Lists the templates.',
+    answers: { 200: { description: 'All of them.', types: json('Templates') } },
+  },
+  {
+    method: 'post',
+    path: '/v1/keys',
+    summary: 'Makes a key that may do no more than the one that asks.',
+    body: json('CreateKey'),
+    answers: { 201: { description: 'The key, which is shown once.', types: json('NewKey') } },
+  },
+  {
+    method: 'get',
+    path: '/v1/keys',
+    summary: 'Lists the keys of the tenant, without what makes them keys.',
+    answers: { 200: { description: 'All of them.', types: json('Keys') } },
+  },
+  {
+    method: 'delete',
+    path: '/v1/keys/{key}',
+    summary: 'Removes a key and ends what it has open.',
+    answers: gone,
+  },
+  {
+    method: 'get',
+    path: '/metrics',
+    summary: 'Figures for Prometheus.',
+    answers: text('Text of Prometheus.'),
+  },
+  {
+    method: 'get',
+    path: '/healthz',
+    summary: 'Answers while the process does.',
+    answers: { 200: { description: 'It is alive.' } },
+    open: true,
+  },
+  {
+    method: 'get',
+    path: '/readyz',
+    summary: 'Answers once requests are served.',
+    answers: { 200: { description: 'It is ready.' } },
+    open: true,
+  },
+  {
+    method: 'get',
+    path: '/openapi.json',
+    summary: 'This document.',
+    answers: { 200: { description: 'OpenAPI 3.1.' } },
+    open: true,
+  },
+];
