@@ -6,9 +6,12 @@ import {
   type ChangeCell,
   type CreateCell,
   type CreateKey,
+  type CreatePreview,
   cellPageSchema,
   type NewKey,
   newKeySchema,
+  type Preview,
+  previewSchema,
   type ServiceCell,
   type ServiceKey,
   type ServiceTemplateInfo,
@@ -117,6 +120,11 @@ export class ServiceClient {
     const response = await this.#send('GET', `${pathOf(cell)}/hold`, options);
     const reader = response.body?.getReader();
     while (reader !== undefined && !(await reader.read()).done);
+  }
+
+  /** A link to a port of a cell, for browsers: whoever has it may use that port. */
+  preview(cell: string, preview: CreatePreview, options: CallOptions = {}): Promise<Preview> {
+    return this.#ask('POST', `${pathOf(cell)}/previews`, previewSchema, { body: preview, ...options });
   }
 
   /** What cells can be made from. */

@@ -47,6 +47,22 @@ export const serviceSchema = z
         .describe('a table of tenants, each with max_cells and starts_per_minute')
         .default({}),
     ),
+    preview_listen: about(
+      'Where ports of cells are served as web addresses, such as `127.0.0.1:8721`; a port of its own, so that they are never same-origin with the service. Default: nowhere.',
+      z
+        .string()
+        .regex(/^(?:\[[\da-f:.]+\]|[^:[\]]+):\d{1,5}$/i)
+        .describe('<host>:<port>')
+        .optional(),
+    ),
+    preview_url: about(
+      'Where browsers reach those: `https://*.preview.example.com` gives each preview a host of its own. Default: `preview_listen`, with paths.',
+      z
+        .string()
+        .regex(/^https?:\/\/(?:\*\.)?[\w.-]+(?::\d{1,5})?$/, 'must be http(s)://[*.]<host>[:<port>]')
+        .describe('an address, with *. before the host where each preview has one')
+        .optional(),
+    ),
     max_cells: about(
       'Cells of all tenants together.',
       z.int().min(1).describe('a whole number of at least 1').default(1000),
@@ -61,3 +77,5 @@ export const serviceSchema = z
     ),
   })
   .prefault({});
+
+export type ServiceSettings = z.output<typeof serviceSchema>;

@@ -143,3 +143,22 @@ export const newKeySchema = serviceKeySchema.extend({ key: z.string() });
 
 /** A key together with its secret, which the service shows once. */
 export type NewKey = z.output<typeof newKeySchema>;
+
+/** A link to a port of a cell. */
+export const createPreviewSchema = z.strictObject({
+  port: z.int().min(1).max(65_535),
+  /** So long the link holds; default an hour, at most a week. */
+  ttlMs: z
+    .int()
+    .min(1000)
+    .max(7 * 86_400_000)
+    .default(3_600_000),
+});
+
+/** What you ask a service for: a link to a port of a cell. */
+export type CreatePreview = z.input<typeof createPreviewSchema>;
+
+export const previewSchema = z.object({ url: z.string(), port: z.int(), expiresAt: moment });
+
+/** A link: whoever has it may use that port, until then. */
+export type Preview = z.output<typeof previewSchema>;

@@ -6,7 +6,9 @@ import {
   type CellPage,
   changeCellSchema,
   createCellSchema,
+  createPreviewSchema,
   listCellsQuery,
+  type Preview,
   type ServiceCell,
 } from '../protocol/service-wire.js';
 import { heartbeatMs, keyHeader, keySchema } from '../protocol/wire.js';
@@ -15,7 +17,7 @@ import type { ServiceParts } from './service-app.js';
 import { checkRole, iso } from './service-keys.js';
 import type { CellRecord } from './service-store.js';
 
-export function cellRoutes(app: FastifyInstance, { cells }: ServiceParts, askers: Askers): void {
+export function cellRoutes(app: FastifyInstance, { cells, previews }: ServiceParts, askers: Askers): void {
   const asked = (request: FastifyRequest, needed: 'reader' | 'user') =>
     cellFor(cells, askers(request), (request.params as { cell: string }).cell, needed);
 
@@ -70,6 +72,20 @@ export function cellRoutes(app: FastifyInstance, { cells }: ServiceParts, askers
   app.post('/v1/cells/:cell/resume', async (request) => {
     const { tenant, id } = asked(request, 'user');
     return shownCell(await cells.resume(tenant, id));
+  });
+
+  app.post('/v1/cells/:cell/previews', async (request, reply) => {
+    const { id } = asked(request, 'user');
+    const { port, ttlMs } = parse(createPreviewSchema, request.body);
+    if (previews === undefined)
+      throw new WorkcellError(
+        'capability-unsupported',
+        'This service has no previews. Its operator can say where, with service.preview_listen.',
+      );
+    // No longer than the key that asks for it.
+    const expiresAt = Math.min(Date.now() + ttlMs, askers(request).expiresAt ?? Infinity);
+    const url = previews.urlOf({ cell: id, port, expiresAt });
+    return reply.code(201).send({ url, port, expiresAt: iso(expiresAt) } satisfies Preview);
   });
 }
 

@@ -3,9 +3,12 @@ import { join } from 'node:path';
 import { backendNames, loadBackend } from '../backends/index.js';
 import type { Exposure, ListenAddress, Log } from '../base/http/http-options.js';
 import { checkExposure, listen, withBoundHost } from '../base/http/listen.js';
+import { parseListen } from '../base/http/listen-option.js';
 import { stateDirectory } from '../base/user-directories.js';
 import { chooseBackend } from '../config/choose-backend.js';
 import { loadConfig } from '../config/load-config.js';
+import type { ServiceSettings } from '../protocol/config-service.js';
+import { type PreviewServer, startPreviews } from './previews/preview-server.js';
 import { runtimeSource } from './runtime-source.js';
 import { createServiceApp, type ServiceMount } from './service-app.js';
 import { ServiceCells } from './service-cells.js';
@@ -27,6 +30,8 @@ export interface ServiceOptions extends Omit<Exposure, 'token' | 'allowAnonymous
 
 export interface Service {
   readonly address: ListenAddress;
+  /** Where ports of cells are served, if anywhere. */
+  readonly previews: ListenAddress | undefined;
   /** Answers what is under way and leaves all cells running, for the next start. Succeeds when called twice. */
   close(): Promise<void>;
 }
@@ -63,17 +68,24 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       log: (message, fields) => log('info', message, fields),
     });
     await cells.reconcile();
+    const secret = store.secret();
+    const previews = await previewsOf(service, { ...options, token: operatorKey }, { cells, secret });
     const app = createServiceApp(
-      { cells, keys, secret: store.secret(), url: service.url, log },
+      { cells, keys, previews: previews?.links, secret, url: service.url, log },
       withBoundHost(options),
       options.also,
     );
-    const listener = await listen(app, options.listen);
+    const listener = await listen(app, options.listen).catch(async (error: unknown) => {
+      await previews?.close();
+      throw error;
+    });
     let closing: Promise<void> | undefined;
     return {
       address: listener.address,
+      previews: previews?.address,
       close() {
         closing ??= (async () => {
+          await previews?.close();
           await listener.close();
           await cells.close();
           store.close();
@@ -85,6 +97,18 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     store.close();
     throw error;
   }
+}
+
+async function previewsOf(
+  { preview_listen, preview_url: url }: ServiceSettings,
+  exposure: Exposure,
+  parts: { readonly cells: ServiceCells; readonly secret: string },
+): Promise<PreviewServer | undefined> {
+  if (preview_listen === undefined) return undefined;
+  const listen = parseListen(preview_listen);
+  if ('path' in listen) return undefined;
+  checkExposure({ ...exposure, listen });
+  return startPreviews({ listen, url, ...parts });
 }
 
 function fileOf(store: string | undefined): string {

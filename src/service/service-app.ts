@@ -9,6 +9,7 @@ import { WorkcellError } from '../protocol/index.js';
 import { createKeySchema } from '../protocol/service-wire.js';
 import { cellRoutes } from './cell-routes.js';
 import { insideRoutes } from './inside-routes.js';
+import type { PreviewLinks } from './previews/preview-links.js';
 import { type Askers, authenticated } from './service-access.js';
 import type { ServiceCells } from './service-cells.js';
 import { checkRole, type ServiceKeys } from './service-keys.js';
@@ -18,6 +19,8 @@ import { renderServiceMetrics } from './service-metrics.js';
 export interface ServiceParts {
   readonly cells: ServiceCells;
   readonly keys: ServiceKeys;
+  /** Signs links to ports of cells, where the service has previews. */
+  readonly previews?: PreviewLinks | undefined;
   /** Signs what clients bring back: links and keys of sessions. The same after a restart. */
   readonly secret: string;
   /** Where clients reach the service, when its owner says so; else that is where their request went. */

@@ -9,7 +9,9 @@ import {
   changeCellSchema,
   createCellSchema,
   createKeySchema,
+  createPreviewSchema,
   newKeySchema,
+  previewSchema,
   serviceCellSchema,
   serviceKeySchema,
   serviceTemplateSchema,
@@ -27,6 +29,8 @@ export function serviceOpenapi(): Json {
     CreateKey: jsonSchema(createKeySchema, 'input'),
     NewKey: jsonSchema(newKeySchema, 'output'),
     Keys: jsonSchema(serviceKeySchema.array(), 'output'),
+    CreatePreview: jsonSchema(createPreviewSchema, 'input'),
+    Preview: jsonSchema(previewSchema, 'output'),
     Templates: jsonSchema(serviceTemplateSchema.array(), 'output'),
   });
 }
@@ -82,6 +86,13 @@ const routes: readonly RouteEntry[] = [
     answers: cell,
   },
   { method: 'post', path: '/v1/cells/{cell}/resume', summary: 'Resumes a cell.', answers: cell },
+  {
+    method: 'post',
+    path: '/v1/cells/{cell}/previews',
+    summary: 'Makes a link to a port of the cell, which holds for a while.',
+    body: json('CreatePreview'),
+    answers: { 201: { description: 'The link.', types: json('Preview') } },
+  },
   {
     method: 'get',
     path: '/v1/templates',

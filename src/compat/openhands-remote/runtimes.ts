@@ -1,6 +1,7 @@
 /** Cells of a service as the remote-runtime API tells of them. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import type { PreviewLinks } from '../../service/previews/preview-links.js';
 import type { ServiceCells } from '../../service/service-cells.js';
 import { checkRole } from '../../service/service-keys.js';
 import type { CellRecord, KeyRecord } from '../../service/service-store.js';
@@ -22,10 +23,15 @@ export function nameOf(session: string): string {
   return `openhands-${createHash('sha256').update(session).digest('hex').slice(0, 30)}`;
 }
 
+/** The ports that these clients tell agents to use, and how long a link to one holds. */
+const workPorts = [12_000, 12_001];
+const workHostsMs = 86_400_000;
+
 interface Parts {
   readonly cells: ServiceCells;
   readonly secret: string;
   readonly url: string | undefined;
+  readonly previews?: PreviewLinks | undefined;
 }
 
 export class Runtimes {
@@ -50,11 +56,19 @@ export class Runtimes {
       session_id: labels[sessionLabel] ?? null,
       url: `${this.#parts.url ?? `http://${request.headers.host}`}${this.#path}/runtimes/${id}`,
       session_api_key: this.#keyOf(id),
-      work_hosts: {},
+      work_hosts: this.#workHosts(id),
       restart_count: 0,
       restart_reasons: [],
       ...statuses[state],
     };
+  }
+
+  /** Where browsers reach what agents serve, on a service with previews. */
+  #workHosts(cell: string): Record<string, number> {
+    const { previews } = this.#parts;
+    if (previews === undefined) return {};
+    const expiresAt = Date.now() + workHostsMs;
+    return Object.fromEntries(workPorts.map((port) => [previews.urlOf({ cell, port, expiresAt }), port]));
   }
 
   /** Whether a request brings the key of this runtime. */

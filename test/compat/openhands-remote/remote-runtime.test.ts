@@ -26,7 +26,7 @@ beforeAll(async () => {
   const store = `sqlite:${join(directory, 'service.db')}`;
   writeFileSync(
     config,
-    `backend = "sandbox"\n[events]\nstore = "sqlite:${join(directory, 'events.db')}"\n[service]\nstore = "${store}"\n`,
+    `backend = "sandbox"\n[events]\nstore = "sqlite:${join(directory, 'events.db')}"\n[service]\nstore = "${store}"\npreview_listen = "127.0.0.1:0"\n`,
     { mode: 0o600 },
   );
   service = await startService({
@@ -127,6 +127,7 @@ test('a runtime is for those who have its key, and for its tenant', async () => 
   const start = { session_id: 'mine', command: 'openhands-agent-server --port 60000', image: 'any' };
   const { body } = await ask('/start', { method: 'POST', body: start });
   const { runtime_id: id, session_api_key: own } = body;
+  expect(Object.values(body.work_hosts as object)).toEqual([12_000, 12_001]);
   const other = (await operator.createKey({ tenant: 'other' })).key;
   const reader = (await operator.createKey({ tenant: 'web', role: 'reader' })).key;
   for (const path of ['/sessions/mine', `/runtime/${id}`])
