@@ -8,14 +8,17 @@ import { cellsCommand } from './commands/cells-command.js';
 import { codeCommand } from './commands/code-command.js';
 import { completionCommand } from './commands/completion-command.js';
 import { configCommand } from './commands/config-command.js';
+import { cpCommand } from './commands/cp-command.js';
 import { doctorCommand } from './commands/doctor-command.js';
 import { eventsCommand } from './commands/events-command.js';
 import { executorCommand } from './commands/executor-subcommand.js';
+import { forwardCommand } from './commands/forward-command.js';
 import { imagesCommand } from './commands/images-command.js';
 import { mcpCommand } from './commands/mcp-command.js';
 import { openHandsAgentServerCommand } from './commands/openhands-agent-server-command.js';
 import { openHandsServerCommand } from './commands/openhands-server-command.js';
 import { pluginsCommand } from './commands/plugins-command.js';
+import { psCommand } from './commands/ps-command.js';
 import { riskCommand } from './commands/risk-command.js';
 import { runCommand } from './commands/run-command.js';
 import { serveCommand } from './commands/serve-command.js';
@@ -55,6 +58,9 @@ export function createProgram(): Command {
     vscodeCommand(),
     actionCommand(),
     cellsCommand(),
+    cpCommand(),
+    psCommand(),
+    forwardCommand(),
     pluginsCommand(),
     toolsCommand(),
     doctorCommand(),

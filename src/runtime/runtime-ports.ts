@@ -27,14 +27,16 @@ export class RuntimePorts {
     this.published = published;
   }
 
-  /** Opens a port on 127.0.0.1, free for every program of this machine, whose connections go to `port` in the cell. */
-  async forward(port: number): Promise<ForwardedPort> {
-    if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-      throw new WorkcellError(
-        'invalid-action',
-        `${port} is not a port: give a whole number from 1 to 65535.`,
-      );
-    }
+  /**
+   * Opens a port on 127.0.0.1, free for every program of this machine, whose connections go to `port` in the cell.
+   * `localPort`: which one. Default: one that is free.
+   */
+  async forward(
+    port: number,
+    { localPort }: { localPort?: number | undefined } = {},
+  ): Promise<ForwardedPort> {
+    checkPort(port);
+    if (localPort !== undefined) checkPort(localPort);
     const connect = await this.#openPort(port);
     const sockets = new Set<Socket>();
     const server = createServer((socket) => {
@@ -51,8 +53,8 @@ export class RuntimePorts {
       );
     });
     await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(0, '127.0.0.1', resolve);
+      server.once('error', (cause: NodeJS.ErrnoException) => reject(taken(cause, localPort)));
+      server.listen(localPort ?? 0, '127.0.0.1', resolve);
     });
     const { port: outside } = server.address() as { port: number };
     const close = () =>
@@ -74,4 +76,21 @@ export class RuntimePorts {
   async closeAll(): Promise<void> {
     await Promise.all([...this.#open].map((forwarded) => forwarded.close()));
   }
+}
+
+function checkPort(port: number): void {
+  if (Number.isInteger(port) && port >= 1 && port <= 65_535) return;
+  throw new WorkcellError('invalid-action', `${port} is not a port: give a whole number from 1 to 65535.`);
+}
+
+function taken(cause: NodeJS.ErrnoException, port: number | undefined): Error {
+  if (cause.code !== 'EADDRINUSE') return cause;
+  return new WorkcellError(
+    'port-taken',
+    `Something else listens at 127.0.0.1:${port}. Choose another port.`,
+    {
+      details: { port },
+      cause,
+    },
+  );
 }

@@ -112,12 +112,20 @@ async function list(options: CellsOptions): Promise<void> {
     process.stdout.write('There are no cells that were kept alive.\n');
     return;
   }
-  const { formatTable } = await import('../text-table.js');
+  const { age, formatTable } = await import('../text-table.js');
   const header = ['CELL', 'BACKEND', 'STATUS', 'AGE', 'ISOLATION', 'USED BY', 'LABELS', 'WORKSPACE'];
-  process.stdout.write(`${formatTable(header, cells.map(row))}\n`);
+  process.stdout.write(
+    `${formatTable(
+      header,
+      cells.map((cell) => row(cell, age)),
+    )}\n`,
+  );
 }
 
-function row({ id, backend, status, startedAt, isolation, heldBy, labels, workspace }: CellInfo): string[] {
+function row(
+  { id, backend, status, startedAt, isolation, heldBy, labels, workspace }: CellInfo,
+  age: (ms: number) => string,
+): string[] {
   const pairs = Object.entries(labels ?? {}).map((pair) => pair.join('='));
   return [
     id,
@@ -130,13 +138,4 @@ function row({ id, backend, status, startedAt, isolation, heldBy, labels, worksp
     pairs.join(',') || '-',
     workspace ?? '-',
   ].map(plainText);
-}
-
-/** In the largest unit that fits. */
-function age(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1000));
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
-  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h`;
-  return `${Math.floor(seconds / 86_400)} d`;
 }

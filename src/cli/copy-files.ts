@@ -1,0 +1,79 @@
+/** Copies files and directories between this machine and a cell. What comes out of a cell cannot leave its target. */
+import { lstatSync, mkdirSync, statSync } from 'node:fs';
+import { posix, resolve } from 'node:path';
+import { download } from '../cell/executor/files/download-files.js';
+import { Tree } from '../cell/executor/files/file-tree.js';
+import { upload } from '../cell/executor/files/upload-files.js';
+import type { Runtime } from '../index.js';
+import { type Uploaded, WorkcellError } from '../protocol/index.js';
+
+/** As `cp -r` has it: a directory as target gets the source below it. */
+export async function copyIn(
+  runtime: Runtime,
+  from: string,
+  to: string,
+  signal: AbortSignal,
+): Promise<Uploaded> {
+  const source = resolve(from);
+  const stats = statSync(source, { throwIfNoEntry: false });
+  if (stats === undefined) throw missing(from);
+  const target = await insideTarget(runtime, to, lastName(from));
+  const tree = localTree('/');
+  try {
+    const format = stats.isDirectory() ? 'tar' : undefined;
+    const { content } = await download(tree, source, { format, signal });
+    return await runtime.files.upload(content, target, { format, mode: stats.mode & 0o777, signal });
+  } finally {
+    tree.close();
+  }
+}
+
+export async function copyOut(
+  runtime: Runtime,
+  from: string,
+  to: string,
+  signal: AbortSignal,
+): Promise<Uploaded> {
+  const { type, mode } = await runtime.files.stat(from);
+  const target = outsideTarget(to, lastName(from));
+  const isDirectory = type === 'directory';
+  const { content } = await runtime.files.download(from, { ...(isDirectory && { format: 'tar' }), signal });
+  if (isDirectory) mkdirSync(target, { recursive: true });
+  const tree = localTree(isDirectory ? target : posix.dirname(target));
+  try {
+    return isDirectory
+      ? await upload(tree, '.', content, { format: 'tar', signal })
+      : await upload(tree, posix.basename(target), content, { mode: mode & 0o777, signal });
+  } finally {
+    tree.close();
+  }
+}
+
+async function insideTarget(runtime: Runtime, to: string, name: string): Promise<string> {
+  const path = to === '' ? '.' : to;
+  if (path.endsWith('/')) return posix.join(path, name);
+  const isDirectory =
+    (await runtime.files.exists(path)) && (await runtime.files.stat(path)).type === 'directory';
+  return isDirectory ? posix.join(path, name) : path;
+}
+
+function outsideTarget(to: string, name: string): string {
+  const path = resolve(to);
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  const isDirectory = to.endsWith('/') || (stats !== undefined && statSync(path).isDirectory());
+  return isDirectory ? posix.join(path, name) : path;
+}
+
+/** Taken from what the person typed: a cell may report any path. Without a name, the content goes into the target. */
+function lastName(path: string): string {
+  const name = posix.basename(path);
+  return name === '..' ? '.' : name;
+}
+
+function localTree(root: string): Tree {
+  return new Tree({ root, mount: '/', workspace: '/' });
+}
+
+function missing(path: string): WorkcellError {
+  return new WorkcellError('not-found', `There is no ${path} on this machine.`, { details: { path } });
+}

@@ -1,0 +1,108 @@
+/** `cp`, `ps` and `forward`: work in a kept cell that goes on afterwards. */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { start, workcell } from './workcell.js';
+
+let env: Record<string, string>;
+let here: string;
+let cell: string;
+
+beforeAll(async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'kept-commands-'));
+  env = { XDG_RUNTIME_DIR: directory, DOCKER_HOST: `unix://${directory}/none.sock` };
+  here = join(directory, 'here');
+  mkdirSync(here);
+  const kept = await cli('run', '--backend', 'sandbox', '--keep-alive', 'mkdir there');
+  cell = /\b[0-9a-f]{16}\b/.exec(kept.stderr)?.[0] ?? kept.stderr;
+});
+afterAll(async () => {
+  await cli('cells', 'stop', cell);
+  rmSync(env.XDG_RUNTIME_DIR as string, { recursive: true });
+});
+
+const cli = (...words: string[]) => workcell(words, { env, cwd: here });
+const inCell = async (command: string) => (await cli('run', '--attach', cell, command)).stdout;
+
+test('files and directories go in and come out, with their modes', async () => {
+  writeFileSync(join(here, 'tool.sh'), 'echo hi\n', { mode: 0o755 });
+  mkdirSync(join(here, 'tree/deep'), { recursive: true });
+  writeFileSync(join(here, 'tree/deep/leaf'), 'leaf');
+  expect(await cli('cp', 'tool.sh', `${cell}:there`)).toMatchObject({
+    stdout: '1 file, 8 bytes\n',
+    exitCode: 0,
+  });
+  expect(await cli('cp', 'tree', `${cell.slice(0, 8)}:`)).toMatchObject({
+    stdout: '1 file, 4 bytes\n',
+    stderr: '',
+  });
+  expect(await inCell('there/tool.sh; cat tree/deep/leaf; cp -r tree made; echo new > made/file')).toBe(
+    'hi\nleaf',
+  );
+  expect(await cli('cp', `${cell}:there/tool.sh`, 'back.sh')).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(statSync(join(here, 'back.sh')).mode & 0o777).toBe(0o755);
+  expect(await cli('cp', `${cell}:made`, '.')).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(readFileSync(join(here, 'made/file'), 'utf8')).toBe('new\n');
+  expect(readFileSync(join(here, 'made/deep/leaf'), 'utf8')).toBe('leaf');
+});
+
+test('what comes out of a cell stays in its target', async () => {
+  const outside = join(env.XDG_RUNTIME_DIR as string, 'outside');
+  mkdirSync(outside);
+  mkdirSync(join(here, 'target/bad'), { recursive: true });
+  await inCell(`rm -rf bad; mkdir bad; ln -s ${outside} bad/way; ln -s ../.. bad/up`);
+  await cli('cp', `${cell}:bad`, 'target');
+  await inCell('rm -rf bad; mkdir -p bad/way; echo x > bad/way/escaped');
+  await cli('cp', `${cell}:bad`, 'target');
+  expect(existsSync(join(outside, 'escaped'))).toBe(false);
+  await inCell('mkdir -p there/..hidden; echo x > there/stolen');
+  expect(await cli('cp', `${cell}:there/../there/.`, 'into')).toMatchObject({ exitCode: 0 });
+  expect(readFileSync(join(here, 'into/stolen'), 'utf8')).toBe('x\n');
+});
+
+test('mistakes are told', async () => {
+  const neither = await cli('cp', 'a', 'b');
+  expect(neither).toMatchObject({ exitCode: 64 });
+  expect(neither.stderr).toContain('Neither of "a" and "b" is in a cell');
+  expect((await cli('cp', 'absent', `${cell}:`)).stderr).toContain('There is no absent on this machine');
+  expect((await cli('cp', `${cell}:absent`, '.')).exitCode).toBe(66);
+  expect((await cli('forward', cell, 'http')).stderr).toContain('"http" is no port');
+  expect((await cli('ps', 'zzzz')).stderr).toContain('There is no cell "zzzz"');
+});
+
+test('background processes are listed, and ports are forwarded until Ctrl-C', async () => {
+  await cli('action', 'start_process', '{"argv":["sleep","1000"]}', '--attach', cell);
+  expect((await cli('ps', cell)).stdout).toMatch(
+    /PROCESS +PID +STATUS +AGE +COMMAND\n.* running +\d+ s +sleep 1000\n/,
+  );
+  const [listed] = JSON.parse((await cli('ps', cell, '--json')).stdout) as { argv: string[] }[];
+  expect(listed?.argv).toEqual(['sleep', '1000']);
+
+  const server = `
+import http.server
+s = http.server.ThreadingHTTPServer(("127.0.0.1", 8000), http.server.SimpleHTTPRequestHandler)
+open("ready", "w").close()
+s.serve_forever()`;
+  writeFileSync(join(here, 'server.py'), server);
+  await cli('cp', 'server.py', `${cell}:`);
+  await inCell('echo page > index.html; mkfifo ready; (python3 server.py >/dev/null 2>&1 &); cat ready');
+  const forward = start(['forward', cell, '8000'], { env, cwd: here });
+  await forward.printed('of the cell');
+  const address = /127\.0\.0\.1:\d+/.exec(forward.text())?.[0];
+  expect(await (await fetch(`http://${address}/`)).text()).toBe('page\n');
+  forward.child.kill('SIGINT');
+  expect((await forward.ended).exitCode).toBe(130);
+  await expect(fetch(`http://${address}/`)).rejects.toThrow();
+  expect(await inCell('cat index.html')).toBe('page\n');
+});
+
+test('a port of this machine that is taken is told', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => taken.once('listening', resolve));
+  const { port } = taken.address() as { port: number };
+  const refused = await cli('forward', cell, `${port}:8000`);
+  expect(refused.stderr).toContain(`Something else listens at 127.0.0.1:${port}`);
+  taken.close();
+});
