@@ -60,6 +60,7 @@ export class ServiceCells {
   readonly #live = new Map<string, Live>();
   /** The last change of each cell that is under way; the next one follows it. */
   readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #ending = new Set<string>();
   readonly #starts: FairQueue;
   readonly #times: CellTimes;
   #closed = false;
@@ -210,9 +211,19 @@ export class ServiceCells {
     await this.#inTurn(id, async () => {
       const record = this.#records.get(id);
       if (record === undefined) return;
-      await this.#end(record);
-      this.#forget(id);
+      this.#ending.add(id);
+      try {
+        await this.#end(record);
+        this.#forget(id);
+      } finally {
+        this.#ending.delete(id);
+      }
     });
+  }
+
+  /** Whether it is about to be gone, although it is still told of. */
+  isEnding(id: string): boolean {
+    return this.#ending.has(id);
   }
 
   async pause(tenant: string, cell: string): Promise<CellRecord> {

@@ -21,6 +21,12 @@ export const e2bMount: ServiceMount = (parts) => {
     sockets: true,
     routes(scope) {
       scope.addConstraintStrategy(sandboxConstraint);
+      // Clients name a type also when they send nothing, and nothing is not JSON.
+      scope.addHook('onRequest', async ({ headers }) => {
+        const isEmpty =
+          headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0';
+        if (isEmpty) delete headers['content-type'];
+      });
       scope.register(async (inner) => controlRoutes(inner, parts, sandboxes));
       scope.register(async (inner) => {
         inner.setErrorHandler((error, _request, reply) => sendE2bError(reply, error, parts.log));

@@ -89,7 +89,8 @@ export class Sandboxes {
     const found = this.find(id);
     const { state } = found?.record ?? {};
     const runs = state === 'running' || (state === 'paused' && found?.facts.autoResume === true);
-    if (found === undefined || !runs) throw new E2bError(502, 'The sandbox was not found', { sandboxId: id });
+    if (found === undefined || !runs || this.#parts.cells.isEnding(found.record.id))
+      throw new E2bError(502, 'The sandbox was not found', { sandboxId: id });
     return found;
   }
 

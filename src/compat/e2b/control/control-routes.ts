@@ -77,7 +77,6 @@ export function controlRoutes(app: FastifyInstance, parts: ServiceParts, sandbox
 
   app.delete('/sandboxes/:id', async (request, reply) => {
     const { record } = control.find(request, 'user');
-    sandboxes.cut(record.id);
     await cells.remove(record.tenant, record.id);
     sandboxes.forget(record.id);
     return reply.code(204).send();
@@ -160,7 +159,7 @@ function authenticate(app: FastifyInstance, parts: ServiceParts, sandboxes: Sand
       const isMine = asker.role === 'operator' || found?.record.tenant === asker.tenant;
       if (found === undefined || !isMine || (asker.cell !== undefined && asker.cell !== found.record.id))
         throw missing(id);
-      if (found.record.state === 'lost') throw missing(id);
+      if (found.record.state === 'lost' || parts.cells.isEnding(found.record.id)) throw missing(id);
       checkRole(
         { ...asker, cell: undefined },
         needed,

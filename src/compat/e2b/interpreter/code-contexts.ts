@@ -15,9 +15,6 @@ export interface CodeContext {
 const languages: Record<string, string> = { js: 'javascript', ts: 'typescript' };
 const mostContexts = 100;
 
-/** All that is printed or shown comes as progress; the observation needs the error only. */
-const mostOutput = { maxOutputBytes: 65_536, maxMediaBytes: 0 };
-
 export class Interpreter {
   readonly #contexts = new Map<string, CodeContext>();
   /** The last code with variables of its own; the next one waits for it, because all kernels see them. */
@@ -71,8 +68,7 @@ export class Interpreter {
     variables: Readonly<Record<string, string>>,
     listen: { onProgress(progress: Progress): unknown; signal: AbortSignal },
   ): Promise<Observation<'run_code'>> {
-    const run = () =>
-      runtime.execute({ action: 'run_code', code, ...mostOutput, ...placeOf(context) }, listen);
+    const run = () => runtime.execute({ action: 'run_code', code, ...placeOf(context) }, listen);
     const names = Object.keys(variables);
     if (names.length === 0) return run();
     const turn = this.#turn.then(async () => {
