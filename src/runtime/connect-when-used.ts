@@ -1,4 +1,7 @@
-/** MCP servers that the owner of a runtime has named: connected when MCP is first used, because most work needs none. */
+/**
+ * MCP servers that the owner of a runtime has named. They connect on the first use of MCP, because most work needs
+ * none.
+ */
 import { untilAborted } from '../base/until-aborted.js';
 import { WorkcellError, withoutSecrets } from '../protocol/index.js';
 import type { McpServers } from '../protocol/mcp-server-schema.js';
@@ -7,8 +10,9 @@ import type { Trusted } from './pipeline.js';
 type Take = Parameters<NonNullable<Trusted['before']>>[1];
 
 /**
- * What the pipeline does before the actions that need the servers. Each server connects by itself. One that cannot be used
- * fails the actions that name it, and each of these tries again; all others go on with the servers that work.
+ * What the pipeline does before the actions that need the servers. Each server connects by itself. A server that does
+ * not work fails the actions that name it, and each of these tries again; all other actions continue with the servers
+ * that work.
  */
 export function connectWhenUsed(servers: McpServers | undefined): Pick<Trusted, 'before'> {
   if (servers === undefined || Object.keys(servers).length === 0) return {};
@@ -25,7 +29,7 @@ export function connectWhenUsed(servers: McpServers | undefined): Pick<Trusted, 
 
 class NamedServers {
   readonly #servers: McpServers;
-  /** Those that connect or did, with why they cannot be used, if so. */
+  /** Servers that are connecting or connected, each with the reason if it does not work. */
   readonly #connected = new Map<string, Promise<string | undefined>>();
   readonly #failed = new Set<string>();
 
@@ -33,13 +37,13 @@ class NamedServers {
     this.#servers = servers;
   }
 
-  /** All but those that failed before: listing tells of them, and starts them again. */
+  /** All but those that failed before: listing reports them, and starts them again. */
   async connectAll(take: Take): Promise<void> {
     const wanted = Object.keys(this.#servers).filter((name) => !this.#failed.has(name));
     await Promise.all(wanted.map((name) => this.#connect(name, take)));
   }
 
-  /** Throws when this one cannot be used. */
+  /** Throws when this server does not work. */
   async demand(name: string, take: Take): Promise<void> {
     if (!Object.hasOwn(this.#servers, name)) return;
     const reason = await this.#connect(name, take);
@@ -73,7 +77,7 @@ class NamedServers {
   }
 }
 
-/** Owners write keys into every one of these fields, so the record has only what tells which server it is. */
+/** Owners write keys into every one of these fields, so the record shows only which server it is. */
 const kinds = {
   servers: {
     values: { fields: { args: 'secret', env: { values: 'secret' }, headers: { values: 'secret' } } },

@@ -81,7 +81,7 @@ async function membersOf(
   return members;
 }
 
-/** A stream would read ahead, and its pending read would meet the closed file when an archive is refused early. */
+/** A stream would read ahead, and its pending read would find the file closed when we refuse an archive early. */
 async function* read(fd: number): AsyncGenerator<Buffer> {
   for (let position = 0; ; ) {
     const { bytesRead, buffer } = await readAt(fd, Buffer.allocUnsafe(pieceSize), 0, pieceSize, position);

@@ -14,7 +14,7 @@ export const archiveTypes: Readonly<Record<ArchiveFormat, string>> = {
   zip: 'application/zip',
 };
 
-/** `content` is a tar archive as it came out of a cell. */
+/** `content` is a tar archive from a cell. */
 export async function* maskArchive(
   content: AsyncIterable<Uint8Array>,
   format: ArchiveFormat,

@@ -2,7 +2,7 @@
 import type { Terminal } from '../protocol/index.js';
 import type { Mask } from './pipeline.js';
 
-/** As many bytes as came; replaces those of a secret. */
+/** Keeps the number of bytes; replaces those of a secret. */
 export async function* maskBytes(chunks: AsyncIterable<Uint8Array>, mask: Mask): AsyncGenerator<Uint8Array> {
   const masker = mask.bytes();
   for await (const chunk of chunks) {

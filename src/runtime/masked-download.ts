@@ -11,7 +11,7 @@ export async function downloadMasked(
 ): Promise<Downloaded> {
   const { format, start, end } = options;
   if (format !== undefined) {
-    // Compressed bytes cannot be searched, so ask the executor for an archive that can be.
+    // We cannot search compressed bytes, so ask the executor for an uncompressed archive.
     const { content } = await executor.download(path, { ...options, format: 'tar' });
     const { archiveTypes, maskArchive } = await import('./masked-archive.js');
     return { mediaType: archiveTypes[format], content: maskArchive(content, format, mask) };
@@ -32,7 +32,7 @@ async function downloadRange(
 ): Promise<Downloaded> {
   const { start = 0, end = Number.MAX_SAFE_INTEGER - 1 } = options;
   const isRange = Number.isSafeInteger(start) && Number.isSafeInteger(end) && start >= 0 && start <= end + 1;
-  // What is no range is the executor's to refuse.
+  // The executor refuses an invalid range.
   if (!isRange) return executor.download(path, options);
   const from = Math.max(0, start - mask.reach);
   const to = Math.min(end + mask.reach, Number.MAX_SAFE_INTEGER - 1);
@@ -44,7 +44,7 @@ async function downloadRange(
   return { ...wide, content: cut(maskBytes(wide.content, mask), start - from, end + 1 - start) };
 }
 
-/** `length` bytes after the first `skipped` ones. Stops reading the source once they are there. */
+/** `length` bytes after the first `skipped` ones. Stops reading the source when it has them. */
 async function* cut(
   content: AsyncIterable<Uint8Array>,
   skipped: number,

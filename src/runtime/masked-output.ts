@@ -2,10 +2,10 @@
 import type { Action, ActionName, Executor, Observation } from '../protocol/index.js';
 import type { Mask } from './pipeline.js';
 
-/** The most that one `read_output` gives. */
+/** The most bytes in one answer of `read_output`. */
 const mostBytes = 16_777_216;
 
-/** What `wait_process` shall report progress from, by stream. */
+/** Where `wait_process` starts to report progress, by stream. */
 export function wantedFrom(action: Action): Readonly<Record<string, number>> | undefined {
   if (!isFor('wait_process', action)) return undefined;
   const { stdoutFrom, stderrFrom } = action;
@@ -27,7 +27,7 @@ export function widened<Name extends ActionName>(action: Action<Name>, { reach }
   return action;
 }
 
-/** Looks at what stands before and after the answer to a `read_output`, and hides what is part of a secret. */
+/** Reads the bytes before and after the answer to a `read_output`, and hides every part of a secret. */
 export async function maskOutput(
   executor: Executor,
   action: Action<'read_output'>,

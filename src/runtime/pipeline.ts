@@ -35,14 +35,14 @@ import { type Logger, logAction, logDecision } from './runtime-log.js';
 import type { JudgedAction } from './security/analyzers/analyzer.js';
 import type { Effect } from './security/trusted.js';
 
-/** Judges an action before it runs. It refuses by throwing, and gives each decision to `record` first. */
+/** Judges an action before it runs. It refuses by throwing, and passes each decision to `record` first. */
 type Guard = (action: JudgedAction, context: GuardContext) => Promise<void>;
 
 interface GuardContext {
   readonly workspace: string;
   /** The cell of the action: an approval for one cell does not count in another. */
   readonly cell: string;
-  /** What the fields of the action are. */
+  /** The kinds of the action's fields. */
   readonly definition: ActionDefinition | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly statedRisk?: ExecuteContext['statedRisk'];
@@ -57,8 +57,8 @@ export interface Mask {
   observation<Name extends ActionName>(observation: Observation<Name>): Promise<Observation<Name>>;
   error(error: ErrorBody): Promise<ErrorBody>;
   /**
-   * For the progress of one action. Holds back a piece that may be the beginning of a secret until more is known.
-   * `from`: byte positions of streams before which nothing is shown.
+   * For the progress of one action. Holds back a piece that may begin a secret until more arrives. `from`: byte
+   * positions of streams before which it shows nothing.
    */
   open(from?: Readonly<Record<string, number>>): {
     progress(progress: Progress): Progress | undefined;
@@ -66,9 +66,7 @@ export interface Mask {
   };
   /** Bytes before or after a piece that can be part of a secret which the piece cuts. */
   readonly reach: number;
-  /**
-   * A part of some bytes, masked with what is secret in the whole of them. `sameLength`: one mark for each masked byte.
-   */
+  /** A part of some bytes, masked by the secrets in all of them. `sameLength`: one mark for each masked byte. */
   within(bytes: Buffer, start: number, end: number, sameLength: boolean): Promise<Buffer>;
   /** For one stream of bytes; as many come out as go in. */
   bytes(): { write(chunk: Uint8Array): Uint8Array; end(): Uint8Array };
@@ -79,14 +77,14 @@ type TakeOwn = <Name extends ActionName>(
   shown: Shown,
 ) => Promise<Observation<Name>>;
 
-/** What stands in the record in place of fields that are secret or too long for it. */
+/** What the record shows in place of fields that are secret or too long for it. */
 type Shown = Readonly<Record<string, unknown>>;
 
 /** What the trusted side does with every action. */
 export interface Trusted {
   readonly guards?: readonly Guard[] | undefined;
   readonly mask?: Mask | undefined;
-  /** Adds what the agent must not write itself, such as secret variables. What it adds is in no event. */
+  /** Adds what the agent must not write itself, such as secret variables. No event holds what it adds. */
   readonly prepare?:
     | (<Name extends ActionName>(
         action: Action<Name>,
@@ -94,8 +92,8 @@ export interface Trusted {
       ) => Promise<Action<Name>>)
     | undefined;
   /**
-   * What the owner wants done before an action; `take` carries out an action of the owner's, which is recorded and not
-   * judged. `signal` is that of the caller, who then waits no longer.
+   * The owner's preparation for an action. `take` carries out an action of the owner's, which the pipeline records
+   * but does not judge. `signal` comes from the caller; when it aborts, the caller no longer waits.
    */
   readonly before?:
     | ((action: Action, take: TakeOwn, signal: AbortSignal | undefined) => Promise<void> | undefined)
@@ -104,7 +102,7 @@ export interface Trusted {
   readonly credential?: ((name: string, host: string) => Promise<string>) | undefined;
   /** Gets each action once it has ended or failed. */
   readonly audit?: ((effect: Effect) => void | Promise<void>) | undefined;
-  /** Told of each action, and of what led to its end. */
+  /** Gets a line for each action and for what led to its end. */
   readonly logger?: Logger | undefined;
   /** Releases what these parts hold open, after the runtime closed. */
   readonly release?: (() => void) | undefined;
@@ -118,7 +116,7 @@ export interface Pipeline extends Trusted {
   readonly cell: string;
   /** The directories that the shells of the cell reported, by session; null for a closed one. */
   readonly shells?: Map<string, string | null> | undefined;
-  /** Tells what the network rules of the cell refused. */
+  /** Returns what the network rules of the cell refused during an action. */
   readonly network?: { begin(action: object): () => string | undefined } | undefined;
 }
 
@@ -201,8 +199,8 @@ function stated({ signal, statedRisk }: ExecuteContext): Pick<Origin, 'signal' |
 }
 
 /**
- * Runs what the owner of the runtime asks for. It is not the agent's, so nobody judges it, and it gets no secrets. It is
- * recorded and masked like everything else.
+ * Runs an action of the runtime's owner. It is not the agent's, so nothing judges it, and it gets no secrets. The
+ * pipeline records and masks it like everything else.
  */
 export function executeForOwner<Name extends ActionName>(
   pipeline: Pipeline,
@@ -213,7 +211,7 @@ export function executeForOwner<Name extends ActionName>(
   return executeAction(own, input, {}, { source: 'user', shown });
 }
 
-/** With guards, an archive is judged by what it would write, so keep it on this side until that is known. */
+/** Guards judge an archive by what it would write, so keep it on this side until we know that. */
 export async function uploadFile(
   pipeline: Pipeline,
   path: string,
@@ -235,7 +233,7 @@ export async function uploadFile(
     return transfer(pipeline, asked, signal, send(content));
   const { keepArchive } = await import('./judged-archive.js');
   const kept = await keepArchive(content, format).catch((error: unknown) => ({ error }));
-  // An unreadable archive fails here and is recorded as what it is.
+  // An unreadable archive fails here, and the record shows it as what it is.
   if ('error' in kept)
     return transfer({ ...pipeline, guards: [] }, asked, signal, () => Promise.reject(kept.error));
   using archive = kept;
@@ -243,7 +241,7 @@ export async function uploadFile(
   return await transfer(pipeline, { ...asked, members, sha256 }, signal, send(archive.content));
 }
 
-/** Recorded as done when its bytes begin to come; the reader sees a later failure. */
+/** The record shows it as done when its bytes begin to come; the reader sees a later failure. */
 export function downloadFile(
   pipeline: Pipeline,
   path: string,
@@ -268,7 +266,7 @@ export function openTerminal(pipeline: Pipeline, options: TerminalOptions): Prom
   });
 }
 
-/** Opens the way to a port of the cell, for any number of connections. Nothing masks what goes through them. */
+/** Opens a port of the cell, for any number of connections. Nothing masks their bytes. */
 export function openPort(
   pipeline: Pipeline,
   port: number,
@@ -312,7 +310,7 @@ async function transfer<Result>(
   });
 }
 
-/** Records an action, judges it, and makes sure that every failure is recorded and leaves as one kind of error. */
+/** Records an action, judges it and runs it. Records every failure, too, and turns it into one kind of error. */
 async function runRecorded<Result>(
   { events, guards = [], mask, audit, logger, workspace, cell, shells }: Pipeline,
   action: JudgedAction,

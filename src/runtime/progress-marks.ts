@@ -1,4 +1,4 @@
-/** Marks in the stream that a long action is at work, seldom enough to cost nothing. */
+/** Marks in the stream that a long action is still running, seldom enough to cost nothing. */
 
 import type { ExecuteContext, Progress } from '../protocol/index.js';
 import type { EventStream } from './events/stream.js';

@@ -96,7 +96,7 @@ export class Files {
               if (progress.type === 'ready') resolve();
               if (progress.type === 'file-change') pending.push(progress);
               wake();
-              // A reader that falls behind holds the cell's side back, which then tells less.
+              // A reader that falls behind holds the cell's side back, which then reports less.
               if (pending.length < mostPending || ending.aborted) return undefined;
               return new Promise<void>((resolve) => {
                 makeRoom = resolve;

@@ -11,7 +11,9 @@ export interface Logger {
 
 type Level = keyof Logger;
 
-/** The logger with secrets hidden in what it gets. One that throws is told of and fails no action. */
+/**
+ * The logger, with secrets hidden in everything that it gets. If the logger throws, reports that and fails no action.
+ */
 export function safeLogger(
   logger: Logger | undefined,
   mask: { value<Value>(value: Value): Value } | undefined,
@@ -29,7 +31,7 @@ export function safeLogger(
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
 }
 
-/** Told once for each action, when it has ended. `begun`: what `performance.now()` said when it came. */
+/** Called once for each action, at its end. `begun`: the value of `performance.now()` when it came. */
 export function logAction(
   logger: Logger,
   cell: string,
@@ -43,7 +45,7 @@ export function logAction(
   if (end.error !== undefined) logger.debug({ cell, action, reason: end.error.message }, `${action} failed`);
 }
 
-/** How a command or code ended says nothing of what it did. */
+/** How a command or code ended; this reveals nothing of what it did. */
 function resultOf(observation: unknown): object {
   const { exitCode, endedBy, session } = (observation ?? {}) as Record<string, unknown>;
   return {
@@ -60,6 +62,6 @@ export function logDecision(logger: Logger, cell: string, action: string, decisi
 }
 
 export function logStatus(logger: Logger, { status, level, message }: StatusUpdate): void {
-  // A start that fails is thrown to who asked for it.
+  // The caller gets the error of a failed start.
   logger[status === 'ERROR' ? 'debug' : level]({ status }, message);
 }

@@ -16,7 +16,7 @@ export class RuntimeNetwork {
   readonly #refusals: { readonly number: number; readonly text: string }[] = [];
   #count = 0;
   #actions = 0;
-  /** Commands that run now, by a number of their own. */
+  /** Running commands, by a number of our own. */
   readonly #running = new Map<number, string>();
   /** What the settings deny; no change takes it back. */
   readonly #floor: readonly string[];
@@ -40,7 +40,7 @@ export class RuntimeNetwork {
     });
   }
 
-  /** The rules in force; undefined for a cell that was started with `none` or `open`. */
+  /** The rules in force; undefined for a cell that started with `none` or `open`. */
   rules(): FullNetworkRules | undefined {
     return this.#network?.rules();
   }
@@ -55,12 +55,17 @@ export class RuntimeNetwork {
     return this.#change((before) => ({ ...before, deny: joined(before.deny, rules) }));
   }
 
-  /** Puts other rules in the place of all but what the settings deny, and ends the connections that they do not allow. */
+  /**
+   * Replaces all rules except the denials of the settings, and ends the connections that the new ones do not allow.
+   */
   set(rules: NetworkRules): Promise<void> {
     return this.#change(() => ({ ...rules, deny: joined(this.#floor, rules.deny ?? []) }));
   }
 
-  /** Told of each action; what it gives says at the end what was refused meanwhile, as a sentence for the agent. */
+  /**
+   * Called for each action. Returns a function to call at its end, which returns a sentence for the agent about
+   * connections refused meanwhile.
+   */
   begin(action: { readonly command?: unknown }): () => string | undefined {
     const mark = this.#count;
     if (this.#network === undefined) return () => undefined;

@@ -12,7 +12,7 @@ export interface ForwardedPort extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Asks for the way to a port of the cell; what it gives opens one connection each time. */
+/** Asks for a port of the cell. Returns a function that opens a new connection each time. */
 type OpenPort = (port: number) => Promise<() => Promise<NodeJS.ReadWriteStream>>;
 
 /** Reaches servers that listen inside the cell, also when the cell has no network. */

@@ -7,7 +7,7 @@ type Input<Name extends string> = Omit<
 >;
 
 interface WriteOptions extends Omit<Input<'write_process'>, 'data'> {
-  /** What stays in the record: what you write, or only how many bytes it is, as for a password. Guards see all of it. */
+  /** What the record keeps: your data, or only its size in bytes, as for a password. Guards see all of it. */
   readonly record?: 'data' | 'size';
 }
 
@@ -59,7 +59,7 @@ export class RuntimeProcesses {
   }
 }
 
-/** No digest: whoever reads the record could try passwords against it. */
+/** No digest: a reader of the record could try passwords against it. */
 function sizeOf(data: string, encoding: 'utf8' | 'base64' = 'utf8') {
   return { data: `(${Buffer.byteLength(data, encoding)} bytes)`, encoding: 'utf8' };
 }

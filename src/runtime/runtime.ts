@@ -63,12 +63,12 @@ export interface RunOptions extends ActionOptions<'run', 'command'> {
 export interface RuntimeParts extends Trusted {
   readonly cell: Cell;
   readonly events: EventStream;
-  /** Those whose verbs the runtime has, besides those of this package. */
+  /** The plugins whose verbs the runtime has, besides those of this package. */
   readonly plugins?: readonly LoadedPlugin[] | undefined;
   readonly onStatus?: ((update: StatusUpdate) => void) | undefined;
   /** Answers questions about hosts that no network rule is on. */
   readonly askNetwork?: NetworkAsker | undefined;
-  /** Rules on hosts that stay denied, whatever the rules are changed to. */
+  /** Rules on hosts that stay denied, whatever rules you set later. */
   readonly deniedNetwork?: readonly string[] | undefined;
   /** Limits of a `run` that sets none itself. */
   readonly defaults?: RunDefaults | undefined;
@@ -94,7 +94,7 @@ export class Runtime implements Executor, AsyncDisposable {
   readonly files: Files;
   readonly processes: RuntimeProcesses;
   readonly ports: RuntimePorts;
-  /** What the cell may reach, for cells that were started with rules. */
+  /** What the cell may reach, for cells that started with rules. */
   readonly network: RuntimeNetwork;
   readonly terminals: { open(options?: TerminalOptions): Promise<Terminal> };
   readonly env: {
@@ -158,7 +158,7 @@ export class Runtime implements Executor, AsyncDisposable {
     return this.#parts.cell.executor.actions;
   }
 
-  /** Whether the plugins would work in this cell, and what is missing where they would not. */
+  /** Whether the plugins work in this cell, and what is missing where they do not. */
   async capabilities(): Promise<Capability[]> {
     return (await this.#open().capabilities?.()) ?? [];
   }
@@ -179,7 +179,7 @@ export class Runtime implements Executor, AsyncDisposable {
     return this.#microagents;
   }
 
-  /** Any action as JSON, its observation back. */
+  /** Carries out any action as JSON and returns its observation. */
   execute<Name extends ActionName>(
     action: ActionInput<Name> & { action: Name },
     context?: ExecuteContext,
@@ -254,7 +254,7 @@ export class Runtime implements Executor, AsyncDisposable {
     return this.execute({ action: 'edit', path, ...change });
   }
 
-  /** What the cell uses, how the pool that it may come from has done, and what its network carried. */
+  /** What the cell uses, the state of its pool if it has one, and what its network carried. */
   async stats(): Promise<
     Observation<'stats'> & { readonly pool?: PoolStats; readonly network?: NetworkStats }
   > {
@@ -291,8 +291,8 @@ export class Runtime implements Executor, AsyncDisposable {
   }
 
   /**
-   * Releases a cell that was started with `keepAlive` and leaves everything in it running: `attachRuntime` attaches to
-   * it by the id of this runtime. Closing afterwards does nothing.
+   * Releases a cell that you started with `keepAlive` and leaves everything in it running: `attachRuntime` attaches
+   * to it by the id of this runtime. Closing afterwards does nothing.
    */
   async detach(): Promise<void> {
     const detach = this.#able('detach');
@@ -327,7 +327,7 @@ export class Runtime implements Executor, AsyncDisposable {
     }
   }
 
-  /** The way from the verbs into a pipeline: that of the runtime, or that of the steps of a verb. */
+  /** How the verbs reach a pipeline: the runtime's own, or the one for the steps of a verb. */
   #callIn(pipeline: () => Pipeline): OwnRuntime {
     return {
       workspace: this.workspace,
@@ -349,7 +349,7 @@ export class Runtime implements Executor, AsyncDisposable {
     };
   }
 
-  /** Add the secret after the action was judged and recorded. */
+  /** Add the secret after judging and recording the action. */
   async #startWithSecret(
     pipeline: Pipeline,
     action: ActionInput<'start_process'> & { action: 'start_process' },

@@ -14,11 +14,11 @@ import {
 } from '../protocol/index.js';
 import type { JudgedAction } from './security/analyzers/analyzer.js';
 
-/** The way from the verbs into the pipeline. */
+/** How verbs reach the pipeline. */
 export interface Call extends Pick<PluginRuntime, 'execute' | 'upload' | 'download' | 'openTerminal'> {
   /**
-   * For a verb of several steps: judges and records what the caller asked for, then runs the steps, which it records
-   * and does not judge again.
+   * For a verb of several steps: judges and records the caller's request, then runs the steps, which it records and
+   * does not judge again.
    */
   perform<Result>(
     asked: JudgedAction & { readonly action: keyof typeof verbs },
@@ -29,7 +29,7 @@ export interface Call extends Pick<PluginRuntime, 'execute' | 'upload' | 'downlo
     action: ActionInput<Name> & { action: Name },
     shown: Readonly<Record<string, unknown>>,
   ): Promise<Observation<Name>>;
-  /** Tells what the runtime is busy with. */
+  /** Reports what the runtime is doing. */
   report?(update: StatusUpdate): void;
   /** Starts a process with a secret on its standard input, which neither the action nor an event carries. */
   startWithSecret?(
@@ -41,8 +41,8 @@ export interface Call extends Pick<PluginRuntime, 'execute' | 'upload' | 'downlo
 /** What the verbs of this package get of a runtime: more than those of plugins from elsewhere. */
 export interface OwnRuntime extends Call, PluginRuntime {
   /**
-   * For what the owner of a runtime asks for, not an agent: nobody judges it, and it is recorded as the user's, with
-   * `shown` in place of fields that are too long for a record.
+   * For requests of a runtime's owner, not of an agent: nothing judges them, and the record shows them as the user's,
+   * with `shown` in place of fields that are too long for a record.
    */
   executeForOwner<Name extends ActionName>(
     action: ActionInput<Name>,
@@ -65,11 +65,11 @@ export interface SecretInput {
   readonly name: string;
   /** The server it is for, which the secret itself must name. */
   readonly host: string;
-  /** Makes of the value what the process reads. */
+  /** Turns the value into the input of the process. */
   readonly stdin: (value: string) => string;
 }
 
-/** The way straight to an executor, for those who sit beside one and have no pipeline. */
+/** Calls an executor directly, for code that runs beside one and has no pipeline. */
 export function callOf(executor: Executor): Call {
   const execute = async <Name extends ActionName>(input: ActionInput<Name>, context?: ExecuteContext) =>
     executor.execute(parseAction(input, executor.actions) as Action<Name>, context);
@@ -85,7 +85,7 @@ export function callOf(executor: Executor): Call {
   };
 }
 
-/** The ports of a cell, for those who sit beside an executor. */
+/** The ports of a cell, for code that runs beside an executor. */
 export function portsOf(executor: Executor) {
   return async (port: number) => async () => {
     if (executor.connect !== undefined) return executor.connect(port);
@@ -101,7 +101,7 @@ export type OutputListener = (chunk: {
 
 export type DisplayListener = (display: Omit<Display, 'type'>) => unknown;
 
-/** What a verb's `signal` and listeners mean to the executor. */
+/** Turns a verb's `signal` and listeners into the executor's context. */
 export function toContext(options: {
   signal?: AbortSignal | undefined;
   onOutput?: OutputListener | undefined;

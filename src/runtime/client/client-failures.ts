@@ -1,4 +1,4 @@
-/** Turns what goes wrong between client and server into errors that say what to do. */
+/** Turns failures between client and server into errors that say what to do. */
 import { parseJson } from '../../base/json.js';
 import { type ErrorBody, errorSchema, WorkcellError } from '../../protocol/index.js';
 
@@ -12,7 +12,7 @@ function networkCode(error: unknown): string {
   return code ?? '';
 }
 
-/** True when nobody listens there, so that trying again soon is of little use. */
+/** True when nothing listens there, so that trying again soon is of little use. */
 export function isAbsent(error: unknown): boolean {
   return ['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'ENOTSOCK'].includes(networkCode(error));
 }
@@ -22,7 +22,7 @@ export function isTlsTrouble(error: unknown): boolean {
   return tlsCodes.test(networkCode(error));
 }
 
-/** True when what answers speaks something else than HTTP, so that trying again is of no use. */
+/** True when the other side speaks something other than HTTP, so that trying again is of no use. */
 export function isForeign(error: unknown): boolean {
   return error instanceof Error && error.name === 'HTTPParserError';
 }

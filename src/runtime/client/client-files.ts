@@ -17,10 +17,10 @@ import type { Link, LinkAnswer } from './server-link.js';
 /** Unpacking and writing may take long after the last byte. */
 const uploadAnswerMs = 600_000;
 
-/** Give up a download that breaks off this often without another byte. */
+/** Abandon a download that breaks off this often without another byte. */
 const mostFruitless = 3;
 
-/** The content can be read once, so do not retry an upload. */
+/** You can read the content only once, so do not retry an upload. */
 export async function upload(
   link: Link,
   path: string,

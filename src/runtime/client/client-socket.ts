@@ -7,7 +7,7 @@ import { readText } from './read-body.js';
 import type { Link } from './server-link.js';
 
 const errorBytes = 65_536;
-/** Unless a caller takes other ones. */
+/** Unless the caller takes larger ones. */
 const longestFrame = 16 * 1024 * 1024;
 
 /** `failed` rejects with the refusal, or with how the connection ended. */

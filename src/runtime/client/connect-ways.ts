@@ -1,4 +1,4 @@
-/** Ways to a server: each gives a new stream of bytes that leads there. */
+/** Ways to a server: each opens a new stream of bytes that leads there. */
 import { connect as connectPlain, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
@@ -7,7 +7,7 @@ import { WorkcellError } from '../../protocol/index.js';
 /** Opens a new stream that leads to a server. */
 export type Connect = () => Promise<Duplex>;
 
-/** Where a server is: a URL, a Unix socket, or anything that gives a stream leading to it. */
+/** Where a server is: a URL, a Unix socket, or a function that opens a stream to it. */
 export type Place =
   | { readonly url: string; readonly ca?: string | undefined }
   | { readonly socketPath: string }

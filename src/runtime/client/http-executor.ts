@@ -47,8 +47,8 @@ import { Frames } from './wire-frames.js';
 const cancelMs = 15_000;
 const closeMs = 15_000;
 /**
- * How long after the deadline of an action its executor may take to end it and to say so. What runs elsewhere than in a
- * shell may have to be started first, and the deadline counts from then.
+ * How long after the deadline of an action its executor can take to end it and to say so. An action outside a shell
+ * may have to start a program first, and its deadline counts from then.
  */
 const overdueMs = 10_000;
 /** How long after that deadline it may take to show that it is there at all. */
@@ -137,7 +137,7 @@ export class HttpExecutor implements Executor {
     return this.#whenOpen(() => openTerminal(this.#link, options));
   }
 
-  /** Usable without its object, as callers ask whether it is there before they call it. */
+  /** Works without its object, because callers check that it exists before they call it. */
   readonly connect = (port: number): Promise<Duplex> => this.#whenOpen(() => connectToPort(this.#link, port));
 
   /** Whether each capability of the cell works. */
@@ -155,7 +155,7 @@ export class HttpExecutor implements Executor {
   /** Ends everything in the cell, or what this client started if it shares the cell, and disconnects. */
   close(): Promise<void> {
     this.#closing ??= (async () => {
-      // A server that is gone has nothing left to end.
+      // A server that has ended has nothing left to end.
       const request =
         this.#client === undefined
           ? ({ method: 'POST', path: '/v1/close' } as const)
@@ -166,13 +166,13 @@ export class HttpExecutor implements Executor {
     return this.#closing;
   }
 
-  /** Disconnects and leaves everything in the cell as it is. */
+  /** Disconnects and leaves everything in the cell running. */
   disconnect(): Promise<void> {
     this.#closing ??= this.#link.close(0);
     return this.#closing;
   }
 
-  /** Reads an action's lines to the end, going on after each lost connection at the byte where it broke off. */
+  /** Reads an action's lines to the end, and continues after each lost connection at the byte where it broke off. */
   #follow<Name extends ActionName>(
     key: string,
     action: Action<Name>,
@@ -190,7 +190,7 @@ export class HttpExecutor implements Executor {
       let outcome: Observation<Name> | WorkcellError | undefined;
       for await (const chunk of answer.body) {
         alive();
-        // Nothing follows the outcome but the end; read it so that the connection can be reused.
+        // Only the end follows the outcome; read it, so that we can reuse the connection.
         if (outcome !== undefined) break;
         for (const message of frames.take(chunk as Buffer)) {
           if ('observation' in message)
@@ -233,7 +233,7 @@ export class HttpExecutor implements Executor {
             isThere = true;
             body.resume();
           },
-          // A connection that fails is tried again by the action itself.
+          // The action itself retries a failed connection.
           () => {
             isThere = true;
           },
@@ -270,7 +270,7 @@ export class HttpExecutor implements Executor {
     const late = new Promise<never>((_resolve, reject) => {
       onAbort = () => {
         const request = () => this.#link.request({ method: 'DELETE', path: `/v1/actions/${key}` });
-        // If the server is out of reach, the action itself meets the same trouble and reports it.
+        // If the server is out of reach, the action itself has the same problem and reports it.
         this.#link.retrying(request).catch(() => {});
         timer = setTimeout(() => {
           reject(
@@ -333,7 +333,7 @@ function parseProgress(value: unknown): Progress {
   );
 }
 
-/** Whether the cell itself gave this error, rather than the way to it. */
+/** Whether the cell itself caused this error, rather than the connection to it. */
 function isRefusal(error: unknown): error is WorkcellError {
   return WorkcellError.isInstance(error) && error.code !== 'runtime-disconnected';
 }

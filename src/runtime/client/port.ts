@@ -9,7 +9,7 @@ export async function connectToPort(link: Link, port: number): Promise<Duplex> {
   const opened = new Promise<void>((resolve) => socket.once('open', resolve));
   await Promise.race([opened, failed]);
   const stream = createWebSocketStream(socket);
-  // A connection that breaks off must not end this process; who holds the stream sees it close.
+  // A broken connection must not end this process; the holder of the stream sees it close.
   stream.on('error', () => {});
   return stream;
 }

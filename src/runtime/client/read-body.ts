@@ -1,6 +1,6 @@
 import { WorkcellError } from '../../protocol/index.js';
 
-/** A whole body as text, at most so long. */
+/** A whole body as text, up to a length. */
 export async function readText(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<string> {
   const pieces: Uint8Array[] = [];
   let length = 0;

@@ -26,16 +26,16 @@ import { readText } from './read-body.js';
 
 const defaultSilenceMs = 4 * heartbeatMs;
 
-/** Retry for this long after the first failure; where nobody listens, only a few times. */
+/** Retry for this long after the first failure; where nothing listens, only a few times. */
 const retryMs = 10_000;
 const triesWhenAbsent = 3;
 const firstDelayMs = 25;
 const longestDelayMs = 1000;
 
-/** In which a server must have said what it is. */
+/** The time in which a server must identify itself. */
 const handshakeMs = 10_000;
 
-/** Where somebody watches the server, the reason of its end follows soon after the connection breaks. */
+/** Where a process watches the server, the reason of its end follows soon after the connection breaks. */
 const shutdownReportMs = 3000;
 
 const errorBytes = 1024 * 1024;
@@ -44,7 +44,7 @@ export interface LinkOptions {
   readonly token?: string | undefined;
   /** Names this client to a server that it shares with others. */
   readonly client?: string | undefined;
-  /** Resolves with the reason when the server is certainly gone. */
+  /** Resolves with the reason when the server has certainly ended. */
   readonly gone?: Promise<string> | undefined;
   /** A connection without a sign of life for this long while an answer is due counts as dead. */
   readonly silenceMs?: number | undefined;
@@ -116,7 +116,7 @@ export class Link {
       pipelining: 1,
       allowH2: false,
     });
-    // Every request under way listens to it.
+    // Every request in progress listens to it.
     setMaxListeners(0, this.#gone.signal);
     this.#watched = options.gone?.then((reason) => this.fail(reason));
   }
@@ -185,8 +185,8 @@ export class Link {
   }
 
   /**
-   * Tries until it works. Does not retry what the server itself refused; retries a lost connection, with growing
-   * pauses. `attempt` may call `alive` to report progress, which restarts the count.
+   * Tries until it works. Does not retry a request that the server itself refused; retries a lost connection, with
+   * growing pauses. `attempt` can call `alive` to report progress, which restarts the count.
    */
   async retrying<T>(attempt: (alive: () => void) => Promise<T>, signal?: AbortSignal): Promise<T> {
     let failures = 0;
@@ -222,7 +222,7 @@ export class Link {
     }
   }
 
-  /** Fails everything in progress: the server is gone. */
+  /** Fails everything in progress: the server has ended. */
   fail(reason: string): void {
     if (this.#gone.signal.aborted) return;
     this.#reportLost(reason);
@@ -230,7 +230,7 @@ export class Link {
     void this.#pool.destroy().catch(() => {});
   }
 
-  /** Gives requests in progress time to end, then closes the connections. */
+  /** Lets requests in progress end for a time, then closes the connections. */
   async close(patienceMs: number): Promise<void> {
     this.#closed = true;
     let timer: NodeJS.Timeout | undefined;
@@ -261,7 +261,7 @@ export class Link {
   }
 }
 
-/** What a server says of itself; a page, or the way to another place, is nothing of that kind. */
+/** A server's description of itself; a web page, or a redirect to another place, is none. */
 function readInfo(status: number, text: string): ReturnType<typeof infoSchema.safeParse> {
   try {
     return infoSchema.safeParse(status === 200 ? parseJson(text) : undefined);

@@ -2,7 +2,7 @@
 import { parseUntrustedJson } from '../../base/untrusted-json.js';
 import { WorkcellError } from '../../protocol/index.js';
 
-/** One line, parsed; the text that followed it is where the line would have had it. */
+/** One parsed line, with the text that followed it in the field where the line would have it. */
 export type Message = { observation: unknown } | { error: unknown } | { progress?: unknown };
 
 const newline = 0x0a;

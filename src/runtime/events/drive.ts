@@ -24,7 +24,7 @@ export interface DriveOptions {
 export interface RuntimeDriver extends AsyncDisposable {
   readonly runtimeId: string;
   /**
-   * Adds an action for the runtime to carry out and gives the id of its event; its observation or error carries that
+   * Adds an action for the runtime to carry out. Returns the id of its event; its observation or error carries that
    * id as `cause`. Throws `timed-out` when the runtime does not take it in time; then it never will.
    */
   add(action: ActionInput, source?: EventSource): Promise<number>;
@@ -74,7 +74,8 @@ async function leave(
     for (;;) {
       const message = (await store.mailbox.list('action', runtimeId)).find((found) => found.id === id);
       if (message?.reply !== undefined && message.reply !== takenReply) return eventOf(message.reply);
-      // The answer to a taken action comes soon. Withdraw one that nobody took, so that nobody will.
+      // The answer to a taken action comes soon. Withdraw an action that no runtime took, so that none takes it
+      // later.
       if (
         late &&
         (message?.reply === undefined ? await store.mailbox.reply(id, '{"refused":"withdrawn"}') : false)

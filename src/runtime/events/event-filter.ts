@@ -17,7 +17,7 @@ export function bodyOf(event: WorkcellEvent): unknown {
   return (event as unknown as Record<string, unknown>)[event.kind];
 }
 
-/** How a text stands inside JSON, so that a store can look for it there. */
+/** A text as it appears inside JSON, so that a store can look for it there. */
 export function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }

@@ -15,11 +15,11 @@ export interface EventStore {
   read(runtimeId: string, query: ReadQuery): readonly WorkcellEvent[] | Promise<readonly WorkcellEvent[]>;
   /** The id of the last event of a runtime; 0 when there is none. */
   last(runtimeId: string): number | Promise<number>;
-  /** Every runtime that has events, the one that began last first. */
+  /** Every runtime that has events, the most recent first. */
   runtimes(): readonly StoredRuntime[] | Promise<readonly StoredRuntime[]>;
-  /** Removes what is older or more than wanted, a little at a time. True when there is more to remove. */
+  /** Removes events beyond the wanted age or number, a little at a time. True when there is more to remove. */
   compact(retention: Retention): boolean | Promise<boolean>;
-  /** Calls back when events may have come, from whichever process. */
+  /** Calls back when there may be new events, from whichever process. */
   watch(runtimeId: string, onChange: () => void): Watch | Promise<Watch>;
   /** What processes leave for each other. */
   readonly mailbox: Mailbox;
@@ -36,14 +36,14 @@ export interface ReadQuery extends EventFilter {
   readonly limit: number;
 }
 
-/** An event passes when it matches everything that is named. */
+/** An event passes when it matches every given field. */
 export interface EventFilter {
   readonly kinds?: readonly WorkcellEvent['kind'][] | undefined;
   readonly sources?: readonly EventSource[] | undefined;
   /** Milliseconds since the epoch; includes `from`, excludes `until`. */
   readonly from?: number | undefined;
   readonly until?: number | undefined;
-  /** Somewhere in what the event carries, as written. */
+  /** Text somewhere in the event's content, literally. */
   readonly text?: string | undefined;
 }
 
@@ -60,9 +60,9 @@ export interface StoredRuntime {
 export interface Retention {
   /** Removes events older than this, in milliseconds since the epoch. */
   readonly olderThan?: number | undefined;
-  /** While the store is larger, the oldest events go. */
+  /** Removes the oldest events while the store is larger. */
   readonly maxBytes?: number | undefined;
-  /** Checks ages only when nobody has done so for this time. */
+  /** Checks ages only when no process has done so for this time. */
   readonly restMs?: number | undefined;
 }
 

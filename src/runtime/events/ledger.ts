@@ -1,8 +1,8 @@
 /** The seam between the audit record and the store that keeps it. */
 
-/** Numbered lines of which each follows from the one before. */
+/** Numbered lines, each of which follows from the previous one. */
 export interface Ledger {
-  /** Adds one line; other writers wait until it is there. */
+  /** Adds one line; other writers wait until the ledger has it. */
   append(make: (last: LedgerHead) => LedgerLine): void | Promise<void>;
   /** Lines after a number, in order. */
   read(after: number, limit: number): readonly LedgerLine[] | Promise<readonly LedgerLine[]>;

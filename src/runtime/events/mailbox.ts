@@ -3,17 +3,17 @@
  */
 
 export interface MailboxMessage {
-  /** Chosen by the sender, so that nobody else guesses it. */
+  /** The sender chooses it, so that no other process can guess it. */
   readonly id: string;
   readonly runtimeId: string;
   readonly kind: 'confirmation' | 'action';
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** From then on it counts for nothing and may go. */
+  /** After this it counts for nothing, and the store can remove it. */
   readonly expiresAt: number;
   /** JSON. */
   readonly body: string;
-  /** JSON; absent until somebody has replied. */
+  /** JSON; absent until there is a reply. */
   readonly reply?: string | undefined;
 }
 
@@ -24,12 +24,12 @@ export interface Mailbox {
     kind: MailboxMessage['kind'],
     runtimeId?: string,
   ): readonly MailboxMessage[] | Promise<readonly MailboxMessage[]>;
-  /** Replies where the reply so far is `instead`; false when it is another one, or the message is gone. */
+  /** Replies where the reply so far is `instead`; false when it is another one, or the message no longer exists. */
   reply(id: string, reply: string, instead?: string): boolean | Promise<boolean>;
   remove(id: string): void | Promise<void>;
 }
 
-/** An expired message stays visible as such for a while. */
+/** How long an expired message stays visible as such. */
 export const keptAfterMs = 86_400_000;
 
 /** A message in a table. Databases give whole numbers as numbers or as text. */

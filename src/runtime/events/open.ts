@@ -1,4 +1,4 @@
-/** From the word that configures a store to the store. */
+/** Opens the store that a configuration names. */
 
 import type { EventStore } from './event-store.js';
 import { acquireStore, type SharedStore } from './shared-store.js';
@@ -26,7 +26,7 @@ export interface StoreAccess {
   acquire(): Promise<SharedStore>;
 }
 
-/** Undefined for memory. What cannot be a store throws now. */
+/** Undefined for memory. Throws now for a name that cannot be a store. */
 export function storeAccess(options: StoreOptions): StoreAccess | undefined {
   const name = options.store ?? defaultStore();
   if (name === 'memory') return undefined;

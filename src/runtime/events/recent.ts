@@ -1,7 +1,7 @@
 import type { WorkcellEvent } from '../../protocol/index.js';
 import { bodyOf } from './event-filter.js';
 
-/** How much to hold; beyond twice of one of these the oldest go. */
+/** How much to hold; beyond twice one of these it drops the oldest. */
 export interface Bounds {
   readonly events: number;
   readonly characters: number;
@@ -48,7 +48,7 @@ export class Recent {
     this.drop(count);
   }
 
-  /** Removes the first ones and gives the characters they had. */
+  /** Removes the first ones. Returns how many characters they had. */
   drop(count: number): number {
     const gone = this.#events.slice(0, count).reduce((sum, event) => sum + weight(event), 0);
     this.#events = this.#events.slice(count);

@@ -1,4 +1,4 @@
-/** Events as rows: what is common in columns, the rest as JSON, long texts apart under their digest. */
+/** Events as rows: common fields in columns, the rest as JSON, long texts apart under their digest. */
 import { createHash } from 'node:crypto';
 import { type EventSource, eventSchema, WorkcellError, type WorkcellEvent } from '../../protocol/index.js';
 import { bodyOf } from './event-filter.js';
@@ -38,7 +38,7 @@ export function toRow(event: WorkcellEvent): { row: Row; long: readonly LongText
   return { row: { runtime: runtimeId, id, at, kind, source, cause, body: json, texts }, long };
 }
 
-/** The event of a row; `textOf` gives long texts, as JSON, by digest. */
+/** The event of a row; `textOf` returns long texts, as JSON, by digest. */
 export function fromRow(row: Row, textOf: (digest: string) => string | undefined): WorkcellEvent {
   const { runtime, id, at, kind, source, cause, body, texts } = row;
   const content: unknown = JSON.parse(body);
@@ -65,7 +65,7 @@ export function placesOf(row: Pick<Row, 'texts'>): readonly Place[] {
   return row.texts === null ? [] : (JSON.parse(row.texts) as Place[]);
 }
 
-/** A copy without long texts, which go aside with the path to where they were. */
+/** A copy without long texts, which it collects with the paths to their places. */
 function takeOut(value: unknown, path: readonly string[], long: LongText[], places: Place[]): unknown {
   if (typeof value === 'string' && value.length >= longText && path.length > 0) {
     const json = JSON.stringify(value);
@@ -86,7 +86,7 @@ function putBack(content: unknown, path: readonly string[], text: unknown): void
   let holder = content as Record<string, unknown>;
   for (const key of path.slice(0, -1)) holder = holder[key] as Record<string, unknown>;
   const name = path.at(-1);
-  // Defined rather than assigned: a key may be named like a member of every object.
+  // Define it rather than assign it: a key may have the name of a member of every object.
   if (name !== undefined)
     Object.defineProperty(holder, name, {
       value: text,

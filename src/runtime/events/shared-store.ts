@@ -5,7 +5,7 @@ import { Writer } from './writer.js';
 export interface SharedStore {
   readonly store: EventStore;
   readonly writer: Writer;
-  /** Called once by each that acquired it. */
+  /** Each user that acquired it calls this once. */
   release(): void;
 }
 
@@ -15,7 +15,7 @@ interface Entry {
   idle?: NodeJS.Timeout | undefined;
 }
 
-/** A store that nobody uses stays open so long for the next runtime: closing one costs more than most of its life. */
+/** An unused store stays open this long for the next runtime: closing one costs more than most of its life. */
 const idleMs = 1000;
 
 const entries = new Map<string, Entry>();

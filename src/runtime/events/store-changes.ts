@@ -1,6 +1,9 @@
 import type { EventStore } from './event-store.js';
 
-/** Once at the beginning, then after what changed for a runtime in a store, until the signal aborts. Changes during a turn count as one. */
+/**
+ * Yields once at the beginning, then after each change for a runtime in a store, until the signal aborts. Changes
+ * during a turn count as one.
+ */
 export async function* changes(
   store: EventStore,
   runtimeId: string,
@@ -8,7 +11,7 @@ export async function* changes(
 ): AsyncIterable<void> {
   let changed = true;
   let wake = () => {};
-  // Watched before the first turn, so that nothing comes between.
+  // Watch before the first turn, so that we miss nothing in between.
   const watch = await store.watch(runtimeId, () => {
     changed = true;
     wake();

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { stateDirectory } from '../../base/user-directories.js';
 import { WorkcellError } from '../../protocol/index.js';
 
-/** A file per user, where programs keep what is theirs to lose. */
+/** A file per user, where programs keep data that the user would miss. */
 export function defaultStore(): string {
   return `sqlite:${join(stateDirectory(), 'events.db')}`;
 }

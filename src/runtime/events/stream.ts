@@ -22,7 +22,10 @@ export interface StreamOptions {
   readonly store?: StoreAccess | undefined;
   /** The runtime had events before, and new ones follow them. Append nothing until `open` has resolved. */
   readonly continues?: boolean | undefined;
-  /** Gets the failure when the store cannot keep events. Without it, such a failure fails what waits for an event. */
+  /**
+   * Gets the failure when the store cannot keep events. Without it, such a failure fails every action that waits for
+   * an event.
+   */
   readonly onLost?: ((error: unknown) => void) | undefined;
 }
 
@@ -129,7 +132,7 @@ export class EventStream implements AsyncIterable<WorkcellEvent> {
     });
   }
 
-  /** Ends the subscriptions once they have seen everything, and leaves the store. */
+  /** Ends the subscriptions once they have seen everything, and releases the store. */
   close(): Promise<void> {
     this.#ended.abort();
     this.#closing ??= (async () => {
@@ -168,7 +171,7 @@ export class EventStream implements AsyncIterable<WorkcellEvent> {
     this.#onLost?.(error);
   }
 
-  /** Only what is in the store leaves memory. */
+  /** Drops from memory only what the store has. */
   #cut(): void {
     if (this.#cutting) return;
     this.#cutting = true;

@@ -7,7 +7,7 @@ import { changes } from './store-changes.js';
 /** The reply after a runtime has taken the action and before its event has an id. */
 export const takenReply = '{"taken":true}';
 
-/** Puts an action into the stream and gives the id of its event. */
+/** Puts an action into the stream. Returns the id of its event. */
 export type Take = (action: ActionInput, source: EventSource) => Promise<number>;
 
 const bodySchema = z.object({

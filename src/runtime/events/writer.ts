@@ -1,4 +1,4 @@
-/** Brings events into a store: all that came at one moment, or during the write before, at once. */
+/** Writes events into a store: all that came at one moment, or during the previous write, at once. */
 import type { WorkcellEvent } from '../../protocol/index.js';
 import type { EventStore } from './event-store.js';
 
@@ -41,7 +41,7 @@ export class Writer {
    */
   flushed(): Promise<void> | undefined {
     if (this.#written === this.#added) return undefined;
-    // With one writer there is nobody whose events could go along.
+    // With a single writer there are no other events to write in the same batch.
     if (
       !this.#writing &&
       !this.#failed &&
@@ -53,7 +53,7 @@ export class Writer {
     }
     return new Promise((resolve, reject) => {
       this.#waiters.push({ count: this.#added, resolve, reject });
-      // Somebody waits, so wait only for what else comes at this very moment.
+      // A caller waits, so wait only for events of this very moment.
       queueMicrotask(() => {
         if (!this.#writing) void this.#write();
       });
@@ -104,7 +104,7 @@ export class Writer {
     }
   }
 
-  /** An attempt whose answer was lost may have succeeded. */
+  /** An attempt without an answer may have succeeded. */
   async #missing(batch: readonly WorkcellEvent[]): Promise<WorkcellEvent[]> {
     const last = new Map<string, number>();
     for (const { runtimeId } of batch)

@@ -7,7 +7,7 @@ import { resolveCommit } from './revisions.js';
 export interface GitBlameLine {
   /** Counted from 1. */
   readonly line: number;
-  /** Null for what is in no commit yet. */
+  /** Null for a line that is in no commit yet. */
   readonly commit: string | null;
   readonly author: { readonly name: string; readonly email: string };
   readonly authoredAt: string;

@@ -1,4 +1,4 @@
-/** Branches: which there are, which is checked out, and names for new ones. */
+/** Lists branches, finds the current one, and names new ones. */
 import { randomInt } from 'node:crypto';
 import type { Call } from '../verb-call.js';
 import { fieldsOf, inspect, output, outputIfAny, work } from './git-command.js';

@@ -11,7 +11,7 @@ interface Author {
 export interface CommitOptions {
   /** Only these, relative to the directory. Default: everything that changed, new files included. */
   readonly paths?: readonly string[] | undefined;
-  /** Records what is staged already, and nothing else. */
+  /** Records the staged changes, and nothing else. */
   readonly staged?: boolean | undefined;
   /** Default: as configured in the cell, else `Workcell <workcell@localhost>`. */
   readonly author?: Author | undefined;

@@ -6,11 +6,11 @@ import type { Call } from '../verb-call.js';
 import { fieldsOf, type Git, gitIn, inspect, output } from './git-command.js';
 import { tokenServer } from './remote-url.js';
 
-/** A secret of the runtime, and who it is sent for. */
+/** A secret of the runtime, and the user name that goes with it. */
 export interface TokenOptions {
   /** Name of a secret given to `createRuntime`, whose `hosts` name the server. */
   readonly token?: string | undefined;
-  /** Default: as the well-known servers want it. */
+  /** Default: the one that well-known servers expect. */
   readonly username?: string | undefined;
 }
 
@@ -50,10 +50,10 @@ export function transferWithToken(
   return (args, options) => git(args, { signal, ...options });
 }
 
-/** Settings in a repository that would let others read what is sent. */
+/** Settings in a repository that would let others read the token. */
 const leaking = /^http\.(.+\.)?(ssl|proxy|curlopt|schannel)|^remote\..+\.proxy/i;
 
-/** The one address of a remote that a token may be sent to. */
+/** The only address of a remote that may get a token. */
 export async function remoteUrl(
   call: Call,
   cwd: string,

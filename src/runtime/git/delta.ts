@@ -1,4 +1,4 @@
-/** All that differs from a state in a working tree, files that git does not follow yet included, as one patch. */
+/** Everything that differs from a state in a working tree, untracked files included, as one patch. */
 import { programText } from '../../base/program-text.js';
 import type { Call } from '../verb-call.js';
 import { inspect, output } from './git-command.js';
@@ -6,12 +6,12 @@ import { inspect, output } from './git-command.js';
 export interface DeltaOptions {
   /** The id of a commit or tree. */
   readonly base: string;
-  /** Left out, whether followed or not: pathspecs, without their `exclude`. */
+  /** Pathspecs to leave out, tracked or not, without their `exclude`. */
   readonly exclude?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What `git apply` turns the base into the working tree with. */
+/** A patch with which `git apply` turns the base into the working tree. */
 export async function findDelta(
   call: Call,
   cwd: string,

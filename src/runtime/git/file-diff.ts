@@ -1,4 +1,4 @@
-/** A file as it was and as it is: both whole, not a patch. */
+/** A file before and after: both whole, not a patch. */
 import { posix } from 'node:path';
 import { WorkcellError } from '../../protocol/index.js';
 import type { Call } from '../verb-call.js';
@@ -7,9 +7,9 @@ import { findBase, isRepository, resolveTree } from './revisions.js';
 
 /** A file before and after, both whole. */
 export interface FileDiff {
-  /** As it is, or null when it is gone. */
+  /** Its current content, or null when the file no longer exists. */
   readonly modified: string | null;
-  /** As it was, or null when it was not there. */
+  /** Its earlier content, or null when it did not exist. */
   readonly original: string | null;
 }
 
@@ -45,7 +45,7 @@ export async function findFileDiff(
   return { modified: await readWorkingFile(call, path), original: await readBlob(git, from, name) };
 }
 
-/** A file may be gone together with its directory; what is left above it still knows the repository. */
+/** The directory of a file may no longer exist either; a directory above still leads to the repository. */
 async function nearestDirectory(call: Call, path: string): Promise<string> {
   try {
     const { type } = await call.execute({ action: 'stat', path });
@@ -65,7 +65,7 @@ async function readBlob(git: Git, tree: string, name: string): Promise<string | 
     maxOutputBytes: largestFile,
   });
   if (truncated) throw tooLarge(name);
-  // What is there and no blob is a directory or the commit of another repository.
+  // An object that exists and is no blob is a directory or the commit of another repository.
   return exitCode === 0 ? stdout : null;
 }
 

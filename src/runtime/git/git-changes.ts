@@ -6,7 +6,7 @@ import { emptyTree, findBase, findHead, isRepository, resolveTree } from './revi
 /** A file that differs from a base. */
 export interface GitChange {
   readonly status: 'added' | 'modified' | 'deleted' | 'renamed';
-  /** From the directory that was asked about. */
+  /** Relative to the requested directory. */
   readonly path: string;
   /** Where a renamed file was before. */
   readonly from?: string;
@@ -15,7 +15,7 @@ export interface GitChange {
 export interface ChangesOptions {
   /** A ref. Default: where the branch left the default branch, else the last commit. */
   readonly base?: string | undefined;
-  /** Tells a moved file as one change; without it as one deleted and one added. */
+  /** Reports a moved file as one change; without it as one deleted and one added. */
   readonly renames?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -82,7 +82,7 @@ async function changesIn(git: Git, { base, renames }: ChangesOptions): Promise<G
   ]);
   const seen = new Map(tracked.map((change) => [change.path, change]));
   for (const path of fieldsOf(others)) {
-    // A file that the state has and the index lacks is no longer tracked, yet it is still there.
+    // A file that the state has and the index lacks is untracked, yet it still exists.
     seen.set(path, { path, status: seen.has(path) ? 'modified' : 'added' });
   }
   return [...seen.values()];

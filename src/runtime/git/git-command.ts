@@ -1,4 +1,4 @@
-/** Runs git inside the cell as a plain process, and says in one way what went wrong. */
+/** Runs git inside the cell as a plain process, and reports failures in one way. */
 
 import {
   againstFilters,
@@ -50,7 +50,7 @@ export interface GitPlace {
   readonly start?: Start | undefined;
   /** Goes before `env`. */
   readonly prefix?: readonly string[] | undefined;
-  /** What gets the arguments, where that is not git itself but a script that runs it. */
+  /** The program for the arguments, where that is not git itself but a script that runs it. */
   readonly program?: readonly string[] | undefined;
 }
 

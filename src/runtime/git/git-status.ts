@@ -64,7 +64,7 @@ export async function findStatus(call: Call, cwd: string, signal?: AbortSignal):
       headers.set(name, value.join(' '));
       continue;
     }
-    // Only what was renamed or copied has a second field, with the old path.
+    // Only renamed and copied files have a second field, with the old path.
     files.push(field.startsWith('2 ') ? toFile(field, fields[++at]) : toFile(field));
   }
   return { root, ...toBranch(headers), files, isClean: files.length === 0 };

@@ -1,4 +1,4 @@
-/** All that `runtime.git` does, in one place that is loaded when it is first used. */
+/** Everything that `runtime.git` does, in one module that loads on first use. */
 export { findBlame } from './blame.js';
 export { checkOut, findBranch, findBranches, workBranchName } from './branches.js';
 export { makeCommit } from './commit.js';

@@ -27,9 +27,9 @@ export interface DiffOptions {
   readonly to?: string | undefined;
   readonly paths?: readonly string[] | undefined;
   readonly contextLines?: number | undefined;
-  /** Includes files that git does not follow yet, when `to` is the working tree. Default: true. */
+  /** Includes untracked files, when `to` is the working tree. Default: true. */
   readonly untracked?: boolean | undefined;
-  /** Includes the content of binary files, so that the patch can be applied. */
+  /** Includes the content of binary files, so that you can apply the patch. */
   readonly binary?: boolean | undefined;
   /** Default: 16 MiB. */
   readonly maxBytes?: number | undefined;
@@ -66,7 +66,7 @@ async function addUntracked(
   { how, paths, maxBytes }: { how: readonly string[]; paths: readonly string[]; maxBytes: number },
 ): Promise<GitPatch> {
   const list = ['ls-files', '--others', '--exclude-standard', '-z', '--', ...paths];
-  // What ends with a slash is another repository, and a dash would be read as standard input.
+  // A name that ends with a slash is another repository, and git would read a dash as standard input.
   const names = fieldsOf(await output(git, list)).filter((name) => !name.endsWith('/') && name !== '-');
   let { patch, truncated } = found;
   const files = [...found.files];
@@ -86,7 +86,7 @@ async function addUntracked(
   return { patch, truncated: truncated || names.length > mostUntracked, files };
 }
 
-/** `added TAB deleted TAB path`, where an empty path is followed by the old and the new one. */
+/** `added TAB deleted TAB path`; after an empty path follow the old and the new one. */
 function toFiles(fields: readonly string[]): GitFilePatch[] {
   const files: GitFilePatch[] = [];
   for (let at = 0; at < fields.length; at++) {

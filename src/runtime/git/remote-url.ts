@@ -4,7 +4,10 @@ import { WorkcellError } from '../../protocol/index.js';
 
 const schemes = ['https:', 'http:', 'ssh:', 'file:'];
 
-/** Gives the address back, or throws for one that git would take for an option, a helper program or a place for a password. */
+/**
+ * Returns the address, or throws for one that git would read as an option, a helper program or a place for a
+ * password.
+ */
 export function checkUrl(url: string): string {
   if (url === '' || /^[-\s]|[\x00-\x1f\x7f]|^[^/]*::/.test(url))
     throw refused(url, 'is no address of a repository');

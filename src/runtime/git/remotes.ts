@@ -17,7 +17,7 @@ interface TransferOptions extends TokenOptions {
 }
 
 export interface CloneOptions extends TransferOptions {
-  /** A branch or tag. Default: what the server has checked out. */
+  /** A branch or tag. Default: the server's current branch. */
   readonly branch?: string | undefined;
   /** Only this many commits of the history. */
   readonly depth?: number | undefined;
@@ -38,13 +38,13 @@ export interface FetchOptions extends TransferOptions {
 export interface PushOptions extends TransferOptions {
   /** Default: `origin`. */
   readonly remote?: string | undefined;
-  /** Default: the one that is checked out. */
+  /** Default: the current branch. */
   readonly branch?: string | undefined;
-  /** Replaces what the server has, unless somebody else has pushed there meanwhile. */
+  /** Replaces the server's branch, unless somebody else has pushed there meanwhile. */
   readonly force?: boolean | undefined;
 }
 
-/** Gives the directory of the clone. */
+/** Returns the directory of the clone. */
 export async function clone(call: Call, cwd: string, url: string, options: CloneOptions): Promise<string> {
   const { branch, depth, into, timeoutMs = patienceMs, signal } = options;
   const address = checkUrl(url);
@@ -62,7 +62,7 @@ export async function clone(call: Call, cwd: string, url: string, options: Clone
       await output(work(call, path, { signal }), ['checkout', '--quiet', 'HEAD', '--'], { timeoutMs });
     return path;
   } catch (error) {
-    // Git itself cleans up, unless it was killed.
+    // Git itself cleans up, unless something killed it.
     if (isNew) await call.execute({ action: 'remove', path, recursive: true, force: true }).catch(() => {});
     throw error;
   }
@@ -91,7 +91,7 @@ export async function fetchFrom(call: Call, cwd: string, options: FetchOptions):
   await output(git, ['fetch', ...flags, '--', remote, ...what], { timeoutMs });
 }
 
-/** Brings the current branch forward to what the server has; histories that went apart are an error. */
+/** Brings the current branch forward to the server's state. Throws when the histories have diverged. */
 export async function pull(call: Call, cwd: string, options: FetchOptions): Promise<void> {
   const { signal, remote = 'origin' } = options;
   const branch = options.branch ?? (await currentBranch(call, cwd, signal));

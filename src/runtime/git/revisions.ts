@@ -34,7 +34,7 @@ async function resolve(git: Git, ref: string, kind: 'commit' | 'tree'): Promise<
   });
 }
 
-/** What begins with a dash would be an option, and git reads no name across lines. */
+/** Git would read a leading dash as an option, and it reads no name across lines. */
 function isName(ref: string): boolean {
   return /^[^\s\0-][^\0\n]*$/.test(ref);
 }

@@ -32,7 +32,7 @@ export class RuntimeGit {
   readonly path: string;
   readonly worktrees: {
     list(options?: Cancellable): Promise<GitWorktree[]>;
-    /** Gives git in the new working tree. */
+    /** Returns git in the new working tree. */
     add(path: string, options?: AddWorktreeOptions): Promise<RuntimeGit>;
     remove(path: string, options?: Cancellable & { force?: boolean }): Promise<void>;
   };
@@ -72,13 +72,15 @@ export class RuntimeGit {
     await this.#do(['init'], (git, steps) => git.initialize(steps, this.path, options));
   }
 
-  /** Clones into a directory below this one and gives git there. */
+  /** Clones into a directory below this one. Returns git there. */
   async clone(url: string, options: CloneOptions = {}): Promise<RuntimeGit> {
     const words = ['clone', '--', url, ...(options.into === undefined ? [] : [options.into])];
     return this.at(await this.#do(words, (git, steps) => git.clone(steps, this.path, url, options)));
   }
 
-  /** All that comes before work: clones or makes a repository, goes to the branch or to a new work branch, sets up. */
+  /**
+   * Everything before the work: clones or creates a repository, checks out the branch or a new work branch, sets up.
+   */
   async prepare({ repository, ...options }: PrepareOptions = {}): Promise<RuntimeGit> {
     const { signal } = options;
     if (repository === undefined) {
@@ -125,7 +127,7 @@ export class RuntimeGit {
     return this.#do(['diff', '--', file], (git, steps) => git.findFileDiff(steps, file, options));
   }
 
-  /** The branch that is checked out; null on a detached head. */
+  /** The current branch; null on a detached head. */
   async branch({ signal }: Cancellable = {}): Promise<string | null> {
     return this.#do(['branch', '--show-current'], (git, steps) => git.findBranch(steps, this.path, signal));
   }
@@ -178,7 +180,7 @@ export class RuntimeGit {
     );
   }
 
-  /** Fetches and brings the current branch forward; histories that went apart are an error. */
+  /** Fetches and brings the current branch forward. Throws when the histories have diverged. */
   async pull(options: FetchOptions = {}): Promise<void> {
     return this.#do(['pull', options.remote ?? 'origin'], (git, steps) =>
       git.pull(steps, this.path, options),
@@ -193,7 +195,7 @@ export class RuntimeGit {
     );
   }
 
-  /** Judged as the command that a person would type; what it takes to do that safely is ours. */
+  /** Judges it as the command that a person would type; the steps that make it safe are our own. */
   #do<Result>(words: readonly string[], work: (git: Verbs, steps: Call) => Promise<Result>): Promise<Result> {
     return this.#call.perform({ action: 'git', argv: ['git', ...words], cwd: this.path }, async (steps) =>
       work(await verbs(), steps),

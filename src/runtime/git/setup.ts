@@ -1,16 +1,16 @@
-/** What a repository wants done before work begins: a script that is sourced once, and a check before each commit. */
+/** The preparation that a repository asks for: a script to source once, and a check before each commit. */
 import { posix } from 'node:path';
 import { quote } from '../../base/shell-quote.js';
 import { type Observation, WorkcellError } from '../../protocol/index.js';
 import type { Call } from '../verb-call.js';
 import { inspect, output, outputIfAny } from './git-command.js';
 
-/** Folders that hold a repository's wishes, the first found wins. */
+/** Folders with a repository's setup; the first one found wins. */
 const folders = ['.workcell', '.openhands'];
 
 const patienceMs = 600_000;
 
-/** Marks a hook as ours, so that we replace it and never keep it as somebody else's. */
+/** Marks a hook as ours, so that we replace it and never keep it as a foreign one. */
 const marker = '# Installed by workcell: runs the check that this repository brings with it.';
 
 export interface SetupResult {
@@ -58,7 +58,7 @@ async function setUp(call: Call, root: string, options: SetupOptions): Promise<S
   }
 }
 
-/** Runs the script in the default shell, which is left in the top directory with the variables it sets. */
+/** Runs the script in the default shell, which stays in the top directory and keeps the variables that it sets. */
 async function source(
   call: Call,
   root: string,
@@ -71,7 +71,7 @@ async function source(
   return { path, result: await call.execute({ action: 'run', command, timeoutMs }, { signal }) };
 }
 
-/** False where somebody else keeps the hooks. */
+/** False where another tool manages the hooks. */
 async function installCheck(
   call: Call,
   root: string,
@@ -79,7 +79,7 @@ async function installCheck(
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   const git = await inspect(call, root, signal);
-  // The path that the repository names, not the one that looking at it uses.
+  // Ask for the path that the repository names; inspection itself uses another one.
   const named = await outputIfAny(git, ['config', '--local', '--get', 'core.hooksPath']);
   if (named !== undefined) return false;
   call.report?.({
@@ -99,7 +99,7 @@ async function installCheck(
   return true;
 }
 
-/** The hook that was there before runs first, if it could be run before. */
+/** The previous hook runs first, if git could run it before. */
 function hookSource(check: string): string {
   return `#!/usr/bin/env bash
 ${marker}

@@ -12,7 +12,7 @@ export interface GitWorktree {
   /** Null on a detached head. */
   readonly branch: string | null;
   readonly isLocked: boolean;
-  /** True when its directory is gone. */
+  /** True when its directory no longer exists. */
   readonly isPrunable: boolean;
 }
 

@@ -17,12 +17,12 @@ export interface LoadMicroagentsOptions {
   readonly organisation?: boolean | OrganisationOptions | undefined;
   /** A directory on this machine with microagents, or one that holds `microagents`, or `false`. Default: `~/.openhands`, then `~/.workcell`. */
   readonly user?: string | false | undefined;
-  /** Names of those that are not wanted. */
+  /** Names of microagents to leave out. */
   readonly disabled?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Folders of a repository or a user; what is in the later one wins. */
+/** Folders of a repository or a user; the later one wins. */
 const folders = ['.openhands', '.workcell'];
 
 export async function loadMicroagents(
@@ -64,7 +64,7 @@ async function userFolders(user: string | false | undefined): Promise<UserFolder
   return folders.map((name) => ({ folder: hostFolder(posix.join(home, name)), below: 'microagents' }));
 }
 
-/** What somebody names must be there. */
+/** A folder that the user names must exist. */
 async function namedFolder(user: string): Promise<UserFolder> {
   const path = resolve(user);
   if (await isDirectory(posix.join(path, 'microagents')))

@@ -1,10 +1,10 @@
-/** The microagents of a runtime: which apply, which another of the same name replaces, and which could not be read. */
+/** The microagents of a runtime: which apply, which another of the same name replaces, and which are unreadable. */
 import type { Collected, MicroagentProblem } from './collect-microagents.js';
 import type { McpServer } from './mcp-servers.js';
 import type { Microagent } from './microagent.js';
 import type { OrganisationResult } from './organisation.js';
 
-/** The microagents of all sources, and what could not be read. */
+/** The microagents of all sources, and the unreadable files. */
 export class LoadedMicroagents {
   /** Those that hold, by name, in order of precedence: the repository's are last. */
   readonly agents: readonly Microagent[];

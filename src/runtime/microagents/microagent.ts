@@ -10,18 +10,21 @@ export type MicroagentSource = 'user' | 'organisation' | 'repository';
 export interface Microagent {
   /** The path below the directory of microagents, without its ending. */
   readonly name: string;
-  /** `repository`: always holds. `knowledge`: when a trigger is mentioned. `task`: when it is called by `/name`. */
+  /**
+   * `repository`: always applies. `knowledge`: applies when the text mentions a trigger. `task`: applies when you
+   * call it by `/name`.
+   */
   readonly kind: 'repository' | 'knowledge' | 'task';
   readonly source: MicroagentSource;
-  /** The file, as seen from where it was read. */
+  /** The file, as seen from where we read it. */
   readonly path: string;
   readonly content: string;
   readonly triggers: readonly string[];
   readonly inputs: readonly { readonly name: string; readonly description: string }[];
-  /** Servers that a repository asks for, in the common form. They are not started by themselves. */
+  /** Servers that a repository asks for, in the common form. Nothing starts them automatically. */
   readonly mcpServers: Readonly<Record<string, McpServer>>;
   readonly version: string;
-  /** The kind of agent it was written for. */
+  /** The kind of agent that it is for. */
   readonly agent: string;
 }
 

@@ -1,4 +1,4 @@
-/** The microagents that hold for the work in a runtime; what reads them is loaded when it is first used. */
+/** The microagents that apply to the work in a runtime; their reader loads on first use. */
 
 import type { RuntimeGit } from '../git/runtime-git.js';
 import type { Call } from '../verb-call.js';

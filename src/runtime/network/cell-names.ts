@@ -1,6 +1,6 @@
 /**
- * Addresses that stand for names inside one cell. The name behind a connection is then known whatever the protocol, no
- * address of the outside is ever of use in the cell, and a name can be answered without asking anybody about it.
+ * Addresses that stand for names inside one cell. So we know the name behind a connection whatever the protocol,
+ * addresses of the outside are useless in the cell, and we can answer a name query without asking anybody.
  */
 import {
   formatAddress,
@@ -15,7 +15,7 @@ const range = parseRange('198.18.0.0/15') as IpRange;
 const first = range.value + 256n;
 const count = 2n ** 17n - 512n;
 
-/** A cell can ask for names without end. The one that was used longest ago is forgotten, and its address leads nowhere. */
+/** A cell can ask for names without end. Forget the least recently used one; its address then leads nowhere. */
 const mostNames = 4096;
 
 export class CellNames {

@@ -36,7 +36,7 @@ export function parseClientHello(bytes: Buffer): ClientHello | 'more' | undefine
   }
 }
 
-/** A hello may be spread over several records. */
+/** A hello can span several records. */
 function handshakeBytes(bytes: Buffer): { data: Buffer; whole: boolean } | 'more' | undefined {
   const parts: Buffer[] = [];
   let at = 0;
@@ -84,7 +84,7 @@ function hostNameIn(body: Buffer): string {
     if (type === 0) names.push(name.toString('latin1'));
   }
   const [name] = names;
-  // With two of them, the server may take the one that nobody judged.
+  // With two of them, the server may take the one that we did not judge.
   if (name === undefined || names.length > 1) throw new Error('not one name');
   return name;
 }

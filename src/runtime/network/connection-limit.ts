@@ -4,7 +4,7 @@ import type { FullNetworkRules } from '../../protocol/network/network-schema.js'
 export class ConnectionLimit {
   #second = { number: 0, count: 0 };
 
-  /** Counts one more, and says which limit it is over; undefined when it may be made. */
+  /** Counts one more connection. Returns the limit that it exceeds; undefined when we may make it. */
   reached(
     { connections, connectionsPerSecond }: FullNetworkRules['limits'],
     open: number,

@@ -1,4 +1,7 @@
-/** Finds the addresses of an allowed host and connects to one of them: the address that was judged, never a second answer. */
+/**
+ * Finds the addresses of an allowed host and connects to one of them: the address that we judged, never a second
+ * answer.
+ */
 import { connect, type Socket } from 'node:net';
 import { formatAddress, parseAddress } from '../../protocol/network/address.js';
 import type { Host } from '../../protocol/network/host.js';
@@ -13,7 +16,7 @@ interface Place {
 
 const connectMs = 10_000;
 
-/** Throws a `Refusal` where no address may be dialled, and `Unreachable` where none answers. */
+/** Throws a `Refusal` where the rules forbid every address, and `Unreachable` where none answers. */
 export async function dial(
   policy: NetworkPolicy,
   lookups: Lookups,
@@ -32,7 +35,7 @@ export async function dial(
   throw new Unreachable(host, port, failure?.message ?? 'it has no address');
 }
 
-/** False when the name does not exist. Fails when nobody can tell. */
+/** False when the name does not exist. Fails when the resolver cannot tell. */
 export async function exists(policy: NetworkPolicy, lookups: Lookups, name: string): Promise<boolean> {
   if (policy.fixedPlace(name) !== undefined) return true;
   return (await lookups.find(name)).length > 0;
@@ -41,7 +44,7 @@ export async function exists(policy: NetworkPolicy, lookups: Lookups, name: stri
 async function placesOf(policy: NetworkPolicy, lookups: Lookups, host: Host, port: number): Promise<Place[]> {
   if ('address' in host) return [{ address: formatAddress(host.address), port }];
   const fixed = policy.fixedPlace(host.name);
-  // What the owner wrote down is a rule of its own, which only a denial goes before.
+  // An address that the owner fixed is a rule of its own; only a denial overrides it.
   if (fixed !== undefined) {
     const place = { address: fixed.address, port: fixed.port ?? port };
     const address = parseAddress(place.address);
@@ -73,7 +76,7 @@ function connectTo({ address, port }: Place): Promise<Socket> {
     socket.once('connect', () => {
       clearTimeout(timer);
       socket.off('error', fail);
-      // Whoever uses it sees its end.
+      // The user of the socket sees its end.
       socket.on('error', () => {});
       fulfil(socket);
     });

@@ -14,7 +14,7 @@ export const responseCodes = { ok: 0, malformed: 1, failed: 2, noName: 3, refuse
 const headerBytes = 12;
 const internet = 1;
 
-/** Undefined for what is no question to answer: such messages get no reply. */
+/** Undefined for a message that is no question: it gets no reply. */
 export function parseQuestion(message: Buffer): Question | 'malformed' | undefined {
   if (message.length < headerBytes) return undefined;
   const flags = message.readUInt16BE(2);
@@ -49,7 +49,7 @@ export function answer({ head }: Question, code: number, address?: string): Buff
   reply.writeUInt16BE(1, 4);
   if (address === undefined) return reply;
   const record = Buffer.alloc(16);
-  // The name is that of the question.
+  // A pointer to the name in the question.
   record.writeUInt16BE(0xc000 | headerBytes, 0);
   record.writeUInt16BE(recordTypes.a, 2);
   record.writeUInt16BE(internet, 4);
@@ -59,7 +59,7 @@ export function answer({ head }: Question, code: number, address?: string): Buff
   return Buffer.concat([reply, record]);
 }
 
-/** For a question that cannot be read. */
+/** For a question that we cannot read. */
 export function malformed(message: Buffer): Buffer {
   const reply = Buffer.from(message.subarray(0, headerBytes));
   writeHeader(reply, responseCodes.malformed, 0);
@@ -67,7 +67,7 @@ export function malformed(message: Buffer): Buffer {
   return reply;
 }
 
-/** An answer, recursion available; of the flags only "recursion desired" is repeated. */
+/** An answer, recursion available; of the flags it repeats only "recursion desired". */
 function writeHeader(reply: Buffer, code: number, answers: number): void {
   const desired = reply.readUInt16BE(2) & 0x0100;
   reply.writeUInt16BE(0x8080 | desired | code, 2);

@@ -1,6 +1,6 @@
 /**
- * Answers the DNS questions of a cell. A name that no rule allows is never asked for outside: it gets an address all the
- * same, so that the connection can be refused with a reason that the program shows.
+ * Answers the DNS questions of a cell. It never asks outside for a name that no rule allows. Such a name gets an
+ * address all the same, so that we can refuse the connection with a reason that the program shows.
  */
 import type { Duplex } from 'node:stream';
 import { parseHost } from '../../protocol/network/host.js';
@@ -9,7 +9,7 @@ import { answer, malformed, parseQuestion, recordTypes, responseCodes } from './
 
 export interface StubOptions {
   readonly names: CellNames;
-  /** False for an allowed name that does not exist. Asks nobody about a name that is not allowed. */
+  /** False for an allowed name that does not exist. Asks nobody about a forbidden name. */
   exists(name: string): Promise<boolean>;
 }
 
@@ -28,7 +28,7 @@ export class DnsStub {
     this.#options = options;
   }
 
-  /** The reply to one message; undefined where there is none to give. */
+  /** The reply to one message; undefined where it gets none. */
   async reply(message: Buffer): Promise<Buffer | undefined> {
     const question = parseQuestion(message);
     if (question === undefined) return undefined;
@@ -40,7 +40,7 @@ export class DnsStub {
       return isAddress(question.type)
         ? answer(question, responseCodes.ok, '127.0.0.1')
         : answer(question, responseCodes.ok);
-    // Without a dot it is no name of the outside, and nobody there is asked who an address belongs to.
+    // A name without a dot is none of the outside, and we ask nobody there who an address belongs to.
     if (!name.includes('.') || /\.(?:arpa|local)$/.test(name)) return answer(question, responseCodes.noName);
     const exists = await this.#options.exists(name).catch(() => undefined);
     if (exists === undefined) return answer(question, responseCodes.failed);
@@ -75,7 +75,7 @@ export class DnsStub {
         if (reply === undefined) return;
         const length = Buffer.alloc(2);
         length.writeUInt16BE(reply.length);
-        // A program that does not read its replies gets no more of them, and is cut off when the time is over.
+        // A program that does not read its replies gets no more of them; cut it off when the time is over.
         await written(stream, Buffer.concat([length, reply]));
         if (stream.destroyed || ++replies === mostReplies) return;
         onReply();

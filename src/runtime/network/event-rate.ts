@@ -1,4 +1,4 @@
-/** Keeps a cell from filling the record: it can be refused faster than anybody could read about it. */
+/** Keeps a cell from filling the record: it can collect refusals faster than anybody could read about them. */
 import type { NetworkEvent } from '../../protocol/network/network-schema.js';
 
 const burst = 200;
@@ -8,9 +8,9 @@ export class EventRate {
   /** One for each outcome, so that a flood of one hides none of the others. */
   readonly #buckets = new Map<NetworkEvent['outcome'], Bucket>();
 
-  /** The event, with how many like it went before it unrecorded; undefined when there are too many. */
+  /** The event, with the number of unrecorded ones like it before; undefined when there are too many. */
   pass(event: NetworkEvent): NetworkEvent | undefined {
-    // What reached a server is always in the record; `connectionsPerSecond` bounds how often.
+    // The record always has connections that reached a server; `connectionsPerSecond` limits them.
     if (event.outcome === 'opened' || event.outcome === 'closed') return event;
     const bucket = this.#buckets.get(event.outcome) ?? new Bucket();
     this.#buckets.set(event.outcome, bucket);

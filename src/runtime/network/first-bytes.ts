@@ -1,12 +1,12 @@
-/** Looks at the beginning of a stream without taking it away from whoever reads it next. */
+/** Looks at the beginning of a stream and leaves it there for the next reader. */
 import type { Duplex } from 'node:stream';
 
-/** A program that sends its bytes one by one has so many looked at each time. */
+/** How often to look at the bytes of a program that sends them one by one. */
 const mostLooks = 1024;
 
 /**
- * Waits until `isEnough` says so, the stream ends or the time is over; gives what has come. The stream is paused
- * afterwards, with these bytes in front.
+ * Waits until `isEnough` says so, the stream ends or the time is over. Returns the bytes so far. Leaves the stream
+ * paused, with these bytes in front.
  */
 export function firstBytes(
   stream: Duplex,

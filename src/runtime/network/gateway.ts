@@ -1,6 +1,6 @@
 /**
- * The one way out of a cell. Streams and DNS questions arrive here with the address that the program in the cell asked
- * for; the gateway finds out which host is meant, decides, connects and records.
+ * The only way out of a cell. Streams and DNS questions arrive here with the address that the program in the cell
+ * asked for. The gateway finds out the host, decides, connects and records.
  */
 
 import type { Socket } from 'node:net';
@@ -40,12 +40,12 @@ export interface Destination {
 /** Where programs of a cell find proxies, on its own loopback. */
 const proxyPorts = { http: 3128, socks: 1080 } as const;
 
-/** Whom a connection is for, as far as that is known, and how it came. */
+/** The host of a connection, as far as we know it, and how the connection came. */
 interface Wanted {
   readonly host: Host | undefined;
   readonly port: number;
   readonly via: NetworkEvent['via'];
-  /** What was allowed for this one connection. */
+  /** What this one connection may reach besides. */
   readonly granted: Set<string>;
 }
 
@@ -56,7 +56,7 @@ interface Open {
   readonly granted: ReadonlySet<string>;
 }
 
-/** A program that connects to one of these speaks first, so it can be waited for. */
+/** A program that connects to one of these speaks first, so we can wait for it. */
 const clientFirst = new Set([80, 443]);
 const helloMs = 10_000;
 const serverFirstMs = 100;
@@ -74,10 +74,13 @@ export class EgressGateway implements CellNetwork {
   #changing: Promise<void> = Promise.resolve();
   #listener: (event: NetworkRecord) => void = () => {};
   #onPorts: (ports: readonly number[]) => Promise<void> = async () => {};
-  /** Connections of the cell and those to servers are counted apart: by a proxy, one of the cell has many of the others. */
+  /**
+   * Counts connections of the cell and those to servers apart: through a proxy, one of the cell opens many to
+   * servers.
+   */
   readonly #accepted = new ConnectionLimit();
   readonly #dialled = new ConnectionLimit();
-  /** Connections that are being made. */
+  /** How many connections are in the making. */
   #dialling = 0;
   #totals = { connections: 0, refused: 0, sentBytes: 0, receivedBytes: 0 };
   #metered = { sent: 0, received: 0 };
@@ -95,7 +98,7 @@ export class EgressGateway implements CellNetwork {
     return structuredClone(this.#policy.rules);
   }
 
-  /** One after the other: each starts from the rules that the one before has left. */
+  /** Makes changes one after the other: each starts from the rules that the previous one left. */
   change(next: (before: FullNetworkRules) => NetworkRules): Promise<void> {
     const changed = this.#changing.then(() => this.#change(next));
     this.#changing = changed.catch(() => {});
@@ -106,7 +109,7 @@ export class EgressGateway implements CellNetwork {
     const before = this.rules();
     const rules = networkRulesSchema.parse(next(this.rules()));
     const policy = new NetworkPolicy(rules);
-    // Denials at once, and ports before anything is allowed: when they cannot be had, only the denials stay.
+    // Deny at once, and open ports before allowing anything: when the ports fail to open, only the denials stay.
     if (rules.deny.some((rule) => !before.deny.includes(rule)))
       this.#enforce(new NetworkPolicy({ ...before, deny: [...new Set([...before.deny, ...rules.deny])] }));
     await this.#onPorts(policy.ports);
@@ -131,7 +134,7 @@ export class EgressGateway implements CellNetwork {
     this.#questions.setAsker(asker);
   }
 
-  /** The ports to listen on, and who is told when they change. */
+  /** Returns the ports to listen on, and calls `onPorts` when they change. */
   bind(onPorts: (ports: readonly number[]) => Promise<void>): readonly number[] {
     this.#onPorts = onPorts;
     return this.#policy.ports;
@@ -208,13 +211,14 @@ export class EgressGateway implements CellNetwork {
     return this.#serveStream(stream, asked);
   }
 
-  /** A stream of which nothing but its destination is known. */
+  /** Serves a stream of which we know only the destination. */
   async #serveStream(stream: Duplex, wanted: Wanted): Promise<void> {
     const { host, port } = wanted;
     const speaksFirst = clientFirst.has(port);
     const verdict: Verdict =
       host === undefined ? { allowed: false } : await this.#decide({ ...wanted, host });
-    // A name that the program will tell may be allowed where the address it found by itself is not.
+    // The rules may allow the name that the program will tell, although they refuse the address that it found by
+    // itself.
     const mayBeNamed = host !== undefined && 'address' in host && speaksFirst;
     if (!verdict.allowed && !mayBeNamed)
       return this.#refuse(stream, wanted, new Refusal(host, port, verdict));
@@ -224,7 +228,7 @@ export class EgressGateway implements CellNetwork {
       if (speaksFirst || host === undefined) return void stream.destroy();
       return this.#serveServerFirst(stream, { ...wanted, host });
     }
-    // A pause in the middle of a line says nothing about what it becomes.
+    // A pause in the middle of a line does not tell what the line becomes.
     if (!isTelling(first) && !speaksFirst) first = await firstBytes(stream, isTelling, helloMs);
     if (stream.destroyed) return;
     return this.#serveKnown(stream, wanted, verdict, first);
@@ -248,7 +252,7 @@ export class EgressGateway implements CellNetwork {
       return this.#splice(stream, { ...wanted, host: named }, first);
     }
     if (looksLikeHttp(first)) return this.#serveHttp(stream, wanted, false);
-    // On the port of HTTP, what is no request of HTTP/1 could be one that nobody can judge.
+    // On the port of HTTP, anything but HTTP/1 may be a request that we cannot judge.
     if (host === undefined || 'address' in host || port === 80 || mayHideHost(first)) {
       const reason = 'neither TLS nor HTTP/1 tells which host it is for';
       return this.#refuse(stream, wanted, new Refusal(host, port, { allowed: false, reason }), first);
@@ -256,7 +260,7 @@ export class EgressGateway implements CellNetwork {
     return this.#splice(stream, { ...wanted, host }, first);
   }
 
-  /** Such as SSH, mail and databases: the server greets. What the client says then is still looked at. */
+  /** Such as SSH, mail and databases: the server speaks first. We still check what the client says then. */
   async #serveServerFirst(stream: Duplex, wanted: Wanted & { readonly host: Host }): Promise<void> {
     const { host, port } = wanted;
     const open = await this.#connect(wanted).catch((error: Error) => this.#failed(stream, error));
@@ -334,7 +338,7 @@ export class EgressGateway implements CellNetwork {
       if (limit !== undefined) throw new Refusal(host, port, { allowed: false, reason: limit });
       this.#dialling++;
       upstream = await dial(policy, this.#lookups, host, port).finally(() => this.#dialling--);
-      // The rules may have changed while it was dialled, and so may the cell have ended.
+      // The rules may have changed while we dialled, or the cell may have ended.
       const now = this.#stillAllowed({ host, port, upstream, granted }) && !this.#closed;
       if (!now) {
         upstream.destroy();
@@ -365,7 +369,7 @@ export class EgressGateway implements CellNetwork {
     return open;
   }
 
-  /** Decides by the rules, and where they are silent asks whoever is there to be asked. */
+  /** Decides by the rules, and asks where they are silent and somebody can answer. */
   async #decide({ host, port, via, granted }: Wanted & { readonly host: Host }): Promise<Verdict> {
     const verdict = this.#policy.decide(host, port);
     if (verdict.allowed || !verdict.askable) return verdict;
@@ -378,7 +382,7 @@ export class EgressGateway implements CellNetwork {
     if (answer === 'once') granted.add(place);
     if (answer === 'cell' && !this.#policy.rules.allow.includes(place))
       await this.change((rules) => ({ ...rules, allow: [...new Set([...rules.allow, place])] }));
-    // It may have been denied while the question was open.
+    // A change of the rules may have denied it while the question was open.
     const now = this.#policy.decide(host, port);
     if (!now.allowed && !now.askable) return now;
     if (answer === 'once' || answer === 'cell') return { allowed: true, rule: `an answer: ${answer}` };
@@ -397,7 +401,7 @@ export class EgressGateway implements CellNetwork {
 
   async #refuse(stream: Duplex, wanted: Wanted, refusal: Refusal, seen?: Buffer): Promise<void> {
     this.#refused(wanted, refusal);
-    // Only what the program says first tells which words it understands.
+    // Only the first bytes of the program tell which protocol it understands.
     const speaksFirst = clientFirst.has(wanted.port);
     const first = seen ?? (await firstBytes(stream, isTelling, speaksFirst ? helloMs : serverFirstMs));
     if (!stream.destroyed) refuseStream(stream, first, refusal);
@@ -426,7 +430,7 @@ export class EgressGateway implements CellNetwork {
     if (recorded !== undefined) this.#listener(recorded);
   }
 
-  /** Ends everything once a limit on bytes is reached: what passed before cannot be taken back. */
+  /** Ends everything when it reaches a limit on bytes: we cannot take back what passed before. */
   #meter(direction: 'sent' | 'received', bytes: number): void {
     this.#metered[direction] += bytes;
     const reason = this.#spent();
@@ -457,7 +461,7 @@ function isTelling(bytes: Buffer): boolean {
   return looksLikeHttp(bytes) || !mayBecomeHttp(bytes) || bytes.length >= longestLine;
 }
 
-/** Those that were told to end are gone, though their sockets are not closed yet. */
+/** Do not count connections that we have ended, though their sockets are not closed yet. */
 function countLive(all: Iterable<Open>): number {
   let count = 0;
   for (const { upstream } of all) if (!upstream.destroyed) count++;

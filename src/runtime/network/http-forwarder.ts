@@ -1,6 +1,6 @@
 /**
- * Carries HTTP requests that are not encrypted. Each request is judged by its own target: a connection that was allowed
- * for one host must not carry a request to another.
+ * Carries unencrypted HTTP requests. It judges each request by its own target: a connection to an allowed host must
+ * not carry a request to another.
  */
 import {
   Agent,
@@ -20,18 +20,18 @@ import { endWhenIdle, tie } from './tie.js';
 
 /** The connection that requests come by. */
 export interface HttpDoor {
-  /** The host that the connection was made to, where that is known. */
+  /** The host of the connection, where we know it. */
   readonly host?: Host | undefined;
   readonly port: number;
   /** A proxy takes whole addresses, and CONNECT. */
   readonly isProxy: boolean;
-  /** Judges a target and connects to it. Throws where it is refused or does not answer. */
+  /** Judges a target and connects to it. Throws where the rules refuse it or it does not answer. */
   connect(host: Host, port: number): Promise<Duplex>;
-  /** Judges a target without connecting to it; throws where it is refused. */
+  /** Judges a target without connecting to it; throws where the rules refuse it. */
   check(host: Host, port: number): Promise<void>;
-  /** Takes a connection that was asked for with CONNECT. */
+  /** Takes a connection that the client requested with CONNECT. */
   tunnel(stream: Duplex, host: Host, port: number, head: Buffer): void;
-  /** Told of a request that is refused before it has a target. */
+  /** Called for a request that it refuses before the request has a target. */
   onRefused(refusal: Refusal): void;
   /** Bytes of bodies and heads, as they pass. */
   onBytes(direction: 'sent' | 'received', bytes: number): void;
@@ -47,7 +47,7 @@ interface Client extends HttpDoor {
 
 interface Upstream {
   readonly agent: Agent;
-  /** Requests that are sent by it now. */
+  /** How many requests use it now. */
   used: number;
 }
 
@@ -60,7 +60,7 @@ const keptMs = 60_000;
 /** Requests that a client may send ahead of their answers; no client needs more, and each takes memory here. */
 const mostWaiting = 64;
 
-/** Those that hold for one connection only. */
+/** Headers that hold for one connection only. */
 const ownToConnection = new Set([
   'connection',
   'keep-alive',
@@ -76,7 +76,7 @@ export class HttpForwarder {
   constructor() {
     this.#server = createServer({
       maxHeaderSize: 65_536,
-      // A server that does not listen checks no heads, so each connection has a timer of its own.
+      // A server that does not listen checks no heads, so each connection has its own timer.
       headersTimeout: 0,
       requestTimeout: 0,
       keepAliveTimeout: 0,
@@ -144,7 +144,7 @@ export class HttpForwarder {
       outgoing.on(
         'error',
         guarded((error: NodeJS.ErrnoException) => {
-          // A server may close a connection that waits just when the next request is sent on it.
+          // A server may close a waiting connection just when we send the next request on it.
           if (!isRetry && !hasBody && outgoing.reusedSocket && error.code === 'ECONNRESET')
             resolve(this.#exchange(client, target, incoming, response, true));
           else reject(error);
@@ -163,7 +163,7 @@ export class HttpForwarder {
           response.on('close', resolve);
         }),
       );
-      // Such as after an upgrade that nobody asked for.
+      // For example after an upgrade that the client did not request.
       outgoing.once('close', () => {
         if (!isAnswered) reject(new Unreachable(target.host, target.port, 'it closed without an answer'));
       });
@@ -259,7 +259,7 @@ function awaitHead(stream: Duplex, client: Client, ms: number): void {
   if (!stream.destroyed) client.idle = setTimeout(() => stream.destroy(), ms).unref();
 }
 
-/** Throws unless the request is for the host that its connection was made to. */
+/** Throws unless the request is for the host of its connection. */
 async function judged(client: Client, incoming: IncomingMessage): Promise<HttpTarget> {
   let target: HttpTarget;
   try {
@@ -305,7 +305,7 @@ function send(
     method: incoming.method,
     path,
     headers,
-    // Never looked up: the agent connects to what was judged.
+    // Nothing looks it up: the agent connects to the judged address.
     host: 'judged.invalid',
     port,
   });
@@ -315,8 +315,8 @@ function send(
 }
 
 /**
- * One connection to each host for each connection of the cell, so that an end of one is an end of the other. Those that
- * carry no request end when another host is wanted: a cell must not collect them.
+ * One connection to each host for each connection of the cell, so that both end together. End the idle ones when the
+ * client wants another host: a cell must not collect them.
  */
 function upstreamFor(client: Client, host: Host, port: number): Upstream {
   const key = formatAuthority(host, port);
@@ -340,7 +340,7 @@ function upstreamFor(client: Client, host: Host, port: number): Upstream {
   return upstream;
 }
 
-/** What throws in a handler of events ends its exchange; nothing else would catch it, and the owner's process would end. */
+/** An error in an event handler ends its exchange. Nothing else would catch it, and the owner's process would end. */
 function guard(fail: (error: Error) => void) {
   return <Values extends unknown[]>(handler: (...values: Values) => void) =>
     (...values: Values): void => {
@@ -352,7 +352,7 @@ function guard(fail: (error: Error) => void) {
     };
 }
 
-/** The head of an answer, as it is passed on. The parser lets through what must not be written. */
+/** The head of an answer, ready to pass on. The parser accepts values that we must not write. */
 function readAnswer({ host, port }: HttpTarget, answer: IncomingMessage) {
   const { statusCode: status = 0, statusMessage = '', rawHeaders } = answer;
   if (status < 200 || status > 599) throw new Unreachable(host, port, `its answer has the status ${status}`);
@@ -365,7 +365,7 @@ function bodyOf({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** Without what holds for one connection, and without what `Connection` names. */
+/** The headers without those for one connection, and without those that `Connection` names. */
 function passedOn(raw: readonly string[], keepsFraming: boolean, method = 'GET'): string[] {
   const named = raw
     .filter((_, index) => index % 2 === 1 && raw[index - 1]?.toLowerCase() === 'connection')
@@ -416,13 +416,13 @@ function join(
 }
 
 function answerFailure(incoming: IncomingMessage, response: ServerResponse, error: Error): void {
-  // The rest of the body is not wanted, and reading it could take for ever.
+  // We do not need the rest of the body, and reading it could take for ever.
   incoming.unpipe();
   if (response.headersSent || response.destroyed) return void response.destroy();
   const isRefused = error instanceof Refusal;
   const known = isRefused || 'toJSON' in error ? error : { error: 'unreachable', message: error.message };
   const [status, reason] = isRefused ? ([403, 'Forbidden'] as const) : ([502, 'Bad Gateway'] as const);
-  // Named, because a head that could not be written leaves its reason behind.
+  // Name the reason, because a head that failed to be written leaves its own reason behind.
   response.writeHead(status, reason, {
     'Content-Type': 'application/json',
     'X-Workcell-Network': isRefused ? 'refused' : 'unreachable',

@@ -1,10 +1,10 @@
-/** Whom an HTTP request is for. Where two parts of it disagree there is no telling, so it is refused. */
+/** Finds the host of an HTTP request. Where two parts of it disagree, we cannot tell and refuse it. */
 import { type Host, parseHost } from '../../protocol/network/host.js';
 
 export interface HttpTarget {
   readonly host: Host;
   readonly port: number;
-  /** What the server is asked for. */
+  /** The path that the client requests from the server. */
   readonly path: string;
 }
 
@@ -13,11 +13,11 @@ interface RequestHead {
   readonly rawHeaders: readonly string[];
 }
 
-/** Servers pass by empty lines in front. */
+/** Servers skip empty lines in front. */
 const requestLine = /^[\r\n]*[A-Z][A-Z-]{0,19} \S{1,8192} HTTP\/1\.[01]\r?\n/;
 const partOfLine = /^[\r\n]*(?:[A-Z][A-Z-]{0,19}(?: [^\s]*(?: [HTP/1.0]{0,8}\r?)?)?)?$/;
 
-/** What is longer and still no whole request line is not waited for. */
+/** Do not wait for a request line that is longer than this. */
 export const longestLine = 9000;
 
 /** True for a whole request line. */
@@ -30,12 +30,12 @@ export function mayBecomeHttp(bytes: Buffer): boolean {
   return partOfLine.test(bytes.toString('latin1', 0, longestLine));
 }
 
-/** True when these bytes can begin requests whose hosts nobody can read: of HTTP/2, or in a line that is not whole. */
+/** True when these bytes can begin requests whose hosts we cannot read: in HTTP/2, or in an incomplete line. */
 export function mayHideHost(bytes: Buffer): boolean {
   return mayBecomeHttp(bytes) || /^[\r\n]*PRI \* HTTP\/2/.test(bytes.toString('latin1', 0, longestLine));
 }
 
-/** Throws an error whose message says what is ambiguous. `defaultPort`: the one the connection was made to. */
+/** Throws an error whose message names the ambiguity. `defaultPort`: the port of the connection. */
 export function readTarget({ url = '', rawHeaders }: RequestHead, defaultPort: number): HttpTarget {
   const hosts = rawHeaders.filter(
     (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'host',

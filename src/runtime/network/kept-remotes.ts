@@ -1,6 +1,6 @@
 /**
- * Which remotes a workspace has, as its owner left them. A cell can write the `.git/config` of its workspace, so the file
- * is copied before the first cell starts there, and only the copy counts from then on.
+ * Which remotes a workspace has, as its owner left them. A cell can write the `.git/config` of its workspace, so we
+ * copy the file before the first cell starts there, and only the copy counts from then on.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -21,13 +21,13 @@ import { join } from 'node:path';
 import { openOwnDirectory } from '../../base/own-directory.js';
 import { stateDirectory } from '../../base/user-directories.js';
 
-/** No settings of git are longer, and what is longer counts as none. */
+/** No git configuration is longer; a longer file counts as empty. */
 const longestBytes = 262_144;
 
-/** From so many on, copies for workspaces that are gone are removed. */
+/** From this many on, remove copies for workspaces that no longer exist. */
 const manyCopies = 1000;
 
-/** Called before a cell starts in the workspace. Gives the path of the copy; later calls change nothing. */
+/** Call it before a cell starts in the workspace. Returns the path of the copy; later calls change nothing. */
 export function keepRemotes(workspace: string): string {
   const path = realpathSync(workspace);
   const directory = join(stateDirectory(), 'remotes');

@@ -5,7 +5,7 @@
 import { lookup } from 'node:dns/promises';
 import { type IpAddress, parseAddress } from '../../protocol/network/address.js';
 
-/** Empty when the name does not exist. Fails when nobody can tell. */
+/** Empty when the name does not exist. Fails when the resolver cannot tell. */
 export type Ask = (name: string) => Promise<IpAddress[]>;
 
 /** Programs ask for the same name many times in a row. */
@@ -38,7 +38,7 @@ export class Lookups {
     this.#remembered.set(name, { until: performance.now() + rememberedMs, addresses });
     if (this.#remembered.size > mostRemembered)
       this.#remembered.delete(this.#remembered.keys().next().value ?? '');
-    // A failure is not remembered: the next question may succeed.
+    // Do not remember a failure: the next question may succeed.
     addresses.then(
       (found) => found.length === 0 && this.#remembered.delete(name),
       () => this.#remembered.delete(name),
@@ -60,7 +60,7 @@ export class Lookups {
     this.#isRunning = true;
     await this.#waiting.shift()?.();
     this.#isRunning = false;
-    // Behind everybody else who waits.
+    // Go behind all other waiting cells.
     if (this.#waiting.length > 0) turns.push(this);
   }
 }

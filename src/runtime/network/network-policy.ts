@@ -23,7 +23,7 @@ export interface Verdict {
   /** The rule that decided; undefined when none is on this host. */
   readonly rule?: string | undefined;
   readonly reason?: string | undefined;
-  /** No rule is on this host, so somebody may be asked. */
+  /** No rule covers this host, so a person can decide. */
   readonly askable?: boolean | undefined;
 }
 
@@ -55,7 +55,7 @@ export class NetworkPolicy {
     );
   }
 
-  /** Every port that a connection may be allowed on, and those on which a refusal can be told. */
+  /** Every port on which the rules may allow a connection, and those on which we can explain a refusal. */
   get ports(): number[] {
     return [...new Set([...usualPorts, ...this.#allow.flatMap(portsOf)])];
   }
@@ -72,7 +72,7 @@ export class NetworkPolicy {
     return { allowed: false, reason, askable: this.rules.ask };
   }
 
-  /** True when some port of the host may be reached, so that its name may be looked up. */
+  /** True when the rules allow some port of the host, so that the cell may look up its name. */
   mayResolve(name: string): boolean {
     const host = { name };
     if (this.#deny.some((rule) => rule.ports === undefined && matchesHost(rule, host))) return false;
@@ -84,8 +84,8 @@ export class NetworkPolicy {
   }
 
   /**
-   * Judges an address that an allowed name leads to. Whoever answers for the name chooses it, so an address that is not
-   * public needs a rule of its own.
+   * Judges an address that an allowed name leads to. The name's DNS server chooses it, so an address that is not
+   * public needs its own rule.
    */
   decideAddress(address: IpAddress, port: number): Verdict {
     const denied = this.deniedAddress(address, port);
@@ -136,7 +136,7 @@ const words: Readonly<Record<AddressKind, string>> = {
 const rereadMs = 2000;
 let own: { readonly until: number; readonly addresses: ReadonlySet<string> } | undefined;
 
-/** Addresses of this machine's interfaces, some of which are public ones. */
+/** Whether it belongs to an interface of this machine; some of these addresses are public. */
 function isOwn(address: IpAddress): boolean {
   const now = performance.now();
   if (own === undefined || own.until < now) {

@@ -46,7 +46,7 @@ const finders: Readonly<Record<NetworkPreset, (workspace: string) => Promise<str
   },
 };
 
-/** Where pip fetches from when nothing is set up, and where the index leads for files. */
+/** Where pip fetches from without settings, and where the index leads for files. */
 const pipDefaults =
   'from pip._internal.models.index import PyPI as index; print(index.simple_url, "https://" + index.file_storage_domain)';
 
@@ -64,7 +64,7 @@ async function rulesOf(preset: NetworkPreset, workspace: string): Promise<string
   );
 }
 
-/** The registries among the settings of npm, those of scopes included. */
+/** The registries among the settings of npm, including those of scopes. */
 function settingsOf(json: string): string[] {
   try {
     const settings = Object.entries(JSON.parse(json) as Record<string, unknown>);
@@ -74,7 +74,7 @@ function settingsOf(json: string): string[] {
   }
 }
 
-/** Empty where the program is missing or fails. Started outside of any project. */
+/** Empty where the program is missing or fails. Runs it outside of any project. */
 async function output(program: string, args: string[]): Promise<string> {
   const path = findHostProgram(program);
   if (path === undefined) return '';
@@ -93,7 +93,7 @@ function urlsIn(text: string): string[] {
     if (!URL.canParse(address)) return [];
     const { hostname, port, protocol } = new URL(address);
     const host = parseHost(hostname);
-    // A preset opens hosts by name; an address of this machine or network is yours to name.
+    // A preset opens hosts by name; you name an address of this machine or network yourself.
     if (host === undefined || !('name' in host)) return [];
     return [`${host.name}:${port || (protocol === 'http:' ? 80 : 443)}`];
   });

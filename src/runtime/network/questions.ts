@@ -3,7 +3,7 @@ import type { NetworkAnswer, NetworkAsker, NetworkQuestion } from '../../protoco
 
 /** How long a connection waits. Programs give up by themselves much later, or not at all. */
 const answerMs = 120_000;
-/** A cell can want any number of hosts, and nobody answers that many. */
+/** A cell can want any number of hosts, and no person answers that many. */
 const mostOpen = 16;
 
 export type Answered = NetworkAnswer | 'timeout' | 'nobody' | 'too-many';
@@ -11,7 +11,7 @@ export type Answered = NetworkAnswer | 'timeout' | 'nobody' | 'too-many';
 export class Questions {
   #asker: NetworkAsker | undefined;
   readonly #open = new Map<string, Promise<Answered>>();
-  /** Refused ones are not asked about again until the rules change. */
+  /** Do not ask again about denied ones until the rules change. */
   readonly #denied = new Set<string>();
   readonly #ended = new AbortController();
 
@@ -19,7 +19,7 @@ export class Questions {
     this.#asker = asker;
   }
 
-  /** The same question, while it is open, is asked once. */
+  /** While a question is open, asks it only once. */
   ask(question: NetworkQuestion): Promise<Answered> {
     const key = `${question.host}:${question.port}`;
     const asker = this.#asker;
@@ -36,7 +36,7 @@ export class Questions {
     return answered;
   }
 
-  /** Asks again about what was refused. */
+  /** Allows asking again about denied hosts. */
   forget(): void {
     this.#denied.clear();
   }

@@ -1,4 +1,4 @@
-/** Why a connection did not come about, and how the program in the cell is told. */
+/** Why there was no connection, and how to tell the program in the cell. */
 import type { Duplex } from 'node:stream';
 import { formatAuthority, formatHost, type Host } from '../../protocol/network/host.js';
 import { looksLikeTls } from './client-hello.js';
@@ -20,7 +20,7 @@ export class Refusal extends Error {
     this.reason = reason;
   }
 
-  /** For a program that shows what a server says. */
+  /** For a program that shows a server's answer. */
   toJSON(): object {
     return {
       error: 'refused-by-network-rules',
@@ -34,7 +34,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The connection is allowed, and nothing answers. */
+/** The rules allow the connection, but nothing answers. */
 export class Unreachable extends Error {
   constructor(host: Host, port: number, reason: string) {
     super(`${place(host, port)} cannot be reached: ${reason}.`);
@@ -52,7 +52,7 @@ function place(host: Host | undefined, port: number): string {
 /** A fatal alert, `access_denied`. */
 const accessDenied = Buffer.from([21, 3, 3, 0, 2, 2, 49]);
 
-/** Tells the program in the words of what it speaks, by its first bytes, and ends the connection. */
+/** Answers the program in its own protocol, by its first bytes, and ends the connection. */
 export function refuseStream(stream: Duplex, first: Buffer, error: Error): void {
   if (looksLikeTls(first)) lastWords(stream, accessDenied);
   else if (looksLikeHttp(first)) lastWords(stream, httpRefusal(error));
@@ -79,7 +79,7 @@ export function reset(stream: Duplex): void {
   else stream.destroy();
 }
 
-/** What the program still sends is read and dropped, so that the words are not lost to a reset; but not for ever. */
+/** Read and drop what the program still sends, so that a reset does not lose our answer; but not for ever. */
 const lingerMs = 2000;
 
 export function lastWords(stream: Duplex, words: Buffer | string): void {

@@ -1,4 +1,4 @@
-/** SOCKS 5 (RFC 1928) without authentication: the one command that makes sense here is CONNECT. */
+/** SOCKS 5 (RFC 1928) without authentication. It supports only the command CONNECT. */
 import type { Duplex } from 'node:stream';
 import { formatAddress } from '../../protocol/network/address.js';
 import { type Host, parseHost } from '../../protocol/network/host.js';
@@ -7,14 +7,14 @@ import { firstBytes } from './first-bytes.js';
 export interface SocksRequest {
   readonly host: Host;
   readonly port: number;
-  /** To be called once, with how it went, before anything else is written. */
+  /** Call it once, with the result, before you write anything else. */
   answer(code: keyof typeof codes): void;
 }
 
 const codes = { granted: 0, failed: 1, refused: 2, unreachable: 4, unsupported: 7, noAddress: 8 } as const;
 const helloMs = 10_000;
 
-/** Undefined when the stream was answered already, and ended. */
+/** Undefined when it has answered and ended the stream. */
 export async function readSocksRequest(stream: Duplex): Promise<SocksRequest | undefined> {
   const greeting = await take(stream, (bytes) => 2 + (bytes[1] ?? 255));
   if (greeting === undefined || greeting[0] !== 5) return end(stream);
@@ -36,7 +36,7 @@ export async function readSocksRequest(stream: Duplex): Promise<SocksRequest | u
   return { host, port: request.readUInt16BE(request.length - 2), answer };
 }
 
-/** As far as it can be told from what has come. */
+/** As far as the bytes so far tell. */
 function requestLength(bytes: Buffer): number {
   if (bytes.length < 5) return 5;
   if (bytes[3] === 1) return 10;
@@ -49,7 +49,7 @@ function hostIn(request: Buffer): Host | undefined {
   const value = BigInt(`0x${address.toString('hex')}`);
   if (request[3] === 1) return parseHost(formatAddress({ bits: 32, value }));
   if (request[3] === 4) return parseHost(`[${formatAddress({ bits: 128, value })}]`);
-  // As bytes: a NUL in a name ends it for resolvers, and `parseHost` takes none.
+  // Read bytes: a NUL in a name ends it for resolvers, and `parseHost` takes none.
   return request[3] === 3 ? parseHost(request.toString('latin1', 5, request.length - 2)) : undefined;
 }
 

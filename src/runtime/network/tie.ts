@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** Far longer than what lives rests: a connection that nobody uses still counts against the limit of its cell. */
+/** Far longer than the pauses of a live connection: an unused one still counts against the limit of its cell. */
 const idleMs = 3_600_000;
 
 /** Ends a connection to a server when nothing has passed, either way, for an hour. */
@@ -17,7 +17,7 @@ export function tie(one: Duplex, other: Duplex): void {
   endTogether(one, other);
 }
 
-/** The end of one is that of the other. What one has sent before still arrives. */
+/** The end of one ends the other. Bytes that one has sent before still arrive. */
 export function endTogether(one: Duplex, other: Duplex): () => void {
   const stops = [follow(one, other), follow(other, one)];
   return () => {

@@ -1,4 +1,7 @@
-/** Loads a guard that settings name by its package or file. It is code of this side, so it is settled before who names it. */
+/**
+ * Loads a guard that settings name by its package or file. It runs on the trusted side, so only trusted settings may
+ * name it.
+ */
 import { importModule } from '../../base/import-module.js';
 import { locateModule } from '../../base/resolve-import.js';
 import { checkTrustedModule } from '../../base/trusted-module.js';

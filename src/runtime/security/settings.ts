@@ -1,4 +1,4 @@
-/** The trusted side as settings describe it, put together with what code says. */
+/** Combines the trusted side of the settings with the options of code. */
 import type { SecuritySettings } from '../../protocol/config-security.js';
 import { WorkcellError } from '../../protocol/index.js';
 import type { Analyzer } from './analyzers/analyzer.js';
@@ -9,7 +9,7 @@ export interface TrustedSettings {
   readonly security: SecuritySettings;
   /** With their values. */
   readonly secrets: Readonly<Record<string, SecretOptions>>;
-  /** The key of the model, where one is needed. */
+  /** The key of the model, where it needs one. */
   readonly llmKey?: string | undefined;
   /** Loads a guard that is neither `rules` nor `llm`. */
   readonly loadGuard: (name: string) => Promise<Analyzer>;
@@ -17,12 +17,12 @@ export interface TrustedSettings {
 
 type Given = Pick<TrustedOptions, 'policy' | 'guards' | 'secrets' | 'audit'>;
 
-/** Guards of the settings that have names of their own. */
+/** Guards that settings name by a word. */
 export const namedGuards = ['rules', 'llm'];
 
 /**
- * What both say. Guards, secrets and rules add up, those of code first; of everything else that of code counts. A policy
- * that code brings as an object decides alone, with the guards of both.
+ * Merges the options of code with the settings. Guards, secrets and rules add up, those of code first; for everything
+ * else code wins. A policy that code passes as an object decides alone, with the guards of both.
  */
 export async function withSettings(given: Given, settings: TrustedSettings): Promise<Given> {
   const { security } = settings;
@@ -37,7 +37,7 @@ export async function withSettings(given: Given, settings: TrustedSettings): Pro
   };
 }
 
-/** A guard that is described and not used, or used and not described, is a mistake that must not pass unseen. */
+/** A guard that the settings describe but do not use, or use but do not describe, is a mistake to report. */
 function checkModel({ guards = [], llm }: SecuritySettings): void {
   if (guards.includes('llm') === (llm !== undefined)) return;
   throw new WorkcellError(
@@ -54,7 +54,7 @@ async function guardsOf(
   settings: TrustedSettings,
 ): Promise<readonly Analyzer[] | undefined> {
   const { guards: named, rule_files: files } = settings.security;
-  // Rules of one's own are for the guard that judges by rules.
+  // A user's own rules need the guard that judges by rules.
   const names = files === undefined ? named : [...(named ?? []), 'rules'];
   if (names === undefined) return given;
   const known = given ?? [];
@@ -101,7 +101,7 @@ async function secretsOf(
   given: TrustedOptions['secrets'],
   { secrets, llmKey }: TrustedSettings,
 ): Promise<TrustedOptions['secrets']> {
-  // A key that is too short to be told from other text is not hidden.
+  // Do not hide a key that is too short to tell from other text.
   const key = llmKey === undefined || llmKey.length < 6 ? {} : { WORKCELL_LLM_KEY: { value: llmKey } };
   const own = { ...secrets, ...key };
   if (Object.keys(own).length === 0) return given;

@@ -16,19 +16,21 @@ import type { SecretMask } from './secrets/secret-mask.js';
 import type { SecretOptions, Secrets } from './secrets/secrets.js';
 
 export interface TrustedOptions {
-  /** Who the audit record says has asked. */
+  /** The name that the audit record gives the caller. */
   readonly who: string;
   readonly policy?: RuntimePolicy | Policy | undefined;
   readonly guards?: readonly Analyzer[] | undefined;
   readonly secrets?: Readonly<Record<string, SecretOptions>> | Secrets | undefined;
   readonly audit?: AuditLogOptions | AuditStoreOptions | undefined;
-  /** Where the events are kept; absent when that is memory. */
+  /** Where the events go; absent when they stay in memory. */
   readonly store?: StoreSource | undefined;
 }
 
-/** A policy whose questions may be kept where the events are. */
+/** A policy that can keep its questions with the events. */
 export type RuntimePolicy = Omit<PolicyOptions, 'pending'> & {
-  /** `store`: with the events, which is the default where `confirm` is given. Without either, nobody is asked. */
+  /**
+   * `store`: with the events, which is the default where you give `confirm`. Without either, the policy asks nobody.
+   */
   readonly pending?: PolicyOptions['pending'] | 'store';
 };
 
@@ -73,7 +75,7 @@ async function openPolicy(options: TrustedOptions, mask: SecretMask | undefined)
   const { policy } = await import('./policy/policy.js');
   const { policyGuard } = await import('./policy/policy-guard.js');
   if (given !== undefined && 'judge' in given) return policyGuard(given, guards);
-  // The guards are those that judge; the policy's own analyzers come to them.
+  // The guards judge, together with the policy's own analyzers.
   const analyzers = guards === undefined ? given?.analyzers : [...guards, ...(given?.analyzers ?? [])];
   return policyGuard(policy({ ...given, analyzers, pending: await pendingOf(given, options, mask) }));
 }

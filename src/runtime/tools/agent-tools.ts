@@ -17,8 +17,8 @@ import { present, presentResult, type ToolAnswer } from './present.js';
 const hidden: ReadonlySet<string> = new Set(['watch', 'install_tools', 'call_tool', 'reset_tools']);
 
 /**
- * Actions that models get by name only: what a command does as well, and what looks after sessions. The rest is about ten,
- * and few tools make a better agent than many. An action of somebody's plugin is offered.
+ * Actions that models get only by name: those that a command can do as well, and those that manage sessions. About
+ * ten remain, and few tools make a better agent than many. Models also get the actions of other plugins.
  */
 const byName: ReadonlySet<string> = new Set([
   ...['list_sessions', 'close_session', 'get_env', 'set_env', 'unset_env', 'stats'],
@@ -28,10 +28,10 @@ const byName: ReadonlySet<string> = new Set([
   ...['connect_mcp', 'disconnect_mcp', 'list_mcp_tools', 'call_tool_mcp', 'vscode_status'],
 ]);
 
-/** Models wait for a command so long by default, well below the minute after which MCP clients give up. */
+/** Models wait this long for a command by default, well below the minute after which MCP clients time out. */
 const patienceMs = 45_000;
 
-/** What is needed of a runtime. */
+/** What the tools need of a runtime. */
 export interface ToolSource {
   readonly actions: ActionTable;
   readonly isolation: Isolation;
@@ -41,16 +41,16 @@ export interface ToolSource {
 
 export interface AgentToolOptions {
   /**
-   * Which actions are offered beside the registered tools: those named, none (`false`), or all but those for the owner
+   * Which actions to offer beside the registered tools: those named, none (`false`), or all but those for the owner
    * (`true`). Default: about ten that suffice for most work.
    */
   readonly actions?: boolean | readonly string[] | undefined;
-  /** Offers only what changes nothing in the cell. */
+  /** Offers only actions that change nothing in the cell. */
   readonly readOnly?: boolean | undefined;
   /** Bytes of text that one answer carries. Default: 32 KiB. */
   readonly budgetBytes?: number | undefined;
   /**
-   * After how long a command that set no limit itself is handed back, still running. The model then asks for the rest with
+   * After how long to hand back a command without its own limit, still running. The model then asks for the rest with
    * an empty command. Default: 45 seconds; `false` waits until it ends.
    */
   readonly handBackMs?: number | false | undefined;
@@ -64,11 +64,11 @@ export interface AgentTool {
   readonly parameters: JsonSchema;
   readonly readOnly: boolean;
   readonly idempotent: boolean;
-  /** Checks the arguments, does it in the cell, and gives what the model reads. */
+  /** Checks the arguments, does the work in the cell, and returns the text for the model. */
   call(args: Record<string, unknown>, context?: ExecuteContext): Promise<ToolAnswer>;
 }
 
-/** A registered tool takes the place of an action with the same name. */
+/** A registered tool replaces an action with the same name. */
 export function agentTools(runtime: ToolSource, options: AgentToolOptions = {}): AgentTool[] {
   const { actions, readOnly = false, budgetBytes = 32_768 } = options;
   if (Array.isArray(actions)) checkNames(runtime.actions, actions);
@@ -100,8 +100,8 @@ export function agentTool(runtime: ToolSource, name: string, options: AgentToolO
 }
 
 /**
- * The same, with a failure of the call as an answer: the model reads what was wrong and tries again. That the call was
- * cancelled is nothing for the model.
+ * The same, with a failure of the call as an answer: the model reads the problem and tries again. A cancelled call is
+ * nothing for the model.
  */
 export async function answer(
   work: () => Promise<ToolAnswer>,
@@ -147,8 +147,8 @@ function fromAction(runtime: ToolSource, definition: ActionDefinition, options: 
 }
 
 /**
- * A parameter that is null takes its default. Where an action can limit its own output, it keeps the rest for later;
- * what is cut here would be gone.
+ * A null parameter takes its default. An action that can limit its own output keeps the rest for later; text that we
+ * cut here would be lost.
  */
 function withDefaults(
   { input: { shape } }: ActionDefinition,
@@ -214,7 +214,7 @@ function checkNames(table: ActionTable, names: readonly string[]): void {
   );
 }
 
-/** Arguments as models give them: an object, or its JSON text; an empty text means none. */
+/** Arguments in the form that models send: an object, or its JSON text; an empty text means none. */
 export function parseArguments(
   name: string,
   given: string | Readonly<Record<string, unknown>>,

@@ -1,4 +1,4 @@
-/** Bundles modules of tools with all that they import into one that can be shipped. */
+/** Bundles modules of tools with everything that they import into one module to ship. */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'esbuild';
@@ -10,7 +10,7 @@ import type { Entrypoint } from './entrypoint.js';
 const here = dirname(fileURLToPath(import.meta.url));
 const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 
-/** Toolkits of this package do not change while it runs, so each is bundled for the first cell that asks and kept. */
+/** Toolkits of this package do not change while it runs, so bundle each for the first cell that asks and keep it. */
 const ownBundles = new Map<string, Promise<string>>();
 
 /** A module that exports `open` for the tool host and `find` for this side, of the tools that entry points name. */
@@ -37,7 +37,7 @@ function bundleAnew(entries: readonly Entrypoint[], from: string): Promise<strin
   return bundle(source.join('\n'), from, entries.map(({ shown }) => shown).join('", "'));
 }
 
-/** The same for tools whose functions are given as source. */
+/** The same for tools with functions as source. */
 export function bundleSources(functions: readonly { name: string; source: string }[]): Promise<string> {
   const tools = functions.map(
     ({ name, source }) => `tool({ name: ${JSON.stringify(name)}, execute: ${source} })`,
@@ -66,7 +66,7 @@ async function bundle(contents: string, resolveDir: string, shown: string): Prom
 
 const entryFile = 'tools-entry.js';
 
-/** Files of this package with many imports of their own, as our toolkits and examples import them. */
+/** Files of this package with many imports, as our toolkits and examples import them. */
 const replaced = new Set(
   ['function-tool.js', '../../index.js', '../../protocol/index.js'].map((path) => join(here, path)),
 );

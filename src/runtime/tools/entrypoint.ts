@@ -1,13 +1,16 @@
-/** Where tools come from, as callers write it: `package/module#export`, `./file.ts#export`, either without export, a Python file, `package.Attribute` of Python. */
+/**
+ * Where tools come from, in the form that callers write: `package/module#export`, `./file.ts#export`, either without
+ * export, a Python file, `package.Attribute` of Python.
+ */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { WorkcellError } from '../../protocol/index.js';
 
 export interface Entrypoint {
-  /** As it was written, for errors. */
+  /** The original text, for errors. */
   readonly shown: string;
-  /** What is imported: a package or a file. */
+  /** The package or file to import. */
   readonly module: string;
   /** Which export; without it, all of the module. */
   readonly name?: string | undefined;
@@ -26,7 +29,7 @@ export function parseEntrypoint(given: string | URL): Entrypoint {
   return { shown: text, module: path.startsWith('file:') ? fileURLToPath(path) : path, name };
 }
 
-/** The JSON directly behind an entry point is what its toolkit is made with, as CAMEL's clients write it. */
+/** The JSON directly behind an entry point is the argument of its toolkit, as CAMEL's clients write it. */
 export function splitArguments(text: string): { entrypoint: string; arguments: unknown } {
   const [, entrypoint = text, json] = /^([^{]*)(\{.*\})?$/s.exec(text) ?? [];
   if (json === undefined) return { entrypoint, arguments: undefined };
@@ -54,8 +57,8 @@ export function pythonFile(entrypoint: string): { file: string; name?: string | 
 }
 
 /**
- * A name in a module that is installed where the cell's Python finds it. A package of this machine's Node whose name has
- * dots, and a file of JavaScript, are none.
+ * A name in a module that the cell's Python can import. A package of this machine's Node with dots in its name, and a
+ * file of JavaScript, are none.
  */
 export function pythonName(entrypoint: string, from: string): { module: string; name: string } | undefined {
   const [, module, name] = /^([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\.([A-Za-z_]\w*)$/.exec(entrypoint) ?? [];

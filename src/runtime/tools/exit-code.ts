@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 
-/** As a shell gives it: a process that a signal ended has 128 and the signal's number. */
+/** In the way of a shell: a process that a signal ended has 128 plus the signal's number. */
 export function exitCodeOf({
   exitCode,
   signal,

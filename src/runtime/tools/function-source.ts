@@ -1,11 +1,11 @@
-/** Functions as source, for tools that are given without a place to load them from. */
+/** Functions as source, for tools without a module to load them from. */
 import { type Expression, type Node, parseExpressionAt } from 'acorn';
 import { analyze } from 'eslint-scope';
 import { WorkcellError } from '../../protocol/index.js';
 
 /**
- * The source of a function as an expression. A function that uses variables from around it would not find them in the
- * cell, so it is refused with their names.
+ * The source of a function as an expression. A function that uses outer variables would not find them in the cell, so
+ * it refuses such a function and names the variables.
  */
 export function functionSource(name: string, execute: unknown): string {
   const text = Function.prototype.toString.call(execute);

@@ -24,17 +24,17 @@ export interface ToolRuntime {
 
 /** The second argument of a tool's function. */
 export interface ToolContext {
-  /** Fires when the call was cancelled or took too long. */
+  /** Aborts when somebody cancels the call or it takes too long. */
   readonly signal: AbortSignal;
   /** A line for the observer of the call. */
   log(message: string): void;
-  /** Tells how far the call is; any JSON. */
+  /** Reports how far the call is; any JSON. */
   progress(value: unknown): void;
   /** Absent when the tool runs without a runtime. */
   readonly runtime?: ToolRuntime | undefined;
 }
 
-/** What `tool` makes a tool of. */
+/** The definition that `tool` takes. */
 export interface ToolDefinition<Schema extends ToolSchema = ToolSchema, Result = unknown> {
   /** Letters, digits, `_` and `-`; at most 64. */
   readonly name: string;
@@ -42,9 +42,9 @@ export interface ToolDefinition<Schema extends ToolSchema = ToolSchema, Result =
   readonly description: string;
   /** An object: the parameters by name. Default: none. */
   readonly parameters?: Schema | undefined;
-  /** What the function returns, if that shall be checked. */
+  /** The schema of the result, if you want it checked. */
   readonly returns?: ToolSchema | undefined;
-  /** May be async, or give an async iterable whose values are progress. */
+  /** Can be async, or return an async iterable whose values are progress. */
   execute(input: OutputOf<Schema>, context: ToolContext): Result;
   /** How long a call may take. Default in a runtime: two minutes; none without one. */
   readonly timeoutMs?: number | undefined;
@@ -54,7 +54,7 @@ export interface ToolDefinition<Schema extends ToolSchema = ToolSchema, Result =
   readonly readOnly?: boolean | undefined;
 }
 
-/** What a call gives: of an async iterable what it returns, else its last value. */
+/** The result of a call: for an async iterable its return value, else its last value. */
 export type ResultOf<Result> =
   Result extends AsyncGenerator<infer Value, infer Last>
     ? undefined extends Last
@@ -70,18 +70,18 @@ export interface FunctionTool<Input = unknown, Output = unknown> {
   readonly description: string;
   /** JSON Schema of the parameters, for models. */
   readonly parameters: JsonSchema;
-  /** JSON Schema of the result, where one is known. */
+  /** JSON Schema of the result, where there is one. */
   readonly returns?: JsonSchema | undefined;
   readonly timeoutMs?: number | undefined;
   readonly idempotent: boolean;
   readonly readOnly: boolean;
-  /** What it was made from. */
+  /** The definition that you passed to `tool`. */
   readonly definition: ToolDefinition;
   /** Checks the arguments, calls the function, checks the result. */
   execute(input: Input, context?: Partial<ToolContext>): Promise<Output>;
 }
 
-/** Declares a tool. Throws `invalid-tool` for a name or a schema that cannot be used. */
+/** Declares a tool. Throws `invalid-tool` for an unusable name or schema. */
 export function tool<const Schema extends ToolSchema = JsonSchema, Result = unknown>(
   definition: ToolDefinition<Schema, Result>,
 ): FunctionTool<InputOf<Schema>, ResultOf<Result>> {
@@ -112,7 +112,7 @@ export function tool<const Schema extends ToolSchema = JsonSchema, Result = unkn
   } as FunctionTool<InputOf<Schema>, ResultOf<Result>>;
 }
 
-/** Gives what the function gets, or throws `invalid-arguments` with every problem and its path. */
+/** Returns the arguments for the function, or throws `invalid-arguments` with every problem and its path. */
 export function argumentCheck(
   name: string,
   schema: ToolSchema,
@@ -130,7 +130,7 @@ export function argumentCheck(
   };
 }
 
-/** Gives the result as its schema makes it, or throws `invalid-result`. */
+/** Returns the result as its schema transforms it, or throws `invalid-result`. */
 export function resultCheck(
   name: string,
   schema: ToolSchema,

@@ -1,4 +1,4 @@
-/** Tools from a module, whatever it is written in, without a build step. */
+/** Tools from a module in any supported language, without a build step. */
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -13,8 +13,9 @@ import { type Origin, setOrigin } from './origin.js';
 import type { ShipOptions } from './shipment.js';
 
 /**
- * Every tool of a file or package, or of one of its exports with `#name` behind it. The module is run in this process,
- * so it must be one that you trust. The tools know where they come from: `runtime.add(tools)` ships them from there.
+ * Every tool of a file or package, or of one of its exports with `#name` behind it. The module runs in this process,
+ * so load only modules that you trust. The tools know where they come from: `runtime.add(tools)` ships them from
+ * there.
  */
 export async function loadTools(
   entrypoint: string | URL | readonly (string | URL)[],

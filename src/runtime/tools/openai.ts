@@ -15,8 +15,8 @@ export interface OpenaiTool {
 }
 
 /**
- * The tool in the form of OpenAI's chat completions. With `strict`, every parameter is required and those that may be
- * left out take null; a schema that cannot be strict, because it takes any key, is given as it is.
+ * The tool in the form of OpenAI's chat completions. With `strict`, every parameter is required and optional ones
+ * take null. A schema that cannot be strict, because it takes any key, stays as it is.
  */
 export function openaiTool(
   { name, description, parameters }: Pick<FunctionTool, 'name' | 'description' | 'parameters'>,
@@ -32,7 +32,7 @@ export function openaiTool(
   };
 }
 
-/** The schema with every property required and no other allowed; undefined where that would change what it means. */
+/** The schema with every property required and no other allowed; undefined where that would change its meaning. */
 function strictSchema(schema: JsonSchema, root: JsonSchema = schema): JsonSchema | undefined {
   const strict: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(schema)) {
@@ -54,7 +54,7 @@ function strictSchema(schema: JsonSchema, root: JsonSchema = schema): JsonSchema
   return { ...strict, properties: narrowed, required: Object.keys(narrowed), additionalProperties: false };
 }
 
-/** What a strict schema does not know. Defaults still hold: a parameter that is null takes its own. */
+/** Keywords that a strict schema does not know. Defaults still hold: a null parameter takes its own. */
 const dropped = new Set(['default', 'properties', 'required', 'additionalProperties', '$schema', '$id']);
 
 function strictPart(keyword: string, value: unknown, root: JsonSchema): { value: unknown } | undefined {
@@ -79,7 +79,7 @@ function all(values: readonly unknown[]): { value: unknown } | undefined {
   return values.includes(undefined) ? undefined : { value: values };
 }
 
-/** An object whose keys are not all named. */
+/** An object with unnamed keys. */
 function isOpen({ additionalProperties }: JsonSchema, properties: JsonSchema): boolean {
   if (isSchema(additionalProperties) || additionalProperties === true) return true;
   return additionalProperties === undefined && Object.keys(properties).length === 0;

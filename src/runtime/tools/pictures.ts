@@ -1,4 +1,4 @@
-/** Takes the pictures out of what a call gave back, so that a model sees them instead of reading base64. */
+/** Takes the pictures out of a call's result, so that a model sees them instead of reading base64. */
 
 export interface Picture {
   readonly mediaType: string;
@@ -14,7 +14,7 @@ export interface WithoutPictures {
   readonly leftOut: number;
 }
 
-/** What models take of one picture, and what one answer carries of all of them, in base64. */
+/** How many pictures, and how many bytes in base64 of one and of all, an answer carries. */
 const most = { pictures: 8, bytesEach: 5_242_880, bytesInAll: 16_777_216 };
 /** Values that lie deeper than this stay as they are. */
 const mostLevels = 24;
@@ -34,7 +34,7 @@ export function takePictures(value: unknown): WithoutPictures {
 
   function note(data: string): string | undefined {
     const mediaType = formats.find(([start]) => start.test(data))?.[1];
-    // A picture that is none would make the model's API refuse the whole conversation.
+    // An invalid picture would make the model's API refuse the whole conversation.
     if (mediaType === undefined || !/^[A-Za-z0-9+/]+={0,2}$/.test(data)) return undefined;
     const fits =
       found.length < most.pictures && data.length <= most.bytesEach && bytes + data.length <= most.bytesInAll;
@@ -70,7 +70,7 @@ export function takePictures(value: unknown): WithoutPictures {
   return { rest: walk(value, 0, false), pictures: found, leftOut };
 }
 
-/** Under which names observations and MCP say what a picture is, and hold it. */
+/** The names under which observations and MCP state the type of a picture, and hold it. */
 const typeKeys = new Set(['mediaType', 'mimeType']);
 const dataKeys = new Set(['data', 'content', 'blob']);
 

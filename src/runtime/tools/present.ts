@@ -1,4 +1,4 @@
-/** Turns observations and results into what a model reads: the text as it is, pictures and facts beside it. */
+/** Turns observations and results into text for a model: the output unchanged, pictures and facts beside it. */
 import { withoutEnd } from '../../base/without-end.js';
 import type { Observation } from '../../protocol/index.js';
 import { type Picture, takePictures } from './pictures.js';
@@ -8,7 +8,7 @@ type Facts = Record<string, unknown>;
 export interface ToolAnswer {
   readonly text: string;
   readonly pictures: readonly Picture[];
-  /** What the text does not say, for programs: at most as many bytes as the text may have. */
+  /** Facts that the text omits, for programs: at most as many bytes as the text may have. */
   readonly facts?: Facts | undefined;
 }
 
@@ -21,7 +21,7 @@ export function present(observation: Observation, budgetBytes: number): ToolAnsw
   return toAnswer(text, pictures, leftOut, budgetBytes, rest);
 }
 
-/** What a registered tool gave back. */
+/** The result of a registered tool. */
 export function presentResult(result: unknown, budgetBytes: number): ToolAnswer {
   const { rest, pictures, leftOut } = takePictures(result);
   const text = typeof rest === 'string' ? rest : JSON.stringify(rest ?? null, undefined, 1);
@@ -88,7 +88,7 @@ function codeEnding({ status, endedBy, truncated, outputId, notice }: Facts): st
   ]);
 }
 
-/** What a page is and what happened come first and stay; the tree and the text share what is left. */
+/** The state of the page and its events come first and stay; the tree and the text share the remaining room. */
 function page({ tree, text, ...rest }: Facts, budgetBytes: number) {
   const { elements: _elements, ...told } = rest;
   const facts = cut(JSON.stringify(told), budgetBytes / 4);
@@ -119,7 +119,7 @@ function wholeCharacters(bytes: Buffer): string {
   return withoutEnd(bytes.toString().replace(/^\ufffd+/, ''), '\ufffd');
 }
 
-/** Facts that are too long for an answer are named instead, the longest first. */
+/** Names facts that are too long for an answer instead of showing them, the longest first. */
 function withinBudget(facts: Facts, budgetBytes: number): Facts {
   const sized = Object.entries(facts).map(([key, value]) => ({
     key,
@@ -139,5 +139,5 @@ function withinBudget(facts: Facts, budgetBytes: number): Facts {
   return { ...Object.fromEntries(kept.map(({ key, value }) => [key, value])), leftOut: names };
 }
 
-/** Room for the names of facts that are left out. */
+/** Room for the names of omitted facts. */
 const namesBytes = 1024;

@@ -1,4 +1,4 @@
-/** The tools that are registered with a runtime: the same towards the agent, carried out in the cell. */
+/** The tools of a runtime: the agent sees no difference, but they run in the cell. */
 import {
   type ActionInput,
   type ExecuteContext,
@@ -10,7 +10,7 @@ import { argumentCheck, type FunctionTool, resultCheck, type ToolContext } from 
 import { type Shipment, type ShipOptions, shipmentsOf } from './shipment.js';
 
 export interface AddOptions extends ShipOptions {
-  /** Shows what the tools print: on this process' own output, or to a listener. Default: it is only captured. */
+  /** Shows what the tools print: on this process' own output, or to a listener. Default: only captures it. */
   readonly redirectStdout?:
     | boolean
     | ((printed: { stream: 'stdout' | 'stderr'; text: string }) => void)
@@ -31,7 +31,7 @@ export class ToolRegistry {
     this.#calls = calls;
   }
 
-  /** Registers at once; what is needed is shipped with the first call. */
+  /** Registers at once; the first call ships what it needs. */
   add(
     tools: FunctionTool | readonly FunctionTool[],
     entrypoint: string | URL | readonly (string | URL)[] | undefined,
@@ -58,7 +58,7 @@ export class ToolRegistry {
     return [...this.#tools.values()].map(({ tool }) => tool);
   }
 
-  /** Calls a tool by name, with the same checks as the tool itself, and gives all that is known of the call. */
+  /** Calls a tool by name, with the same checks as the tool itself. Returns everything that we know of the call. */
   async call(
     name: string,
     input: unknown,
@@ -110,7 +110,7 @@ function printer(redirect: AddOptions['redirectStdout']): Print | undefined {
   return redirect === true ? ({ stream, text }) => void process[stream].write(text) : undefined;
 }
 
-/** Reports nothing on the way when nobody listens. */
+/** Reports no progress when nobody listens. */
 function listener(
   { log, progress }: Partial<ToolContext>,
   print: Print | undefined,

@@ -8,7 +8,7 @@ import { isOrigin, type Module, originOf } from './origin.js';
 import { isStandard } from './tool-schema.js';
 
 export interface ShipOptions {
-  /** What the toolkit of the entry point is made with: any JSON. */
+  /** The argument for the toolkit of the entry point: any JSON. */
   readonly arguments?: unknown;
   /** Where relative entry points start. Default: the working directory. */
   readonly from?: string | undefined;
@@ -17,7 +17,7 @@ export interface ShipOptions {
 type Install = (action: ActionInput<'install_tools'>) => Promise<unknown>;
 
 export class Shipment {
-  /** True when the module knows nothing of the parameters, so that it gets what they were checked to. */
+  /** True when the module knows nothing of the parameters, so that it gets the checked ones. */
   readonly takesChecked: boolean;
   readonly #tools: readonly FunctionTool[];
   readonly #source: () => Promise<Module>;
@@ -29,7 +29,7 @@ export class Shipment {
     this.takesChecked = takesChecked;
   }
 
-  /** Ships once. What failed is tried again with the next call. */
+  /** Ships once. After a failure the next call tries again. */
   arrive(install: Install): Promise<void> {
     this.#arrived ??= this.#ship(install).catch((error: unknown) => {
       this.#arrived = undefined;
@@ -41,7 +41,7 @@ export class Shipment {
   async #ship(install: Install): Promise<void> {
     const tools = this.#tools.map(({ name, parameters, timeoutMs, definition }) => ({
       name,
-      // A value that a schema transformed need not fit that schema again.
+      // A transformed value need not fit its schema again.
       ...(this.takesChecked && definition.parameters !== undefined && isStandard(definition.parameters)
         ? {}
         : { parameters: { ...parameters } }),

@@ -1,4 +1,4 @@
-/** The schemas that tools are described with: any Standard Schema, or JSON Schema itself. */
+/** The schemas that describe tools: any Standard Schema, or JSON Schema itself. */
 import { createRequire } from 'node:module';
 import { z } from 'zod';
 import {
@@ -11,7 +11,7 @@ import { withoutNulls } from '../../cell/plugins/tools/optional.js';
 import { unknownProperties } from '../../cell/plugins/tools/unknown-properties.js';
 import { WorkcellError } from '../../protocol/index.js';
 
-/** The part of the Standard Schema interface that is used here; zod, valibot, arktype and others have it. */
+/** The part of the Standard Schema interface that we use; zod, valibot, arktype and others have it. */
 interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1;
@@ -35,7 +35,7 @@ export type ToolSchema = StandardSchema | JsonSchema;
 /** What a caller writes to fit a schema. */
 export type InputOf<Schema> =
   Schema extends StandardSchema<infer Input, infer _> ? Input : Record<string, unknown>;
-/** What a schema makes of it. */
+/** The result of a schema for such input. */
 export type OutputOf<Schema> =
   Schema extends StandardSchema<infer _, infer Output> ? Output : Record<string, unknown>;
 
@@ -43,7 +43,7 @@ export function isStandard(schema: ToolSchema): schema is StandardSchema {
   return typeof (schema as Partial<StandardSchema>)['~standard']?.validate === 'function';
 }
 
-/** The schema as JSON Schema, as it is for what goes in. `what` names it in errors. */
+/** The schema of the input as JSON Schema. `what` names it in errors. */
 export function toJsonSchema(schema: ToolSchema, what: string): JsonSchema {
   if (!isStandard(schema)) return schema;
   try {
@@ -60,8 +60,9 @@ export function toJsonSchema(schema: ToolSchema, what: string): JsonSchema {
 }
 
 /**
- * A check of values against the schema. With a Standard Schema the value is what that makes of it; what is null though
- * it may not be counts as absent. A strict check refuses what the schema does not know, unless that allows more.
+ * A check of values against the schema. A Standard Schema can transform the value. A null where the schema allows
+ * none counts as absent. A strict check refuses properties that the schema does not name, unless the schema allows
+ * more.
  */
 export function checker(
   schema: ToolSchema,
@@ -90,7 +91,7 @@ export function checker(
   };
 }
 
-/** A step of a path may be a bare key or an object that holds it. */
+/** A step of a path is a bare key or an object that holds it. */
 function toStep(step: unknown): string | number {
   const key = typeof step === 'object' && step !== null && 'key' in step ? step.key : step;
   return typeof key === 'number' ? key : String(key);

@@ -6,7 +6,7 @@ import { pythonFile, pythonName, splitArguments } from './entrypoint.js';
 import type { FunctionTool } from './function-tool.js';
 import type { Module } from './origin.js';
 
-/** Tools that only the cell can tell of: a Python module which has, or makes, what its name leads to. */
+/** Tools that only the cell can describe: a Python module whose name is, holds or makes them. */
 export interface ToldInside {
   /** The entry point, for errors. */
   readonly shown: string;
@@ -14,9 +14,9 @@ export interface ToldInside {
 }
 
 /**
- * The tools of an entry point: a Python file, a name in a Python module, or a JavaScript or TypeScript module. JSON behind
- * it is what the tools are made with. `from`: where relative ones start. Those of a Python class or name are told of by the
- * cell, which `runtime.addFrom` asks.
+ * The tools of an entry point: a Python file, a name in a Python module, or a JavaScript or TypeScript module. JSON
+ * behind it is the argument for the tools. `from`: where relative entry points start. For a Python class or name,
+ * `runtime.addFrom` asks the cell for the tools.
  */
 export async function toolsFrom(
   text: string,

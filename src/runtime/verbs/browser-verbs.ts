@@ -44,8 +44,8 @@ class RuntimeBrowser {
   }
 
   /**
-   * An address on this machine's loopback that speaks the DevTools protocol, for `chromium.connectOverCDP` and the like.
-   * Who knows it drives the browser without any of the checks that actions go through.
+   * An address on this machine's loopback that speaks the DevTools protocol, for `chromium.connectOverCDP` and the
+   * like. Whoever knows it drives the browser without any of the checks of actions.
    */
   async cdpUrl(): Promise<string> {
     const { token, tokenHash } = this.#owner;

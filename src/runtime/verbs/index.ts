@@ -1,5 +1,5 @@
 /** What plugins add to a Runtime: the verbs of this package in one table, and those that other plugins bring. */
-// For the types of the actions that these verbs are made of.
+// For the types of the actions behind these verbs.
 import '../../cell/plugins/builtin.js';
 import type { LoadedPlugin } from '../../cell/plugins/load-plugins.js';
 import type { PluginRuntime } from '../../cell/plugins/plugin.js';
@@ -20,7 +20,9 @@ declare module '../../protocol/runtime-verbs.js' {
   interface RuntimeVerbs extends BuiltinVerbs {}
 }
 
-/** A Runtime has them whatever its plugins are: an action that its cell does not know fails with what it knows. */
+/**
+ * Every Runtime has them, whatever its plugins are: an unknown action of its cell fails with the list of known ones.
+ */
 const builtinVerbs = {
   ...browserVerbs,
   ...jupyterVerbs,
@@ -32,7 +34,7 @@ const builtinVerbs = {
 
 type MakeVerb = (runtime: OwnRuntime) => unknown;
 
-/** Gives every Runtime the verbs of this package. `runtimeOf`: what one of them makes its verbs from. */
+/** Adds the verbs of this package to every Runtime. `runtimeOf`: returns what one of them builds its verbs from. */
 export function addBuiltinVerbs<Target extends object>(
   prototype: Target,
   runtimeOf: (target: Target) => OwnRuntime,
@@ -41,7 +43,7 @@ export function addBuiltinVerbs<Target extends object>(
     addVerb(prototype, name, (target) => make(runtimeOf(target)));
 }
 
-/** Gives one Runtime the verbs of its plugins. */
+/** Adds the verbs of its plugins to one Runtime. */
 export function addPluginVerbs(
   target: object,
   runtime: PluginRuntime,
@@ -55,7 +57,7 @@ export function addPluginVerbs(
   }
 }
 
-/** An object of its own with what the type says and no more: plugins are not bound by types. */
+/** A separate object with the members of the type and no more: types do not bind plugins. */
 function judgedOnly(runtime: PluginRuntime): PluginRuntime {
   const { workspace, execute, upload, download, openTerminal, ports } = runtime;
   return {
@@ -68,7 +70,7 @@ function judgedOnly(runtime: PluginRuntime): PluginRuntime {
   };
 }
 
-/** Each is made when a runtime first uses it. */
+/** A runtime creates each on first use. */
 function addVerb<Target extends object>(
   target: Target,
   name: string,

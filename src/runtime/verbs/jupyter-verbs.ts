@@ -9,9 +9,9 @@ import {
 
 /** How to run a code cell: kernel, limits, and who hears about its output. */
 export interface RunCodeOptions extends ActionOptions<'run_code', 'code'> {
-  /** Receives what the code prints as it does. A returned promise holds the code back. */
+  /** Receives the code's output as it comes. A returned promise holds the code back. */
   onOutput?: OutputListener;
-  /** Receives what the code shows besides, such as pictures, as it does. A returned promise holds the code back. */
+  /** Receives the code's displays, such as pictures, as they come. A returned promise holds the code back. */
   onDisplay?: DisplayListener;
   /** Interrupts the code, and ends its kernel if that does not help. */
   signal?: AbortSignal;

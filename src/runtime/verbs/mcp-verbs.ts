@@ -1,4 +1,7 @@
-/** MCP servers of a runtime: they run in the cell or are reached from it, and their tools can be handed to an agent. */
+/**
+ * MCP servers of a runtime: they run in the cell, or the cell connects to them, and you can hand their tools to an
+ * agent.
+ */
 import type { McpTool } from '../../cell/plugins/mcp/mcp-actions.js';
 import { type ActionInput, type Observation, WorkcellError } from '../../protocol/index.js';
 import type { FunctionTool } from '../tools/function-tool.js';
@@ -31,7 +34,7 @@ class RuntimeMcp {
     this.#call = call;
   }
 
-  /** Connects servers, given by name or as the content of a common configuration file. Throws when one cannot be used. */
+  /** Connects servers, by name or as the content of a common configuration file. Throws when one does not work. */
   async connect(
     config: Servers | { readonly mcpServers: Servers },
     options: { timeoutMs?: number; signal?: AbortSignal } = {},

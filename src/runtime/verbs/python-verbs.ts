@@ -19,7 +19,7 @@ interface PythonFileOptions {
 }
 
 export interface PythonVerbs {
-  /** Runs a Python script of this machine in the cell, whole, with its output passed on as it comes. */
+  /** Runs a whole Python script of this machine in the cell and passes its output on as it comes. */
   execPythonFile(file: string, options?: PythonFileOptions): Promise<Observation<'wait_process'>>;
 }
 
@@ -29,7 +29,7 @@ export const pythonVerbs: OwnVerbs<PythonVerbs> = {
 
 const place = 'mkdir -m 700 -- "$1" && cat > "$1/$2"';
 
-/** The Python is the one that the cell has preset, or else the first on PATH. */
+/** Uses the cell's preset Python, or else the first on PATH. */
 const execute = 'exec "${PYTHON_EXECUTABLE:-python3}" "$@"';
 
 /** A script that fails is a result, not an error. */

@@ -15,16 +15,16 @@ export interface ToolVerbs {
     options?: AddOptions,
   ): this;
   /**
-   * The tools of an entry point, for `add`: a file, a package or a name in a Python module, with JSON behind it that its
-   * toolkit is made with. The cell imports what is Python and tells which tools it has.
+   * The tools of an entry point, for `add`: a file, a package or a name in a Python module, with JSON behind it as
+   * the argument for its toolkit. The cell imports Python modules and reports their tools.
    */
   findTools(
     entrypoint: string | URL | ToldInside,
     options?: Pick<AddOptions, 'arguments' | 'from'>,
   ): Promise<FunctionTool[]>;
-  /** The registered tools, in order, for the agent; what they do happens in the cell. */
+  /** The registered tools, in order, for the agent; they run in the cell. */
   getTools(): FunctionTool[];
-  /** Calls a registered tool by name; the answer also has what it printed. */
+  /** Calls a registered tool by name; the answer also has its output. */
   callTool(name: string, input?: unknown, context?: Partial<ToolContext>): Promise<Observation<'call_tool'>>;
   /** Ends what tools keep in the cell, and what they started. They stay registered and start fresh. */
   reset(): Promise<void>;

@@ -22,8 +22,8 @@ export class RuntimeVscode {
   }
 
   /**
-   * The address of VS Code on the workspace, on this machine's loopback. Starts it where it does not run. The token in
-   * it is known to this runtime alone; who has it works in the cell without any of the checks that actions go through.
+   * The address of VS Code on the workspace, on this machine's loopback. Starts it where it does not run. Only this
+   * runtime knows the token in it; whoever has it works in the cell without any of the checks of actions.
    */
   async url(): Promise<string> {
     const { token, tokenHash } = this.#owner;
@@ -38,7 +38,7 @@ export class RuntimeVscode {
     return { running };
   }
 
-  /** Ends the editor, its terminals and every connection to it; one that does not run is no error. */
+  /** Ends the editor, its terminals and every connection to it. Succeeds when it does not run. */
   async stop(): Promise<void> {
     await this.#runtime.execute({ action: 'stop_vscode' });
     await this.#letGo();

@@ -5,7 +5,9 @@ import { placesOf, type Row } from '../rows.js';
 
 const stepEvents = 1000;
 
-/** True while there is more to do. How large a database may get is its administrator's business, so only age counts. */
+/**
+ * True while there is more to do. Only age counts, because the size of a database is its administrator's business.
+ */
 export async function compactStep(
   client: PoolClient,
   { olderThan = 0, restMs = 0 }: Retention,
@@ -18,7 +20,7 @@ export async function compactStep(
     await client.query('INSERT INTO workcell.compactions VALUES ($1)', [Date.now()]);
     return false;
   }
-  // Appends wait here, so that none begins to use a text that is about to go.
+  // Appends wait here, so that none begins to use a text that we are about to remove.
   await client.query('LOCK TABLE workcell.text_uses IN SHARE ROW EXCLUSIVE MODE');
   await remove(client, oldest.runtimeId, olderThan);
   return true;

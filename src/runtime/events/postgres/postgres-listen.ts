@@ -1,7 +1,10 @@
 import { WorkcellError } from '../../../protocol/index.js';
 import type { Watch } from '../event-store.js';
 
-/** A separate connection that hears of each write. When it breaks, the watcher looks again and finds the store gone. */
+/**
+ * A separate connection that hears of each write. When it breaks, the watcher looks again and finds the store
+ * unreachable.
+ */
 export async function listen(url: string, runtimeId: string, onChange: () => void): Promise<Watch> {
   const { default: pg } = await import('pg');
   const client = new pg.Client({ connectionString: url, application_name: 'workcell' });

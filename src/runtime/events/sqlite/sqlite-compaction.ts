@@ -7,11 +7,11 @@ import type { Retention, StoredRuntime } from '../event-store.js';
 import { placesOf, type Row } from '../rows.js';
 
 const stepEvents = 200;
-/** Where size is what matters, so that little more goes than must. */
+/** A smaller step where size matters, to remove little more than necessary. */
 const stepEventsBySize = 20;
 const stepPages = 64;
 
-/** What removing an event needs of it: its body may be long. */
+/** The columns that removing an event needs: its body may be long. */
 type StoredKey = Pick<Row, 'runtime' | 'id' | 'at' | 'texts'>;
 
 export class Compaction {
@@ -40,7 +40,7 @@ export class Compaction {
     if (oldest !== undefined && (tooLarge || oldest.firstAt < olderThan)) {
       const limit = tooLarge ? stepEventsBySize : stepEvents;
       const gone = this.#remove(oldest.runtimeId, tooLarge ? Number.POSITIVE_INFINITY : olderThan, limit);
-      // What is left of it is younger, or it is empty.
+      // The rest of it is younger, or it is empty.
       if (gone < limit) this.#oldestFirst.shift();
       return true;
     }

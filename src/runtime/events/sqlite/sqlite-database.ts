@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { DatabaseSyncInstance } from '@photostructure/sqlite';
 import { WorkcellError } from '../../../protocol/index.js';
 
-/** How long a write waits for that of another process. */
+/** How long a write waits for another process's write. */
 const busyMs = 2000;
 
 /** What a database file holds, as messages call it. */
@@ -44,7 +44,7 @@ export async function openDatabase(
 }
 
 /**
- * Make the file before SQLite does, because nobody else may read it; its companions take its mode. Do not open an
+ * Create the file before SQLite does, because no other user may read it; its companions take its mode. Do not open an
  * existing one: closing it again would drop the locks that another connection of this process holds on it.
  */
 function makeFile(file: string): void {

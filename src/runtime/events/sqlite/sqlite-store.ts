@@ -117,7 +117,8 @@ class SqliteStore implements EventStore {
   close(): void {
     process.off('exit', this.#onExit);
     if (!this.#database.isOpen) return;
-    // The driver releases the file when its statements are collected; this puts everything into the file now.
+    // The driver releases the file when the garbage collector takes its statements; this puts everything into the
+    // file now.
     this.#statements.clear();
     this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     this.#database.close();
@@ -159,8 +160,9 @@ class SqliteStore implements EventStore {
   }
 
   /**
-   * The write wakes those who watch the file, but they see its result only a moment later: this wakes them once they
-   * do. By its path, because closing a second descriptor of the file would drop the locks of the first.
+   * The write wakes the watchers of the file, but they see its result only a moment later: this wakes them again once
+   * they do. Touch the file by its path, because closing a second descriptor of the file would drop the locks of the
+   * first.
    */
   #announce(): void {
     if (this.#announcing) return;
@@ -172,7 +174,7 @@ class SqliteStore implements EventStore {
       try {
         utimesSync(this.#file, now, now);
       } catch {
-        // Nobody watches a file that was moved away.
+        // Nobody watches a file that has moved away.
       }
     });
   }

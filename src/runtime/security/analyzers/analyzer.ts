@@ -1,17 +1,19 @@
-/** What judges an action, and the words it judges in. */
+/** The contract of analyzers, which judge an action. */
 
 import type { ActionDefinition } from '../../../protocol/index.js';
 import type { Unfolded } from './actions/unfold.js';
 import type { RuleFile } from './programs/rule-file.js';
 import type { Memory } from './shell/memory.js';
 
-/** From harmless to dangerous. `unknown` stands above `medium`: what nobody could judge may be anything. */
+/**
+ * From harmless to dangerous. `unknown` stands above `medium`: an action that no rule could judge may do anything.
+ */
 const risks = ['low', 'medium', 'unknown', 'high'] as const;
 
 /** How risky an action is, mildest first. */
 export type Risk = (typeof risks)[number];
 
-/** An action as analyzers see it: what its fields are, its definition says. */
+/** An action as analyzers see it; its definition says what its fields are. */
 export type JudgedAction = { readonly action: string } & { readonly [field: string]: unknown };
 
 /** What an analyzer knows besides the action. */
@@ -20,19 +22,19 @@ export interface AnalyzeContext {
   readonly workspace?: string | undefined;
   /** The home directory as seen from inside the cell. */
   readonly home?: string | undefined;
-  /** What the fields of the action are. Default: that of the core action, or verb of the runtime, with its name. */
+  /** The kinds of the action's fields. Default: those of the core action, or verb of the runtime, with its name. */
   readonly definition?: DescribedAction | undefined;
   /** Which cell the action is for. */
   readonly cell?: string | undefined;
-  /** What was typed before into the same program, and did not end its line. */
+  /** Text that went to the same program before, and did not end its line. */
   readonly typed?: string | undefined;
   /** What earlier actions left in the cell. */
   readonly memory?: Memory | undefined;
-  /** Where the shell of the action's session said that it is; null when a new one starts. */
+  /** The directory that the shell of the action's session reported; null when a new one starts. */
   readonly cwd?: string | null | undefined;
-  /** What is in the action, read once for all who judge it. */
+  /** The content of the action, read once for all analyzers. */
   readonly unfolded?: (() => Unfolded) | undefined;
-  /** Aborted when nobody waits for the verdict. */
+  /** Aborts when nobody waits for the verdict. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -53,7 +55,7 @@ export interface Verdict {
 /** Judges the risk of an action, without side effects. */
 export interface Analyzer {
   readonly name: string;
-  /** Rules of a user's own that it reads actions with; the policy reads them in the same way. */
+  /** A user's own rules that it reads actions with; the policy reads them in the same way. */
   readonly extensions?: readonly RuleFile[] | undefined;
   analyze(action: JudgedAction, context?: AnalyzeContext): Verdict | Promise<Verdict>;
 }

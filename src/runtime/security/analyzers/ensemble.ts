@@ -22,7 +22,7 @@ export function ensemble(analyzers: readonly Analyzer[]): Analyzer {
   };
 }
 
-/** The strictest risk and all reasons. Nobody having judged is `unknown`. */
+/** The strictest risk and all reasons; `unknown` when no analyzer has judged. */
 export function mergeVerdicts(verdicts: readonly Verdict[]): Verdict {
   if (verdicts.length === 0) return { risk: 'unknown', reasons: ['No analyzer judged the action.'] };
   const risk = verdicts.map((verdict) => verdict.risk).reduce<Risk>(strictest, 'low');
@@ -30,7 +30,7 @@ export function mergeVerdicts(verdicts: readonly Verdict[]): Verdict {
   return verdicts.some((verdict) => verdict.refused) ? { risk, reasons, refused: true } : { risk, reasons };
 }
 
-/** The rules of a user's own that any of them has. */
+/** The user's own rules of any of them. */
 export function extensionsOf(analyzers: readonly Analyzer[]): readonly RuleFile[] {
   return [...new Set(analyzers.flatMap(({ extensions = [] }) => extensions))];
 }

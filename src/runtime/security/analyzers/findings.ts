@@ -2,7 +2,7 @@ import type { Risk, Verdict } from './analyzer.js';
 
 const deepest = 100;
 
-/** Collects what is found in one action, and how much work it may still cost. */
+/** Collects the findings in one action, and limits how much work it can still cost. */
 export class Findings {
   readonly high = new Set<string>();
   readonly medium = new Set<string>();
@@ -21,7 +21,7 @@ export class Findings {
     return false;
   }
 
-  /** Reads what may be meant otherwise: that it could not be read says nothing, that it was too much does. */
+  /** Reads text that may mean something else: that it is unreadable says nothing, that it is too large does. */
   leniently(work: () => void): void {
     const before = new Set(this.unknown);
     work();
@@ -29,7 +29,7 @@ export class Findings {
       if (!before.has(reason) && !/too (?:large|deeply|long)/.test(reason)) this.unknown.delete(reason);
   }
 
-  /** Does work one level deeper; what is wrapped too often is there to hide something, and is `unknown`. */
+  /** Does work one level deeper. Too many levels are a way to hide something, and count as `unknown`. */
   nested<Result>(work: () => Result, otherwise: Result): Result {
     if (this.#depth >= deepest) {
       this.unknown.add('The command is nested too deeply to be judged.');

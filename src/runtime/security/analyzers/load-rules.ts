@@ -1,4 +1,4 @@
-/** Reads rules of a user's own from a file. */
+/** Reads a user's own rules from a file. */
 import { parse, TomlError } from 'smol-toml';
 import type { z } from 'zod';
 import { readTrusted, UntrustedPathError } from '../../../base/trusted-path.js';
@@ -14,8 +14,8 @@ export interface RuleExtension extends RuleFile {
 }
 
 /**
- * Reads a file of rules, TOML. It must belong to you or root, and others may write neither to it nor to a directory on the way.
- * Throws `invalid-config`, with the rule and the key, when something in it is not understood.
+ * Reads a file of rules, TOML. It must belong to you or root, and others may write neither to it nor to a directory
+ * on the way. Throws `invalid-config`, with the rule and the key, for content that it does not understand.
  */
 export function loadRules(file: string): RuleExtension {
   const { path, text } = read(file);

@@ -11,7 +11,10 @@ export interface RulesAnalyzer extends Analyzer {
 
 /** What `rules` takes. */
 export interface RulesOptions {
-  /** Rules of your own beside those of this package: files, or what `loadRules` gave. They add risks, and name harmless uses in a section of its own. */
+  /**
+   * Your own rules beside those of this package: files, or the results of `loadRules`. They add risks, and name
+   * harmless uses in a section of its own.
+   */
   readonly extend?: string | RuleExtension | readonly (string | RuleExtension)[] | undefined;
 }
 
@@ -24,7 +27,7 @@ export function rules({ extend = [] }: RulesOptions = {}): RulesAnalyzer {
     extensions,
     analyze(action, context = {}) {
       const shared = context.unfolded?.();
-      // With other rules, what is harmless to somebody else would be harmless here.
+      // Do not share a reading made with other rules: their harmless uses would count here.
       return (shared?.rules === own ? shared : unfold(action, context, own)).findings.verdict();
     },
   };

@@ -1,4 +1,4 @@
-/** Writes the audit record: JSON lines, each bound to the one before, in files that are rotated by size. */
+/** Writes the audit record: JSON lines, each bound to the previous one, in files that rotate by size. */
 import {
   closeSync,
   existsSync,
@@ -19,7 +19,7 @@ import { headSchema, verifyAudit } from './verify.js';
 /** Where the audit record is, and when its file rotates. */
 export interface AuditLogOptions {
   readonly file: string;
-  /** A file that has grown to this is renamed to `<file>.1`, `.2`, …; the chain continues. Default: 64 MiB. */
+  /** Renames a file that has grown to this size to `<file>.1`, `.2`, …; the chain continues. Default: 64 MiB. */
   readonly rotateBytes?: number | undefined;
   /** Waits for the disk after each record. Default: true. */
   readonly sync?: boolean | undefined;
@@ -31,7 +31,7 @@ export interface AuditLog {
   close(): void;
 }
 
-/** Opens the record for appending; one whose end was tampered with is not continued. */
+/** Opens the record for appending. Refuses to continue one whose end somebody has tampered with. */
 export function openAuditLog({ file, rotateBytes = 67_108_864, sync = true }: AuditLogOptions): AuditLog {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   let { sequence, hash, part } = resume(file);
@@ -85,6 +85,6 @@ function resume(file: string): { sequence: number; hash: string; part: number } 
   const part = existsSync(`${file}.head`)
     ? headSchema.parse(JSON.parse(readFileSync(`${file}.head`, 'utf8'))).part
     : 0;
-  // A crash between a line and its head leaves the head one behind; the line is sealed and stays.
+  // A crash between a line and its head leaves the head one behind; the line has its hash and stays.
   return { sequence: result.records, hash: result.lastHash, part };
 }

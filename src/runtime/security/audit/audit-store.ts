@@ -19,7 +19,7 @@ export interface AuditStore {
   close(): void;
 }
 
-/** `events` is where the events of the runtime are kept. */
+/** `events` is the store with the events of the runtime. */
 export async function openAuditStore(
   { store: named }: AuditStoreOptions,
   events: StoreSource | undefined,

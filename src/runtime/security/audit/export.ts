@@ -1,4 +1,4 @@
-/** Gives the audit record to other systems: as JSON lines, or in the Open Cybersecurity Schema Framework. */
+/** Exports the audit record to other systems: as JSON lines, or in the Open Cybersecurity Schema Framework. */
 import { own } from '../analyzers/lookup.js';
 import type { AuditRecord } from './record.js';
 import { readAudit, readAuditStore } from './verify.js';
@@ -96,5 +96,5 @@ export const fileActivities: Readonly<Record<string, number | undefined>> = {
   move: 5,
 };
 
-/** 1 Informational, 3 Medium, 4 High; what is not known stays 0. */
+/** 1 Informational, 3 Medium, 4 High; an unknown risk stays 0. */
 const severities: Readonly<Record<string, number | undefined>> = { low: 1, medium: 3, high: 4 };

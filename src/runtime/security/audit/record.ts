@@ -22,7 +22,7 @@ const auditEntrySchema = z.object({
   error: z.string().optional(),
 });
 
-/** What happened with one action, before it is chained. */
+/** One action with its decision and outcome, before it joins the chain. */
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
 
 export const auditRecordSchema = auditEntrySchema.extend({
@@ -33,14 +33,14 @@ export const auditRecordSchema = auditEntrySchema.extend({
   hash: z.string(),
 });
 
-/** An entry with its number, its time and the hash of the one before. */
+/** An entry with its number, its time and the hash of the previous one. */
 export type AuditRecord = z.infer<typeof auditRecordSchema>;
 
 export const firstPrevious = '0'.repeat(64);
 
-/** The record as it is written: bound to the one before by its hash. */
+/** The record in its final form: its hash binds it to the previous one. */
 export function seal(entry: AuditEntry, sequence: number, previous: string, time = Date.now()): AuditRecord {
-  // Through JSON, so that what is hashed is what a reader of the line gets.
+  // Go through JSON, so that the hash covers what a reader of the line gets.
   const body = JSON.parse(JSON.stringify({ ...entry, sequence, time, previous })) as Omit<
     AuditRecord,
     'hash'

@@ -1,4 +1,4 @@
-/** Checks an audit record: finds lines that were changed, removed, put elsewhere or cut off. */
+/** Checks an audit record: finds changed, removed, moved or truncated lines. */
 import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { WorkcellError } from '../../../protocol/index.js';
@@ -28,7 +28,7 @@ export interface AuditVerification {
   readonly problems: readonly AuditProblem[];
 }
 
-/** Checks the record with its rotated parts. A head that is at most one record behind is that of a crash. */
+/** Checks the record with its rotated parts. A crash can leave the head at most one record behind. */
 export function verifyAudit(file: string): AuditVerification {
   const chain = new Chain();
   for (const { part, line, record } of readLines(file, chain.problems)) chain.next(part, line, record);
@@ -76,7 +76,7 @@ async function* storedLines(
     const page = await store.ledger.read(after, pageLines);
     for (const { sequence, line } of page) {
       const record = parseRecord(line);
-      // A line under the number of another one is not where it belongs.
+      // A line under another line's number is in the wrong place.
       yield { line: sequence, record };
     }
     after = page.at(-1)?.sequence ?? after;
@@ -84,7 +84,7 @@ async function* storedLines(
   }
 }
 
-/** Follows the records one by one and notes where the chain is broken. */
+/** Follows the records one by one and notes where the chain breaks. */
 class Chain {
   readonly problems: AuditProblem[] = [];
   readonly #hashes = new Map<number, string>();

@@ -1,15 +1,15 @@
-/** A set of tools of which each call is judged by a model first. */
+/** A set of tools whose calls a model judges first. */
 import type { JudgedAction } from '../analyzers/analyzer.js';
 import { type LlmGuardOptions, llmGuard, type Waiver } from './llm-guard.js';
 
-/** What is needed of a tool to guard it. */
+/** What guarding a tool needs of it. */
 export interface GuardableTool {
   readonly name: string;
   readonly description?: string | undefined;
   execute(input: unknown, ...rest: readonly unknown[]): unknown;
 }
 
-/** Takes tools and gives them back guarded. A call that is refused answers `{ error }`, for the agent to read. */
+/** Takes tools and returns them guarded. A refused call answers `{ error }`, for the agent to read. */
 export class LlmGuardRuntime<Tool extends GuardableTool = GuardableTool> {
   readonly #options: LlmGuardOptions;
   readonly #tools = new Map<string, { guarded: Tool; reset(): void; waive(waiver: Waiver): void }>();
@@ -18,7 +18,7 @@ export class LlmGuardRuntime<Tool extends GuardableTool = GuardableTool> {
     this.#options = options;
   }
 
-  /** `threshold` is the highest score that passes for these tools. Default: that of the runtime. */
+  /** `threshold` is the highest score that passes for these tools. Default: the runtime's own. */
   add(tools: Tool | readonly Tool[], threshold: number = this.#options.threshold ?? 2): this {
     for (const tool of [tools].flat() as Tool[]) {
       const guard = llmGuard({ ...this.#options, threshold });

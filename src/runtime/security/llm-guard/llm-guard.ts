@@ -1,4 +1,4 @@
-/** A model judges each action before it runs. Whatever keeps it from judging refuses the action. */
+/** A model judges each action before it runs. If anything keeps it from judging, it refuses the action. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Analyzer, JudgedAction, Verdict } from '../analyzers/analyzer.js';
@@ -17,21 +17,21 @@ export type LlmGuardOptions = (
   | { readonly model: LanguageModel; readonly baseUrl?: undefined; readonly apiKey?: undefined }
   | { readonly model: string; readonly baseUrl: string; readonly apiKey?: string | undefined }
 ) & {
-  /** The highest score that passes. Default: 2, so that only 3 is refused. */
+  /** The highest score that passes. Default: 2, which refuses only 3. */
   readonly threshold?: number | undefined;
   readonly systemPrompt?: string | undefined;
   /** Default: 20 seconds. */
   readonly timeoutMs?: number | undefined;
-  /** How many verdicts are kept by content; 0 keeps none. Default: 1000. */
+  /** How many verdicts to keep by content; 0 keeps none. Default: 1000. */
   readonly cache?: number | undefined;
   /** Gets each block that the owner lifts. */
   readonly onWaiver?: ((waiver: Waiver) => void) | undefined;
 };
 
-/** The owner's word that one call may run once. */
+/** The owner's permission for one call to run once. */
 export interface Waiver {
   readonly call: JudgedAction;
-  /** The cell it is for: the id of its runtime. Without it, the call is one that no runtime judges. */
+  /** The cell that it is for: the id of its runtime. Without it, the waiver is for a call that no runtime judges. */
   readonly cell?: string | undefined;
   readonly who: string;
   readonly reason: string;
@@ -47,7 +47,7 @@ export interface LlmGuard extends Analyzer {
 
 const scoreSchema = z.object({ score: z.int().min(1).max(3), reason: z.string().max(4000) });
 
-/** Makes an analyzer that lets a model score each action. It refuses whenever the model gives no clear answer. */
+/** Creates an analyzer that lets a model score each action. It refuses whenever the model gives no clear answer. */
 export function llmGuard(options: LlmGuardOptions): LlmGuard {
   const { threshold = 2, systemPrompt = guardPrompt, timeoutMs = 20_000, cache = 1000, onWaiver } = options;
   const ask =
@@ -123,7 +123,7 @@ function toVerdict({ score: value, reason }: ScoreCall, threshold: number): Verd
     : { risk: 'low', reasons: [text] };
 }
 
-/** A model that does not look at the signal must not hold the action back either. */
+/** A model that ignores the signal must not hold the action back either. */
 function withAbort<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(new Error('it took too long or was cancelled'));

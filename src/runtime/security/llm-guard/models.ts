@@ -7,14 +7,14 @@ export interface ScoreCall {
   readonly reason: string;
 }
 
-/** Asks the model once and gives the arguments of each call of the scoring tool, unchecked. */
+/** Asks the model once. Returns the arguments of each call of the scoring tool, unchecked. */
 export type AskModel = (question: {
   system: string;
   user: string;
   signal: AbortSignal;
 }) => Promise<unknown[]>;
 
-/** What is used of a language model of the AI SDK, so that the package itself is not needed. */
+/** What we use of a language model of the AI SDK, so that we do not need the package itself. */
 export interface LanguageModel {
   readonly modelId: string;
   doGenerate(options: never): PromiseLike<{ readonly content: readonly unknown[] }>;

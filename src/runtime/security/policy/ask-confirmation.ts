@@ -13,9 +13,9 @@ export interface Confirmation {
 }
 
 interface Question extends Pick<ConfirmationRequest, 'action' | 'risk' | 'reasons' | 'cell'> {
-  /** The action as it may be kept and shown. */
+  /** The action in the form that we may keep and show. */
   readonly shown: JudgedAction;
-  /** What was typed before and belongs to it. */
+  /** Earlier input that belongs to it. */
   readonly typed?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onAsked: (requestId: string) => void;
@@ -59,12 +59,12 @@ export async function askPerson(question: Question, options: PolicyOptions): Pro
   } finally {
     clearTimeout(timer);
     stop.abort();
-    // A caller that gave up may come back: only a question that has had its time is taken away.
+    // A caller that cancelled may come back, so remove only a question whose time is over.
     if (!question.signal?.aborted) await pending?.remove(request.id);
   }
 }
 
-/** The same question as one that waits already is that question, with the time it has left. */
+/** A question that equals a waiting one is that question, with its remaining time. */
 async function openRequest(
   question: Question,
   options: PolicyOptions,

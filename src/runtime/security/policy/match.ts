@@ -1,4 +1,4 @@
-/** Whether a rule matches an action. Both are compared as they are understood, not as they are spelled. */
+/** Whether a rule matches an action. Compares their meaning, not their spelling. */
 import { posix } from 'node:path';
 import { compileGlob, type GlobMatcher } from '../../../base/glob.js';
 import { type Host, hostsIn, hostsOf, normalHost } from '../analyzers/actions/hosts.js';
@@ -32,7 +32,7 @@ export class Subject {
     return this.#unfolded().sources;
   }
 
-  /** False when a part could not be read, or is known only when it runs. */
+  /** False when a part is unreadable, or known only when it runs. */
   get complete(): boolean {
     return this.#unfolded().complete && this.commands.every(({ path }) => !path.includes('\0'));
   }
@@ -42,7 +42,7 @@ export class Subject {
     return this.#unfolded().paths.map((path) => resolvePath(path, this.#context));
   }
 
-  /** Those in the words of its commands, too: every word may be one. */
+  /** Also those in the words of its commands, because every word can be one. */
   get pathsInWords(): string[] {
     return this.commands.flatMap(({ args, redirects, cwd, program }) =>
       program === 'echo' || program === 'printf'
@@ -115,7 +115,7 @@ function matchesCommand(fits: GlobMatcher, subject: Subject, whole: boolean): bo
   return holds([...subject.commands.flatMap(allForms), ...sources], fits, false);
 }
 
-/** What is allowed by its path is a verb of files: a command may do more than its words name. */
+/** Only verbs of files can be allowed by their path: a command may do more than its words name. */
 function matchesPath(fits: GlobMatcher, subject: Subject, whole: boolean): boolean {
   if (whole) return subject.complete && subject.commands.length === 0 && holds(subject.paths, fits, true);
   return holds([...subject.paths, ...subject.pathsInWords], fits, false);
@@ -137,12 +137,12 @@ function hostPattern(pattern: string): (host: Host) => boolean {
 
 function commandPattern(pattern: string | RegExp): GlobMatcher {
   if (typeof pattern === 'string') return textGlob(pattern);
-  // Without the flags that make an expression remember where it was.
+  // Drops the flags that make an expression remember its position.
   const expression = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ''));
   return (text) => expression.test(text);
 }
 
-/** Two stars take a slash behind them along, as in paths, so that one pattern is `rm` in whatever directory. */
+/** Two stars include the slash behind them, as in paths, so that one pattern matches `rm` in any directory. */
 function textGlob(glob: string): GlobMatcher {
   return compileGlob(glob.replace(/\*\*\/?/g, '*'), 'text');
 }

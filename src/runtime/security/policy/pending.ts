@@ -1,4 +1,4 @@
-/** Questions that wait for an answer, kept so that they outlive the process that asked. */
+/** Questions that wait for an answer, stored so that they outlive the process that asked. */
 import { randomBytes } from 'node:crypto';
 import {
   type FSWatcher,
@@ -17,12 +17,12 @@ import type { ConfirmationRequest } from './types.js';
 
 /** A question that waits for an answer, or has one. */
 export interface PendingRequest extends Omit<ConfirmationRequest, 'signal'> {
-  /** True when the action is shown without its secrets, so that the digest is not that of what is shown. */
+  /** True when the request shows the action without its secrets, so that the digest does not fit what it shows. */
   readonly masked?: boolean | undefined;
   readonly answer?: { readonly answer: 'approve' | 'deny'; readonly who?: string | undefined } | undefined;
 }
 
-/** Only the trusted side may reach it: an answer found here is taken as a person's. */
+/** Only the trusted side may reach it: an answer found here counts as a person's. */
 export interface PendingStore {
   put(request: PendingRequest): void | Promise<void>;
   list(): PendingRequest[] | Promise<PendingRequest[]>;
@@ -59,7 +59,7 @@ export function filePendingStore(directory: string): PendingStore {
     try {
       return pendingSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) as PendingRequest;
     } catch {
-      // A file that is gone, or is not one of ours, holds no question and no answer.
+      // A missing or foreign file holds no question and no answer.
       return undefined;
     }
   };

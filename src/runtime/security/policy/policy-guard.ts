@@ -58,7 +58,7 @@ export function policyGuard(
   };
 }
 
-/** Of several verdicts the strictest counts, so what a caller states can only add to it. */
+/** The strictest of several verdicts counts, so a risk that the caller states can only raise it. */
 function caller(risk: 'low' | 'medium' | 'high'): Analyzer {
   const reasons = risk === 'low' ? [] : [`The caller states that it is of ${risk} risk.`];
   return { name: 'caller', analyze: () => ({ risk, reasons }) };

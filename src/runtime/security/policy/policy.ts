@@ -109,7 +109,7 @@ function decide(
   return inMode({ outcome, by: 'risk' }, subject, options);
 }
 
-/** Where nobody may be asked, answer a question yes, but never for an action that nobody could judge. */
+/** Where the policy asks nobody, answer a question yes, but never for an action that no rule could judge. */
 function inMode(decided: Decided, subject: Subject, { mode }: PolicyOptions): Decided {
   if (mode !== 'never' || decided.outcome !== 'confirm') return decided;
   return { ...decided, outcome: subject.risk === 'unknown' || subject.risk === 'high' ? 'deny' : 'allow' };
@@ -134,7 +134,7 @@ async function analyzeSafely(
     const { signal, analyzers: _analyzers, onPending: _onPending, ...known } = context;
     const started = analyzer.analyze(action, {
       ...known,
-      // Most analyzers answer at once and never look at it, and making one costs more than they do.
+      // Most analyzers answer at once and never look at it, and creating one costs more than they do.
       get signal() {
         stop ??= new AbortController();
         return signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
@@ -154,7 +154,7 @@ async function analyzeSafely(
   }
 }
 
-/** An analyzer may be anybody's code: what it answers is looked at before it counts. */
+/** Anybody can write an analyzer, so check its answer before it counts. */
 function checkVerdict(verdict: Verdict): Verdict {
   const { risk, reasons } = (verdict ?? {}) as Partial<Verdict>;
   if (risk === undefined || !['low', 'medium', 'unknown', 'high'].includes(risk) || !Array.isArray(reasons))

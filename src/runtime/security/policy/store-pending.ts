@@ -16,9 +16,9 @@ export interface StoreSource {
 export interface StorePendingOptions {
   readonly source: StoreSource;
   readonly runtimeId: string;
-  /** Continues without an unusable store, because somebody is asked in another way too. */
+  /** Continues without an unusable store, because there is another way to ask, too. */
   readonly optional?: boolean | undefined;
-  /** Takes secrets out of what is shown. */
+  /** Removes secrets from the displayed action. */
   readonly mask?: ((action: JudgedAction) => JudgedAction) | undefined;
 }
 
@@ -69,12 +69,15 @@ function nothing(): void {}
 export interface Confirmations extends AsyncDisposable {
   /** Those that still wait, the oldest first. */
   list(): Promise<PendingRequest[]>;
-  /** Throws `not-found` for one that was answered, has had its time, or never was. */
+  /** Throws `not-found` for a question that has an answer, is over its time, or never existed. */
   answer(id: string, answer: 'approve' | 'deny', who?: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens the questions in a store: default is that of this user. Only for the trusted side: an answer counts as a person's. */
+/**
+ * Opens the questions in a store. Default: this user's store. Only for the trusted side: an answer counts as a
+ * person's.
+ */
 export async function openConfirmations(name?: string): Promise<Confirmations> {
   const store = await openEventStore(name);
   const close = async () => store.close();

@@ -1,4 +1,4 @@
-/** What was typed into running programs and has not ended yet: pieces that belong together are judged together. */
+/** Remembers unfinished input to running programs, to judge pieces that belong together as one. */
 import { parse } from 'unbash';
 import { type Carried, describeAction } from '../../../protocol/index.js';
 import { definitionOf } from '../analyzers/actions/unfold.js';
@@ -12,9 +12,9 @@ interface Typed {
 }
 
 const mostTargets = 4096;
-/** Longer than what the rules read, so that a line without end is called what it is. */
+/** Longer than what the rules read, so that they report an endless line as too long. */
 const longestLine = 1_000_100;
-/** How much is kept of what does not end as shell source; it is another language, as a rule. */
+/** How much to keep of text that does not end as shell source; usually it is another language. */
 const longestOpen = 4096;
 
 export class TypedLines {

@@ -1,4 +1,4 @@
-/** The words of a policy: what it is made of, what it asks, what it decides. */
+/** The types of a policy: its parts, its questions, its decisions. */
 import type { AnalyzeContext, Analyzer, JudgedAction, Risk, Verdict } from '../analyzers/analyzer.js';
 import type { PendingStore } from './pending.js';
 
@@ -6,17 +6,19 @@ import type { PendingStore } from './pending.js';
 export type Outcome = 'allow' | 'confirm' | 'deny';
 
 /**
- * A rule matches when all that it names matches. `confirm` and `deny` match when any command, path or host of the
- * action does; `allow` only when every one does, and only up to risk `medium` unless `risk` names more.
+ * A rule matches when everything that it names matches. `confirm` and `deny` match when any command, path or host of
+ * the action does; `allow` only when every one does, and only up to risk `medium` unless `risk` names more.
  */
 export interface PolicyRule {
   readonly decision: Outcome;
   readonly reason?: string | undefined;
   /** Names of actions, such as `run`; `*` matches any text. */
   readonly action?: string | readonly string[] | undefined;
-  /** A simple command with its words, such as `npm *`. A line of several commands is taken apart first. */
+  /** A simple command with its words, such as `npm *`. The policy takes a line of several commands apart first. */
   readonly command?: string | RegExp | readonly (string | RegExp)[] | undefined;
-  /** A path as the action gives it, made absolute when the workspace is known; `*` stays in one directory, `**` does not. */
+  /**
+   * A path from the action, absolute when the policy knows the workspace; `*` stays in one directory, `**` does not.
+   */
   readonly path?: string | readonly string[] | undefined;
   readonly host?: string | readonly string[] | undefined;
   readonly tool?: string | readonly string[] | undefined;
@@ -27,17 +29,20 @@ export interface PolicyRule {
 export interface PolicyOptions {
   /** The first rule that matches decides; with none, the risk does. */
   readonly rules?: readonly PolicyRule[] | undefined;
-  /** Default: low allow, medium confirm, high deny, unknown confirm. `unknown` cannot be allowed. */
+  /** Default: low allow, medium confirm, high deny, unknown confirm. You cannot allow `unknown`. */
   readonly onRisk?:
     | Partial<Record<'low' | 'medium' | 'high', Outcome> & { unknown: 'confirm' | 'deny' }>
     | undefined;
-  /** `by-risk` (default); `always` confirms whatever no rule decides; `never` asks nobody: see docs/guides/security.md. */
+  /**
+   * `by-risk` (default); `always` confirms whatever no rule decides; `never` asks nobody: see
+   * docs/guides/security.md.
+   */
   readonly mode?: 'by-risk' | 'always' | 'never' | undefined;
-  /** Asks a person. Without it, and without `pending`, what needs a confirmation is denied. */
+  /** Asks a person. Without it, and without `pending`, the policy denies what needs a confirmation. */
   readonly confirm?: ((request: ConfirmationRequest) => Answer | Promise<Answer>) | undefined;
   /** After this time a question counts as denied. Default: 5 minutes. */
   readonly confirmTimeoutMs?: number | undefined;
-  /** Keeps questions where they outlive this process and can be answered by another one. */
+  /** Keeps questions where they outlive this process and another one can answer them. */
   readonly pending?: PendingStore | undefined;
   /** Whether the file verbs may name paths outside the workspace. Default: as the rules and the risk say. */
   readonly outsideWorkspace?: 'confirm' | 'deny' | undefined;
@@ -50,7 +55,7 @@ export interface PolicyOptions {
   readonly version?: string | undefined;
 }
 
-/** The answer of a person, with their name where it is known. */
+/** The answer of a person, with their name if known. */
 export type Answer =
   | 'approve'
   | 'deny'
@@ -69,11 +74,11 @@ export interface ConfirmationRequest {
   readonly digest: string;
   /** The cell that the action is for; an answer counts there and nowhere else. */
   readonly cell?: string | undefined;
-  /** Aborted when the answer is no longer wanted. */
+  /** Aborts when nobody wants the answer any more. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What was decided about one action, and on what grounds. */
+/** The decision about one action, and its grounds. */
 export interface DecisionRecord {
   readonly at: number;
   readonly outcome: 'allow' | 'deny' | 'pending';
@@ -90,16 +95,16 @@ export interface DecisionRecord {
 
 /** What a policy knows besides the action. */
 export interface JudgeContext extends AnalyzeContext {
-  /** Judges in addition to those of the policy. */
+  /** Further analyzers, besides those of the policy. */
   readonly analyzers?: readonly Analyzer[] | undefined;
-  /** Gets the record when a person is asked, before the answer. */
+  /** Gets the record when the policy asks a person, before the answer. */
   readonly onPending?: ((record: DecisionRecord) => void) | undefined;
 }
 
 /** Decides which actions run, ask or fail. */
 export interface Policy {
   readonly version: string;
-  /** Rules of a user's own that its analyzers have. */
+  /** The user's own rules of its analyzers. */
   readonly extensions?: Analyzer['extensions'];
   judge(action: JudgedAction, context?: JudgeContext): Promise<DecisionRecord>;
 }

@@ -5,7 +5,7 @@ export function formsOf(value: string): string[] {
   const bytes = Buffer.from(value, 'utf8');
   const forms = new Set<string>([
     value,
-    // The bytes one by one, as a stream of bytes is searched.
+    // The bytes one by one, for searching a stream of bytes.
     bytes.toString('latin1'),
     jsonEscaped(value),
     ...longLines(value),

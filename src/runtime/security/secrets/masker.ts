@@ -1,11 +1,11 @@
-/** Hides secrets in a stream of pieces, however they were cut. */
+/** Hides secrets in a stream of pieces, wherever the cuts are. */
 import type { Matcher, Span } from './secret-matcher.js';
 
 /** Beyond this much, mask a run of overlapping secrets as one and emit it. */
 const mostHeld = 65_536;
 
 export interface TextMasker {
-  /** What may be shown so far. `consumed` is how much of the input it covers. */
+  /** Returns the text that it can show so far. `consumed` is how much of the input it covers. */
   write(text: string): { text: string; consumed: number };
   /** The rest. */
   end(): string;

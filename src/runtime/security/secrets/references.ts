@@ -14,7 +14,7 @@ interface Source {
   readonly load: Load;
 }
 
-/** The object with the values in place. What may not get a secret keeps the reference as it is. */
+/** The object with the values filled in. A receiver that may not get a secret keeps the reference. */
 export async function fillReferences<Fields extends Values>(
   fields: Fields,
   kinds: FieldKinds,
@@ -29,7 +29,7 @@ export async function fillReferences<Fields extends Values>(
   return filled as Fields;
 }
 
-/** True for a kind in which a reference is filled in. */
+/** True for a kind of field in which we fill in references. */
 export function holdsReferences(kind: FieldKind): boolean {
   if (kind === 'secret' || kind === 'environment') return true;
   if (typeof kind === 'string') return false;
@@ -74,7 +74,10 @@ async function fillText(
   return value;
 }
 
-/** A program gets what it would get as a command. A server gets it where the secret names no commands and no other hosts. */
+/**
+ * A program gets the secrets that it would get as a command. A server gets a secret that names no commands and no
+ * other hosts.
+ */
 function reaches(beside: readonly Carried[], name: string, entry: SecretOptions | undefined): boolean {
   if (entry?.reach !== 'env') return false;
   const servers = beside.flatMap((item) => (item.kind === 'address' ? hostsOf(item.address) : []));

@@ -1,4 +1,4 @@
-/** Hides secrets in all that a runtime gives out: texts, values, progress and bytes. */
+/** Hides secrets in everything that a runtime hands out: texts, values, progress and bytes. */
 import type { ErrorBody, Progress } from '../../../protocol/index.js';
 import { createMasker, type TextMasker } from './masker.js';
 import { type Matcher, merge, type Span } from './secret-matcher.js';
@@ -8,15 +8,15 @@ import { TimeSlices } from './time-slices.js';
 export interface SecretMask {
   /** One text that is complete in itself. */
   text(text: string): string;
-  /** Every text in a value, at any depth; base64 fields are looked into. */
+  /** Masks every text in a value, at any depth, including base64 fields. */
   value<Value>(value: Value): Value;
   observation<Value>(observation: Value): Promise<Value>;
   error(error: ErrorBody): Promise<ErrorBody>;
-  /** For the progress of one action. `from`: byte positions of streams before which nothing is shown. */
+  /** For the progress of one action. `from`: byte positions of streams before which it shows nothing. */
   open(from?: Readonly<Record<string, number>>): ProgressMask;
   /** Bytes before or after a piece that can be part of a secret which the piece cuts. */
   readonly reach: number;
-  /** A part of some bytes, with what is hidden in the whole of them. `sameLength`: one mark for each hidden byte. */
+  /** A part of some bytes, masked by the secrets in all of them. `sameLength`: one mark for each hidden byte. */
   within(bytes: Buffer, start: number, end: number, sameLength: boolean): Promise<Buffer>;
   /** For one stream of bytes; lengths stay as they are. */
   bytes(): { write(chunk: Uint8Array): Uint8Array; end(): Uint8Array };
@@ -28,11 +28,11 @@ interface ProgressMask {
   end(): Progress[];
 }
 
-/** Fields that may hold a piece of a longer text, so that a secret can be cut at their edges. */
+/** Fields that can hold a piece of a longer text, which may cut a secret at its edges. */
 const pieces = new Set(['output', 'data', 'stdout', 'stderr', 'content']);
 const cutMark = /\n\[\.\.\. \d+ bytes left out \.\.\.\]\n/g;
 
-/** Deeper than this nothing is looked for, so nothing is shown: values are gone through by recursion. */
+/** It searches values by recursion and no deeper than this, so it shows nothing below. */
 const deepest = 600;
 const tooDeep = `[left out: more than ${deepest} levels]`;
 
@@ -53,7 +53,7 @@ export function createMask(matcher: Matcher): SecretMask {
   };
   const bytes = () => {
     const masker = createMasker(matcher, (_, found) => '*'.repeat(found.length));
-    // One character for each byte: forms of text beyond ASCII are found through their own bytes.
+    // One character for each byte: text beyond ASCII matches through its own bytes.
     return {
       write: (chunk: Uint8Array) =>
         Buffer.from(masker.write(Buffer.from(chunk).toString('latin1')).text, 'latin1'),
@@ -106,7 +106,7 @@ async function maskObserved(given: unknown, work: Work, level = 0): Promise<unkn
   return Object.fromEntries(shown);
 }
 
-/** What was cut out of a longer text, or is the head and the tail of one: either may end within a secret. */
+/** A piece of a longer text, or its head and tail: either can end within a secret. */
 async function maskPiece(given: string, work: Work): Promise<string> {
   const shown: string[] = [];
   let position = 0;
@@ -178,7 +178,7 @@ function openProgress(
       streams.set(name, stream);
       if (stream.raw === '') stream.sequence = sequence;
       const start = from[name] ?? 0;
-      // What only shows how a secret begins goes first, by itself.
+      // Handle the text before the start first, by itself: it only shows how a secret begins.
       const before = sequence >= start ? '' : headOf(text, start - sequence);
       if (before !== '') show(stream, before, start);
       const wanted = show(stream, text.slice(before.length), start);
@@ -231,7 +231,7 @@ async function maskWithin(
   return Buffer.concat(parts);
 }
 
-/** `offset`: where the text begins in that in which the spans were found. */
+/** `offset`: where the text begins in the text of the spans. */
 function replaceSpans(text: string, spans: readonly Span[], offset = 0): string {
   if (spans.length === 0) return text;
   let shown = '';

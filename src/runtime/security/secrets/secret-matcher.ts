@@ -20,7 +20,7 @@ export class Matcher {
   #firsts = new Set<string>();
   #longest = 0;
 
-  /** Values are added and never taken away: an old value of a secret stays hidden. */
+  /** Adds a value. Nothing removes one: an old value of a secret stays hidden. */
   add(name: string, value: string): void {
     for (const text of formsOf(value)) {
       if (this.#forms.some((form) => form.text === text)) continue;
@@ -127,7 +127,9 @@ interface Flat {
   at(index: number): number;
 }
 
-/** One by one: an expression that replaces takes a hundred times as long where every second character is a line break. */
+/**
+ * One by one: replacing by an expression takes a hundred times as long where every second character is a line break.
+ */
 function flatten(text: string): Flat {
   if (!/[\r\n]/.test(text)) return { flat: text, at: (index) => index };
   const units = new Uint16Array(text.length);

@@ -10,7 +10,7 @@ import { Matcher } from './secret-matcher.js';
 /** The value of a secret, with its end. */
 export interface SecretValue {
   readonly value: string;
-  /** Milliseconds since the epoch; the provider is asked again after it. Default: never. */
+  /** Milliseconds since the epoch; after it, we ask the provider again. Default: never. */
   readonly expiresAt?: number | undefined;
 }
 
@@ -30,12 +30,12 @@ export type SecretOptions = (
   readonly hosts?: readonly string[] | undefined;
 };
 
-/** The secrets of a runtime: masks them, and gives them to the actions that may have them. */
+/** The secrets of a runtime: masks them, and passes them to the actions that may have them. */
 export interface Secrets {
   readonly mask: SecretMask;
-  /** Adds or replaces secrets; values that were known before stay hidden. */
+  /** Adds or replaces secrets; earlier values stay hidden. */
   refresh(secrets: Readonly<Record<string, SecretOptions>>): Promise<void>;
-  /** The action with the variables that it may get. Called after an action was judged and recorded. */
+  /** The action with the variables that it may get. Call it after judging and recording the action. */
   prepare<Action extends JudgedAction>(
     action: Action,
     context?: Pick<AnalyzeContext, 'definition'>,

@@ -1,6 +1,6 @@
 const turnMs = 8;
 
-/** Keeps long work on what a cell sent from holding up the rest of the program. */
+/** Keeps long work on data from a cell from blocking the rest of the program. */
 export class TimeSlices {
   #startedAt = performance.now();
 

@@ -2,7 +2,7 @@
 import { perform, type Reporting } from './perform-tool.js';
 import { serialize } from './serialize.js';
 
-/** How a call ended: JSON text of the result, or what went wrong. */
+/** How a call ended: JSON text of the result, or the error. */
 export type Outcome =
   | { readonly json: string; readonly error?: undefined }
   | {
@@ -39,7 +39,7 @@ export async function carryOut<Context extends Reporting>(
   }
 }
 
-/** Anything can be thrown, even what cannot be written as text. */
+/** Code can throw anything, even a value without a text form. */
 function messageOf(thrown: unknown): string {
   try {
     return thrown instanceof Error ? String(thrown.message) : String(thrown);

@@ -9,7 +9,7 @@ export interface Definition {
   execute(input: never, context: never): unknown;
 }
 
-/** A module that was imported, and which of its tools are wanted. */
+/** An imported module, and which of its tools to use. */
 export interface Entry {
   readonly module: Readonly<Record<string, unknown>>;
   /** As the caller wrote it, for errors. */
@@ -18,7 +18,7 @@ export interface Entry {
   readonly name?: string | undefined;
 }
 
-/** The tools of modules, in order. `given` is what their factories are called with. */
+/** The tools of modules, in order. `given`: the argument for their factories. */
 export async function collect(entries: readonly Entry[], given: unknown): Promise<Definition[]> {
   const tools: Definition[] = [];
   for (const entry of entries) tools.push(...(await fromEntry(entry, given)));
@@ -72,7 +72,7 @@ function construct(factory: Function, given: unknown): unknown {
   return isClass ? Reflect.construct(factory, [given]) : factory(given);
 }
 
-/** The code is known on both sides of the wire. */
+/** Both sides of the wire know the code. */
 function refuse(message: string): Error {
   return Object.assign(new Error(message), { code: 'invalid-tool' });
 }

@@ -4,8 +4,8 @@ export interface Reporting {
 }
 
 /**
- * Calls a tool's function and waits for its result. Of an async iterable each value is progress, and the result is
- * what it returns, or its last value when it returns nothing.
+ * Calls a tool's function and waits for its result. Each value of an async iterable is progress, and its return value
+ * is the result, or its last value when it returns nothing.
  */
 export async function perform<Context extends Reporting>(
   execute: (input: never, context: Context) => unknown,

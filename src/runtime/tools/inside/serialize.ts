@@ -1,6 +1,6 @@
 /**
- * The JSON text of what a tool returned. Values that JSON would silently change, such as `NaN`, are refused by name:
- * the message of the error says what is wrong with the result.
+ * The JSON text of a tool's result. Refuses values that JSON would silently change, such as `NaN`: the message of the
+ * error names the problem.
  */
 export function serialize(result: unknown, limitBytes: number): string {
   const tooLarge = `it is larger than ${limitBytes} bytes; write it to a file and return its path`;
@@ -22,10 +22,10 @@ export function serialize(result: unknown, limitBytes: number): string {
   try {
     text = JSON.stringify(result, check);
   } catch (error) {
-    // The first line says it; the rest draws a cycle.
+    // Keep the first line; the rest draws the cycle.
     throw new Error((error instanceof Error ? error.message : String(error)).split('\n')[0]);
   }
-  // Of what JSON knows nothing, such as undefined or a function, it makes nothing at all.
+  // JSON has no form for values such as undefined or a function.
   text ??= 'null';
   if (Buffer.byteLength(text) > limitBytes) throw new Error(tooLarge);
   return text;

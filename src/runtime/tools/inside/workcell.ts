@@ -1,4 +1,4 @@
-/** What the module `workcell` is inside a cell: enough to declare tools and to tell errors apart. */
+/** The module `workcell` inside a cell: enough to declare tools and to distinguish errors. */
 import { type Definition, toolMarker } from './collect-tools.js';
 
 export { WorkcellError } from '../../../protocol/errors.js';

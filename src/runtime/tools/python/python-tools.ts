@@ -12,7 +12,10 @@ import { type FunctionTool, tool } from '../function-tool.js';
 import { type Origin, setOrigin } from '../origin.js';
 
 export interface PythonToolsOptions {
-  /** The Python of this machine that reads the source; it runs nothing of it. A name is looked for where the system keeps programs. Default: `python3`. */
+  /**
+   * The Python of this machine that reads the source; it runs nothing of it. For a name we search the system's
+   * directories. Default: `python3`.
+   */
   readonly python?: string | undefined;
 }
 
@@ -32,7 +35,7 @@ const reportSchema = z.union([
 
 /**
  * Every public function of a Python file as a tool: its signature, types and docstring become the schema. Add them to
- * a runtime to use them; the file is shipped alone, and what it imports must be in the cell.
+ * a runtime to use them. Only the file itself ships, so the cell must have what it imports.
  */
 export async function pythonTools(
   file: string | URL,
@@ -42,7 +45,9 @@ export async function pythonTools(
   return toolsOf(await readSource(path), path, python);
 }
 
-/** The skills of the plugin `agent-skills` as tools, which give their text. They share one current file in a cell. */
+/**
+ * The skills of the plugin `agent-skills` as tools, which return their text. They share one current file in a cell.
+ */
 export async function agentSkills({ python = 'python3' }: PythonToolsOptions = {}): Promise<FunctionTool[]> {
   const { skillsToolModule } = await import('../../../cell/plugins/agent-skills/skills-module.js');
   return toolsOf(skillsToolModule(), 'The module of the agent skills', python);
@@ -71,7 +76,7 @@ async function readSource(path: string): Promise<string> {
 
 function inspect(python: string, source: string): Promise<string> {
   return new Promise((settle, reject) => {
-    // Isolated, so that nothing beside the program itself is loaded.
+    // Isolated, so that it loads nothing beside the program itself.
     const child = execFile(
       python.includes('/') ? python : hostProgram(python),
       ['-I', '-S', '-c', `${signaturesProgram()}\n\n${programText('inspector.py', import.meta.url)}`],
@@ -99,7 +104,7 @@ function refuse(path: string, reason: string): WorkcellError {
   });
 }
 
-/** What such a tool does when it is not registered with a runtime. */
+/** What such a tool does before you register it with a runtime. */
 export function refuseHere(name: string): never {
   throw new Error(
     `"${name}" is Python and runs only in a cell; add it to a runtime and call what getTools() gives`,

@@ -1,4 +1,4 @@
-/** Tools that a Python module in the cell tells of itself. What it tells is checked like any other tool. */
+/** Tools that a Python module in the cell describes itself. We check the description like any other tool. */
 import type { ActionInput, Observation } from '../../../protocol/index.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import { type FunctionTool, tool } from '../function-tool.js';

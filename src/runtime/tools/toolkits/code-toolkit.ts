@@ -1,4 +1,4 @@
-/** Runs code; what it defines is there for the next call. */
+/** Runs code; the next call still has its definitions. */
 import { z } from 'zod';
 import { type FunctionTool, tool } from '../function-tool.js';
 import { Interpreter } from './interpreter.js';

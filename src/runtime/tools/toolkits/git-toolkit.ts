@@ -1,4 +1,4 @@
-/** Looks at a git repository. Nothing that the repository configures is run. */
+/** Looks at a git repository. Runs nothing that the repository configures. */
 import { execFile } from 'node:child_process';
 import { z } from 'zod';
 import { againstFilters, filterQuestion, inspectionVariables } from '../../../base/git-settings.js';
@@ -78,7 +78,7 @@ export function gitToolkit(options: PlaceOptions = {}): FunctionTool[] {
   ];
 }
 
-/** Git that heeds nothing of the repository which would start a program. */
+/** Git that ignores every setting of the repository which would start a program. */
 async function inspect(cwd: string, args: readonly string[], signal: AbortSignal): Promise<string> {
   const settings = againstFilters(await git(cwd, filterQuestion, inspectionVariables([]), signal));
   if (settings === undefined)
@@ -92,7 +92,7 @@ function git(
   variables: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<string> {
-  // Nothing else of the environment, which could lead git elsewhere.
+  // Pass nothing else of the environment, which could lead git elsewhere.
   const env = { ...variables, PATH: process.env.PATH };
   return new Promise((resolve, reject) => {
     execFile(

@@ -1,10 +1,10 @@
-/** A separate process that interprets Python or JavaScript and keeps what code defined. */
+/** A separate process that interprets Python or JavaScript and keeps the definitions of code. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { programText } from '../../../base/program-text.js';
 
-/** Both read JSON lines from descriptor 3 and answer on 4, so that what code prints goes its own way. */
+/** Both read JSON lines from descriptor 3 and answer on 4, so that the output of code stays separate. */
 const programs = {
   python: () => ['python3', '-u', '-c', programText('interpret.py', import.meta.url)],
   javascript: () => [process.execPath, '-e', programText('interpret.cjs', import.meta.url)],

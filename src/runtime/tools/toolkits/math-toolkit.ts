@@ -5,7 +5,7 @@ import { checkOptions } from './toolkit-options.js';
 
 const pair = z.object({ a: z.number(), b: z.number() });
 
-/** How the tools are called. */
+/** Names of the tools. */
 export interface MathToolkitOptions {
   /** `camel`: the five tools of CAMEL's MathToolkit, which round to `decimal_places`. */
   readonly names?: 'plain' | 'camel';

@@ -12,7 +12,7 @@ export function pathMatcher(pattern: string): (path: string) => boolean {
   return (path) => matchers.some((matches) => matches(path));
 }
 
-/** Relative paths of regular files, in order. Links are not followed. */
+/** Relative paths of regular files, in order. Follows no links. */
 export async function* filesBelow(root: string, below = ''): AsyncGenerator<string> {
   const entries = await readdir(join(root, below), { withFileTypes: true }).catch(() => []);
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {

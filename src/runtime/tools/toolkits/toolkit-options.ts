@@ -1,4 +1,4 @@
-/** Refuses what a toolkit does not take: it may have been made with JSON that nobody checked. */
+/** Refuses unknown options of a toolkit, which may come from unchecked JSON. */
 export function checkOptions(toolkit: string, given: object, known: readonly string[]): void {
   const strange = Object.keys(given).find((name) => !known.includes(name));
   if (strange === undefined) return;

@@ -6,7 +6,7 @@ export interface PlaceOptions {
   readonly root?: string;
 }
 
-/** Resolves paths below a root. In a runtime the cell is the wall; here it keeps a mistaken path from doing harm. */
+/** Resolves paths below a root. In a runtime the cell isolates; here it keeps a mistaken path from doing harm. */
 export function createPlace({ root = process.cwd() }: PlaceOptions = {}) {
   const base = realpathSync(root);
   return {
@@ -20,7 +20,7 @@ export function createPlace({ root = process.cwd() }: PlaceOptions = {}) {
   };
 }
 
-/** Where a path leads, or would lead once it is made. */
+/** Where a path leads, or would lead once it exists. */
 function realOf(path: string): string {
   try {
     return realpathSync(path);

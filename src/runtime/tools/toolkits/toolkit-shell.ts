@@ -2,7 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 
-/** Commands arrive on 4, each ended by a NUL, so that none of them is ever a part of other source; 3 tells how one ended. */
+/**
+ * Commands arrive on 4, each ended by a NUL, so that none of them is ever a part of other source; 3 reports how one
+ * ended.
+ */
 const loop = `while IFS= read -r -d '' workcell_command <&4; do
   eval "$workcell_command" 3>&- 4<&-
   printf '%d\\0%s\\0' "$?" "$PWD" >&3
@@ -15,7 +18,7 @@ export interface ShellResult {
   /** Null when the shell itself ended. */
   readonly exitCode: number | null;
   readonly cwd: string;
-  /** True when the middle of the output was left out. */
+  /** True when it left out the middle of the output. */
   readonly truncated: boolean;
 }
 
@@ -35,7 +38,7 @@ export class PersistentShell {
     return turn;
   }
 
-  /** Ends the shell and all that runs in it; the next command gets a new one. */
+  /** Ends the shell and everything that runs in it; the next command gets a new one. */
   close(): void {
     const pid = this.#child?.pid;
     this.#child = undefined;
@@ -67,7 +70,7 @@ export class PersistentShell {
     try {
       commands.write(`${command}\0`);
       const ended = await untilEnd(child, ends);
-      // What was printed before the end is in the pipes already.
+      // Output from before the end is in the pipes already.
       await new Promise((resolve) => setImmediate(resolve));
       if (ended === undefined) this.close();
       signal.throwIfAborted();

@@ -1,4 +1,4 @@
-/** Addresses that a browser or a fetching program should not be sent to without a question. */
+/** Addresses that no browser or fetching program should open without a question. */
 import { hostsOf } from './hosts.js';
 
 type Found = { risk: 'high' | 'medium'; reason: string } | undefined;
@@ -9,7 +9,7 @@ const metadata =
 const dropboxes =
   /(?:^|\/\/|\.|@)(?:transfer\.sh|file\.io|0x0\.st|termbin\.com|pastebin\.com|paste\.rs|ix\.io|webhook\.site|requestbin\.\w+|pipedream\.net|burpcollaborator\.net|oastify\.com|interact\.sh|oast\.\w+|ngrok(?:-free)?\.(?:io|app|dev)|requestcatcher\.com|anonfiles\.com|gofile\.io|bashupload\.com|temp\.sh|hookbin\.com|hookb\.in|beeceptor\.com|trycloudflare\.com|serveo\.net|localhost\.run|loca\.lt|catbox\.moe|uguu\.se|tmpfiles\.org|pixeldrain\.com|wetransfer\.com|mega\.nz|paste\.ee|hastebin\.com|dpaste\.(?:com|org)|ghostbin\.\w+|rentry\.co|sprunge\.us|clbin\.com|oshi\.at|filebin\.net|keep\.sh|x0\.at|envs\.sh|ttm\.sh|dnslog\.cn|ceye\.io|canarytokens\.\w+|requestinspector\.com|put\.re|filetransfer\.io|ufile\.io|paste\.c-net\.org|pastie\.\w+|api\.telegram\.org\/bot|(?:discord|discordapp)\.com\/api\/webhooks)/i;
 
-/** True for a service that takes data from anybody, with nobody asking who owns it. */
+/** True for a service that takes data from anybody and does not ask who owns it. */
 export function isDropbox(address: string): boolean {
   return dropboxes.test(address);
 }

@@ -67,7 +67,7 @@ function judgeNamed(name: string, value: unknown, carrier: Carrier, depth: numbe
   else judgeArguments(value, carrier, depth + 1);
 }
 
-/** What a tool does with a path nobody knows: reading is judged, and that it may write there is worth a question. */
+/** We do not know what a tool does with a path: judge reading it, and ask because it may also write there. */
 function judgePath(path: string, carrier: Carrier): void {
   judgePathRead(path, carrier);
   const written = judgeWrite(carrier.scope.place(path));
@@ -75,7 +75,7 @@ function judgePath(path: string, carrier: Carrier): void {
     carrier.scope.findings.add('unknown', `A tool is given a path that must not be written: ${path}`);
 }
 
-/** Text under a name that says nothing may be a command, code, an address or a path. */
+/** Text under a name that says nothing can be a command, code, an address or a path. */
 function judgeText(text: string, carrier: Carrier): void {
   judgeTyped(text, carrier.scope);
   // Only the last character of the scheme: a pattern for all of it would look at a long word from each of its letters.

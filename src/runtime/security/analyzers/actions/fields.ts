@@ -1,4 +1,4 @@
-/** Judges what actions carry besides commands and code: paths, contents, addresses, text that is typed. */
+/** Judges what actions carry besides commands and code: paths, contents, addresses, typed text. */
 import { judgeCode } from '../code/judge.js';
 import { judgeRemoval, judgeWrite, show } from '../paths/changes.js';
 import { judgeRead } from '../paths/sensitive.js';
@@ -7,7 +7,7 @@ import type { Scope } from '../shell/scope.js';
 import { judgeAddress } from './addresses.js';
 import { afterErasing, escapedCommands } from './keys.js';
 
-/** Where findings go, and the paths that are met. */
+/** Where findings go, and the paths that we meet. */
 export interface Carrier {
   readonly scope: Scope;
   readonly paths: string[];
@@ -29,7 +29,7 @@ export function judgePathRemoval(path: string, recursive: boolean, { scope, path
   report(judgeRemoval(scope.place(path), recursive), scope);
 }
 
-/** What is put into a file counts where the file is read by others, such as the keys that may log in. */
+/** The content of a file counts where other programs read it, such as the keys that may log in. */
 export function noteContent(
   path: string,
   { text, append, part }: { text: string; append: boolean; part?: boolean | undefined },
@@ -39,11 +39,11 @@ export function noteContent(
   const place = scope.place(path);
   const before = scope.written.get(place);
   write(path, scope, 'Writes', text, append);
-  // What was in the file before may still be there.
+  // The earlier content of the file may still be there.
   if (part === true && before !== undefined) scope.written.set(place, `${before}\n${text}`);
 }
 
-/** What is neither a URL nor a host is a path of the cell. */
+/** Text that is neither a URL nor a host is a path of the cell. */
 export function judgeAddressField(address: string, carrier: Carrier): void {
   const { scope } = carrier;
   scope.addresses.push(address);
@@ -51,10 +51,10 @@ export function judgeAddressField(address: string, carrier: Carrier): void {
   if (!/^[a-z][a-z0-9+.-]*:/i.test(address) && /^[~/.]/.test(address)) judgePathRead(address, carrier);
 }
 
-/** Keys as they are named for a terminal. */
+/** Names of keys for a terminal. */
 const key = /^(?:C-.|[A-Z][a-z]+|\s*)$/;
 
-/** Bytes for a program that may be a shell, an interpreter or neither: what is found counts, not what cannot be read. */
+/** Bytes for a program that can be a shell, an interpreter or neither: findings count, unreadable parts do not. */
 export function judgeTyped(text: string, scope: Scope): void {
   if (key.test(text)) return;
   scope.findings.leniently(() => {

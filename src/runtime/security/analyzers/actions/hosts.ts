@@ -27,7 +27,7 @@ export function hostsOf(address: string): Host[] {
     /^([a-z][a-z0-9+.-]*):\/\/(.*)$/i.exec(text) ?? [undefined, undefined, text];
   if (rest === '' || /^(?:data|about|blob|javascript|mailto|file):/i.test(text)) return [];
   const usual = scheme === undefined ? undefined : ports[scheme.toLowerCase()];
-  // A browser ends the host at a backslash; others, as curl, take what stands before the last @ for a name.
+  // A browser ends the host at a backslash; others, such as curl, take the text before the last @ for a user name.
   const authorities = [rest.split(/[\\/?#]/, 1)[0] ?? '', rest.split(/[/?#]/, 1)[0] ?? ''];
   const found = authorities.flatMap((authority) => readAuthority(authority, usual));
   return distinct(found);
@@ -57,7 +57,7 @@ function readAuthority(authority: string, usual: number | undefined): Host[] {
     : [{ name: normal, port: port === undefined || port === '' ? usual : Number(port) }];
 }
 
-/** One spelling for a name or number: look-alikes become what they are looked up as. */
+/** One spelling for a name or number: look-alikes become the name that a resolver looks up. */
 export function normalHost(name: string): string {
   const plain = name.replace(/^\[|\]$/g, '');
   const isV6 = plain.includes(':');
@@ -69,7 +69,7 @@ export function normalHost(name: string): string {
   }
 }
 
-/** An IPv4 address that is written as an IPv6 one is the IPv4 address. */
+/** An IPv4 address in the form of an IPv6 one is the IPv4 address. */
 function mapped(address: string): string {
   const found = /^::(?:ffff:)?([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(address);
   if (found === null) return address;

@@ -1,13 +1,13 @@
-/** Text for a terminal, in which some characters are keys that change what was typed. */
+/** Text for a terminal, in which some characters are keys that change the text before them. */
 import type { Scope } from '../shell/scope.js';
 
-/** Keys alone move about in what a program shows, and type nothing. */
+/** Keys alone move around in a program's display, and type nothing. */
 const keysOnly = /^(?:\x1b(?:[[O][\d;]*[A-Za-z~])?|[\0-\x1f\x7f])*$/;
 /** Keys that move, exchange, complete or bring back text of the line. */
 const editing =
   /[\x01\x02\x05\x06\x0e\x10\x12-\x14\x16\x18-\x1a\x1f]|\x1b(?:[[O]|[bBcCdDfFlLtTuUyY.<>~_*?#&$!@\d^-])/;
 
-/** Text among which such keys stand is not what the program gets. */
+/** With such keys in it, a text is not what the program gets. */
 export function judgeKeys(text: string, scope: Scope): void {
   if (keysOnly.test(text) || !editing.test(text)) return;
   scope.findings.add(
@@ -16,7 +16,7 @@ export function judgeKeys(text: string, scope: Scope): void {
   );
 }
 
-/** What is left of a text once its keys have taken back characters, words and lines. */
+/** The rest of a text after its keys have erased characters, words and lines. */
 export function afterErasing(text: string): string {
   if (!/[\x08\x15\x17\x7f]/.test(text)) return text;
   const kept: string[] = [];
@@ -33,7 +33,7 @@ export function afterErasing(text: string): string {
   return kept.join('');
 }
 
-/** The commands in what is typed to editors, pagers, debuggers and databases: `:!ls`, `!ls`, `\\! ls`, `.shell ls`. */
+/** The commands in text for editors, pagers, debuggers and databases: `:!ls`, `!ls`, `\\! ls`, `.shell ls`. */
 export function escapedCommands(text: string): string[] {
   return [
     ...text.matchAll(

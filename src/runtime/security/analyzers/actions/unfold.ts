@@ -25,21 +25,21 @@ import {
 } from './fields.js';
 import { judgeKeys } from './keys.js';
 
-/** What is in an action, and what was found about it. */
+/** The content of an action, and the findings about it. */
 export interface Unfolded {
-  /** What it was read with. */
+  /** The rules that read it. */
   readonly rules: RuleSet;
   readonly findings: Findings;
-  /** Every simple command, of shell source, of code and of what is typed. */
+  /** Every simple command, from shell source, code and typed text. */
   readonly commands: readonly Invocation[];
-  /** Shell source as it was written. */
+  /** Shell source, unchanged. */
   readonly sources: readonly string[];
   readonly paths: readonly string[];
   readonly addresses: readonly string[];
   readonly tools: readonly string[];
-  /** False when there may be more in it than is listed: code, text for running programs, what nobody could read. */
+  /** False when it may hold more than the lists say: code, text for running programs, unreadable parts. */
   readonly complete: boolean;
-  /** Notes what it leaves in the cell, once it is allowed. */
+  /** Notes what it leaves in the cell. Call it once the action may run. */
   keep(memory: Memory): void;
 }
 
@@ -74,13 +74,13 @@ export function unfold(action: JudgedAction, context: AnalyzeContext = {}, rules
     keep(memory) {
       memory.keepFiles(scope);
       for (const { session, inner, cwd } of unfolding.shells) memory.keepShell(session, inner, cwd);
-      // What starts nothing sets its variables for what is started later.
+      // An action that starts nothing sets its variables for later starts.
       if (definition?.startsProcess !== true) memory.keepVariables(unfolding.variables);
     },
   };
 }
 
-/** The definition that tells what the fields of an action are. */
+/** The definition with the kinds of an action's fields. */
 export function definitionOf(
   action: JudgedAction,
   { definition }: AnalyzeContext,
@@ -88,7 +88,7 @@ export function definitionOf(
   return definition ?? own(actions, action.action) ?? own(verbs, action.action);
 }
 
-/** What belongs together, the directory and the variables first: they say what the rest means. */
+/** Groups what belongs together, the directory and the variables first: they decide the meaning of the rest. */
 function groupsOf(carried: readonly Carried[]): Carried[][] {
   const groups = new Map<string, Carried[]>();
   for (const item of carried) {
@@ -116,7 +116,7 @@ class Unfolding {
   readonly shells: { readonly session: string; readonly inner: Scope; readonly cwd: string }[] = [];
   readonly variables: (readonly [string, string])[] = [];
   complete = true;
-  /** Where the shell may be instead of where it said. */
+  /** Where the shell may be instead of the directory that it reported. */
   elsewhere = '.';
   readonly #root: Scope;
   readonly #typed: string;
@@ -162,7 +162,7 @@ class Unfolding {
         this.tools.push(item.name);
         break;
       default:
-        // What follows may do more than can be listed.
+        // The following may do more than we can list.
         this.complete = false;
         this.#readOpenEnded(item, carrier);
     }
@@ -188,7 +188,7 @@ class Unfolding {
     inner.suspect(source);
   }
 
-  /** A directory that was given for the one command is not where the shell stays. */
+  /** A directory for one command does not move the shell. */
   #leave(session: string, scope: Scope): void {
     this.shells.push({ session, inner: scope, cwd: this.#moved ? this.#root.cwd : scope.cwd });
   }

@@ -1,6 +1,6 @@
 /**
- * Calls that act on the machine, each as the command that does the same: what is known of commands then holds for
- * code in every language.
+ * Calls that act on the machine, each as the command that does the same. So our knowledge of commands holds for code
+ * in every language.
  */
 
 import { own } from '../lookup.js';

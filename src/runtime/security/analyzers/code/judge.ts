@@ -76,7 +76,7 @@ const bareLanguages = /^(?:perl|ruby|jruby|php|lua|tclsh|crystal|osascript|a )/;
 const lisps = /^(?:emacs|guile|racket|sbcl|clojure|clj)$/;
 const bareShell = /^(?:\/(?:usr\/)?bin\/)?(?:ba|da|z|k)?sh(?:\s+-[ilp]+)?\s*$/;
 
-/** What the code prints, where that is constant. */
+/** Returns what the code prints, where that is constant. */
 export function judgeCode(code: string, scope: Scope, language: string): string | undefined {
   if (code === '') return undefined;
   if (code.length > longestCode) {
@@ -86,13 +86,13 @@ export function judgeCode(code: string, scope: Scope, language: string): string 
   return scope.findings.nested(() => judgeHere(code, scope, language), undefined);
 }
 
-/** Ways to start a program, also where they are only named: what is called in the end may stand elsewhere. */
+/** Ways to start a program, also where code only names them: the call itself may stand elsewhere. */
 const capable =
   /\b(?:system|popen\w*|spawn\w*|exec[vl]\w*|execSync|posix_spawn\w*|subprocess|child_process|get_ipython|getoutput|CDLL|__import__|import_module)\b/;
 const anyText = /(["'`])((?:\\.|(?!\1).){0,400}?)\1/g;
 const mostSuspects = 200;
 
-/** Texts of code that can start programs, each as if it were what is started. */
+/** Judges each text in code that can start programs as if it were the command. */
 function suspectTexts(code: string, scope: Scope): void {
   // Texts side by side are one.
   const glued = code.replace(/(["'])\s*\n?\s*\1/g, '');
@@ -104,7 +104,7 @@ function suspectTexts(code: string, scope: Scope): void {
 }
 
 function judgeHere(given: string, scope: Scope, language: string): string | undefined {
-  // Names are compared so by Python; the others know no such letters.
+  // Python compares names in this form; the other languages know no such letters.
   const code = /[^\0-\x7f]/.test(given) ? given.normalize('NFKC') : given;
   const bare = /\b(?:exec|eval)\b/.test(code) ? code : withoutProse(code);
   for (const { all, reason } of patterns)
@@ -148,7 +148,7 @@ function deepened(effect: Exclude<Effect, { kind: 'print' }>): Exclude<Effect, {
   return { kind: 'command', argv: ['rm', '-rf', ...effect.argv.slice(2)] };
 }
 
-/** Code that is taken out of a file and run. */
+/** Code that comes out of a file and runs. */
 const unseen = /\brunpy\b|\bexecfile\s*\(|\bexec\s*\(\s*(?:compile\s*\(\s*)?(?:open|Path)\s*\(/;
 
 /** `os.environ['X'] = 'y'`, `putenv('X', 'y')`, `process.env.X = 'y'`, `ENV['X'] = 'y'`, `$ENV{X} = 'y'`. */
@@ -172,7 +172,7 @@ function judgeSet(name: string, value: string | undefined, scope: Scope): void {
     scope.medium(`Sets ${name}, by which other programs load code.`);
 }
 
-/** What awk gives to a program, and what it reads from one. */
+/** What awk sends to a program, and what it reads from one. */
 function judgeAwk(code: string, scope: Scope): void {
   for (const [, text = '', program = ''] of code.matchAll(
     /printf?\s*\(?"((?:\\.|[^"\\])*)"[^;|}]*\|&?\s*"([^"]+)"/g,
@@ -197,7 +197,7 @@ function judgeLisp(code: string, scope: Scope): void {
   }
 }
 
-/** Does with an effect what is done with the command that has the same one. */
+/** Judges an effect like the command that has the same one. */
 function apply(effect: Exclude<Effect, { kind: 'print' }>, scope: Scope, language: string): void {
   switch (effect.kind) {
     case 'command':
@@ -223,7 +223,7 @@ function apply(effect: Exclude<Effect, { kind: 'print' }>, scope: Scope, languag
   }
 }
 
-/** The code without its sentences: a text with spaces that nothing runs is only printed. */
+/** The code without its sentences: a text with spaces that nothing runs is only for printing. */
 function withoutProse(code: string): string {
   return code.replace(literals, (whole, mark: string, text: string) =>
     /\s/.test(text) && !/\/bin\//.test(text) ? mark + mark : whole,

@@ -10,7 +10,7 @@ const shells = /^(?:ba|da|z|k|c|tc|fi)?sh(?:ell)?$|bash|powershell|^pwsh$/;
 const plainLanguages =
   /^(?:javascript|typescript|deno|node|js|ts|tslab|ijavascript|r|ir|ruby|iruby|go|gonb|gophernotes|rust|evcxr|java|ijava|kotlin|scala|almond|haskell|ihaskell|lua|perl|php|c|cpp|xcpp\d*|c\+\+.*|sql|julia.*|octave|csharp|fsharp)$/;
 
-/** Judges one cell of code in the language, or for the kernel, of that name. */
+/** Judges one code cell in the language, or for the kernel, of that name. */
 export function judgeCell(code: string, named: string, scope: Scope): void {
   const language = named.toLowerCase();
   if (shells.test(language)) scope.read(code);
@@ -38,7 +38,7 @@ function judgeNotebook(code: string, scope: Scope): void {
   judgeMagicCalls(text, scope);
 }
 
-/** Python fills its variables into the commands of a cell. */
+/** Python fills its variables into the commands of a code cell. */
 const constant = /^[ \t]*([A-Za-z_]\w*)[ \t]*=[ \t]*(["'])((?:(?!\2)[^\\\n])*)\2[ \t]*;?[ \t]*(?:#.*)?$/gm;
 
 /** True when the line is no Python but something that the kernel itself carries out. */
@@ -71,7 +71,7 @@ function judgeLine(given: string, scope: Scope): boolean {
   return true;
 }
 
-/** These work without a % where nothing of that name is defined. */
+/** These work without a % unless the code defines that name. */
 const automagic =
   /^(cat|cp|ls|ll|mkdir|mv|rm|rmdir|more|less|man|pip|conda|mamba|micromamba|uv|cd|sx|system|env|set_env|run|alias|bash)[ \t]+(?![=(,.\])+*/|&<>^:-]=?[ \t])(.+)$/;
 
@@ -101,7 +101,7 @@ function judgeLineMagic(name: string, rest: string, scope: Scope): void {
 
 const writingMagics = /^(?:logstart|notebook|save|history|hist|store)$/;
 
-/** Magic commands that can write a file: any of their words may be its name. */
+/** Magic commands that can write a file: any of their words can be its name. */
 function judgeWrites(name: string, rest: string, scope: Scope): void {
   const words = rest.split(/[\s>]+/).filter((word) => word !== '' && !word.startsWith('-'));
   const named = name === 'store' ? (rest.includes('>') ? words.slice(1) : []) : words;
@@ -124,7 +124,7 @@ function judgeCellMagic(name: string, args: string, body: string, scope: Scope):
     scope.findings.add('unknown', `A code cell uses %%${name}, which nobody knows.`);
 }
 
-/** A program that gets the rest of the cell as its input. */
+/** A program that gets the rest of the code cell as its input. */
 function judgeScript(args: string, body: string, scope: Scope): void {
   const program = filledIn(withoutOptions(args), scope) || 'bash';
   const outside = scope.input;
@@ -137,7 +137,7 @@ function withoutOptions(args: string): string {
   return args.replace(/^(?:--?[\w-]+(?:[= ](?!\S*[;|&(])[\w.]+)?\s+)+/, '');
 }
 
-/** `{name}` is filled in by the kernel before the shell sees it. */
+/** The kernel fills in `{name}` before the shell sees it. */
 function filledIn(source: string, scope: Scope): string {
   return source
     .replace(/\{\{/g, '{')
@@ -150,7 +150,7 @@ function filledIn(source: string, scope: Scope): string {
 const magicCall =
   /\.\s*(?:run_line_magic|run_cell_magic|magic|run_cell|ex|system|system_piped|system_raw|getoutput|getoutput_piped|sx)\s*\(\s*((?:[^()]|\([^()]*\))*)\)/g;
 
-/** `get_ipython().run_line_magic('sx', '…')` and its kind, whatever the shell is called there. */
+/** `get_ipython().run_line_magic('sx', '…')` and similar calls, whatever name the shell has there. */
 function judgeMagicCalls(code: string, scope: Scope): void {
   for (const [whole, args = ''] of code.matchAll(magicCall)) {
     const words = [...args.matchAll(/(?:[rRfFbBuU]{0,2})("""|'''|"|')((?:\\[\s\S]|(?!\1)[\s\S])*)\1/g)].map(

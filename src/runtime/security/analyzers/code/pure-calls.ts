@@ -102,7 +102,7 @@ const table: Readonly<Record<string, Pure | undefined>> = {
       : { ...listValue(on.text.split(args[0]?.text ?? /\s+/).map(textValue)), text: on.text },
 };
 
-/** What a call gives back, where that is constant. */
+/** The result of a call, where it is constant. */
 export function pureCall({ chain, args, on }: Call): Value | undefined {
   const name = chain.at(-1) ?? '';
   return Object.hasOwn(table, name) ? table[name]?.(args, on) : undefined;

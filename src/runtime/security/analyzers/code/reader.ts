@@ -1,4 +1,4 @@
-/** Reads the expressions of a program in any language and reports every call with what is known of its arguments. */
+/** Reads the expressions of a program in any language and reports every call with what we know of its arguments. */
 
 import { wordSet } from '../lookup.js';
 import { unknownText } from '../paths/place.js';
@@ -10,7 +10,7 @@ export interface Call {
   /** The name with what stands before it: `os.path.join`. */
   readonly chain: readonly string[];
   readonly args: readonly Value[];
-  /** What the method was called on, where that is a value: `Path('/etc').unlink()`. */
+  /** The object of the method, where that is a value: `Path('/etc').unlink()`. */
   readonly on: Value | undefined;
 }
 
@@ -22,7 +22,7 @@ export function readCalls(code: string, slashes: boolean, bare: (name: string) =
   const tokens = tokensOf(code, slashes);
   const calls: Call[] = [];
   const variables = new Map<string, Value>();
-  // What a loop or a block gives to a name may stand behind its use, as in a comprehension.
+  // A loop or a block may assign a name after its use, as in a comprehension.
   for (let pass = 0; pass < 2; pass++) {
     calls.length = 0;
     new Reader(tokens, variables, calls, bare).read();
@@ -37,7 +37,7 @@ class Reader {
   readonly #bare: (name: string) => boolean;
   #at = 0;
   #depth = 0;
-  /** What the innermost method was called on: the elements that a block gets. */
+  /** The object of the innermost method: the elements that a block gets. */
   #subject: Value = unknownValue;
 
   constructor(
@@ -244,7 +244,7 @@ class Reader {
     return pureCall(call) ?? unknownValue;
   }
 
-  /** The values between brackets; names of arguments and keys are left out. */
+  /** The values between brackets, without names of arguments and keys. */
   #list(end: string): Value[] {
     const items: Value[] = [];
     this.#at++;
@@ -333,7 +333,7 @@ class Reader {
   }
 }
 
-/** What a loop over this gives: one of its parts, or a name in the directory that was listed. */
+/** The value in a loop over this: one of its parts, or a name in the listed directory. */
 function element(value: Value): Value {
   return value.items?.[0] ?? value;
 }

@@ -3,7 +3,7 @@
 export interface Token {
   readonly kind: 'text' | 'name' | 'number' | 'mark' | 'line';
   readonly value: string;
-  /** The mark a text was quoted with: variables are filled in by some of them. */
+  /** The quote around a text: in some quotes the language fills in variables. */
   readonly quote?: string;
 }
 

@@ -1,4 +1,4 @@
-/** What is known of a value in code before it runs: its text, with `\0` for what is not known, and its parts. */
+/** What we know of a value in code before it runs: its text, with `\0` for unknown parts, and its parts. */
 import { withoutEnd } from '../../../../base/without-end.js';
 import { unknownText } from '../paths/place.js';
 
@@ -9,14 +9,14 @@ export interface Value {
 
 export const unknownValue: Value = { text: unknownText };
 
-/** Text that grows without end, as by doubling, is not followed further. */
+/** Do not follow text that grows without end, as by doubling. */
 const longestText = 16_384;
 
 export function textValue(text: string): Value {
   return text.length > longestText ? unknownValue : { text };
 }
 
-/** Replaces each place by a text, unless the result would be too long to follow. */
+/** Replaces each match by a text, unless the result would be too long to follow. */
 export function replaced(text: string, place: RegExp | string, by: string): Value {
   const places = typeof place === 'string' ? text.split(place).length : text.length / 2;
   if (places * by.length > longestText) return unknownValue;

@@ -1,4 +1,4 @@
-/** True when the text has a wildcard of the shell, or a part that is not known. */
+/** True when the text has a wildcard of the shell, or an unknown part. */
 export function hasWildcard(text: string): boolean {
   return /[*?[\0]/.test(text);
 }
@@ -8,8 +8,8 @@ const longestGlob = 4096;
 type Token = { readonly repeats: boolean; fits(character: string): boolean };
 
 /**
- * Whether a shell wildcard matches a whole path. A part that is not known matches anything. All ways are followed
- * at once, so that no pattern takes longer than its length times that of the text.
+ * Whether a shell wildcard matches a whole path. An unknown part matches anything. It follows all ways at once, so
+ * that no pattern takes longer than its length times the length of the text.
  */
 export function globMatches(glob: string, text: string): boolean {
   if (glob.length > longestGlob) return true;

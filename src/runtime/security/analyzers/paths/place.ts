@@ -1,6 +1,7 @@
 /**
- * Gives a path one spelling, whatever way it was written: `/etc/x`, `~/x` for anybody's home, `./x` for the
- * workspace, `../x` for what is above it. A part that is not known until the command runs is the character `\0`.
+ * Gives a path one spelling, however the author wrote it: `/etc/x`, `~/x` for anybody's home, `./x` for the
+ * workspace, `../x` for a place above it. The character `\0` stands for a part that we know only when the command
+ * runs.
  */
 
 import { processLink } from './process-links.js';

@@ -8,13 +8,13 @@ export function resolvePath(path: string, context: AnalyzeContext, cwd = '.'): s
   const { workspace, home } = context;
   const from = base(cwd, workspace, home);
   const expanded = expand(path, home);
-  // Nobody knows where it starts.
+  // We do not know where it starts.
   if (from === undefined && !expanded.startsWith('/')) return posix.normalize(expanded);
   const whole = expanded.startsWith('/') ? expanded : `${from}/${expanded}`;
   const link = processLink(whole);
   if (link === undefined) return posix.resolve('/', whole);
   if (link.kind === 'root') return resolvePath(`/${link.rest}`, context, cwd);
-  // A directory that is named through itself has no end.
+  // A directory that refers to itself has no end.
   const inner = from === undefined || processLink(from) !== undefined ? (workspace ?? '/') : from;
   return resolvePath(`${inner}/${link.rest}`, context, cwd);
 }

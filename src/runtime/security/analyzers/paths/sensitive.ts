@@ -1,4 +1,4 @@
-/** Places whose content gives access to something: reading one is worth a question. */
+/** Places whose content opens access to something: ask before reading one. */
 import type { Risk } from '../analyzer.js';
 import { globMatches, hasWildcard } from './glob.js';
 
@@ -7,7 +7,7 @@ interface Sensitive {
   readonly path: RegExp;
   readonly risk: Exclude<Risk, 'low' | 'unknown'>;
   readonly what: string;
-  /** Real paths of that kind, against which wildcards are tried. */
+  /** Real paths of that kind, to try wildcards against. */
   readonly examples?: readonly string[];
 }
 
@@ -148,7 +148,7 @@ export function judgeRead(path: string): { risk: 'high' | 'medium'; what: string
 }
 
 function tryExamples(path: string): { risk: 'high' | 'medium'; what: string } | undefined {
-  // A wildcard that matches everything below the root or a home says nothing about what it is meant for.
+  // A wildcard that matches everything below the root or a home does not tell its target.
   if (/^[^*?[\0]*\/[*\0]$/.test(path) && !/^(?:~\/\.|\/etc\/s)/.test(path)) return undefined;
   if (!/^[/~]/.test(path)) return undefined;
   return table.find((row) => row.examples?.some((example) => globMatches(path, example)));

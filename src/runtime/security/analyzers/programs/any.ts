@@ -49,7 +49,7 @@ export function judgeAnyProgram(invocation: Invocation, scope: Scope, known: boo
   if (!known) judgeUnknownStart(args, scope);
 }
 
-/** A program nobody knows may start what its words name. */
+/** An unknown program may start what its words name. */
 function judgeUnknownStart(args: readonly string[], scope: Scope): void {
   const at = args.findIndex((arg) => dangerousStart.test(arg));
   if (at !== -1) scope.suspect(args.slice(at).map(quote).join(' '));

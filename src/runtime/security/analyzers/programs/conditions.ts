@@ -1,4 +1,4 @@
-/** Turns the conditions of a rule into functions, and gives these the facts of one command. */
+/** Turns the conditions of a rule into functions of the facts about one command. */
 import { compileGlob } from '../../../../base/glob.js';
 import type { Invocation } from '../shell/invocation.js';
 import type { Scope } from '../shell/scope.js';
@@ -7,13 +7,13 @@ import type { Condition, Pattern } from './rule.js';
 
 const longestLine = 16_384;
 
-/** What conditions ask about a command; each answer is computed on first use. */
+/** What conditions ask about a command; computes each answer on first use. */
 export class Facts {
   readonly invocation: Invocation;
   readonly scope: Scope;
   /** Options that take the next word. */
   values: ReadonlySet<string> = new Set();
-  /** The user calls this use harmless, so that nothing is asked about it. */
+  /** The user calls this use harmless, so do not ask about it. */
   harmless = false;
   #line: string | undefined;
   #operands: readonly string[] | undefined;

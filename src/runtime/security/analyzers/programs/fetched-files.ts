@@ -1,16 +1,16 @@
-/** The files that a program which fetches writes, by its options. */
+/** The files that a fetching program writes, by its options. */
 import { own } from '../lookup.js';
 
 interface Options {
-  /** Take a name for what is fetched. */
+  /** Options that take a name for the fetched document. */
   readonly document: string;
-  /** Take the directory for it. */
+  /** Options that take the directory for it. */
   readonly directory: string;
-  /** Take a name for something else that is written: logs, cookies, headers. */
+  /** Options that take a name for another file that the program writes: logs, cookies, headers. */
   readonly beside: string;
   /** Letters of all options that take a value, which may follow in the same word: `-sSLo file`, `-ofile`. */
   readonly valued: string;
-  /** A name is made from the address: always, or when one of these options is there. */
+  /** The program makes a name from the address: always, or with one of these options. */
   readonly named: 'always' | string;
 }
 
@@ -75,7 +75,7 @@ export function filesFetched(program: string, args: readonly string[]): Fetched 
   const given = valuesOf(args, options.document, options.valued);
   const isNamed = options.named === 'always' || isThere(args, options.named, options.valued);
   const names = isNamed && (given.length === 0 || program === 'curl') ? args.flatMap(nameInAddress) : [];
-  // wget puts a document where its name says, whatever the directory for the others is.
+  // wget puts a document where its name says, whatever directory the others go to.
   const documents = values(options.document).map(program.startsWith('wget') ? (name) => name : below);
   return { documents: [...documents, ...names.map(below)], beside: values(options.beside) };
 }

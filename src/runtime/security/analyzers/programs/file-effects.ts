@@ -1,4 +1,4 @@
-/** What is written, removed, copied and redirected, whatever program does it. */
+/** Judges what programs write, remove, copy and redirect, whatever program does it. */
 
 import { judgeRemoval, judgeWrite, show } from '../paths/changes.js';
 import { unknownText } from '../paths/place.js';
@@ -9,11 +9,11 @@ import type { Scope } from '../shell/scope.js';
 import { isDecoder, isFetcher } from '../shell/sources.js';
 import { operands, optionValue } from './arguments.js';
 
-/** Devices that can be read for ever. */
+/** Devices that never end. */
 export const endless = /^\/dev\/(?:zero|u?random|full)$/;
 export const worldWritable = /^\/(?:tmp|var\/tmp|dev\/shm)\//;
 
-/** How much is taken of what never ends. */
+/** Judges how much a program takes from a device that never ends. */
 function judgeEndless(program: string, args: readonly string[], target: string, scope: Scope): void {
   if (program === 'head') judgeSize(optionValue(args, '-c', '--bytes'), scope);
   else writeEndless(target, scope);
@@ -27,7 +27,7 @@ export function judgeSize(size: string | undefined, scope: Scope): void {
   else if (bytes >= 10 * 1024 ** 3) scope.medium(`Takes ${size} of the disk.`);
 }
 
-/** What was there is lost, and the disk fills up. */
+/** It overwrites the old content, and fills the disk. */
 export function writeEndless(target: string, scope: Scope): void {
   const reason = 'Writes without an end until the disk is full.';
   if (/^[~/]/.test(scope.place(target)) && !worldWritable.test(scope.place(target))) scope.high(reason);
@@ -71,14 +71,14 @@ function isTelling({ program, args }: Pick<Invocation, 'program' | 'args'>, scop
   return program === 'cat' && args.some((arg) => judgeRead(scope.place(arg)) !== undefined);
 }
 
-/** Text that goes into a start file and only sets what start files are there to set. */
+/** Text for a start file that only sets what start files usually set. */
 const plainSettings =
   /^\s*(?:#.*|export\s+[A-Z_][A-Z0-9_]*=.*|alias\s+[\w.-]+=.*|source\s+(?:\S+|<\([\w .-]+\))|\.\s+(?:\S+|<\([\w .-]+\))|eval "?\$\([a-z][\w -]*\)"?|PATH=.*|\[ -[a-z] .*|set -o vi|bindkey .*|autoload .*)?\s*$/;
 const riskyAlias = /alias\s+(?:sudo|su|ssh|passwd|ls|cd|git)=['"]?(?:\/tmp|[^'"]*[;&|])/;
 const riskyExport =
   /\b(?:LD_PRELOAD|PROMPT_COMMAND|BASH_ENV|LD_LIBRARY_PATH|GIT_SSH_COMMAND)=|PATH=['"]?(?:\/tmp|\.:|\/dev\/shm)/;
 
-/** Judges a write by its place and, for files that are run later, by the text where it is known. */
+/** Judges a write by its place and, for files that run later, by the text where we know it. */
 export function write(path: string, scope: Scope, verb: string, text?: string, append = false): void {
   const place = scope.place(path);
   if (text !== undefined) scope.written.set(place, append ? (scope.written.get(place) ?? '') + text : text);
@@ -97,7 +97,7 @@ export function write(path: string, scope: Scope, verb: string, text?: string, a
     scope.read(text);
     return;
   }
-  // What git will run is judged as if it ran now.
+  // Judge what git will run as if it ran now.
   if (/\.git\/hooks\//.test(place) && text !== undefined && !text.includes(unknownText)) scope.read(text);
   if (place.startsWith('/etc/') && verb === 'Empties') scope.high(reason);
   else if (
@@ -118,7 +118,7 @@ export function remove(
 ): void {
   const found = judgeRemoval(scope.place(path), recursive);
   if (found === undefined) return;
-  // What was listed at a place where much would be lost is what is removed.
+  // The command removes what a program listed in a place where much would be lost.
   if (path.startsWith(unknownText) && substituted.some((producer) => listsValuable(producer, scope)))
     scope.high('Removes what was listed in a directory of the system or a home.');
   // A list that a program made of names in the working directory is no unknown place.
@@ -140,7 +140,7 @@ function listsValuable({ program, args }: Invocation, scope: Scope): boolean {
     });
 }
 
-/** What is known of a file is known of its copy. */
+/** What we know of a file holds for its copy. */
 export function follow(path: string, target: string, scope: Scope): void {
   const text = scope.written.get(scope.place(path));
   if (text !== undefined) {

@@ -7,7 +7,7 @@ const programKeys =
 const startsNothing = /^(?:|true|false|yes|no|on|off|0|1|:|cat|\/dev\/null)$/i;
 export const worldWritable = /(?:^|[\s!'"=])\/(?:tmp|var\/tmp|dev\/shm)(?:\/|$)/;
 
-/** Judges one setting, wherever it is made. */
+/** Judges one setting, wherever the command makes it. */
 export function judgeSetting(key: string, value: string, scope: Scope): void {
   const [, replacing] = /^url\.(.+)\.(?:push)?insteadof$/i.exec(key) ?? [];
   if (replacing !== undefined && hostOf(replacing) !== hostOf(value))

@@ -23,7 +23,7 @@ export function judgeInvocation(invocation: Invocation, scope: Scope): void {
   judgeUpload(invocation, scope);
 }
 
-/** What runs out of a repository that was fetched just now. */
+/** A program from a repository that the command has just fetched. */
 function judgeCloned({ program, path, args }: Invocation, scope: Scope): void {
   if (scope.cloned.size === 0) return;
   const risk = scope.elevated ? 'high' : 'medium';

@@ -1,4 +1,4 @@
-/** The form of a file with rules of a user's own. Its keys are those of `Rule`, spelled as settings are. */
+/** The form of a file with a user's own rules. It has the keys of `Rule`, spelled like settings. */
 import { z } from 'zod';
 import type { Case, Condition, Rule, Starting } from './rule.js';
 
@@ -8,7 +8,7 @@ export interface RuleFile {
   readonly harmless: readonly HarmlessUse[];
 }
 
-/** A use of a program about which no rule asks a question. What a rule calls high, and what happens to files, stays. */
+/** A use of a program about which no rule asks a question. Rules with high risk, and effects on files, stay. */
 export interface HarmlessUse {
   readonly program: string;
   /** The first words of the command; without them every use of the program. */

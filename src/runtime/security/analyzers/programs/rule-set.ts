@@ -39,12 +39,12 @@ export class RuleSet {
     return this.#rulesFor(program).length > 0;
   }
 
-  /** True for a program whose way of starting others is known. */
+  /** True for a program of which we know how it starts others. */
   startsOthers(program: string): boolean {
     return this.#rulesFor(program).some(({ start }) => start !== undefined);
   }
 
-  /** True for a program that runs commands or code which it is given, in a way that is known or not. */
+  /** True for a program that runs commands or code from its arguments or input, whether or not we know how. */
   runsOthers(program: string): boolean {
     return this.startsOthers(program) || this.#rulesFor(program).some(({ runsCode }) => runsCode);
   }

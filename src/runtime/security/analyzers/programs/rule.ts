@@ -1,13 +1,16 @@
-/** The form of a rule: which uses of which programs it is about, and what they do. */
+/** The form of a rule: which uses of which programs it covers, and what they do. */
 import type { Invocation } from '../shell/invocation.js';
 import type { Scope } from '../shell/scope.js';
 
-/** Words, of which one must fit, where `*` stands for any letters. A text holds words apart by blanks, an element of a list may hold blanks itself. */
+/**
+ * Words, of which one must fit, where `*` stands for any letters. Blanks separate the words of a text; an element of
+ * a list can contain blanks itself.
+ */
 export type Pattern = string | readonly string[] | RegExp;
 
 /** Holds when every key of it does. */
 export interface Condition {
-  /** The name by which the program was called, for a rule about several. */
+  /** The name that the command uses for the program, for a rule about several. */
   readonly program?: Pattern | undefined;
   /** The first word that is neither an option nor the value of one. */
   readonly verb?: Pattern | undefined;
@@ -29,7 +32,7 @@ export interface Condition {
   readonly from?: Pattern | undefined;
   /** The least number of arguments. */
   readonly count?: number | undefined;
-  /** Looks at what no key tells. Only for the tables of this package. */
+  /** Checks what no key expresses. Only for the tables of this package. */
   readonly test?: ((invocation: Invocation, scope: Scope) => boolean) | undefined;
 }
 
@@ -46,9 +49,9 @@ export interface Case extends Condition {
   readonly highWhen?: Condition | undefined;
   /** Says that there is nothing to find, so that later cases do not count. */
   readonly low?: true | undefined;
-  /** Paths that are written. */
+  /** Paths that it writes. */
   readonly writes?: Picked | undefined;
-  /** Paths that are removed with all that is below them. */
+  /** Paths that it removes with everything below them. */
   readonly removes?: Picked | undefined;
   /** Judges by itself. Only for the tables of this package. */
   readonly judge?: ((invocation: Invocation, scope: Scope) => void) | undefined;
@@ -65,7 +68,7 @@ export interface Rule extends Case {
   readonly runsCode?: true | undefined;
   /** Where the program stands that this one starts. */
   readonly starts?: Starting | undefined;
-  /** Tells what is started. Only for the tables of this package. */
+  /** Returns what the program starts. Only for the tables of this package. */
   readonly start?: ((invocation: Invocation, scope: Scope) => Started | undefined) | undefined;
 }
 
@@ -81,7 +84,7 @@ export interface Starting {
   readonly assignments?: true | undefined;
   /** It gets the rights of root. */
   readonly elevated?: true | undefined;
-  /** The words are joined and read as shell source. */
+  /** Joins the words and reads them as shell source. */
   readonly joined?: true | undefined;
   /** It is shell source, the value of one of these options. */
   readonly option?: string | undefined;

@@ -136,7 +136,7 @@ function judgePiped({ program, args: targets, input }: Invocation, scope: Scope)
   }
 }
 
-/** A machine that is named by its number and is not of this network. */
+/** A machine with a number as its name, outside this network. */
 function isPublicNumber(target: string): boolean {
   const [, host] = /^(?:[^@\s]+@)?(\d+\.\d+\.\d+\.\d+)(?::|$)/.exec(target) ?? [];
   return host !== undefined && judgeAddress(host) === undefined;
@@ -163,7 +163,7 @@ function takesInput({ program, args, input }: Invocation): boolean {
   return program !== 'dig' && program !== 'host' && program !== 'ping';
 }
 
-/** Files that are named as what to send. */
+/** Files that the command names as what to send. */
 function judgeFilesSent({ program, args }: Invocation, scope: Scope): void {
   for (const [index, arg] of args.entries()) {
     const before = args[index - 1] ?? '';

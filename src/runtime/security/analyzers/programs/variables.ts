@@ -3,7 +3,7 @@ import { judgeCode } from '../code/judge.js';
 import type { Scope } from '../shell/scope.js';
 import { judgeSetting } from './git-settings.js';
 
-/** Judges `NAME=value`, however it is set. */
+/** Judges `NAME=value`, however the command sets it. */
 export function judgeAssignment(name: string, value: string, scope: Scope): void {
   if (/^(?:HISTFILE|HISTSIZE|HISTFILESIZE|SAVEHIST|HISTCONTROL|HISTIGNORE)$/.test(name)) {
     if (
@@ -39,7 +39,7 @@ const commandVariables =
   /^(?:PROMPT_COMMAND|GIT_SSH_COMMAND|GIT_EDITOR|EDITOR|VISUAL|\w*PAGER|BROWSER|GIT_SSH|GIT_PROXY_COMMAND|GIT_EXTERNAL_DIFF|GIT_ASKPASS|SSH_ASKPASS|SUDO_ASKPASS|FCEDIT|LESSOPEN|LESSCLOSE|RSYNC_RSH|CVS_RSH|SVN_SSH|GIT_SEQUENCE_EDITOR|RUSTC_WRAPPER|RUSTC_WORKSPACE_WRAPPER|CARGO_BUILD_RUSTC_WRAPPER|npm_config_script_shell|npm_config_git|MAKESHELL|PIP_EDITOR|SYSTEMD_EDITOR|KUBE_EDITOR|PSQL_EDITOR|TEXEDIT|CMAKE_\w+_COMPILER_LAUNCHER)$/;
 /** Texts in which the shell itself carries out `$( )`. */
 const expandedVariables = /^(?:BASH_ENV|ENV|PS[0-4]|PROMPT|MAIL|MAILPATH)$/;
-/** Options of an interpreter by which it loads or runs more than it is given. */
+/** Options of an interpreter that make it load or run more than its arguments. */
 const loading =
   /(?:^|\s)(?:-r|--require|--import|--(?:experimental-)?loader|-javaagent|-agentpath|-agentlib|--eval|-e|-p|--inspect-brk|-M\S*[;=,]|-I)/;
 

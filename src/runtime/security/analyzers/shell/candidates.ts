@@ -16,7 +16,7 @@ const hidden = [
   'python3',
 ];
 
-/** Nothing for an ordinary name, and for one that is not known at all. */
+/** Empty for an ordinary name, and for an entirely unknown one. */
 export function candidatesFor(path: string): string[] {
   if (!hasWildcard(path)) return [];
   const slash = path.lastIndexOf('/');

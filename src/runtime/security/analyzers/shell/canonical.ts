@@ -32,12 +32,12 @@ const valued: Readonly<Record<string, string | undefined>> = {
 const same: Readonly<Record<string, string | undefined>> = { pip3: 'pip', nerdctl: 'docker' };
 const standard = /^\/(?:usr\/(?:local\/)?)?s?bin\/([^/]+)$/;
 
-/** As it is written; for a program of the system by its name alone, wherever it was named. */
+/** As the command writes it; for a program of the system by its name alone, whatever directory the command names. */
 export function writtenForm({ path, args }: Invocation): string {
   return [standard.exec(path)?.[1] ?? path, ...args].join(' ');
 }
 
-/** Every way to say the same, for rules that must not be got around: too many are better than too few. */
+/** Every way to say the same, for rules that nobody must get around: too many are better than too few. */
 export function allForms(invocation: Invocation): string[] {
   const { path, program, args } = invocation;
   const forms = new Set([[path, ...args].join(' '), [program, ...args].join(' ')]);
@@ -54,7 +54,7 @@ export function allForms(invocation: Invocation): string[] {
   return [...forms];
 }
 
-/** The words from the subcommand on. For a program nobody knows, its first options may or may not take a value. */
+/** The words from the subcommand on. The first options of an unknown program may or may not take a value. */
 function withoutGlobals(program: string, args: readonly string[]): (readonly string[])[] {
   const known = own(valued, program)?.split(' ');
   const strip = (takesValue: (option: string) => boolean) => {

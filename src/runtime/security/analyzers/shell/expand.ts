@@ -8,7 +8,7 @@ import type { Invocation, Result } from './invocation.js';
 import { expandParameter } from './parameters.js';
 import type { Scope } from './scope.js';
 
-/** What happens inside words while they are expanded. */
+/** What happens inside words during expansion. */
 export interface Expansion {
   readonly scope: Scope;
   readonly substituted: Invocation[];
@@ -33,7 +33,7 @@ export function expandText(word: Word, expansion: Expansion): string {
   return expandWord(word, expansion).join(' ');
 }
 
-/** The body of a here-document, whose delimiter was not quoted. */
+/** The body of a here-document with an unquoted delimiter. */
 export function expandParts(parts: readonly WordPart[], expansion: Expansion): string {
   let text = '';
   for (const part of parts) {

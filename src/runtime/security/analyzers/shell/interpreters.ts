@@ -1,4 +1,4 @@
-/** Programs that run code they are given: shells, and the interpreters of other languages. */
+/** Programs that run code from their arguments or input: shells, and the interpreters of other languages. */
 
 import { judgeCode } from '../code/judge.js';
 import { unknownText } from '../paths/place.js';
@@ -11,7 +11,7 @@ const languages =
   /^(?:python[\d.]*w?|pypy3?|perl[\d.]*|ruby[\d.]*|node|nodejs|php[\d.]*|lua[\d.]*|deno|bun|osascript|Rscript|R|tclsh|expect|ts-node|tsx|ipython3?|jruby|guile|julia|groovy|elixir|iex|erl|escript|scala|clojure|clj|racket|sbcl|emacs|ghc|runghc|runhaskell|crystal|jshell|irb|octave|swipl|nim|raku|qjs|jq-node|luajit|go)$/;
 const awks = /^[gmn]?awk$/;
 
-/** True for a program that runs code which it is given. */
+/** True for a program that runs code from its arguments or input. */
 export function runsCode(program: string): boolean {
   return (
     shells.test(program) ||
@@ -78,7 +78,7 @@ function runShell(invocation: Invocation, scope: Scope): Result {
   return runInput(invocation, scope);
 }
 
-/** An interactive shell out of a program that is not there to give one. */
+/** An interactive shell from a program with another purpose. */
 function judgeOpenShell({ program }: Invocation, scope: Scope): void {
   if (scope.elevated) scope.high('Opens a shell with the rights of root.');
   else if (scope.escaping !== undefined) scope.high(`Opens ${program} out of ${scope.escaping}.`);

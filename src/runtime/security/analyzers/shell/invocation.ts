@@ -1,9 +1,9 @@
-/** One program that a command line starts, as far as it can be known before it runs. */
+/** One program that a command line starts, as far as we can know it before it runs. */
 
 export interface Invocation {
-  /** Name without directory: what the program is, whatever way it was called. */
+  /** Name without directory: identifies the program, however the command calls it. */
   readonly program: string;
-  /** The first word as it was written, with variables filled in. */
+  /** The first word as the command writes it, with variables filled in. */
   readonly path: string;
   readonly args: readonly string[];
   readonly redirects: readonly Redirected[];
@@ -29,7 +29,7 @@ export interface Redirected {
 export interface Input {
   readonly text?: string | undefined;
   readonly from: readonly Invocation[];
-  /** A file that is read through `<`. */
+  /** A file that it reads through `<`. */
   readonly file?: string | undefined;
 }
 

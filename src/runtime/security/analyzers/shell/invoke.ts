@@ -12,7 +12,7 @@ import type { Scope } from './scope.js';
 import { judgeSource } from './sources.js';
 import { callFunction, walkSource } from './walk.js';
 
-/** Programs that start another one although they are not there for it. */
+/** Programs that can start another one although that is not their purpose. */
 const escapes =
   /^(?:find|fd|vim?|nvim|view|ed|tar|git|less|man|rsync|zip|gdb|expect|flock|watch|xargs|parallel)$/;
 

@@ -1,4 +1,4 @@
-/** What earlier actions left in a cell: a script in pieces means what it means as a whole. */
+/** What earlier actions left in a cell: a script in pieces has the same meaning as a whole one. */
 import type { Function as FunctionNode } from 'unbash';
 import type { Scope } from './scope.js';
 
@@ -13,11 +13,11 @@ interface Shell {
 
 const mostShells = 256;
 const mostEntries = 512;
-/** Longer files are not followed. */
+/** Do not follow longer files. */
 const longestText = 50_000;
 const mostText = 1_000_000;
 
-/** One for each cell. Only what was allowed goes into it. */
+/** One for each cell. It learns only from allowed actions. */
 export class Memory {
   readonly #shells = new Map<string, Shell>();
   #environment: ReadonlyMap<string, string> = new Map();

@@ -1,4 +1,6 @@
-/** What simple programs print, where it is constant: enough to see through text that is put together or decoded. */
+/**
+ * What simple programs print, where it is constant: enough to see through text that a command assembles or decodes.
+ */
 
 import { own } from '../lookup.js';
 import { unknownText } from '../paths/place.js';

@@ -18,7 +18,7 @@ export function expandParameter(
     const operand = expand(operation.operand);
     if (operation.operator.endsWith('+')) return value === '' ? '' : operand;
     if (operation.operator.endsWith('?')) return value;
-    // An unset variable and one that the session may have set look the same: the default is what is written here.
+    // We cannot tell an unset variable from one that the session has set: assume the default that stands here.
     return value === '' || value === unknownText ? operand : value;
   }
   if (value.includes(unknownText)) return unknownText;
@@ -40,7 +40,7 @@ function slice(name: string, value: string, offset: string, length: string | und
   const start = Number(offset);
   const count = length === undefined ? undefined : Number(length);
   if (Number.isNaN(start) || Number.isNaN(count ?? 0)) return unknownText;
-  // These begin with a slash wherever they are, and are cut up to get one.
+  // These always begin with a slash, and commands cut it out to get one.
   if (/^(?:HOME|PWD|OLDPWD|PATH|SHELL|BASH)$/.test(name) && start === 0 && count === 1) return '/';
   const from = start < 0 ? value.length + start : start;
   return value.slice(from, count === undefined ? undefined : count < 0 ? count : from + count);

@@ -1,4 +1,6 @@
-/** What is known while a script is read: variables, functions, the working directory, files that came from elsewhere. */
+/**
+ * What we know while we read a script: variables, functions, the working directory, files that came from elsewhere.
+ */
 
 import type { Function as FunctionNode } from 'unbash';
 import type { AnalyzeContext } from '../analyzer.js';
@@ -15,7 +17,7 @@ const mostOrigins = 512;
 /** Reads shell source in a scope. Handed in, so that the tables of programs need not know the walker. */
 export type Reader = (source: string, scope: Scope) => Result;
 
-/** What a script is read with. */
+/** The tools for reading a script. */
 interface Reading {
   readonly context: AnalyzeContext;
   readonly findings: Findings;
@@ -31,25 +33,25 @@ export class Scope {
   readonly aliases: Map<string, string>;
   /** Names that stand for other variables, as `declare -n` makes them. */
   readonly references: Map<string, string>;
-  /** Places of files that were fetched from the network. */
+  /** Places of files that a command fetched from the network. */
   readonly downloaded: Set<string>;
-  /** Places of repositories that were cloned. */
+  /** Places of cloned repositories. */
   readonly cloned: Set<string>;
-  /** Names of remotes that were added or changed. */
+  /** Names of added or changed remotes. */
   readonly remotes: Set<string>;
   /** Text of files that this script has written, where it is constant. */
   readonly written: Map<string, string>;
-  /** Places of files into which this script has put what must not leave. */
+  /** Places of files into which this script has put data that must not leave. */
   readonly tainted: Set<string>;
   /** Copies and links of programs: place of the copy → name of the program. */
   readonly renamed: Map<string, string>;
-  /** Functions that were called, which are judged with the arguments of the call. */
+  /** Called functions, which we judge with the arguments of the call. */
   readonly called: Set<string>;
-  /** Functions whose bodies are being read, so that one that calls itself is read once. */
+  /** Functions whose bodies we are reading, so that we read one that calls itself once. */
   readonly calling: Set<unknown>;
-  /** Every simple command that was met, in order. */
+  /** Every simple command so far, in order. */
   readonly met: Invocation[];
-  /** Every address that code, or what an action carries besides commands, was seen to use. */
+  /** Every address that code, or other content of an action, uses. */
   readonly addresses: string[];
   readonly depth: number;
   cwd: string;
@@ -57,7 +59,7 @@ export class Scope {
   positional: readonly string[] = [];
   input: Input = { from: [] };
   elevated = false;
-  /** The program that starts another one although it is not there for that, such as `find` or an editor. */
+  /** A program that starts another one as a side effect, such as `find` or an editor. */
   escaping: string | undefined;
   readonly #reader: Reader;
   readonly #variables: Map<string, { text: string; origin: readonly Invocation[] }>;
@@ -94,7 +96,7 @@ export class Scope {
     return this.#variables;
   }
 
-  /** True when nesting has become so deep that it is there to hide something. */
+  /** True when nesting is so deep that its purpose is to hide something. */
   get tooDeep(): boolean {
     if (this.depth <= deepest) return false;
     this.findings.add('unknown', 'The command is nested too deeply to be judged.');
@@ -102,7 +104,7 @@ export class Scope {
   }
 
   set(name: string, text: string, origin: readonly Invocation[] = []): void {
-    // Text that is doubled over and over would fill the memory.
+    // Text that doubles over and over would fill the memory.
     const kept = text.length > longestText ? unknownText : text;
     this.#variables.set(this.resolve(name), { text: kept, origin: distinct(origin) });
   }
@@ -150,7 +152,7 @@ export class Scope {
     return this.#reader(source, this);
   }
 
-  /** Reads what may be shell source or may not: only what is dangerous in it counts. */
+  /** Reads text that may or may not be shell source: only dangerous findings count. */
   suspect(source: string): void {
     if (this.depth > deepest / 2) return;
     const findings = new Findings();

@@ -1,4 +1,4 @@
-/** Judges code by where it comes from, when its text is not known. */
+/** Judges code by where it comes from, when we do not know its text. */
 import { wordSet } from '../lookup.js';
 import { isAttackTool } from './attack-tools.js';
 import type { Invocation, Result } from './invocation.js';
@@ -45,7 +45,7 @@ export function judgeSource(from: readonly Invocation[], scope: Scope, what: str
     scope.medium(`${what} is made by ${programs.at(-1)} and is not known before it runs.`);
 }
 
-/** Judges a file that is run: one that was fetched, or one behind `<( )`. */
+/** Judges a file that runs: a fetched one, or one behind `<( )`. */
 export function judgeFile(path: string, behind: readonly Result[], scope: Scope, what: string): void {
   if (path.startsWith('/dev/fd/')) for (const { from } of behind) judgeSource(from, scope, what);
   else if (/^\/dev\/(?:tcp|udp)\//.test(path)) scope.high(`${what} comes from a network connection.`);
@@ -68,7 +68,7 @@ function spellsOut({ program, args }: Invocation): boolean {
   );
 }
 
-/** Programs that decode what nobody writes by hand unless to hide it. */
+/** Programs that decode text which people write only to hide something. */
 export function isHidden({ program, args }: Invocation): boolean {
   return (
     (/^(?:base64|base32|basenc|openssl)$/.test(program) &&

@@ -47,7 +47,10 @@ export function walkSource(source: string, scope: Scope): Result {
 const longestKept = 4096;
 let latest: { readonly source: string; readonly script: ParsedScript } | undefined;
 
-/** A command is judged and then taken apart for the rules of a policy: its tree, which nothing changes, serves both. */
+/**
+ * We judge a command and then take it apart for the rules of a policy. Nothing changes the tree, so both use the
+ * same.
+ */
 function parseOnce(source: string): ParsedScript {
   if (latest?.source === source) return latest.script;
   const script = parse(source);

@@ -1,4 +1,4 @@
-/** Clusters, clouds and machines of others: what takes away more than this machine. */
+/** Clusters, clouds and other machines: commands that remove more than this machine. */
 import type { Invocation } from '../../shell/invocation.js';
 import type { Condition, Rule } from '../rule.js';
 

@@ -3,7 +3,7 @@ import type { Invocation } from '../../shell/invocation.js';
 import type { Scope } from '../../shell/scope.js';
 import type { Rule } from '../rule.js';
 
-/** Databases that are there to be thrown away. */
+/** Disposable databases. */
 const disposable = /(?:^|[\s/_=-])(?:test|tests|testing|tmp|temp|dev|scratch|example|sandbox)(?:[\s_/.-]|$|\w*db\b)|:memory:/i;
 
 const gone = /\bdrop\s+(?:database|schema|user|role|owned|keyspace|measurement|tablespace|collection)\b|dropDatabase\(|\bdetach\s+delete\b/i;
@@ -16,7 +16,7 @@ const rights =
 const dropping =
   /\b(?:db:drop\S*|db:reset|db:purge|migrate[: ](?:fresh|reset)|db:wipe|flush|reset_db|sqlflush|db push.*--force-reset|ecto\.(?:drop|reset)|schema:drop|sql-drop|db reset|db clean|downgrade base|migrate:rollback.*--all|undo:all|drop)\b/;
 
-/** What is looked at of a script for a database, so that none takes long. */
+/** How much of a script for a database to look at, so that none takes long. */
 const longestStatement = 16_384;
 
 const frameworks =

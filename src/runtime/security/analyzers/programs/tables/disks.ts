@@ -1,4 +1,4 @@
-/** Disks, file systems and what the machine boots from. */
+/** Disks, file systems and the boot files of the machine. */
 import { judgeWrite } from '../../paths/changes.js';
 import type { Invocation } from '../../shell/invocation.js';
 import type { Scope } from '../../shell/scope.js';

@@ -98,7 +98,7 @@ function judgeTruncate({ args }: Invocation, scope: Scope): void {
   for (const path of operands(args)) if (path !== size) write(path, scope, 'Empties');
 }
 
-/** Where `mv` and `cp` put what they are given. */
+/** Where `mv` and `cp` put their files. */
 function targetOf(args: readonly string[]): string {
   return optionValue(args, '-t', '--target-directory') ?? operands(args).at(-1) ?? '';
 }
@@ -131,7 +131,7 @@ function judgeRename({ args }: Invocation, scope: Scope): void {
   for (const path of operands(args).slice(1)) if (judgeRemoval(scope.place(path), true)?.risk === 'high') remove(path, true, scope);
 }
 
-/** A compiler is given what was written before. */
+/** Judges the sources of a compiler that earlier commands wrote. */
 function judgeSources({ program, args }: Invocation, scope: Scope): void {
   for (const path of operands(args)) {
     const text = scope.written.get(scope.place(path));
@@ -212,7 +212,7 @@ function judgeRsync({ args }: Invocation, scope: Scope): void {
   write(target, scope, 'Writes');
 }
 
-/** What is encrypted where it lies, file by file, is held for ransom. */
+/** Encrypting files in place, one by one, is what ransomware does. */
 function encryptsEach({ args, input }: Invocation, scope: Scope): boolean {
   return (
     /\benc\b|\s-(?:c|e|r)\b|--symmetric|--encrypt/.test(` ${args.join(' ')}`) &&

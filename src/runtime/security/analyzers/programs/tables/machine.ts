@@ -4,11 +4,11 @@ import type { Scope } from '../../shell/scope.js';
 import { has, operands } from '../arguments.js';
 import type { Rule } from '../rule.js';
 
-/** Where keys and passwords of the machine and its users are found. */
+/** Where the machine and its users keep keys and passwords. */
 const searched = /^(?:\/|\/etc|\/home|\/root|\/var|\/opt|\/srv|~|~\/\.(?!cache)[^/]*)(?:\/\*?)?$/;
 const secretWords = /pass(?:wor)?d|secret|token|api_?key|credential|PRIVATE KEY|aws_|AKIA|ghp_|BEGIN RSA/i;
 
-/** Processes without which the machine does not work, or nobody watches it. */
+/** Processes without which the machine does not work, or is not monitored. */
 const vital =
   /^(?:systemd(?:-\w+)?|init|sshd|dockerd|auditd|rsyslogd|syslog-ng|journald|crond?|dbus-daemon|containerd|kubelet|falcon-sensor|falcond|osqueryd|clamd|freshclam|wdavdaemon|fail2ban-server|ossec\S*|wazuh\S*|filebeat|auditbeat|snort|suricata|crowdsec|firewalld|NetworkManager|Xorg|gnome-shell|mdatp|sentinel\S*|aide|crowdstrike\S*|carbonblack\S*|defender\S*)$/;
 /** Settings of the kernel that honest work needs. */

@@ -130,7 +130,7 @@ function judgeFetch({ program, args }: Invocation, scope: Scope): void {
   }
 }
 
-/** Judges the files that are written, and remembers what was fetched, so that running it later is noticed. */
+/** Judges the files that it writes, and remembers fetched ones, so that we notice when a later command runs one. */
 function judgeFetched(program: string, args: readonly string[], scope: Scope): void {
   const { documents, beside } = filesFetched(program, args);
   for (const path of documents) {

@@ -140,7 +140,7 @@ function removesPackages({ program, args }: Invocation): boolean {
   );
 }
 
-/** Places from which packages are usually fetched; anything else may be anybody's. */
+/** The usual places for packages; anything else can belong to anybody. */
 const knownHosts =
   /^(?:[\w-]+\+)?(?:https|ssh):\/\/(?:[^/@]+@)?(?:[\w-]+\.)*(?:github\.com|githubusercontent\.com|gitlab\.com|bitbucket\.org|pypi\.org|pythonhosted\.org|npmjs\.org|npmjs\.com|yarnpkg\.com|npmmirror\.com|pytorch\.org|nvidia\.com|googleapis\.com|google\.com|jsdelivr\.net|unpkg\.com|docker\.com|nodesource\.com|postgresql\.org|hashicorp\.com|microsoft\.com|debian\.org|ubuntu\.com|fedoraproject\.org|rubygems\.org|crates\.io|anaconda\.(?:org|com)|apache\.org|codeberg\.org|huggingface\.co|python\.org|jfrog\.io|azure\.com|amazonaws\.com|pkg\.dev|kernel\.org|gnu\.org)(?:[:/]|$)/i;
 const adding =
@@ -151,7 +151,7 @@ function adds({ program, args }: Invocation): boolean {
   return alwaysAdding.test(program) || args.some((arg) => adding.test(arg));
 }
 
-/** An address out of which code comes that nobody vouches for: not encrypted, a bare number, or not a usual place. */
+/** An address of code that nobody vouches for: unencrypted, a bare number, or not a usual place. */
 function isForeign(text: string): boolean {
   const url = /^(?:[\w-]+\+)?(?:https?|ftp|git|ssh):\/\/\S+/.exec(text)?.[0];
   if (url === undefined || /:\/\/(?:localhost|127\.|\[::1\])/.test(url)) return false;

@@ -1,4 +1,4 @@
-/** Rights: more of them, or those of somebody else. */
+/** Rights: more of them, or another user's. */
 import { judgeRemoval, show } from '../../paths/changes.js';
 import { judgeRead } from '../../paths/sensitive.js';
 import { afterOptions } from '../../shell/after-options.js';

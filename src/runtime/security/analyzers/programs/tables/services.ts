@@ -1,4 +1,4 @@
-/** What makes something run later, or again, by itself. */
+/** What makes a program run later, or again, by itself. */
 import { unknownText } from '../../paths/place.js';
 import type { Invocation } from '../../shell/invocation.js';
 import type { Scope } from '../../shell/scope.js';

@@ -62,7 +62,10 @@ function printIntoVariable({ args, input }: Invocation, scope: Scope): void {
   scope.set(name, outputOf({ program: 'printf', args: rest, input }) ?? unknownText);
 }
 
-/** What is read out of a file or a program is not known, and whoever runs it runs that. */
+/**
+ * We do not know the text that a command reads from a file or a program, and whoever runs the variable runs that
+ * text.
+ */
 function readVariables(invocation: Invocation, scope: Scope): void {
   const { program, args, input } = invocation;
   const valued = program === 'read' ? /^-[a-zA-Z]*[diNnptu]$/ : /^-[a-zA-Z]*[dnOsuCc]$/;

@@ -159,7 +159,7 @@ function isNoSsh(source: string): boolean {
   return !/^(?:\/usr\/bin\/)?ssh\b/.test(source) && !ownRsync.test(source);
 }
 
-/** What stands in quotes may be a command. */
+/** Text in quotes can be a command. */
 function suspectTexts({ args }: Invocation, scope: Scope): void {
   for (const arg of args) for (const [, , text = ''] of arg.matchAll(/(["'])(.*?)\1/g)) scope.suspect(text);
 }
@@ -174,7 +174,7 @@ function suspectVariables({ args }: Invocation, scope: Scope): void {
   }
 }
 
-/** `syscmd` and `esyscmd`, in the words, the input or a file that was written before. */
+/** `syscmd` and `esyscmd`, in the words, the input or a file that an earlier command wrote. */
 function startOfMacros({ args, input }: Invocation, scope: Scope): Started | undefined {
   const written = args.map((arg) => scope.written.get(scope.place(arg)) ?? '');
   const text = [...args, input.text ?? '', ...written].join('\n');
@@ -248,7 +248,7 @@ function startOfGit({ args }: Invocation): Started | undefined {
   return sources(found);
 }
 
-/** The recipes of a makefile that is given in the words, as input, or was written before. */
+/** The recipes of a makefile in the words, in the input, or from an earlier command. */
 function startOfMake({ args, input }: Invocation, scope: Scope): Started | undefined {
   const [file = 'Makefile'] = valuesOf(args, /^(?:-f|--file|--makefile)$/);
   const text = valuesOf(args, /^--eval$/)[0] ?? (file === '-' || args.includes('-f-') ? input.text : scope.written.get(scope.place(file)));
@@ -275,7 +275,7 @@ function startOfFind({ args }: Invocation, scope: Scope): Started | undefined {
   const named = at === -1 ? undefined : args[at + 1];
   const within = named !== undefined && /^(?:\.|id_|\*?\.env)/.test(named) ? `${unknownText}/${named}` : unknownText;
   const top = base.startsWith('-') ? '.' : withoutEnd(base, '/') || '/';
-  // What is found all over a home counts as all of it.
+  // A search all over a home counts as the whole home.
   const found = /^(?:~|\/home)$/.test(scope.place(top)) && within === unknownText ? `${top}/*` : `${top === '/' ? '' : top}/${within}`;
   const started: { argv: string[] }[] = [];
   for (const [index, arg] of args.entries()) {
