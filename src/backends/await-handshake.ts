@@ -11,7 +11,7 @@ const longestHandshake = 65_536;
 export type Ready = Extract<Handshake, { ready: true }>;
 
 export interface Booting {
-  /** What starts, as the subject of a sentence. */
+  /** The program that starts, as the subject of a sentence. */
   readonly who: string;
   /** The handshake as JSON; undefined when the output ended without one. */
   readonly said: Promise<string | undefined>;
@@ -23,14 +23,14 @@ export interface Booting {
   readonly log?: LogTail | undefined;
 }
 
-/** Throws what the handshake says when it is a refusal. */
+/** Throws the error in the handshake when it is a refusal. */
 export async function awaitHandshake(booting: Booting): Promise<Ready> {
   const { who, said, ended, log } = booting;
   const notStarted = (how: string) =>
     new WorkcellError('backend-unavailable', `${who} did not start: ${how}.${log?.quote() ?? ''}`, {
       details: { log: [...(log?.lines ?? [])] },
     });
-  // The end of a program can be told before the last that it said has arrived.
+  // The end of a program may be reported before its last output has arrived.
   const line = await inTime(Promise.race([said, ended.then(() => said)]), booting, notStarted);
   if (line === undefined) throw notStarted(await ended);
   const handshake = handshakeSchema.safeParse(parse(line));
@@ -68,7 +68,7 @@ export function findHandshake(deliver: (json: string) => void, log: LogTail): (t
   }, longestHandshake);
 }
 
-/** Takes text in pieces and gives its lines, none of them longer than a line should be. */
+/** Splits text that arrives in pieces into lines, none of them longer than a line should be. */
 function eachLine(deliver: (line: string) => void, longest = longestLine): (text: string) => void {
   let rest = '';
   return (text) => {

@@ -1,4 +1,4 @@
-/** What a backend is written with: `workcell/backends`. */
+/** What you write a backend with: `workcell/backends`. */
 export type { Cell, Fact, FactCode, Isolation, IsolationTier } from '../protocol/index.js';
 export { WorkcellError } from '../protocol/index.js';
 export type { Connect } from '../runtime/client/connect-ways.js';

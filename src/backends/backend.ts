@@ -10,17 +10,17 @@ import {
   WorkcellError,
 } from '../protocol/index.js';
 
-/** What a start, or an attachment to a cell, is told besides its options. */
+/** What a start, or an attachment to a cell, gets besides its options. */
 export interface StartContext {
   /** Of the cell: letters and digits, unique. */
   readonly id: string;
   /** Reports a step that takes long, such as a build. */
   readonly onStatus: (update: StatusUpdate) => void;
-  /** Gives up starting. */
+  /** Cancels the start. */
   readonly signal?: AbortSignal | undefined;
-  /** Settles when the record of the cell is open, for a backend that could keep it from being opened. */
+  /** Settles when the record of the cell is open, for a backend that could prevent opening it. */
   readonly recording?: (() => Promise<void>) | undefined;
-  /** What the executor knows besides its own actions. */
+  /** The plugins of the executor. */
   readonly plugins?: readonly LoadedPlugin[] | undefined;
 }
 
@@ -28,23 +28,23 @@ export interface StartContext {
 export interface Probe {
   readonly available: boolean;
   readonly tier: IsolationTier;
-  /** Where they can be told without a start. */
+  /** Where the probe can tell them without a start. */
   readonly facts?: readonly Fact[];
-  /** What a cell would enforce, or why none can be started. */
+  /** What a cell would enforce, or why none can start. */
   readonly summary: string;
   /** Commands or settings that would help, one a line. */
   readonly advice: readonly string[];
 }
 
-/** What leads to a cell that is kept: `listCells` gives it, `attachRuntime` takes it. Plain JSON. */
+/** A reference to a kept cell: `listCells` returns it, `attachRuntime` takes it. Plain JSON. */
 export interface CellRef {
   readonly backend: string;
-  /** Where its cells are, as the schema of the backend has it. */
+  /** Where its cells are, in the form of the backend's schema. */
   readonly place: Readonly<Record<string, unknown>>;
   readonly id: string;
 }
 
-/** A cell that was started with `keepAlive`, as far as its backend can tell. */
+/** A cell that somebody started with `keepAlive`, as far as its backend can tell. */
 export interface CellInfo extends CellRef {
   /** `stopped` starts again when attached to; `lost` is dead, or out of reach. */
   readonly status: 'running' | 'paused' | 'stopped' | 'lost';
@@ -52,7 +52,7 @@ export interface CellInfo extends CellRef {
   /** Of the machine that the place is on. */
   readonly workspace?: string | undefined;
   readonly isolation?: IsolationTier | undefined;
-  /** Those that it was started with. */
+  /** The labels that it started with. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** The process that works in it now; others cannot attach. */
   readonly heldBy?: number | undefined;
@@ -63,53 +63,53 @@ export interface Backend<
   Shape extends z.ZodRawShape = z.ZodRawShape,
   Place extends z.ZodRawShape = z.ZodRawShape,
 > {
-  /** What it is called: in messages, in sections of a configuration, in the cells it starts. */
+  /** Its name: in messages, in sections of a configuration, in the cells it starts. */
   readonly type: string;
   /** What `createRuntime`, its section and the command line take. */
   readonly options: z.ZodObject<Shape, z.core.$strict>;
-  /** Those of its options that say where its cells are. */
+  /** The options that say where its cells are. */
   readonly place: z.ZodObject<Place, z.core.$strict>;
-  /** Those of its options that are secrets: they have no flag, and stand in no reference to a cell. */
+  /** The options that are secrets: they have no flag, and no reference to a cell contains them. */
   readonly secrets?: readonly string[] | undefined;
   /** Whether it can start cells here. */
   probe(): Promise<Probe>;
-  /** Starts a cell. What it began and could not finish, it ends. */
+  /** Starts a cell. Ends what it began and could not finish. */
   start(options: unknown, context: StartContext): Promise<Cell>;
-  /** Works in a cell that was kept alive. */
+  /** Works in a kept cell. */
   attach?(id: string, place: unknown, context: StartContext): Promise<Cell>;
-  /** The cells that are kept alive there. */
+  /** The kept cells there. */
   list?(place: unknown): Promise<CellInfo[]>;
 }
 
-/** What `attach` and `list` get of a backend's options. */
+/** The part of a backend's options that `attach` and `list` get. */
 type PlaceOf<Shape extends z.ZodRawShape, Name extends keyof Shape> = z.output<
   z.ZodObject<Pick<Shape, Name>>
 >;
 
-/** What a backend tells of a cell; where it is stands in the question. */
+/** A backend's description of a cell; the caller already knows where it is. */
 export type FoundCell = Omit<CellInfo, 'backend' | 'place'>;
 
-/** A backend as it is written. Options reach it checked, with their defaults. */
+/** A backend as its author writes it. It gets checked options, with their defaults. */
 export interface BackendDefinition<Shape extends z.ZodRawShape, Name extends keyof Shape & string> {
   /** In lower case, with hyphens. */
   readonly type: string;
   /** The schema of each option. `workspace`, `env` and `keepAlive` mean the same on every backend that has them. */
   readonly options: Shape;
-  /** Those of the options that say where its cells are. Default: none. */
+  /** The options that say where its cells are. Default: none. */
   readonly place?: readonly Name[];
-  /** Those of the options that are secrets: they get no flag, and stand in no reference to a cell. */
+  /** The options that are secrets: they get no flag, and no reference to a cell contains them. */
   readonly secrets?: readonly (keyof Shape & string)[];
-  /** Whether it can start cells here, and what they would enforce. Nothing is left behind. */
+  /** Whether it can start cells here, and what they would enforce. Leaves nothing behind. */
   probe(): Promise<Probe>;
-  /** Starts a cell. What it began and could not finish, it ends. */
+  /** Starts a cell. Ends what it began and could not finish. */
   start(options: z.output<z.ZodObject<Shape>>, context: StartContext): Promise<Cell>;
-  /** Works in a cell that was started with `keepAlive`, whose lease it takes. */
+  /** Works in a cell that somebody started with `keepAlive`, and takes its lease. */
   attach?(id: string, place: PlaceOf<Shape, Name>, context: StartContext): Promise<Cell>;
-  /** The cells that can be attached to, those that are lost included. */
+  /** The cells that you can attach to, and the lost ones. */
   list?(place: PlaceOf<Shape, Name>): Promise<FoundCell[]>;
 }
 
-/** Declares a backend. Options are strict and are checked here, once, for all of them. */
+/** Declares a backend. Options are strict; this checks them once, for all backends. */
 export function defineBackend<Shape extends z.ZodRawShape, const Name extends keyof Shape & string = never>(
   definition: BackendDefinition<Shape, Name>,
 ): Backend<Shape, Pick<Shape, Name>> {

@@ -18,12 +18,15 @@ const userSchema = z.strictObject({
 export default defineBackend({
   type: 'cli',
   options: {
-    /** Default: a temporary directory that is removed at the end. */
+    /** Default: a temporary directory that the backend removes at the end. */
     workspace: z.string().min(1).optional(),
     env: environmentSchema.default({}),
     /** What file verbs reach. */
     files: z.enum(['workspace', 'machine']).default('workspace'),
-    /** Who commands run as and files belong to, for a process of root. Holds for all that the process does meanwhile. */
+    /**
+     * The user who runs the commands and owns the files, for a process of root. Holds for everything that the process
+     * does meanwhile.
+     */
     runAs: userSchema.optional(),
   },
 
@@ -39,7 +42,7 @@ export default defineBackend({
   async start({ workspace: given, env, files, runAs }, { id, recording, plugins = [] }) {
     const workspace = openWorkspace(given);
     const place = { workspace: workspace.path, environment: hostEnvironment(env) };
-    // The record belongs to the first user, who alone can open it.
+    // The record belongs to the first user, and only that user can open it.
     if (runAs !== undefined) await recording?.();
     const user = runAs === undefined ? undefined : await becomeUser(runAs);
     const host = user === undefined ? createHostLauncher(place) : user.createLauncher(place);
@@ -61,7 +64,7 @@ export default defineBackend({
   },
 });
 
-/** From here on all that this process makes belongs to that user. */
+/** From here on everything that this process creates belongs to that user. */
 async function becomeUser(user: z.infer<typeof userSchema>) {
   const { createUidLauncher, resumeRoot, takeUser } = await import('../cell/launchers/uid-launcher.js');
   const { loadParts } = await import('../cell/executor/load-parts.js');

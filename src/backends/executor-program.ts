@@ -1,4 +1,7 @@
-/** Our executor as a program: started by whatever leads to a place, and reached there over any stream of bytes. */
+/**
+ * Our executor as a program: any command that leads to a place can start it, and any stream of bytes can reach it
+ * there.
+ */
 import { randomBytes } from 'node:crypto';
 import { pluginSpecs } from '../cell/plugins/load-plugins.js';
 import { actionsWith } from '../cell/plugins/plugin-host.js';
@@ -17,35 +20,38 @@ import { type ServerProcess, startProgram } from './server-process.js';
  * `executorBundle` of `workcell/images` has the same in a directory that works on any glibc system.
  */
 export function executorCommand(): string[] {
-  // In one file where it was built, which loads several times as fast.
+  // In one file where there is a build, which loads several times as fast.
   return [process.execPath, ...programWords('cell/main', 'cjs')];
 }
 
-/** What an executor is told: where it works and where it listens. Its id and plugins come from the start. */
+/** The settings of an executor: where it works and where it listens. Its id and plugins come from the start. */
 export type ExecutorSettings = Omit<CellSettings, 'id' | 'plugins'>;
 
-/** How the executor of a cell is started in its place. */
+/** How to start the executor of a cell in its place. */
 export interface ExecutorStart {
   /** Words that run the program in the place, such as `nsenter … node executor.cjs`. They pass on its standard streams. */
   readonly argv: readonly string[];
   readonly settings: ExecutorSettings;
-  /** Where `argv` is run on this machine. */
+  /** Where `argv` runs on this machine. */
   readonly directory: string;
-  /** Where its log goes. Demanded of an executor that is kept alive, because nobody reads its standard error. */
+  /** Where its log goes. A kept executor needs it, because nothing reads its standard error. */
   readonly logFile?: string | undefined;
-  /** What it loads, as `shipPlugins` gives it for a place that sees no files of this machine. Default: what this machine has. */
+  /**
+   * The plugins to load, from `shipPlugins` for a place that sees no files of this machine. Default: those of this
+   * machine.
+   */
   readonly plugins?: readonly PluginSpec[] | undefined;
 }
 
 /** An executor that listens. */
 export interface StartedExecutor {
-  /** What runs `argv`, which may be only the way to the program. */
+  /** The process of `argv`, which may be only the way to the program. */
   readonly process: ServerProcess;
   /** What the kernel enforces on the executor, as it says itself. */
   readonly kernel: KernelReport | undefined;
 }
 
-/** Starts the executor of a cell and waits until it listens. What did not start is ended. */
+/** Starts the executor of a cell and waits until it listens. Ends it when the start fails. */
 export async function startExecutor(
   { argv, settings, directory, logFile, plugins: shipped }: ExecutorStart,
   { id, signal, plugins = [] }: StartContext,
@@ -61,17 +67,17 @@ export async function startExecutor(
   }
 }
 
-/** What it takes to reach an executor besides where it is. */
+/** What reaching an executor takes besides its place. */
 export interface ReachOptions {
-  /** The one in the settings of the executor. */
+  /** The token in the settings of the executor. */
   readonly token?: string | undefined;
-  /** Settles with the reason when the place is known to be gone, so that nobody waits for it. */
+  /** Settles with the reason when the place has certainly ended, so that nobody waits for it. */
   readonly gone?: Promise<string> | undefined;
-  /** While the place is paused: settles when it goes on. */
+  /** While the place is paused: settles when it continues. */
   readonly halted?: (() => Promise<void> | undefined) | undefined;
 }
 
-/** Where an executor is: a Unix socket, a URL, or anything that gives a stream leading to it. */
+/** Where an executor is: a Unix socket, a URL, or a function that opens a stream to it. */
 export type ExecutorPlace = Place;
 
 /** Connects to the executor of a cell. */

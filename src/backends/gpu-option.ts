@@ -1,4 +1,4 @@
-/** What a cell gets of the GPUs of a machine, as every backend that can give one takes it. */
+/** The option for GPUs, the same on every backend that has them. */
 import { z } from 'zod';
 
 export const gpuOption = z
@@ -12,5 +12,5 @@ export const gpuOption = z
   ])
   .default(false);
 
-/** `true`: all of them. A number: so many. A list: those of these ids. */
+/** `true`: all of them. A number: this many. A list: those with these ids. */
 export type GpuRequest = z.output<typeof gpuOption>;

@@ -1,15 +1,15 @@
-/** A backend of others, held to the contract: what it gives is checked, and what it never gives is not waited for without end. */
+/** Holds a foreign backend to the contract: checks its answers, and does not wait for ever for a missing one. */
 import { z } from 'zod';
 import { isolationTiers, WorkcellError } from '../protocol/index.js';
 import type { Backend, StartContext } from './backend.js';
 
-/** For what takes a moment: loading a module, a probe, a list. */
+/** For short work: loading a module, a probe, a list. */
 const answerMs = 30_000;
 
 /** For a start that reports nothing; a build that reports its steps may take any time. */
 const silentMs = 600_000;
 
-/** In which a start that is cancelled may end what it began. */
+/** How long a cancelled start can take to undo its work. */
 const undoMs = 5000;
 
 export function holdBackend(backend: Backend): Backend {
@@ -49,12 +49,15 @@ export function holdBackend(backend: Backend): Backend {
   };
 }
 
-/** Waits for something that takes a moment. Node ends a program that waits for nothing else, without a word; the timer keeps it. */
+/** Waits for short work. Node silently ends a program that waits for nothing else; the timer keeps it alive. */
 export function within<Result>(what: string, begin: () => Promise<Result>): Promise<Result> {
   return withReports(what, { onStatus: () => {} }, begin, () => {}, answerMs);
 }
 
-/** Waits until it settles, its signal says to give up, or it reports nothing for too long. `undo` gets what comes later. */
+/**
+ * Waits until it settles, its signal aborts, or it reports nothing for too long. `undo` gets a result that comes
+ * later.
+ */
 function withReports<Result, Context extends Pick<StartContext, 'onStatus' | 'signal'>>(
   what: string,
   context: Context,
@@ -93,7 +96,7 @@ function withReports<Result, Context extends Pick<StartContext, 'onStatus' | 'si
       },
     };
     signal?.addEventListener('abort', cancel, { once: true });
-    // A function of others may throw where it promises to reject.
+    // A foreign function may throw although it promises to reject.
     Promise.resolve()
       .then(() => begin(told))
       .then(
@@ -113,7 +116,7 @@ function withReports<Result, Context extends Pick<StartContext, 'onStatus' | 'si
   });
 }
 
-/** Ends what was started too late or is no cell, or releases what was attached to, as far as it can be. */
+/** Ends a cell that started too late or is invalid, or releases an attached one, as far as possible. */
 async function leave(given: unknown, what: 'start' | 'attach'): Promise<void> {
   const cell = (given ?? {}) as { stop?: unknown; detach?: unknown };
   const end = what === 'start' ? cell.stop : cell.detach;

@@ -1,4 +1,6 @@
-/** Every backend: those of this package, loaded when first used, and those that others bring as packages or files. */
+/**
+ * Every backend: those of this package, which load on first use, and those that others bring as packages or files.
+ */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -21,8 +23,8 @@ export const backends = {
 };
 
 /**
- * Those that are tried when none is named, in this order. Backends that do not isolate are not here, nor are those of
- * others: they are used only when asked for by name.
+ * The backends to try when you name none, in this order. Backends that do not isolate are not here, nor are foreign
+ * ones: you get them only by name.
  */
 export const defaultCandidates: readonly BackendName[] = ['sandbox', 'docker'];
 
@@ -31,7 +33,7 @@ export type BackendName = keyof typeof backends;
 
 export const backendNames = Object.keys(backends) as BackendName[];
 
-/** Names of backends that this package will have. A package of such a name is never taken for one. */
+/** Names of backends that this package will have. We never load a package of such a name as a backend. */
 export const reservedNames: readonly string[] = ['daytona', 'e2b', 'kubernetes', 'modal', 'runloop'];
 
 /** Backends of other packages, by the name of the package. A package declares its own here by merging this interface. */
@@ -41,10 +43,10 @@ export interface OutsideBackends {}
 /** A file that exports a backend. */
 export type BackendFile = `/${string}` | `./${string}` | `../${string}` | `file:${string}`;
 
-/** What a backend can be asked for by: a name, a package, a file, or the backend itself. */
+/** How to ask for a backend: a name, a package, a file, or the backend itself. */
 export type BackendSpec = BackendName | keyof OutsideBackends | BackendFile | AnyBackend;
 
-/** A backend with whatever options. */
+/** A backend with any options. */
 export type AnyBackend = Omit<Backend, 'options' | 'place'> & {
   readonly options: z.ZodObject;
   readonly place: z.ZodObject;
@@ -66,12 +68,12 @@ type Merged<Union> = (Union extends unknown ? (each: Union) => void : never) ext
 
 type AllPlaces = Merged<{ [Name in keyof Declared]: PlaceOf<Name> }[keyof Declared]>;
 
-/** Where cells are: what any of the backends takes for that. */
+/** Where cells are: the union of what all backends take for that. */
 export type BackendPlace = {
   [Name in keyof AllPlaces]?: AllPlaces[Name] extends z.ZodType ? z.input<AllPlaces[Name]> : never;
 };
 
-/** A backend with the options it takes. What a file exports is not known here, so its own schema alone checks them. */
+/** A backend with its options. We do not know what a file exports, so its own schema alone checks them. */
 export type BackendConfig =
   | { [Name in keyof Declared]: { backend: Name } & OptionsOf<Name> }[keyof Declared]
   | ({ backend: BackendFile } & Record<string, unknown>);
@@ -81,8 +83,8 @@ export function isBackendName(name: string): name is BackendName {
 }
 
 /**
- * What a backend is loaded by: the name of one of this package, or the address of the module that a package or file is,
- * seen from a directory. Undefined when there is none of that name. Nothing is loaded.
+ * The name of a backend of this package, or the address of the module that a package or file is, seen from a
+ * directory. Undefined when there is none of that name. Loads nothing.
  */
 export function locateBackend(spec: string, from: string): string | undefined {
   if (isBackendName(spec)) return spec;
@@ -97,11 +99,14 @@ export function locateBackend(spec: string, from: string): string | undefined {
 
 const loaded = new Map<string, Promise<Backend>>();
 
-/** By a name or an address. Asked for once each: to import a module again takes a good part of a start, most of all under a loader. */
+/**
+ * Loads a backend by a name or an address. Caches the import promise; importing again is slow, most of all under a
+ * loader.
+ */
 export async function loadBackend(name: string): Promise<Backend> {
   const backend = loaded.get(name) ?? (isBackendName(name) ? loadOwn(name) : loadModule(name));
   loaded.set(name, backend);
-  // Do not cache a failure: somebody may mend the module.
+  // Do not cache a failure: somebody may repair the module.
   backend.catch(() => loaded.delete(name));
   return backend;
 }
@@ -163,7 +168,7 @@ const backendSchema = z.looseObject({
   list: isFunction.optional(),
 });
 
-/** What others say is a backend, held to the contract. `what`: the subject of a sentence. */
+/** Holds a foreign value to the contract of a backend. `what`: the subject of a sentence. */
 export function checkBackend(value: unknown, what: string): Backend {
   const result = backendSchema.safeParse(value);
   if (result.success) return holdBackend(value as Backend);

@@ -1,7 +1,7 @@
 /**
- * Who works in a cell: one process at a time, so that there is one policy and one record of what happens in it. A lease is
- * a socket in the directory of the cell on which its holder listens. The kernel closes it with the holder, however that
- * ends, so nobody has to trust the number of a process, which another one may have by now.
+ * Who works in a cell: one process at a time, so that there is one policy and one record of what happens in it. A
+ * lease is a socket in the directory of the cell on which its holder listens. The kernel closes it with the holder,
+ * however that ends. So nobody has to trust a process number, which may belong to another process by now.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ import { WorkcellError } from '../protocol/index.js';
 
 /** The right to work in a cell, which one process has at a time. */
 export interface Lease {
-  /** Lets others have it. Succeeds when called twice. */
+  /** Releases it for others. Succeeds when called twice. */
   release(): void;
 }
 
@@ -33,12 +33,12 @@ export async function takeLease(id: string, directory: string): Promise<Lease> {
 
 export interface Held {
   readonly heldBy: number;
-  /** Settles when the holder has released it or is gone, unless you called `leave`. */
+  /** Settles when the holder has released it or has ended, unless you called `leave`. */
   readonly lapsed: Promise<void>;
   leave(): void;
 }
 
-/** The lease, or who holds it. Of several that ask at once exactly one gets it. */
+/** The lease, or its holder. When several processes ask at once, exactly one gets it. */
 export async function tryLease(directory: string): Promise<Lease | Held> {
   const place = openPlace(directory);
   const own = new LeaseSocket(place);
@@ -46,8 +46,8 @@ export async function tryLease(directory: string): Promise<Lease | Held> {
     await own.announce();
     for (const name of leaseSocketsIn(place.path).filter((other) => other !== own.name)) {
       const other = await ask(place.path, name);
-      // Of two processes that ask at once, the one whose name sorts first continues, and waits until the other gives
-      // way.
+      // Of two processes that ask at once, the one whose name sorts first continues, and waits until the other
+      // withdraws.
       const lost =
         other !== undefined &&
         (other.state === 'held' || name < own.name || (await other.changed) === 'held');
@@ -111,7 +111,7 @@ class LeaseSocket implements Lease {
     });
   }
 
-  /** Listen first, then take the name: others take a name that does not answer for a dead process's. */
+  /** Listen first, then take the name: others treat a name that does not answer as a dead process's. */
   async announce(): Promise<void> {
     const { path } = this.#place;
     const unnamed = join(path, `new-${this.name}`);
@@ -138,9 +138,9 @@ class LeaseSocket implements Lease {
 
 interface Rival {
   readonly state: keyof typeof words;
-  /** Settles when it got the lease, or gave way. */
+  /** Settles when it got the lease, or withdrew. */
   readonly changed: Promise<'held' | 'gone'>;
-  /** Settles when it is gone. */
+  /** Settles when it has lapsed. */
   readonly lapsed: Promise<void>;
   leave(): void;
 }
@@ -149,12 +149,12 @@ interface Rival {
 const answerMs = 3000;
 
 /**
- * A holder that hangs up without an answer is ending, or has no descriptor left. Only a refused connection proves that
- * nobody holds the socket, so ask again.
+ * A holder that hangs up without an answer is ending, or has no descriptor left. Only a refused connection proves
+ * that no process holds the socket, so ask again.
  */
 const tries = 100;
 
-/** Undefined when its process is gone; then this removes what it left. */
+/** Undefined when its process has ended; then this removes what it left. */
 async function ask(directory: string, name: string): Promise<Rival | undefined> {
   const path = join(directory, name);
   for (let count = 0; count < tries; count++) {
@@ -191,7 +191,7 @@ function busy(): Rival {
   };
 }
 
-/** What it says, one letter each, and its end. */
+/** Its messages, one letter each, and its end. */
 function wordsOf(socket: Socket): { first: Promise<string>; second: Promise<string>; gone: Promise<void> } {
   let onFirst = (_word: string): void => {};
   let onSecond = (_word: string): void => {};

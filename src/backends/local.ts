@@ -1,4 +1,4 @@
-/** Runs the executor as a server process of its own on this machine, reached over a Unix socket. No isolation. */
+/** Runs the executor as a separate server process on this machine, reached over a Unix socket. No isolation. */
 import { mkdirSync, realpathSync } from 'node:fs';
 import { z } from 'zod';
 import { pluginSpecs } from '../cell/plugins/load-plugins.js';
@@ -19,14 +19,14 @@ import { openWorkspace } from './workspace.js';
 export default defineBackend({
   type: 'local',
   options: {
-    /** Default: a temporary directory that is removed at the end. */
+    /** Default: a temporary directory that the backend removes at the end. */
     workspace: z.string().min(1).optional(),
     env: environmentSchema.default({}),
-    /** How many servers wait, already started, for the cells to come. */
+    /** How many started servers wait for future cells. */
     warm: z.int().min(0).max(64).default(0),
-    /** The cell goes on when this process ends, and is found again by its id. Closing it still ends it. */
+    /** The cell continues when this process ends, and you find it again by its id. Closing it still ends it. */
     keepAlive: z.boolean().default(false),
-    /** Receives what the server logs, line by line. */
+    /** Receives the server's log, line by line. */
     onLog: z
       .custom<(line: string) => void>((value) => typeof value === 'function', 'must be a function')
       .optional(),
@@ -43,7 +43,7 @@ export default defineBackend({
 
   async start({ workspace: given, env, warm, keepAlive, onLog }, context) {
     const { id, signal, plugins = [] } = context;
-    // Before anything is started, so that nothing has to be undone when it does not exist.
+    // Check it first, so that there is nothing to undo when it does not exist.
     const named = given === undefined ? undefined : openWorkspace(given).path;
     const token = newToken();
     const {
@@ -81,7 +81,7 @@ export default defineBackend({
   list: listLocal,
 });
 
-/** The cell can be found before its server is told to begin, so that none ever runs that nobody can find. */
+/** Makes the cell visible before its server begins, so that no server ever runs that nobody can find. */
 async function startLasting(
   id: string,
   token: string,
@@ -102,7 +102,7 @@ async function connect(parts: {
   home: Home;
   server: ServerProcess;
   token: string;
-  /** Of a cell that is kept alive. */
+  /** For a kept cell. */
   lease: Lease | undefined;
   context: StartContext;
 }): Promise<Cell> {
@@ -116,7 +116,7 @@ async function connect(parts: {
     backend: 'local',
     reached,
     lease,
-    // What a killed server leaves is ended before anybody is told, and removed at stop.
+    // End what a killed server leaves before reporting the loss; stopping the cell removes its files.
     lost: gone.then(async (reason) => {
       if (!isEnding) await reap(id);
       return reason;

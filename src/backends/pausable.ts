@@ -23,7 +23,7 @@ export interface Pausable {
 export function pausable(executor: Executor, halt: () => Promise<() => unknown>): Pausable {
   let current: Pause | undefined;
 
-  /** Nothing to wait for, and nothing that costs time, while the cell runs. */
+  /** While the cell runs, there is nothing to wait for, and no cost. */
   function when<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     return current === undefined ? work() : current.wait(signal).then(work);
   }

@@ -1,13 +1,13 @@
-/** Cells that start ahead of demand, by their options. A cell never comes back after it was handed out. */
+/** Cells that start ahead of demand, by their options. A cell never comes back after the pool handed it out. */
 import { type Cell, type PoolStats, parseAction } from '../protocol/index.js';
 
 export interface Pool<Options, Pooled> {
   /** A cell with these options: a parked one if there is any, else a new one. Starts others meanwhile. */
   take(options: Options): Promise<Pooled>;
   stats(): PoolStats;
-  /** Settles when every sub-pool is full, or cannot be filled. */
+  /** Settles when every sub-pool is full, or cannot fill. */
   fill(): Promise<void>;
-  /** Stops every parked cell and forgets the shapes. They go with this process anyway. */
+  /** Stops every parked cell and forgets the shapes. They end with this process anyway. */
   drain(): Promise<void>;
 }
 
@@ -18,7 +18,10 @@ interface SubPool<Options, Pooled> {
   readonly parked: Pooled[];
 }
 
-/** To start a cell keeps this thread busy for a moment, in which the first command of the one handed out would wait. */
+/**
+ * Starting a cell keeps this thread busy for a moment, and the first command in a cell just handed out would wait for
+ * it.
+ */
 const refillMs = 20;
 
 export function createPool<
@@ -26,7 +29,10 @@ export function createPool<
   Pooled extends Pick<Cell, 'executor' | 'lost' | 'poolStats' | 'stop'>,
 >(parts: {
   start(options: Options): Promise<Pooled>;
-  /** Called when a cell is handed out, and before, when it is parked: then it must not keep this process alive. */
+  /**
+   * The pool calls these when it hands a cell out, and before, when it parks one: a parked cell must not keep this
+   * process alive.
+   */
   onTake?(cell: Pooled): void;
   onPark?(cell: Pooled): void;
 }): Pool<Options, Pooled> {
@@ -62,7 +68,7 @@ export function createPool<
 
   async function park(subPool: SubPool<Options, Pooled>): Promise<void> {
     const cell = await start(subPool.options);
-    // Start its shell too, which is most of what a first command waits for.
+    // Start its shell, too, which is most of what a first command waits for.
     await cell.executor.execute(parseAction({ action: 'run', command: ':' }));
     if (subPool.parked.length >= subPool.size) return cell.stop();
     onPark?.(cell);

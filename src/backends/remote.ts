@@ -1,4 +1,4 @@
-/** Works in a cell whose server runs elsewhere. The server belongs to somebody else, so closing does not stop it. */
+/** Works in a cell whose server runs elsewhere. The server has another owner, so closing does not stop it. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { readTrusted } from '../base/trusted-path.js';
@@ -19,11 +19,13 @@ export default defineBackend({
     token: z.string().min(1).optional(),
     /** A file that holds the token. */
     tokenFile: z.string().min(1).optional(),
-    /** A file with the certificates, as PEM, that the server's own must come from. Default: those of this machine. */
+    /**
+     * A file with the certificates, as PEM, that must have signed the server's own. Default: those of this machine.
+     */
     ca: z.string().min(1).optional(),
     /** The server has its workspace already, so you cannot name one here. */
     workspace: z.undefined('is chosen where the server is started').optional(),
-    /** What becomes of the shells and processes that this client started, at close. Those of others stay. */
+    /** What to do at close with the shells and processes that this client started. Leaves those of others alone. */
     onClose: z.enum(['end', 'leave']).default('end'),
   },
 

@@ -18,7 +18,7 @@ export default defineBackend({
   type: 'sandbox',
   options: sandboxOptions,
 
-  /** Starts a cell and looks at what it enforces: what a file says would be a guess. */
+  /** Starts a cell and looks at what it enforces; reading a file instead would be a guess. */
   async probe(): Promise<Probe> {
     const obstacle = await findObstacle();
     if (obstacle !== undefined) return { available: false, tier: 'none', ...obstacle };
@@ -56,7 +56,7 @@ export default defineBackend({
       pause: gate.pause,
       resume: gate.resume,
       async stop() {
-        // What plugins started ends with the cell; release what they hold on this side afterwards.
+        // The end of the cell ends what plugins started; release their resources on this side afterwards.
         await cell.stop();
         await executor.close();
       },
@@ -67,7 +67,7 @@ export default defineBackend({
   list: async () => (await import('./sandbox/kept.js')).listKept(),
 });
 
-/** Resolved here, in the caller's process: a keeper has surroundings of its own. */
+/** Resolve them here, in the caller's process: a keeper has another environment. */
 function withCallerPrograms(options: SandboxOptions): SandboxOptions {
   const { rootfs, readOnly, readWrite, workspace, env } = options;
   // Programs of this machine need not run on another system.

@@ -9,19 +9,19 @@ export interface ServedCell {
   readonly id: string;
   /** The type of the backend. */
   readonly backend: string;
-  /** What `reachExecutor` gave. */
+  /** The result of `reachExecutor`. */
   readonly reached: { readonly executor: HttpExecutor; readonly info: ServerInfo };
-  /** What the place enforces. Default: what the executor says of itself, which knows nothing of the place. */
+  /** What the place enforces. Default: the executor's own report, which knows nothing of the place. */
   readonly isolation?: Isolation | undefined;
-  /** Settles when the place dies by itself. Default: when the executor cannot be reached any more. */
+  /** Settles when the place dies by itself. Default: when we cannot reach the executor any more. */
   readonly lost?: Promise<string> | undefined;
-  /** For a cell that you keep alive; without it, `detach` is not supported. */
+  /** For a kept cell; without it, the cell cannot `detach`. */
   readonly lease?: Lease | undefined;
   /** Ends the place and leaves nothing behind; its commands have ended by then, or it does not answer. */
   end(): Promise<void>;
 }
 
-/** Makes the cell. `stop` and `detach` do their work once, whichever comes first. */
+/** Creates the cell. `stop` and `detach` do their work once, whichever comes first. */
 export function servedCell(served: ServedCell): Cell {
   const { id, backend, reached, lease } = served;
   const { executor, info } = reached;

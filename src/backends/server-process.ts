@@ -11,27 +11,27 @@ const endMs = 10_000;
 
 export interface ServerProcess {
   readonly pid: number;
-  /** Settles when the process is gone, with how it ended. */
+  /** Settles when the process has ended, with how it ended. */
   readonly exited: Promise<string>;
   readonly log: LogTail;
-  /** Says what to serve; settles when it listens, with what it says of itself. */
+  /** Sends the settings. Settles when it listens, with its own description. */
   begin(settings: object, signal?: AbortSignal): Promise<Ready>;
   /** Asks it to end, and makes it end when it does not. */
   end(): Promise<void>;
 }
 
 export interface ProgramOptions {
-  /** What it is called in messages, as the subject of a sentence. */
+  /** Its name in messages, as the subject of a sentence. */
   readonly who: string;
   /** All words that lead to it, but the place of the settings. Its standard streams must lead to it, too. */
   readonly argv: readonly string[];
   readonly directory: string;
   readonly env?: NodeJS.ProcessEnv | undefined;
-  /** Where its log goes when it is to outlive this process. Without: it ends with this process. */
+  /** Where its log goes if it outlives this process. Without: it ends with this process. */
   readonly logFile?: string | undefined;
 }
 
-/** Starts a program that waits to be told what to serve. */
+/** Starts a program that waits for its settings. */
 export function startProgram({ who, argv, directory, env, logFile }: ProgramOptions): ServerProcess {
   const log = logFile === undefined ? undefined : openSync(logFile, 'a', 0o600);
   const [program = '', ...words] = argv;
@@ -48,7 +48,7 @@ export function startProgram({ who, argv, directory, env, logFile }: ProgramOpti
 function follow(child: ChildProcess, who: string, { lasts }: { lasts: boolean }): ServerProcess {
   const [input, output, errors] = child.stdio as [Writable, Readable, Readable | null, null, null];
   const log = new LogTail();
-  // A broken pipe means that the process is gone, which its exit tells.
+  // A broken pipe means that the process has ended, which its exit reports.
   for (const stream of [input, output, errors]) stream?.on('error', () => {});
   errors?.setEncoding('utf8').on('data', log.take);
   const failed = new Promise<string>((resolve) => child.once('error', (error) => resolve(error.message)));
@@ -72,7 +72,7 @@ function follow(child: ChildProcess, who: string, { lasts }: { lasts: boolean })
     log,
     async begin(what, signal) {
       input.write(`${JSON.stringify(what)}\n`);
-      // What ends with this process ends with its input.
+      // A server that ends with this process ends with its input.
       if (lasts) input.end();
       return awaitHandshake({ who, said, ended: exited, limitMs: startMs, signal, log });
     },

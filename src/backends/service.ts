@@ -27,9 +27,9 @@ export default defineBackend({
     template: serviceNameSchema.optional(),
     labels: labelsSchema.optional(),
     env: environmentSchema.default({}),
-    /** The service ends the cell so long after its creation. */
+    /** The service ends the cell this long after its creation. */
     ttlMs: z.int().min(1000).optional(),
-    /** The service pauses or ends a cell that nobody used for so long. */
+    /** The service pauses or ends a cell after it was idle for this long. */
     idleMs: z.int().min(1000).optional(),
     /** The cell lives on when this process ends; attach to it by its id. Closing still ends it. */
     keepAlive: z.boolean().default(false),
@@ -50,14 +50,14 @@ export default defineBackend({
   async start({ template, labels, env, ttlMs, idleMs, keepAlive, ...where }, context) {
     const { id, signal } = context;
     const client = clientOf(where);
-    // The name is how this runtime finds its cell again, whatever id the service gives it.
+    // This runtime finds its cell again by the name, whatever id the service gives it.
     const ends = keepAlive || idleMs !== undefined ? { idleMs } : endsWithUs;
     const asked = { name: id, template, labels, env, ttlMs, ...ends };
     try {
       const cell = await client.create(asked, { idempotencyKey: id, signal });
       return await workIn(cell, { where, client, context, keepAlive, held: ends === endsWithUs });
     } catch (error) {
-      // Also where no answer came: the service may have made it.
+      // Remove it even without an answer: the service may have created it.
       await client.remove(id).catch(() => {});
       throw error;
     }
@@ -124,12 +124,14 @@ async function workIn(
   };
 }
 
-/** So long a cell outlives the connection that holds it, which may break for a moment. */
+/** How long a cell outlives the connection that holds it, which may break for a moment. */
 const endsWithUs = { idleMs: 60_000, onIdle: 'end' } as const;
 
 const holdAgainMs = 1000;
 
-/** Holds a cell until it is let go: again when the connection breaks, and until the cell is gone. */
+/**
+ * Holds a cell until you release it: connects again when the connection breaks, and stops when the cell has ended.
+ */
 async function keepHold(client: ServiceClient, cell: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {

@@ -35,7 +35,7 @@ export async function shipPlugins(
   return { specs, files };
 }
 
-/** This process does not load a module twice, so all its cells get what it had at the first. */
+/** This process does not load a module twice, so all its cells get the first version. */
 const bundles = new Map<string, Promise<string>>();
 
 function bundleOf(source: string, name: string): Promise<string> {
@@ -43,7 +43,7 @@ function bundleOf(source: string, name: string): Promise<string> {
   if (known !== undefined) return known;
   const bundle = bundlePlugin(source, name);
   bundles.set(source, bundle);
-  // What is missing may be there at the next try.
+  // The missing part may exist at the next try.
   bundle.catch(() => bundles.delete(source));
   return bundle;
 }

@@ -1,4 +1,7 @@
-/** The docker backend for work with Python: packages kept in an image, Python found or installed and preset. */
+/**
+ * The docker backend for work with Python: an image with the packages, and a Python that it finds or installs and
+ * presets.
+ */
 import { z } from 'zod';
 import { type Cell, WorkcellError } from '../protocol/index.js';
 import { defineBackend, type StartContext } from './backend.js';
@@ -19,11 +22,11 @@ const options = {
   systemPackages: z.array(z.string()).default([]),
   /** Requirements for pip, such as `requests>=2`. */
   pythonPackages: z.array(z.string()).default([]),
-  /** What the version of Python must be, such as `>=3.10` or `>=3.10,<3.13`. */
+  /** The demanded version of Python, such as `>=3.10` or `>=3.10,<3.13`. */
   pythonVersion: z.string().refine(isDemand, 'must be a demand such as >=3.10').default('>=3.8'),
   /** The Python to use. Default: `python3`; installed if the image has none. */
   pythonPath: z.string().min(1).optional(),
-  /** The network that packages are fetched through when the image is built. Default: as the engine has it. */
+  /** The network for fetching packages during the build of the image. Default: the engine's own. */
   buildNetwork: z.string().min(1).optional(),
 };
 

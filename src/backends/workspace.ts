@@ -16,14 +16,14 @@ export interface Workspace {
 }
 
 /**
- * Directories that hand their group down have the bit that a file would run with the group's rights by, and no filter can
- * tell the two apart. Who gives a workspace of such directories wants them kept.
+ * Directories that hand their group down have the same bit that makes a file run with the group's rights, and no
+ * filter can tell the two apart. Whoever passes a workspace of such directories wants to keep them.
  */
 export function handsGroupDown(path: string): boolean {
   return (statSync(path).mode & 0o2000) !== 0;
 }
 
-/** Checks a directory that was given, or makes a temporary one. */
+/** Checks the given directory, or creates a temporary one. */
 export function openWorkspace(given: string | undefined): Workspace {
   if (given === undefined) {
     const path = makeScratch('workspace');
@@ -52,7 +52,7 @@ function keepRemotesOf(path: string): void {
   }
 }
 
-/** What is there, if this user may look into it. */
+/** The file's state, if this user may look into it. */
 function readable(path: string): Stats | undefined {
   try {
     const found = statSync(path, { throwIfNoEntry: false });

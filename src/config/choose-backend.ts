@@ -1,4 +1,4 @@
-/** Which backend to use when none is named: the safest that can start here. */
+/** Which backend to use when you name none: the safest that can start here. */
 import type { Backend } from '../backends/backend.js';
 import { defaultCandidates } from '../backends/index.js';
 import { WorkcellError } from '../protocol/errors.js';
@@ -9,7 +9,7 @@ export async function chooseBackend(options: {
   known: readonly string[];
   load: (name: string) => Promise<Backend>;
   demand?: Demand | undefined;
-  /** Told of each that was passed by, and why. */
+  /** Called for each rejected backend, with the reason. */
   onPassed?: ((name: string, reason: string) => void) | undefined;
 }): Promise<string> {
   const { known, load, demand = {}, onPassed } = options;
@@ -17,7 +17,7 @@ export async function chooseBackend(options: {
   for (const name of defaultCandidates.filter((candidate) => known.includes(candidate))) {
     const probe = await (await load(name)).probe();
     const { tier, facts = [] } = probe;
-    // Facts that the probe cannot tell are looked at when the cell has started.
+    // Check facts that the probe cannot tell when the cell has started.
     const told = demand.facts?.filter((code) => facts.some((fact) => fact.code === code));
     const lack = shortfall({ tier, facts: [...facts] }, { tier: demand.tier, facts: told });
     if (probe.available && lack === undefined) return name;

@@ -19,7 +19,7 @@ export function choicesOf(schema: z.ZodType): string[] {
   return inner instanceof z.ZodEnum ? inner.options.map(String) : [];
 }
 
-/** Reads the text of an environment variable as the type its setting has. What does not fit stays text. */
+/** Reads the text of an environment variable as the type of its setting. Text that does not fit stays text. */
 export function fromText(text: string, schema: z.ZodType): unknown {
   const inner = unwrap(schema);
   if (inner instanceof z.ZodString || inner instanceof z.ZodEnum) return text;
@@ -33,7 +33,7 @@ export function fromText(text: string, schema: z.ZodType): unknown {
   }
 }
 
-/** Gives the keys of a table the names its schema has: `base_image` in a file is `baseImage` in code. */
+/** Gives the keys of a table the names of its schema: `base_image` in a file is `baseImage` in code. */
 export function toOptionNames(value: unknown, schema: z.ZodType): unknown {
   const inner = unwrap(schema);
   if (!isTable(value) || !(inner instanceof z.ZodObject)) return value;
@@ -52,7 +52,7 @@ export function toSnakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** The value with each text in it changed that its schema marks, such as a path. `key` says where the text stands. */
+/** Changes each text in the value that the schema marks, such as a path. `key` says where the text stands. */
 export function changeMarked(
   value: unknown,
   schema: z.ZodType,
@@ -84,7 +84,7 @@ export function partOf(schema: z.ZodType, value: unknown, name: string | number)
   return inner instanceof z.ZodRecord ? (inner.valueType as z.ZodType) : undefined;
 }
 
-/** What a value is checked against: of several the one that it was most likely meant to fit. */
+/** The schema to check a value against: of several, the one that its author most likely meant. */
 export function innermost(value: unknown, schema: z.ZodType): z.ZodType {
   const inner = unwrap(schema);
   if (!(inner instanceof z.ZodUnion)) return inner;

@@ -1,4 +1,4 @@
-/** Every setting there is, flat: those of the general schema, and one for each option of a backend. */
+/** Every setting, flat: those of the general schema, and one for each option of a backend. */
 import { z } from 'zod';
 import type { Backend } from '../backends/backend.js';
 import { backendNames } from '../backends/index.js';
@@ -24,7 +24,7 @@ export const generalSettings: readonly Setting[] = Object.entries(configSchema.s
   },
 );
 
-/** Keys that say the same as another setting, for who looks for them in that section. */
+/** Keys that mean the same as another setting, for users who look for them in that section. */
 export const sameAs: Readonly<Record<string, string>> = {
   'security.min_isolation': 'min_isolation',
   'security.min_facts': 'min_facts',
@@ -50,7 +50,7 @@ export function backendSettings({ type: backend, options }: Backend): Setting[] 
     }));
 }
 
-/** The prefix that the variables of a backend's own settings have; without a name, those of all of them. */
+/** The prefix of the variables for a backend's own settings; without a name, of all backends. */
 export function variablePrefix(backend: string): string {
   const section = backend === '' ? backendsSection : `${backendsSection}.${backend}`;
   return `${toVariable(section)}_`;

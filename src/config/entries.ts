@@ -1,4 +1,4 @@
-/** What each source says, as settings with their values; a name that is no setting throws. */
+/** The settings of each source with their values; throws for a name that is no setting. */
 import type { Backend } from '../backends/backend.js';
 import { backendNames, isBackendName, loadBackend } from '../backends/index.js';
 import { WorkcellError } from '../protocol/errors.js';
@@ -36,7 +36,7 @@ export async function fromFile(file: string, content: Table, outside: OutsideBac
   return entries;
 }
 
-/** A key that may stand in two places stands in one of them. */
+/** A key that can stand in two places may stand in only one of them. */
 function saidTwice(key: string, file: string): WorkcellError {
   return new WorkcellError(
     'invalid-config',

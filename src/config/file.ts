@@ -1,4 +1,7 @@
-/** Finds and reads configuration files. None is read that another user owns or may write, nor one below such a directory. */
+/**
+ * Finds and reads configuration files. Reads none that another user owns or may write, nor one below such a
+ * directory.
+ */
 import { lstatSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
@@ -11,11 +14,11 @@ export interface ConfigFile {
   /** Without links. */
   readonly path: string;
   readonly text: string;
-  /** Nobody but its owner can read it. */
+  /** Only its owner can read it. */
   readonly isPrivate: boolean;
 }
 
-/** What a project's file is called. */
+/** The name of a project's file. */
 export const projectFileName = 'workcell.toml';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -26,7 +29,7 @@ export function readUserFile(env: Environment): ConfigFile | undefined {
   return exists(path) ? readNamedFile(path) : undefined;
 }
 
-/** A file that must be there. */
+/** A file that must exist. */
 export function readNamedFile(path: string): ConfigFile {
   try {
     return readTrusted(path);
@@ -44,8 +47,8 @@ export function readNamedFile(path: string): ConfigFile {
 }
 
 /**
- * The nearest file from a directory upwards. The search ends at the home directory or the file-system root. Told of files
- * that others have put into shared directories, which are passed by: everybody can do that.
+ * The nearest file from a directory upwards. The search ends at the home directory or the file-system root. It skips
+ * and reports files that other users have put into shared directories, because everybody can do that.
  */
 export function findProjectFile(
   cwd: string,
@@ -101,7 +104,7 @@ export function parseConfigFile({ path, text }: ConfigFile): Table {
   }
 }
 
-/** A TOML message goes on with an excerpt of the file, which may show a secret: only its first line is kept. */
+/** A TOML message continues with an excerpt of the file, which may show a secret, so keep only its first line. */
 function describe(error: unknown): string {
   if (!(error instanceof TomlError)) return `cannot be read: ${(error as Error).message}.`;
   const problem = error.message.split('\n')[0]?.replace('Invalid TOML document: ', '');

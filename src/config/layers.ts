@@ -31,9 +31,9 @@ export interface NotHonoured {
 export interface FileEntries {
   /** The later ones win. */
   readonly entries: readonly Entry[];
-  /** Those that were read. */
+  /** The files that we read. */
   readonly files: readonly string[];
-  /** The one of them that was found by searching. */
+  /** The one of them that we found by searching. */
   readonly project: string | undefined;
   readonly notHonoured: readonly NotHonoured[];
 }
@@ -43,13 +43,13 @@ interface Place {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly file: string | undefined;
   readonly check: (entry: Entry) => void;
-  /** Learns which backends the user's own file, or one that was named, brings. That of a project brings none. */
+  /** Learns which backends the user's own file, or a named one, brings. A project's file brings none. */
   readonly outside: OutsideBackends;
-  /** Notes a file that is refused, instead of throwing. */
+  /** Notes a refused file, instead of throwing. */
   readonly lenient: boolean;
 }
 
-/** A file that is named stands alone. Otherwise the user's own comes first, and that of the project above it. */
+/** A named file stands alone. Otherwise the user's own comes first, and the project's file above it. */
 export async function readFiles(place: Place): Promise<FileEntries> {
   const { cwd, env, file } = place;
   const named = file === undefined ? namedByVariable(env) : resolve(cwd, file);
@@ -102,7 +102,7 @@ async function entriesOf(file: ConfigFile, content: Table, { check, outside }: P
   return entries;
 }
 
-/** A secret stands in a file that nobody else can read, or elsewhere and is referred to. */
+/** A secret must stand in a file that no other user can read, or elsewhere with a reference to it. */
 export function refuseSecrets({ setting: { key, schema }, value, source }: Entry, way: string): void {
   changeMarked(value, schema, (text, { secret }, at) => {
     if (!secret) return text;
@@ -114,7 +114,10 @@ export function refuseSecrets({ setting: { key, schema }, value, source }: Entry
   });
 }
 
-/** A variable is set once and holds in every directory, so one with a relative path would have each directory choose. */
+/**
+ * You set a variable once and it holds in every directory, so with a relative path each directory would choose the
+ * file.
+ */
 function namedByVariable({ WORKCELL_CONFIG: named }: Place['env']): string | undefined {
   if (named === undefined || named === '') return undefined;
   if (isAbsolute(named)) return named;
@@ -125,7 +128,7 @@ function namedByVariable({ WORKCELL_CONFIG: named }: Place['env']): string | und
   );
 }
 
-/** What counts of a file that nobody has trusted; the rest of it is noted. */
+/** The settings that count in an untrusted file; notes the rest of them. */
 function narrowed(
   said: readonly Entry[],
   parts: { project: ConfigFile; trust: Trust; entries: readonly Entry[]; notHonoured: NotHonoured[] },
@@ -136,7 +139,8 @@ function narrowed(
     const before = entries.findLast(({ setting }) => setting.key === key);
     const narrows = mayNarrow(key, entry.value);
     const value = narrows ? narrow(key, entry.value, before?.value) : undefined;
-    // Names of code in a list mean what they mean where they stand, which a file that only adds to it does not change.
+    // A name of code in a list resolves from the list's source, so keep that source when this file only adds to the
+    // list.
     const source = key === 'security.guards' ? (before?.source ?? entry.source) : entry.source;
     if (value !== undefined) return [{ ...entry, value, source }];
     const reason = narrows
@@ -149,7 +153,7 @@ function narrowed(
   });
 }
 
-/** What is trusted is the file, not the code that it names. */
+/** Trust covers the file, not the code that it names. */
 function isCovered(
   { setting, value, source }: Entry,
   { lenient }: Place,

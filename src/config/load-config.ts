@@ -1,4 +1,4 @@
-/** The effective configuration: files, then `WORKCELL_*`, then options, each above the one before. */
+/** The effective configuration: files, then `WORKCELL_*`, then options, each above the previous one. */
 import { lstatSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { z } from 'zod';
@@ -19,11 +19,14 @@ import { redact } from './redact.js';
 export interface LoadConfigOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** A file that must exist; `false`: neither files nor the environment. Default: `WORKCELL_CONFIG`, or the user's own file and that of the project. */
+  /**
+   * A file that must exist; `false`: neither files nor the environment. Default: `WORKCELL_CONFIG`, or the user's own
+   * file and the project's.
+   */
   readonly file?: string | false | undefined;
-  /** Values by their key, such as `sandbox.timeout`; what is undefined does not count. */
+  /** Values by their key, such as `sandbox.timeout`; undefined values do not count. */
   readonly overrides?: Readonly<Table>;
-  /** Reads a project that asks for more than it may without what does not count, instead of refusing it. */
+  /** Drops the settings that a project may not make, instead of refusing the project. */
   readonly lenient?: boolean;
   /** A backend that code brings; its section and its variables count. */
   readonly backend?: Backend | undefined;
@@ -31,17 +34,17 @@ export interface LoadConfigOptions {
 
 export interface LoadedConfig {
   readonly values: Config;
-  /** The backends of others that trusted sources name. */
+  /** Foreign backends that trusted sources name. */
   readonly outside: readonly NamedBackend[];
   /** The options that backends' own sections set, by the backend's type and by the option's name in code. */
   readonly backendOptions: Readonly<Record<string, Table>>;
   /** Where each value came from, by key: `default`, a path, a variable's name, or `option`. */
   readonly sources: Readonly<Record<string, string>>;
-  /** The files that were read. */
+  /** The files that it read. */
   readonly files: readonly string[];
-  /** The one of them that was found by searching. */
+  /** The one of them that it found by searching. */
   readonly project: string | undefined;
-  /** What files say that does not count. */
+  /** Settings in files that do not count. */
   readonly notHonoured: readonly NotHonoured[];
   /** The same by key, secrets hidden: what `workcell config` prints. */
   readonly shown: Readonly<Record<string, unknown>>;
@@ -50,8 +53,8 @@ export interface LoadedConfig {
 const noFiles: FileEntries = { entries: [], files: [], project: undefined, notHonoured: [] };
 
 /**
- * Reads and checks all sources. An unknown key or a bad value in any of them throws `invalid-config`, and a file that was
- * found by searching and asks for more than it may, or that others may change, `config-untrusted`.
+ * Reads and checks all sources. Throws `invalid-config` for an unknown key or a bad value in any of them. Throws
+ * `config-untrusted` for a file found by searching that asks for more than it may, or that others may change.
  */
 export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
   const { cwd, overrides = {}, file, lenient = false } = options;
@@ -97,7 +100,7 @@ function acceptedBy(schema: z.ZodType): string | undefined {
   return choices.length > 0 ? choices.join(', ') : unwrap(schema).description;
 }
 
-/** A path or package means the same from wherever the program is started, so it starts where it is written. */
+/** A path or package must mean the same wherever the program starts, so it starts at the place that names it. */
 function absolute(entry: Entry, cwd: string, { files, project }: Omit<FileEntries, 'entries'>): Entry {
   const { setting, value, source } = entry;
   if (setting.key === 'backend') {
@@ -108,7 +111,7 @@ function absolute(entry: Entry, cwd: string, { files, project }: Omit<FileEntrie
   if (source === project && mounts.test(setting.key))
     for (const path of pathsIn(value)) refuseLinks(entry, base, path);
   const place = (given: string) => {
-    // To name the directory one stands in is what a variable for the workspace is for.
+    // A variable for the workspace exists to name the current directory.
     if (source === setting.variable && setting.key !== 'workspace' && !isAbsolute(given))
       throw refuseRelative(entry);
     const path = resolve(base, given);
@@ -134,7 +137,7 @@ function pathsIn(value: unknown): string[] {
     .filter(isAbsolute);
 }
 
-/** A variable holds in every directory, and what lies in one could have been put there. */
+/** A variable holds in every directory, and anybody could have put something into one of them. */
 function refuseRelative({ setting: { key }, value, source }: Entry): WorkcellError {
   return new WorkcellError(
     'invalid-config',
@@ -143,7 +146,7 @@ function refuseRelative({ setting: { key }, value, source }: Entry): WorkcellErr
   );
 }
 
-/** What is trusted is what the file says. Whoever works beside it could exchange a directory for a link to another. */
+/** Trust covers the text of the file. Whoever works beside it could replace a directory by a link to another. */
 function refuseLinks({ setting: { key }, source }: Entry, base: string, path: string): void {
   const below = relative(base, path);
   if (below === '' || below.startsWith('..')) return;
@@ -158,7 +161,7 @@ function refuseLinks({ setting: { key }, source }: Entry, base: string, path: st
   }
 }
 
-/** The same for every load; what is not set needs no check. */
+/** The same for every load; unset values need no check. */
 const defaults = generalSettings.reduce<{ values: Table; sources: Record<string, string>; shown: Table }>(
   (all, { key, schema }) => {
     const value: unknown = schema.parse(undefined);

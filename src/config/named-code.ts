@@ -1,6 +1,6 @@
 /**
- * Where code comes from that the configuration names: plugins, guards, tools, and files that decide as code does. It runs
- * on this side, so it is settled who names it.
+ * Locates code that the configuration names: plugins, guards, tools, and files that decide as code does. It runs on
+ * the trusted side, so only trusted sources may name it.
  */
 import { dirname } from 'node:path';
 import { configDirectory } from '../base/user-directories.js';
@@ -13,14 +13,14 @@ export { checkTrustedModule } from '../base/trusted-module.js';
 interface NamedCode {
   /** The setting, such as `plugins`. */
   readonly key: string;
-  /** What one of them is called in messages. */
+  /** The word for one of them in messages. */
   readonly what: string;
   readonly names: readonly string[];
   /** True for the name of one that comes with this package. */
   readonly isOwn: (name: string) => boolean;
 }
 
-/** The directory that relative paths and packages are looked for from. */
+/** The directory from which to look for relative paths and packages. */
 export function codeDirectory(config: LoadedConfig, { key, what, names, isOwn }: NamedCode): string {
   const { sources, files, project } = config;
   const source = sources[key] ?? 'default';
@@ -38,8 +38,8 @@ export function codeDirectory(config: LoadedConfig, { key, what, names, isOwn }:
 }
 
 /**
- * Refuses a command that a file found by searching names, trusted or not. What a program then reads cannot be told from its
- * words, and whoever works in the project can change files of it. `key`: the setting; `place`: the key within it.
+ * Refuses a command in a file found by searching, trusted or not. Its words do not tell what a program then reads,
+ * and whoever works in the project can change the project's files. `key`: the setting; `place`: the key within it.
  */
 export function checkCommand(
   { sources, project }: LoadedConfig,
@@ -53,8 +53,8 @@ export function checkCommand(
 }
 
 /**
- * To trust a file says nothing of other files that it names, and whoever works in the project can change those. `own`: the
- * names that the file may use, where there are few.
+ * Trust in a file does not cover other files that it names, and whoever works in the project can change those. `own`:
+ * the names that the file may use, where there are few.
  */
 export function notCovered(what: string, name: string, file: string, own?: readonly string[]): WorkcellError {
   const allowed = own === undefined ? '' : `: ${own.join(', ')}`;

@@ -1,10 +1,10 @@
-/** Settings that count even in a project's file that nobody has trusted: those that allow less than is allowed already. */
+/** Settings that count even in an untrusted file of a project: those that allow less than the other settings. */
 import { type IsolationTier, isAtLeast } from '../protocol/isolation.js';
 
 interface Narrowing {
-  /** False for a value that allows more than is allowed without it. Default: true. */
+  /** False for a value that would allow more. Default: true. */
   readonly may?: (value: unknown) => boolean;
-  /** The value that holds when both are said; the second one when the first adds nothing to it. */
+  /** The value of both together; the second one when the first adds nothing to it. */
   readonly combine: (value: unknown, before: unknown) => unknown;
 }
 
@@ -18,17 +18,17 @@ const all: Narrowing = {
     return more.length === 0 ? before : [...(before as unknown[]), ...more];
   },
 };
-/** Only this one value, above whatever was said. */
+/** Only this one value, above any other. */
 const only = (narrowest: string): Narrowing => ({
   may: (value) => value === narrowest,
   combine: (value, before) => (before === narrowest ? before : value),
 });
 /** The rules of this package are no code of the project, and send nothing anywhere. */
 const ownGuards: Narrowing = { ...all, may: (value) => String(value) === 'rules' };
-/** Every action is compared with every pattern, so somebody else's file may not bring as many as it likes. */
+/** We compare every action with every pattern, so a foreign file may not bring as many as it likes. */
 const mostPatterns = 500;
 
-/** Refusals come first, so that nothing which is allowed later lifts them. */
+/** Refusals come first, so that no later permission lifts them. */
 const refusals: Narrowing = {
   may(value) {
     const rules = value as { decision: string }[];
@@ -59,7 +59,7 @@ export function mayNarrow(key: string, value: unknown): boolean {
   return known !== undefined && (known.may?.(value) ?? true);
 }
 
-/** The value that counts; undefined when what was said before is as strict already. */
+/** The value that counts; undefined when the previous value is as strict already. */
 export function narrow(key: string, value: unknown, before: unknown): unknown {
   if (before === undefined) return value;
   const combined = narrowing[key]?.combine(value, before) ?? before;

@@ -1,8 +1,8 @@
-/** The candidate a mistyped word was most likely meant to be, or none when nothing is close. */
+/** The candidate that the author of a mistyped word most likely meant, or none when nothing is close. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const limit = Math.max(1, Math.floor(word.length * 0.4));
   const ranked = candidates
-    // No distance is less than this, and the word may be as long as a file.
+    // No distance is less than this, and the word can be as long as a file.
     .filter((candidate) => Math.abs(candidate.length - word.length) <= limit)
     .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ distance }) => distance <= limit)

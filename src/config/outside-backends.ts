@@ -1,6 +1,6 @@
 /**
- * Backends that are not of this package, as far as trusted sources name them. They are code that runs on this side, so it is
- * settled who names them, and none is loaded before something needs it.
+ * Backends from outside this package that trusted sources name. Their code runs on the trusted side, so only such
+ * sources may name them, and we load none before something needs it.
  */
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,14 +19,14 @@ import { WorkcellError } from '../protocol/errors.js';
 import { relativeInVariable } from './named-code.js';
 import { didYouMean, nearest } from './nearest.js';
 
-/** A backend that may have settings of its own. */
+/** A backend that can have its own settings. */
 export interface NamedBackend {
-  /** What `loadBackend` takes, or the type of one that was given as an object. */
+  /** The argument for `loadBackend`, or the type of a backend given as an object. */
   readonly name: string;
   load(): Promise<Backend>;
 }
 
-/** Where a name was written. */
+/** Where a name stands. */
 export interface NameSource {
   /** A path, a variable's name, or `option`. */
   readonly source: string;
@@ -34,7 +34,7 @@ export interface NameSource {
   readonly from: string | undefined;
 }
 
-/** Those that were named so far. */
+/** The names so far. */
 export class OutsideBackends {
   readonly #named: Map<string, NamedBackend>;
 
@@ -48,7 +48,7 @@ export class OutsideBackends {
     this.#named.set(backend.type, { name: backend.type, load: async () => backend });
   }
 
-  /** Adds what a source names. What may not be named there is refused when the value itself is read. */
+  /** Adds the backend that a source names. Reading the value itself refuses a name that may not stand there. */
   note(spec: unknown, source: NameSource): void {
     const name = typeof spec === 'string' ? attempt(() => resolveBackend(spec, source)) : undefined;
     if (name === undefined || isBackendName(name)) return;
@@ -68,14 +68,14 @@ export class OutsideBackends {
   }
 }
 
-/** The value of `backend` as `loadBackend` takes it; a name that leads nowhere throws. */
+/** The value of `backend` in the form that `loadBackend` takes; throws for a name that leads nowhere. */
 export function resolveBackend(spec: string, named: NameSource): string {
   const { source, from } = named;
   if (isBackendName(spec)) return spec;
   if (from === undefined && isModulePath(spec) && !/^(\/|file:)/.test(spec))
     throw relativeInVariable(source, { what: 'backend', name: spec, beside: true });
   const meant = isModulePath(spec) ? undefined : nearest(spec, [...backendNames, ...reservedNames]);
-  // A package of nearly the same name could have been put there for those who mistype.
+  // Somebody could have put a package of nearly the same name there for those who mistype.
   const mistyped = meant !== undefined && Math.abs(meant.length - spec.length) <= 1;
   const places = mistyped ? [] : placesOf(spec, named);
   const found = places.map((place) => locateBackend(spec, place)).find((address) => address !== undefined);
@@ -91,8 +91,8 @@ export function resolveBackend(spec: string, named: NameSource): string {
 }
 
 /**
- * Where a package or file is looked for: from the file that names it, or else among what you installed. The working directory
- * may be what an agent works in, so what is there is named by its path.
+ * Where to look for a package or file: from the file that names it, or else among your installed packages. The
+ * working directory may be an agent's workspace, so name a file in it by its path.
  */
 function placesOf(spec: string, { source, from }: NameSource): string[] {
   if (from !== undefined && (source !== 'option' || isModulePath(spec))) return [from];

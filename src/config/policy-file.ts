@@ -1,4 +1,4 @@
-/** The policy that `security.policy_file` names: decisions in a file of their own, below those of the settings. */
+/** The policy that `security.policy_file` names: decisions in a separate file, below those of the settings. */
 import type { z } from 'zod';
 import { policyFileSchema, type SecuritySettings } from '../protocol/config-security.js';
 import { WorkcellError } from '../protocol/errors.js';
@@ -7,7 +7,7 @@ import type { LoadedConfig } from './load-config.js';
 import { codeDirectory } from './named-code.js';
 import { describeProblems } from './problems.js';
 
-/** The security settings with what the file says put in. */
+/** The security settings, completed from the file. */
 export function withPolicyFile(config: LoadedConfig): SecuritySettings {
   const { security } = config.values;
   const { policy_file: path } = security;

@@ -1,4 +1,4 @@
-/** Says what is wrong with the value of a setting, as precisely as its schema allows. */
+/** Describes the problem with the value of a setting, as precisely as its schema allows. */
 import { z } from 'zod';
 import { innermost, partOf, toSnakeCase, unwrap } from './config-schema.js';
 import { didYouMean, nearest } from './nearest.js';

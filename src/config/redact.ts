@@ -4,12 +4,12 @@ import { isTable } from './plain-table.js';
 const secretName =
   /(^|[_-])(keys?|credentials?|pat|pwd|auth|dsn)$|(^|[_-]|api|access|private)keys?$|(tokens?|secrets?)$|(^|[_-]|pg|db)pass(wd|words?|phrase)?$|passw(or)?d$/i;
 const variablesName = /(^|_)(env|env_vars|environment|headers)$/i;
-/** What a reference to a secret may show: where it comes from and whom it is for. */
+/** What a reference to a secret may show: its source and its receiver. */
 const referenceNames = ['env', 'file', 'command', 'reach', 'commands', 'hosts'];
 
 const hidden = '[hidden]';
 
-/** The value of a setting in a form that may be shown. Tables of variables keep their names. */
+/** The value of a setting in a form that we may show. Tables of variables keep their names. */
 export function redact(key: string, value: unknown): unknown {
   const name = key.split('.').at(-1) ?? key;
   if (value === undefined || value === null) return value;
@@ -24,12 +24,12 @@ export function redact(key: string, value: unknown): unknown {
   return isTable(value) ? mapValues(value, (entry, inner) => redact(inner, entry)) : value;
 }
 
-/** True for what is called like a secret. */
+/** True for a name that suggests a secret. */
 export function isSecretName(name: string): boolean {
   return secretName.test(name);
 }
 
-/** A secret is shown by where it comes from. */
+/** Shows where a secret comes from instead of its value. */
 function redactReference(value: unknown): unknown {
   if (!isTable(value)) return hidden;
   return mapValues(value, (entry, name) => (referenceNames.includes(name) ? entry : hidden));

@@ -1,4 +1,4 @@
-/** What a command of the owner prints, and an end to it that it cannot put off. */
+/** Reads the output of an owner's command, and ends the command in a way that it cannot delay. */
 import { spawn } from 'node:child_process';
 
 const graceMs = 1000;
@@ -11,7 +11,7 @@ export interface CommandLimits {
 
 export type Printed = { readonly text: string } | { readonly failed: string } | 'cancelled';
 
-/** It has a process group of its own, which ends with it when it takes too long or nobody wants it any more. */
+/** Runs it in its own process group, and ends that group when it takes too long or the caller cancels. */
 export function printedBy(
   program: string,
   args: readonly string[],
@@ -35,7 +35,7 @@ export function printedBy(
       signalGroup(child.pid, 'SIGTERM');
       grace = setTimeout(() => {
         signalGroup(child.pid, 'SIGKILL');
-        // Something that left the group may hold it open.
+        // A process that left the group may hold it open.
         child.stdout.destroy();
       }, graceMs);
     };
@@ -45,7 +45,7 @@ export function printedBy(
       clearTimeout(limit);
       clearTimeout(grace);
       signal?.removeEventListener('abort', onAbort);
-      // What it left in its group was to end with it.
+      // End what it left in its group, too.
       if (stopped !== undefined) signalGroup(child.pid, 'SIGKILL');
       resolve(stopped ?? printed);
     };

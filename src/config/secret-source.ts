@@ -1,4 +1,4 @@
-/** Reads a secret from where the configuration says that it is. What is not there stops the start. */
+/** Reads a secret from the place that the configuration names. A missing secret stops the start. */
 import { basename } from 'node:path';
 import { findHostProgram } from '../base/find-program.js';
 import { hideVariable } from '../base/hidden-variables.js';
@@ -16,7 +16,10 @@ interface Patience {
   readonly limitMs?: number | undefined;
 }
 
-/** `key` says whose it is, such as `secrets.GITHUB_TOKEN`. Messages carry neither the secret nor what a command printed. */
+/**
+ * `key` names the setting, such as `secrets.GITHUB_TOKEN`. Messages carry neither the secret nor the output of a
+ * command.
+ */
 export async function readSecret(
   key: string,
   reference: SecretReference,
@@ -66,7 +69,7 @@ async function fromCommand(
   throw missing(key, `comes from the command ${name}, which ${printed.failed}. Run it by hand to see why.`);
 }
 
-/** Where a program is that nobody else can exchange for another. */
+/** The path of a program that no other user can replace. */
 function programOf(key: string, name: string): string {
   const isPath = name.startsWith('/');
   const found = findHostProgram(basename(name));

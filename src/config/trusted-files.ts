@@ -1,6 +1,6 @@
 /**
- * Which configuration files of projects this user has trusted, each with the hash of what it said then. The record is
- * kept in the user's state directory, out of reach of whoever writes the project.
+ * Which configuration files of projects this user has trusted, each with the hash of its text at that time. The
+ * record is in the user's state directory, out of reach of whoever writes the project.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
@@ -14,17 +14,17 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const recordSchema = z.strictObject({ path: z.string(), sha256: z.string(), trustedAt: z.string() });
 
-/** `changed`: it was trusted when it said something else. */
+/** `changed`: the user trusted it with another text. */
 export type Trust = 'trusted' | 'changed' | 'unknown';
 
 export interface TrustedFile {
   readonly path: string;
   readonly trustedAt: string;
-  /** What the file is now; `gone` also when it can no longer be read. */
+  /** The current state of the file; `gone` also when it is no longer readable. */
   readonly state: 'trusted' | 'changed' | 'gone';
 }
 
-/** What this user said of a file whose text is given. */
+/** What this user decided about a file with this text. */
 export function trustOf(path: string, text: string, env: Environment): Trust {
   let record: z.infer<typeof recordSchema>;
   try {
@@ -37,7 +37,7 @@ export function trustOf(path: string, text: string, env: Environment): Trust {
   return record.sha256 === hash(text) ? 'trusted' : 'changed';
 }
 
-/** From here on the file counts as long as its text is this one. */
+/** From here on the file counts as long as it has this text. */
 export function trust(path: string, text: string, env: Environment): void {
   const records = openOwnDirectory(recordsDirectory(env));
   const record = { path, sha256: hash(text), trustedAt: new Date().toISOString() };
@@ -46,7 +46,7 @@ export function trust(path: string, text: string, env: Environment): void {
   renameSync(draft, join(records.base, nameOf(path)));
 }
 
-/** False when it was not trusted. */
+/** False when the user had not trusted it. */
 export function untrust(path: string, env: Environment): boolean {
   try {
     unlinkSync(join(openOwnDirectory(recordsDirectory(env)).base, nameOf(path)));
@@ -66,7 +66,7 @@ export function listTrusted(env: Environment): TrustedFile[] {
     .sort((left, right) => (left.path < right.path ? -1 : 1));
 }
 
-/** Empty for one that is damaged, which trusts nothing. */
+/** Empty for a damaged record, which trusts nothing. */
 function readRecord(file: string): z.infer<typeof recordSchema>[] {
   try {
     return [recordSchema.parse(JSON.parse(readFileSync(file, 'utf8')))];

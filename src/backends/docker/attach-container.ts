@@ -1,4 +1,4 @@
-/** Finds containers again: those that outlived who started them, and those that nobody would end. */
+/** Finds containers again: those that outlived their starter, and those that no process would end. */
 import { actionsWith } from '../../cell/plugins/plugin-host.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
 import type { FoundCell, StartContext } from '../backend.js';

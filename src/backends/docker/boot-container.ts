@@ -1,4 +1,4 @@
-/** Starts a container and waits until its executor says that it listens, or that it cannot. */
+/** Starts a container and waits until its executor reports that it listens, or that it cannot. */
 import type { Duplex } from 'node:stream';
 import type { KernelReport } from '../../cell/server/boot-protocol.js';
 import { WorkcellError } from '../../protocol/index.js';
@@ -58,8 +58,8 @@ async function awaitEnd(engine: Engine, { id }: Container): Promise<{ exitCode: 
 }
 
 /**
- * Rejects when the engine went away, which a request that waits for its answer does not notice. If only the container
- * has ended, that request says so.
+ * Rejects when the engine has gone away, which a waiting request does not notice. If only the container has ended,
+ * that request reports it.
  */
 async function awaitSilence(engine: Engine, stream: Duplex): Promise<never> {
   await new Promise((resolve) => stream.once('close', resolve));

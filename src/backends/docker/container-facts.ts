@@ -11,7 +11,7 @@ const expectedCapabilities = 0xc0n;
 
 export interface FactsOptions {
   readonly options: DockerOptions;
-  /** What commands run as, and whether only this cell's do. */
+  /** The user of the commands, and whether only this cell uses it. */
   readonly user: { readonly uid: number; readonly isOwn: boolean };
   /** The executor runs as another user. */
   readonly isApart: boolean;
@@ -95,7 +95,7 @@ function deviceFact({ gpu }: DockerOptions): Fact {
   };
 }
 
-/** Nothing of the machine is in it that was there before. */
+/** It contains nothing of the machine from before. */
 function isFresh({ workspace, volumes }: DockerOptions): boolean {
   return workspace === undefined && volumes.length === 0;
 }
@@ -119,7 +119,10 @@ function limitFacts(options: DockerOptions, isGvisor: boolean): Fact[] {
   ];
 }
 
-/** What the kernel counts for users: a container has no user namespace, so others with the same user count too. */
+/**
+ * Resources that the kernel counts per user: a container has no user namespace, so other containers with the same
+ * user count, too.
+ */
 function userLimitFacts(isOwn: boolean, isGvisor: boolean): Fact[] {
   const { timers, queueBytes } = userLimits;
   const scope = isOwn || isGvisor ? 'cell' : 'user';

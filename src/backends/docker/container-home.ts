@@ -1,4 +1,6 @@
-/** The directory of one cell on this machine: the way in, its workspace if that is temporary, what it wrote over overlays. */
+/**
+ * The directory of one cell on this machine: its socket, its workspace if that is temporary, its changes to overlays.
+ */
 import { randomInt } from 'node:crypto';
 import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,7 +15,7 @@ import type { DockerOptions } from './docker-options.js';
 
 export interface Home {
   readonly path: string;
-  /** A directory that the cell sees too. */
+  /** A directory that the cell sees, too. */
   readonly wire: string;
   /** An empty file. */
   readonly nothing: string;
@@ -27,26 +29,27 @@ export interface User {
   readonly gid: number;
 }
 
-/** Of commands, when nothing says whose they are and others work on the same files. */
+/** The user of commands, when nothing says whose they are and others work on the same files. */
 const anybody: User = { uid: 1000, gid: 1000 };
 
-/** Far from where machines and images have theirs. */
+/** Far from the users of machines and images. */
 const ownUsers = { from: 1_000_000_000, to: 2_000_000_000 } as const;
 
 export function makeHome(id: string, keepAlive: boolean): Home {
   const home = homeAt(keepAlive ? join(runtimeDirectory().path, id) : makeScratch('docker'));
-  // The container names it, so it has from the beginning the name by which it stays.
+  // The container names it, so it has its final name from the beginning.
   if (keepAlive) mkdirSync(home.path, { mode: 0o700 });
   mkdirSync(home.wire);
   mkdirSync(home.overlays);
   writeFileSync(home.nothing, '');
-  // Root of the container may be another user here, or none with any rights. Others do not get as far as this.
+  // Root of the container may be another user here, or one without any rights. Other users cannot reach this
+  // directory.
   chmodSync(home.wire, 0o777);
   return home;
 }
 
 /**
- * The home that a container names, if it is one of this user's. Anybody who may use the engine can write any path
+ * The home that a container names, if it is one of this user's. Everybody who may use the engine can write any path
  * there.
  */
 export function findHome(named: string | undefined): Home | undefined {
@@ -57,7 +60,7 @@ export function findHome(named: string | undefined): Home | undefined {
     using home = enterOwn(kept, name);
     return home === undefined ? undefined : homeAt(home.path);
   }
-  // The home of a cell that is not kept is in a directory with the name of its owner.
+  // The home of an unkept cell is in a directory with the name of its owner.
   if (dirname(dirname(named)) !== temporary.path) return undefined;
   using owner = enterOwn(temporary, dirname(named).slice(temporary.path.length + 1));
   if (owner === undefined) return undefined;
@@ -75,7 +78,7 @@ export function removeHome({ path }: Home): Promise<void> {
   return discardNamed(path);
 }
 
-/** For the executor. Others do not get as far as this, on either side. */
+/** For the executor. Other users cannot reach it, on either side. */
 export function writeSettings({ wire }: Home, settings: CellSettings): void {
   const file = join(wire, settingsName);
   writeFileSync(file, JSON.stringify(settings));
@@ -125,12 +128,14 @@ export function furnish(
   return { workspace: path, user, isOwn };
 }
 
-/** Files of a volume or of the image's system belong to somebody already; only root can give a directory away. */
+/**
+ * Files of a volume or of the image's system have an owner already; only root can change the owner of a directory.
+ */
 function mayHaveOwnUser({ volumes, writableSystem }: DockerOptions): boolean {
   return process.getuid?.() === 0 && volumes.length === 0 && !writableSystem;
 }
 
-/** The kernel counts much for users, so a cell whose user nobody else has takes nothing from others. */
+/** The kernel counts many resources per user, so a cell with its own user takes nothing from others. */
 function newUser(): User {
   const uid = randomInt(ownUsers.from, ownUsers.to);
   return { uid, gid: uid };

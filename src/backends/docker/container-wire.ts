@@ -1,4 +1,7 @@
-/** The way to the executor in a container: a socket that both sides see, or else the streams of a program inside. */
+/**
+ * The connection to the executor in a container: a socket that both sides see, or else the streams of a program
+ * inside.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectToSocket } from '../../cell/launchers/unix-sockets.js';
@@ -23,7 +26,7 @@ export interface WireOptions {
   readonly bundle: ExecutorBundle;
   /** The user that the executor runs as. */
   readonly executor: number;
-  /** Resolves with the reason when the container is certainly gone. */
+  /** Resolves with the reason when the container has certainly ended. */
   readonly gone?: Promise<string> | undefined;
   readonly halted?: (() => Promise<void> | undefined) | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -37,7 +40,7 @@ export async function openWire(container: Container, options: WireOptions): Prom
   const socketPath = join(options.directory, 's');
   // gVisor, or an engine on another machine, does not share sockets with us.
   if (existsSync(socketPath)) {
-    // Follows no link: where commands are the user that the executor is, one could lead to a socket of this machine.
+    // Follows no link: where commands run as the executor's user, one could lead to a socket of this machine.
     const connect = () => connectToSocket(socketPath);
     return { ...(await connectExecutor({ connect }, { gone, halted, signal, actions })), close: () => {} };
   }

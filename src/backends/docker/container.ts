@@ -29,8 +29,9 @@ export const pluginsInside = `${privateInside}/plugins`;
 export const settingsName = 'settings.json';
 
 /**
- * How many threads the engine is to count for as many processes. Those of the executor and of its first process come on
- * top. To gVisor a process is several threads of the machine, and its own kernel ends, with the cell, when it gets none.
+ * How many threads to allow the engine for this many processes. The threads of the executor and of its first process
+ * come on top. In gVisor a process takes several threads of the machine, and gVisor's own kernel ends, with the cell,
+ * when it gets none.
  */
 function hostPids(pids: number, ociRuntime: string | undefined): number {
   return isGvisorName(ociRuntime) ? pids * 10 + 256 : pids + 16;
@@ -51,7 +52,7 @@ export function executorUser({ uid }: ContainerParts['user'], ociRuntime: string
 
 const notRoot = 65_533;
 
-/** Leaves the executor the two capabilities, and what it starts no way to any. */
+/** Leaves the executor the two capabilities, and the programs that it starts no way to get any. */
 function keepOnlyOwn(executor: number): string[] {
   const asRoot = ['setpriv', '--inh-caps=+setuid,+setgid', '--', 'setpriv', '--bounding-set=-all', '--'];
   if (executor === 0) return asRoot;
@@ -59,7 +60,7 @@ function keepOnlyOwn(executor: number): string[] {
   return [...asRoot, 'setpriv', ...user, '--ambient-caps=+setuid,+setgid', '--'];
 }
 
-/** Gives the user of the commands what the engine makes for root, before the executor drops the right to do so. */
+/** Gives the user of the commands what the engine creates for root, before the executor drops the right to do so. */
 function handOver(paths: readonly string[], { uid, gid }: ContainerParts['user']): string[] {
   const source =
     'owner=$1; shift; while [ "$1" != -- ]; do chown "$owner" "$1"; shift; done; shift; exec "$@"';
@@ -141,7 +142,7 @@ export function describeContainer(parts: ContainerParts): ContainerDescription {
       AutoRemove: !keepAlive,
       ReadonlyRootfs: !options.writableSystem,
       CapDrop: ['ALL'],
-      // To become the user that commands run as, which cannot be undone for those.
+      // For becoming the user of the commands, which the commands cannot undo.
       CapAdd: [
         ...(isApart ? ['SETUID', 'SETGID', 'SETPCAP'] : []),
         ...(!isRoot && newVolumes.length > 0 ? ['CHOWN'] : []),
@@ -159,7 +160,7 @@ export function describeContainer(parts: ContainerParts): ContainerDescription {
       MemorySwap: limits.memoryBytes,
       ...(limits.cpus !== undefined && {
         NanoCpus: Math.round(limits.cpus * 1e9),
-        // So that programs that count processors start as many threads as can run.
+        // Programs that count processors then start as many threads as can run.
         ...(parts.isLocal && { CpusetCpus: processorList(Math.ceil(limits.cpus)) }),
       }),
       PidsLimit: hostPids(limits.pids, options.ociRuntime),
@@ -181,7 +182,7 @@ export function describeContainer(parts: ContainerParts): ContainerDescription {
         readOnly(parts.bundle.directory, bundleMount),
         ...(parts.shipped.files.size > 0 ? [readOnly(parts.plugins, pluginsInside)] : []),
         { Type: 'bind', Source: workspace, Target: workspaceInside },
-        // The engine would tell it who resolves names for this machine.
+        // The engine would tell the container which resolver this machine uses.
         ...(network === 'none' ? [readOnly(parts.nothing, '/etc/resolv.conf')] : []),
         ...options.volumes.map((volume, index) => toMount(volume, `${parts.overlays}/${index}`)),
       ],
@@ -192,14 +193,14 @@ export function describeContainer(parts: ContainerParts): ContainerDescription {
   };
 }
 
-/** The engine gives it to the runtime that its machine has for cards, whoever made those. */
+/** The engine passes it to the machine's runtime for GPUs of any vendor. */
 export function deviceRequest(gpu: Exclude<GpuRequest, false>): Readonly<Record<string, unknown>> {
   const common = { Driver: '', Capabilities: [['gpu']] };
   if (typeof gpu === 'object') return { ...common, DeviceIDs: gpu.map(String) };
   return { ...common, Count: gpu === true ? -1 : gpu };
 }
 
-/** Over what this side works with, where the cell would see it. */
+/** Hides the directories of this side where the cell would see them. */
 function covers({ workspace, options }: ContainerParts): Record<string, string> {
   const binds = options.volumes.map(readVolume).filter(({ kind }) => kind !== 'named');
   const shown = [{ source: workspace, target: workspaceInside }, ...binds];

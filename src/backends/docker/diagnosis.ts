@@ -15,7 +15,7 @@ export async function explainStart(
   return (ofImage && (await findUnsuitable(engine, options, explained))) || explained;
 }
 
-/** What the image lacks, where that is why nothing answers. */
+/** What the image lacks, where that is the reason for the silence. */
 async function findUnsuitable(
   { docker }: Engine,
   { image }: DockerOptions,

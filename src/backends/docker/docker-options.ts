@@ -7,13 +7,13 @@ import { gpuOption } from '../gpu-option.js';
 const limitsSchema = z.strictObject({
   /** Default: three quarters of the machine's memory. */
   memoryBytes: z.int().min(67_108_864).optional(),
-  /** Processors' worth of time; may be a fraction. Default: all. */
+  /** Processors' worth of time; can be a fraction. Default: all. */
   cpus: z.number().positive().optional(),
   /** Processes and threads together. Default: 4096. */
   pids: z.int().min(8).optional(),
   /** Size of each of /tmp, /var/tmp, /dev/shm and the home directory, which are in memory. Default and most: an eighth of it. */
   diskBytes: z.int().min(65_536).optional(),
-  /** Descriptors of one process. Default: as the engine has it. */
+  /** Descriptors of one process. Default: the engine's own. */
   openFiles: z.int().min(16).optional(),
 });
 
@@ -24,11 +24,11 @@ export const dockerOptions = {
   image: z.string().min(1).default('debian:bookworm'),
   /** Such as `linux/arm64`, where the engine can run it. */
   platform: z.string().min(1).optional(),
-  /** Seen at /workspace. Default: a temporary directory that is removed at the end. */
+  /** The cell sees it at /workspace. Default: a temporary directory that the backend removes at the end. */
   workspace: z.string().min(1).optional(),
   /**
-   * `from:to`, `from:to:ro`, or `from:to:overlay`, where what is written stays out of `from`. A `from` without a slash is
-   * the name of a volume.
+   * `from:to`, `from:to:ro`, or `from:to:overlay`, which keeps changes out of `from`. A `from` without a slash is the
+   * name of a volume.
    */
   volumes: z.array(z.string().min(1)).default([]),
   /** `none`, `open` or `bridge`, or the name of a network. The network of the machine itself is `host`, without isolation. */
@@ -49,7 +49,7 @@ export const dockerOptions = {
     .optional(),
   /** Such as `runsc`, for a separate kernel. Default: the engine's own. */
   ociRuntime: z.string().min(1).optional(),
-  /** The system of the image can be written too, and what is written goes with the cell. */
+  /** Makes the image's system writable, too; changes disappear with the cell. */
   writableSystem: z.boolean().default(false),
   env: environmentSchema.default({}),
   labels: z.record(z.string().min(1), z.string()).default({}),
@@ -62,9 +62,9 @@ export const dockerOptions = {
   keepAlive: z.boolean().default(false),
   /** Keeps cells of this shape ready, so that the next ones start at once. Not with name, keepAlive or onLog. */
   pool: z.strictObject({ size: z.int().min(1).max(100) }).optional(),
-  /** Where the engine is, as DOCKER_HOST has it. Default: that variable, or this machine's own. */
+  /** Where the engine is, in the form of DOCKER_HOST. Default: that variable, or this machine's own. */
   engine: z.string().min(1).optional(),
-  /** Receives what the container logs, line by line. */
+  /** Receives the container's log, line by line. */
   onLog: z
     .custom<(line: string) => void>((value) => typeof value === 'function', 'must be a function')
     .optional(),
@@ -73,8 +73,8 @@ export const dockerOptions = {
 export type DockerOptions = z.output<z.ZodObject<typeof dockerOptions>>;
 
 /**
- * What the kernel counts for each user, in many thousands: enough for programs, and little enough to leave the rest to
- * others of the same user.
+ * Limits for what the kernel counts per user, in thousands: enough for programs, and little enough to leave the rest
+ * to others with the same user.
  */
 export const userLimits = { timers: 4096, queueBytes: 204_800 } as const;
 

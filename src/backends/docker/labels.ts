@@ -25,7 +25,7 @@ export function ownLabels(cell: { id: string; keepAlive: boolean; home: string }
   };
 }
 
-/** True when nobody is left who would end it. Owners on other machines cannot be looked up from here. */
+/** True when no process remains to end it. We cannot look up owners on other machines from here. */
 export function isOrphan(labels: Labels): boolean {
   return (
     labels[keepLabel] === 'false' &&

@@ -1,10 +1,10 @@
-/** Which containers lost a process for lack of memory. A removed container cannot be asked. */
+/** Which containers lost a process for lack of memory. We cannot ask a removed container. */
 import type { Engine } from '../engines/docker-engine.js';
 import { idLabel } from './labels.js';
 
 const seen = new Map<Engine, Set<string>>();
 
-/** Ids of containers; the set grows as the engine tells. */
+/** Ids of containers; the set grows with the engine's reports. */
 export function watchOoms(engine: Engine): ReadonlySet<string> {
   const known = seen.get(engine);
   if (known !== undefined) return known;

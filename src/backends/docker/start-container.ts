@@ -39,7 +39,7 @@ export interface StartOptions {
   readonly id: string;
   readonly signal?: AbortSignal | undefined;
   readonly plugins?: readonly LoadedPlugin[] | undefined;
-  /** Gets what the engine fetches, line by line. */
+  /** Gets the engine's progress while it fetches, line by line. */
   readonly onProgress?: ((message: string) => void) | undefined;
 }
 
@@ -54,7 +54,7 @@ export async function startContainer(
   let container: Container | undefined;
   let lease: Lease | undefined;
   try {
-    // Before others can find it.
+    // Take it before others can find the cell.
     if (options.keepAlive) lease = await takeLease(id, home.path);
     const { workspace, user, isOwn } = furnish(home, options);
     const setgidFiles = handsGroupDown(workspace);
@@ -143,7 +143,7 @@ export function openBundle(engine: Engine): Promise<ExecutorBundle> {
   return opened;
 }
 
-/** Refuses what needs no engine to refuse: options that exclude each other, and missing volumes. */
+/** Refuses problems that need no engine: options that exclude each other, and missing volumes. */
 export function checkOptions(options: DockerOptions): void {
   const { network, networks, ports, pool, name, keepAlive, onLog, volumes } = options;
   for (const volume of volumes) readVolume(volume);
@@ -207,7 +207,7 @@ export function makeCell(parts: {
     stop() {
       stopping ??= (async () => {
         try {
-          // Resume first: a paused executor cannot stop its commands. Ignore errors if it is gone.
+          // Resume first: a paused executor cannot stop its commands. Ignore errors if it has ended.
           await resume().catch(() => {});
           await executor.close();
           wire.close();
@@ -243,7 +243,7 @@ export async function publishedPorts(container: Container): Promise<PublishedPor
   );
 }
 
-/** With its anonymous volumes. Succeeds when the container is gone or ending. */
+/** Also removes its anonymous volumes. Succeeds when the container no longer exists or is ending. */
 export async function removeContainer(container: Container | undefined): Promise<void> {
   try {
     await container?.remove({ force: true, v: true });

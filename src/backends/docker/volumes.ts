@@ -1,4 +1,4 @@
-/** What of this machine a container sees, and where. */
+/** What a container sees of this machine, and where. */
 import { chmodSync, chownSync, mkdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -14,7 +14,7 @@ interface Volume {
   readonly readOnly: boolean;
 }
 
-/** Throws when the volume cannot be mounted. */
+/** Throws when we cannot mount the volume. */
 export function readVolume(volume: string): Volume {
   const [, from = '', target = '', mode = 'rw'] =
     /^([^:]+):(\/[^:]*)(?::(rw|ro|overlay))?$/.exec(volume) ?? [];

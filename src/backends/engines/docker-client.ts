@@ -10,7 +10,7 @@ export type EngineAddress =
   | { readonly socketPath: string }
   | { readonly host: string; readonly port: number; readonly tls?: SecureContextOptions | undefined };
 
-/** A mount of a container, as the engine's API has it. */
+/** A mount of a container, in the form of the engine's API. */
 export interface Mount {
   readonly Type: 'bind' | 'volume';
   readonly Source: string;
@@ -23,7 +23,7 @@ export interface Mount {
   };
 }
 
-/** What a container is made from: the body of `POST /containers/create`, and what goes into its query. */
+/** The description of a container: the body of `POST /containers/create`, and its query. */
 export interface ContainerDescription {
   readonly name?: string | undefined;
   readonly platform?: string | undefined;
@@ -126,7 +126,7 @@ export class DockerClient {
     return new Image(this, name);
   }
 
-  /** Fetches an image; the stream tells how far it is. */
+  /** Fetches an image; the stream reports progress. */
   pull(
     image: string,
     options: { platform?: string | undefined; signal?: AbortSignal | undefined },
@@ -135,7 +135,7 @@ export class DockerClient {
     return this.open('POST', '/images/create', { query: { fromImage: image, platform }, signal });
   }
 
-  /** Builds an image of a context that is a tar archive; the stream tells how far it is. */
+  /** Builds an image from a context that is a tar archive; the stream reports progress. */
   buildImage(archive: Readable, { signal, ...query }: Query & { signal?: AbortSignal }): Promise<Readable> {
     return this.open('POST', '/build', { query, archive, signal });
   }
@@ -250,7 +250,7 @@ export class Container {
     return this.#client.upgrade(`${this.#path}/attach`, { query: { stream: true, ...streams } });
   }
 
-  /** Starts another program inside; gives its standard streams, multiplexed. */
+  /** Starts another program inside. Returns its standard streams, multiplexed. */
   async exec(program: { Cmd: readonly string[]; User: string }): Promise<Duplex> {
     const streams = { AttachStdin: true, AttachStdout: true, AttachStderr: true };
     const { Id } = await this.#client.ask<{ Id: string }>('POST', `${this.#path}/exec`, {
@@ -294,7 +294,7 @@ class Image {
 }
 
 function send(request: ReturnType<typeof requestPlain>, { body, archive }: Call): void {
-  // An error of either side reaches the request, whose listener tells it.
+  // An error of either side reaches the request, whose listener reports it.
   if (archive !== undefined) pipeline(archive, request, () => {});
   else request.end(body === undefined ? undefined : JSON.stringify(body));
 }
@@ -318,7 +318,7 @@ function notUpgraded(): Error {
   return new EngineError(500, 'the engine did not open a stream');
 }
 
-/** A name as one part of a path, never as a way to another. */
+/** A name as one part of a path, which cannot lead to another. */
 function segment(name: string): string {
   return encodeURIComponent(name).replace(/^\.+$/, (dots) => '%2E'.repeat(dots.length));
 }

@@ -1,4 +1,4 @@
-/** The way to a Docker Engine, and what its refusals mean. */
+/** The connection to a Docker Engine, and the meaning of its refusals. */
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ export interface Engine {
   /** As DOCKER_HOST has it. */
   readonly host: string;
   readonly docker: DockerClient;
-  /** For requests that wait for what may never happen: they do not keep this process from ending. */
+  /** For requests that wait for what may never happen: they do not keep this process alive. */
   readonly waiter: DockerClient;
 }
 
@@ -67,7 +67,7 @@ interface EngineRefusal {
   readonly reason: string;
 }
 
-/** What went wrong, as the engine says it or the way to it. */
+/** The reason of a failure, from the engine or from the connection to it. */
 export function refusalOf(error: unknown): EngineRefusal {
   const { statusCode, code, message } = error as { statusCode?: number; code?: string; message?: string };
   return { status: statusCode, code, reason: (message ?? String(error)).trim() };
@@ -77,7 +77,7 @@ export function isGone(error: unknown): boolean {
   return refusalOf(error).status === 404;
 }
 
-/** Settles when the engine answers; rejects with what to do when it does not. */
+/** Settles when the engine answers; rejects with advice when it does not. */
 export async function reachEngine(engine: Engine): Promise<void> {
   try {
     await engine.docker.ping();

@@ -11,7 +11,7 @@ export function createMask(variables: Readonly<Record<string, string>>): (text: 
   return (text) => secrets.reduce((masked, secret) => masked.replaceAll(secret, '***'), text);
 }
 
-/** The password of an address, as it is written there and as a program may print it. */
+/** The password of an address, as the address writes it and as a program may print it. */
 function credentials(value: string): string[] {
   const password = URL.canParse(value) ? new URL(value).password : '';
   if (password === '') return [];

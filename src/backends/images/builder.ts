@@ -12,7 +12,7 @@ import { imageTags } from './tags.js';
 /** One line of progress of a build. */
 export interface ImageProgress {
   readonly stage: 'pull' | 'dependencies' | 'executor';
-  /** One line of what the engine says. */
+  /** One line of the engine's output. */
   readonly message: string;
 }
 
@@ -21,11 +21,11 @@ export interface BuildOptions {
   readonly onProgress?: ((progress: ImageProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Variables for the commands that install, such as `HTTPS_PROXY` or `PIP_INDEX_URL`. They may hold secrets: neither the
-   * image nor its history keeps them, and what the commands print is masked.
+   * Variables for the commands that install, such as `HTTPS_PROXY` or `PIP_INDEX_URL`. They can hold secrets: neither
+   * the image nor its history keeps them, and the builder masks the output of the commands.
    */
   readonly variables?: Readonly<Record<string, string>> | undefined;
-  /** The network of those commands, as the engine names it. Default: as the engine has it. */
+  /** The network of those commands, by the engine's name for it. Default: the engine's own. */
   readonly network?: string | undefined;
   /** Builds even if the image exists. */
   readonly force?: boolean | undefined;
@@ -33,11 +33,11 @@ export interface BuildOptions {
 
 /** The image that a build found or made. */
 export interface RuntimeImage {
-  /** What to start cells from. */
+  /** The name to start cells from. */
   readonly name: string;
-  /** All names that it was given or found under. */
+  /** All names that we gave it or found it under. */
   readonly tags: readonly string[];
-  /** What had to be built. */
+  /** What it had to build. */
   readonly built: 'nothing' | 'executor' | 'all';
 }
 
@@ -51,7 +51,7 @@ export interface ImageBuilder {
 export interface ImageService {
   /** The full name of a repository, where the place has them elsewhere. */
   repositoryFor?(repository: string, signal: AbortSignal | undefined): Promise<string>;
-  /** Finds the image that others start from, and fetches it where that is needed. */
+  /** Finds the base image, and fetches it if necessary. */
   findBase(name: string, job: Pick<BuildJob, 'platform' | 'onProgress' | 'signal'>): Promise<FoundBase>;
   exists(image: string, signal: AbortSignal | undefined): Promise<boolean>;
   build(job: BuildJob): Promise<void>;
@@ -65,7 +65,7 @@ export interface FoundBase extends Base {
 export interface BuildJob {
   readonly dockerfile: string;
   readonly files: ContextFiles;
-  /** Given when everything succeeded. */
+  /** The names to give when everything succeeded. */
   readonly tags: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
   readonly platform: string | undefined;
@@ -77,7 +77,7 @@ export interface BuildJob {
   readonly signal: AbortSignal | undefined;
 }
 
-/** On every image that was built here: which part it is. */
+/** On every image that we built here: which part it is. */
 export const partLabel = 'workcell.image';
 export const baseLabel = 'workcell.image.base';
 
@@ -101,7 +101,7 @@ export function createBuilder(service: ImageService): ImageBuilder {
         return { name: spec.base, tags: [spec.base], built: 'nothing' };
       const bundle = spec.executor ? await bundleFor(spec.platform) : undefined;
       const tags = imageTags(spec, base.id, bundle);
-      // Who asks for the same again waits, and then finds it there.
+      // A second caller waits, and then finds the image.
       const before = turns.get(tags.source);
       const turn = (async () => {
         await ended(before, signal);
@@ -121,7 +121,7 @@ function cancelled(): WorkcellError {
   return new WorkcellError('cancelled', 'The build of the image was cancelled.');
 }
 
-/** Waits until an earlier build is over, however it ended, or the caller gives up. */
+/** Waits until an earlier build is over, whether or not it failed, or the caller cancels. */
 function ended(before: Promise<unknown> | undefined, signal: AbortSignal | undefined): Promise<void> {
   if (before === undefined) return Promise.resolve();
   return new Promise((resolve, reject) => {

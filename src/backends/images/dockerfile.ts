@@ -1,4 +1,4 @@
-/** Dockerfiles for the two images of a spec: what is installed, and the executor on top of it. */
+/** Dockerfiles for the two images of a spec: its packages, and the executor on top of them. */
 import { bundleMount, type ExecutorBundle } from './bundle/executor-bundle.js';
 import { installSteps, pythonHome } from './install-steps.js';
 import type { CheckedSpec } from './spec.js';

@@ -1,5 +1,5 @@
 /**
- * Commands that install what a spec asks for, one for each layer. What the spec says is given to them as arguments, so
+ * Commands that install what a spec asks for, one for each layer. They get the words of the spec as arguments, so
  * that no word of it is ever part of their source.
  */
 import { programText } from '../../base/program-text.js';

@@ -14,7 +14,7 @@ const imageName = z
 const specSchema = z.strictObject({
   /** The image to start from. */
   base: imageName,
-  /** Such as `linux/arm64`, where the engine can run it. Default: as the engine has it. */
+  /** Such as `linux/arm64`, where the engine can run it. Default: the engine's own. */
   platform: z
     .string()
     .regex(/^linux\/[a-z0-9]+(?:\/v\d)?$/, 'must be a platform such as linux/amd64')

@@ -1,6 +1,7 @@
 /**
- * The names of an image. The lock tag says what is installed, the source tag adds the executor, so that each is rebuilt
- * only when its part changed. The versioned tag is for people: the newest image for a version and a base.
+ * The names of an image. The lock tag identifies the installed packages, the source tag adds the executor, so that
+ * each part is rebuilt only when it changed. The versioned tag is for people: the newest image for a version and a
+ * base.
  */
 import { createHash } from 'node:crypto';
 import { packageVersion } from '../../base/package-version.js';
@@ -15,7 +16,7 @@ export interface ImageTags {
   readonly versioned: string;
 }
 
-/** `baseId` is what the base is at the moment, so that a newer one under the same name is noticed. */
+/** `baseId` identifies the current base, so that we notice a newer one under the same name. */
 export function imageTags(spec: CheckedSpec, baseId: string, bundle: ExecutorBundle | undefined): ImageTags {
   const { repository, base, platform } = spec;
   const version = packageVersion();

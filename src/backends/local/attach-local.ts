@@ -41,7 +41,7 @@ export async function attachLocal(id: string, _place: object, context: StartCont
       if (silent && !runs) await clean();
       lease.release();
       if (!silent || !runs) throw error;
-      // It may be stopped or overloaded; what is in the cell is not ours to throw away.
+      // It may be stopped or overloaded; do not throw away the content of the cell.
       throw new WorkcellError(
         'runtime-disconnected',
         `The server of the local cell "${id}" runs as process ${state.pid} and does not answer. Workcell ended nothing: try again, or end that process.`,
@@ -68,7 +68,7 @@ export async function listLocal(): Promise<FoundCell[]> {
   );
 }
 
-/** It is not our child, so its end gives no event; it has nothing left to do and is gone within moments. */
+/** It is not our child, so no event reports its end. It has nothing left to do and ends within moments. */
 async function end(state: State): Promise<void> {
   const started = performance.now();
   if (isRunning(state)) signal(state.pid, 'SIGTERM');

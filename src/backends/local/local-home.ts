@@ -1,4 +1,4 @@
-/** The directory of one local cell: its socket, its temporary files, its log, and what is needed to find it again. */
+/** The directory of one local cell: its socket, its temporary files, its log, and what we need to find it again. */
 import {
   existsSync,
   mkdirSync,
@@ -18,7 +18,7 @@ import { discardNamed, isAbandoned, makeScratch, ownedPrefix } from '../../cell/
 const stateSchema = z.object({
   id: z.string(),
   pid: z.int(),
-  /** Tells the server from a later process with the same id. */
+  /** Distinguishes the server from a later process with the same id. */
   startTicks: z.number(),
   token: z.string(),
   /** Unless it is the one in the home. */
@@ -34,14 +34,14 @@ export interface Home {
   readonly workspace: string;
 }
 
-/** A home that goes with this process. */
+/** A home that this process removes when it ends. */
 export function makeHome(): Home {
   return furnish(makeScratch('local'));
 }
 
 /**
- * A home that stays when this process ends. Until `keepHome` gives it the name by which it is found, it carries that of
- * this process: should this process be killed before, the next one removes it.
+ * A home that stays when this process ends. It has the name of this process until `keepHome` gives it the name by
+ * which others find it: if this process dies before, the next one removes it.
  */
 export async function makeLastingHome(id: string): Promise<Home> {
   const directory = runtimeDirectory();
@@ -51,7 +51,7 @@ export async function makeLastingHome(id: string): Promise<Home> {
   return furnish(path);
 }
 
-/** From here on the cell is found by its id. */
+/** From here on others find the cell by its id. */
 export function keepHome(home: Home, state: Omit<State, 'startTicks'>): Home {
   const startTicks = readProcess(state.pid)?.startTicks ?? 0;
   writeFileSync(join(home.path, 'state.json'), JSON.stringify({ ...state, startTicks }), { mode: 0o600 });
@@ -69,7 +69,7 @@ export function removeHome({ path }: Home): Promise<void> {
   return discardNamed(path);
 }
 
-/** What is known of a lasting cell; undefined when there is no such one. */
+/** What we know of a lasting cell; undefined when it does not exist. */
 export function readState(id: string, directory: OwnDirectory = runtimeDirectory()): State | undefined {
   using home = enterOwn(directory, id);
   if (home === undefined) return undefined;
@@ -88,11 +88,11 @@ export function keptSince(id: string): Date | undefined {
 }
 
 export function isRunning({ pid, startTicks }: State): boolean {
-  // Without a proc file system there is only the id to go by.
+  // Without a proc file system we know only the id.
   return startTicks === 0 ? canSignal(pid) : readProcess(pid)?.startTicks === startTicks;
 }
 
-/** The cells that can be found, without those that ended in order or never began. */
+/** The cells that we can find, without those that ended properly or never began. */
 export async function lastingCells(): Promise<State[]> {
   const directory = runtimeDirectory();
   await sweep(directory);
@@ -101,7 +101,7 @@ export async function lastingCells(): Promise<State[]> {
     .filter((state) => state !== undefined);
 }
 
-/** Removes what a starter that was killed, or a server that ended in order, could not remove itself. */
+/** Removes what a killed starter, or a server that ended properly, could not remove itself. */
 async function sweep(directory: OwnDirectory): Promise<void> {
   for (const name of readdirSync(directory.base)) {
     const state = readState(name, directory);

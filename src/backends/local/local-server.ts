@@ -1,4 +1,4 @@
-/** The program of a local cell, started and waiting to be told what to serve. */
+/** The program of a local cell, which starts and waits for its settings. */
 import { join } from 'node:path';
 import { executorCommand } from '../executor-program.js';
 import { type ServerProcess, startProgram } from '../server-process.js';

@@ -7,7 +7,7 @@ export const markVariable = 'WORKCELL_LOCAL';
 
 const patienceMs = 5000;
 
-/** A process may start another between the look and the kill, so repeat until nothing is left. */
+/** A process may start another between the look and the kill, so repeat until nothing remains. */
 export async function reap(id: string): Promise<void> {
   const mark = `${markVariable}=${id}\0`;
   const deadline = performance.now() + patienceMs;
@@ -23,7 +23,7 @@ function marked(mark: string): number[] {
   try {
     return listPids().filter((pid) => pid !== process.pid && hasMark(pid, mark));
   } catch {
-    // Without a proc file system the hang-up of their terminals has to do.
+    // Without a proc file system the hang-up of their terminals has to suffice.
     return [];
   }
 }
@@ -40,6 +40,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It is gone already, or became another user's.
+    // It has already ended, or changed its user.
   }
 }

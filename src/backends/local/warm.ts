@@ -1,4 +1,4 @@
-/** Servers that start ahead of demand, so that the next cell need not wait for one. */
+/** Servers that start ahead of demand, so that the next cell does not wait for one. */
 import type { ServerProcess } from '../server-process.js';
 import { type Home, makeHome, removeHome } from './local-home.js';
 import { startLocalServer } from './local-server.js';

@@ -1,8 +1,8 @@
 /**
- * The caller's own programs that a cell would lack: a Node of nvm or Volta, a Go or a Java that was unpacked somewhere. The
- * cell sees known parts of their installations at the same place, read-only. Only what this user or root installed comes
- * along, never a home directory or a project, and nothing that a cell can write to. Every decision is about paths without
- * links, because those are what the cell gets.
+ * The caller's own programs that a cell would lack: a Node of nvm or Volta, a Go or a Java that somebody unpacked
+ * somewhere. The cell sees known parts of their installations at the same place, read-only. It sees only what this
+ * user or root installed, never a home directory or a project, and nothing that a cell can write to. Every decision
+ * is about paths without links, because the cell gets those.
  */
 import {
   accessSync,
@@ -20,7 +20,7 @@ import { reachTrusted } from '../../base/trusted-path.js';
 import { cellEnvironment } from '../../cell/launchers/bubblewrap/layout.js';
 import { hasProjectMark, installationParts } from './installation.js';
 
-/** What agents use most. Others of the same installations come along. */
+/** The programs that agents use most. The cell also gets others of the same installations. */
 export const callerProgramNames = [
   'node',
   'npm',
@@ -37,10 +37,10 @@ export const callerProgramNames = [
   'yarn',
 ];
 
-/** The cell has this machine's own of these. */
+/** The cell has this machine's own copies of these. */
 const systemTrees = ['/usr', '/bin', '/sbin', '/lib', '/opt'];
 const systemPath = (cellEnvironment.PATH ?? '').split(':');
-/** The cell has its own of these. */
+/** The cell has its own versions of these. */
 const cellTrees = ['/tmp', '/run', '/proc', '/sys', '/dev', '/etc', '/workspace', '/home/agent', '/var/tmp'];
 
 export interface CallerPrograms {
@@ -48,7 +48,7 @@ export interface CallerPrograms {
   readonly mounts: readonly string[];
   /** Directories for the front of the cell's search path. */
   readonly path: readonly string[];
-  /** Where each program is, for those that the caller has. */
+  /** Where each program is that the caller has. */
   readonly programs: Readonly<Record<string, string>>;
 }
 
@@ -98,7 +98,7 @@ function find({ path, home, node, cwd, writable }: Required<Caller>): CallerProg
   for (const name of callerProgramNames) {
     const [first, ...later] = searched.map((folder) => join(folder, name)).filter(isExecutable);
     if (first === undefined) continue;
-    // A shim of a version manager needs that manager; the Node that runs this is the one it would choose.
+    // A shim of a version manager needs that manager, which would choose the Node that runs this.
     const own = name === 'node' ? real(node) : [];
     const candidates = [first, ...real(first), ...own, ...later];
     for (const file of candidates) {
@@ -117,7 +117,7 @@ function find({ path, home, node, cwd, writable }: Required<Caller>): CallerProg
 
 interface Surroundings {
   readonly homes: readonly string[];
-  /** Also by identity: a directory can be mounted in two places. */
+  /** Also compares by identity: a directory can be mounted in two places. */
   readonly homeIdentities: ReadonlySet<string>;
   readonly project: string | undefined;
   readonly writable: readonly string[];
@@ -144,7 +144,10 @@ function homeOfUser(): string[] {
   }
 }
 
-/** What has to be seen for a program to run: the parts of its installation, or itself; undefined where that must not be. */
+/**
+ * What the cell must see for a program to run: the parts of its installation, or itself; undefined where it must not
+ * see them.
+ */
 function partsOf(file: string, name: string, surroundings: Surroundings): string[] | undefined {
   const folder = dirname(file);
   const tree = dirname(folder);
@@ -166,7 +169,7 @@ function partsOf(file: string, name: string, surroundings: Surroundings): string
   }
 }
 
-/** The root, a home, what is around one, or directly in one: these hold more than programs. */
+/** The root, a home, a directory around one, or directly in one: these hold more than programs. */
 function isNearHome(tree: string, { homes, homeIdentities }: Surroundings): boolean {
   const parent = dirname(tree);
   if (parent === '/' || homes.some((home) => isWithin(home, [tree]))) return true;
@@ -175,8 +178,8 @@ function isNearHome(tree: string, { homes, homeIdentities }: Surroundings): bool
 }
 
 /**
- * Whether a directory, or one around it, is a project: its files belong to whoever works there, cells among them. Version
- * managers are checkouts in hidden directories, such as ~/.nvm, so that only the installation itself counts there.
+ * Whether a directory, or one around it, is a project: its files belong to whoever works there, cells among them.
+ * Version managers are checkouts in hidden directories, such as ~/.nvm, so there only the installation itself counts.
  */
 function isOfProject(folder: string, { homeIdentities }: Surroundings): boolean {
   const around: string[] = [];
@@ -186,7 +189,7 @@ function isOfProject(folder: string, { homeIdentities }: Surroundings): boolean 
   return around.some((path, level) => (level < 2 || !isHidden(path)) && hasProjectMark(path));
 }
 
-/** A link in a directory of the system may lead to where the cell has nothing. */
+/** A link in a directory of the system may lead to a place that the cell does not see. */
 function isOfSystem(file: string): boolean {
   return isWithin(file, systemTrees) && real(file).every((target) => isWithin(target, systemTrees));
 }
@@ -200,7 +203,7 @@ function isWithin(path: string, folders: readonly string[]): boolean {
   return folders.some((folder) => path === folder || path.startsWith(folder === '/' ? folder : `${folder}/`));
 }
 
-/** Empty for what does not exist. */
+/** Empty for a path that does not exist. */
 function real(path: string): string[] {
   try {
     return [realpathSync(path)];

@@ -1,11 +1,16 @@
-/** What a directory holds for its programs: known parts of known kinds of installations, never whatever lies there. */
+/**
+ * What a directory holds for its programs: known parts of known kinds of installations, and nothing else that lies
+ * there.
+ */
 import { lstatSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-/** Settings (`etc`, `conf`), logs and caches may hold passwords, such as those of an npm registry. */
+/**
+ * Leaves out settings (`etc`, `conf`), logs and caches: they may hold passwords, such as those of an npm registry.
+ */
 const commonParts = ['bin', 'include', 'lib', 'lib64', 'libexec', 'share'];
 
-/** By what only an installation has: a project or a home with a `bin` has none of these. */
+/** Recognises an installation by files that a project or a home with a `bin` does not have. */
 const kinds: readonly { readonly signs: readonly string[]; readonly more?: readonly string[] }[] = [
   { signs: ['lib/node_modules/npm', 'include/node/node.h'] },
   { signs: ['pkg/tool'], more: ['pkg', 'src', 'VERSION', 'go.env'] },

@@ -28,7 +28,7 @@ import type { SandboxOptions } from './sandbox-options.js';
 export async function startKept(options: SandboxOptions, context: StartContext): Promise<Cell> {
   const { id, signal, plugins = [] } = context;
   const { keepAlive, keeper, ...shape } = options;
-  // Before anything starts, so that there is nothing to undo.
+  // Check it before anything starts, so that there is nothing to undo.
   const specs = pluginSpecs(plugins);
   const named = shape.workspace === undefined ? undefined : openWorkspace(shape.workspace).path;
   const { home, lease } = await makeCellHome(id);
@@ -77,7 +77,7 @@ export async function attachKept(id: string, _place: object, context: StartConte
   }
 }
 
-/** Also removes what a cell that was not kept left because its keeper died. */
+/** Also removes the remains of an unkept cell whose keeper died. */
 export async function listKept(): Promise<FoundCell[]> {
   const found = await Promise.all(
     (await listCellIds()).map(async (id): Promise<FoundCell | undefined> => {
@@ -139,7 +139,7 @@ async function connect(parts: {
     stop() {
       stopping ??= (async () => {
         await executor.disconnect();
-        // When the keeper is gone, so is the cell; only files are left of it.
+        // When the keeper has ended, so has the cell; only its files remain.
         await askCell(home, id, { token, ask: 'stop' })
           .catch((error: unknown) => {
             if (!isDisconnected(error)) throw error;

@@ -12,7 +12,7 @@ export interface PythonEnvironment {
 /** `path`: the search path that the cell has otherwise. */
 export function pythonEnvironment(program: string, path: string): PythonEnvironment {
   const base = dirname(resolved(program));
-  // Where it is mounted: links on the way there are not in the cell.
+  // Where we mount it: links on the way there do not exist in the cell.
   const bin = resolved(dirname(program));
   const root = dirname(bin);
   const marker = readMarker(join(root, 'pyvenv.cfg'));

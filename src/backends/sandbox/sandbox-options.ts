@@ -10,20 +10,20 @@ const absolutePath = z.string().regex(/^\/[^\0]*$/, 'must be an absolute path');
 const limitsSchema = z.strictObject({
   /** Default: three quarters of the machine's memory. */
   memoryBytes: z.int().min(16_777_216).optional(),
-  /** Processors' worth of time; may be a fraction. Default: all. */
+  /** Processors' worth of time; can be a fraction. Default: all. */
   cpus: z.number().positive().optional(),
   /** Processes and threads together. Default: 4096. */
   pids: z.int().min(8).optional(),
   /** Size of each of /tmp, /dev/shm and the home directory. Default: half of the memory. */
   diskBytes: z.int().min(65_536).optional(),
-  /** Descriptors of one process. Default: as the caller has. */
+  /** Descriptors of one process. Default: the caller's own limit. */
   openFiles: z.int().min(16).optional(),
 });
 
 export const sandboxOptions = {
-  /** Default: a temporary directory that is removed at the end. */
+  /** Default: a temporary directory that the backend removes at the end. */
   workspace: z.string().min(1).optional(),
-  /** A directory with a system in it, seen in place of this machine's own. */
+  /** A directory with a system in it, which the cell sees in place of this machine's own. */
   rootfs: absolutePath.optional(),
   /** Rules say what the cell reaches. `open` or `host`: the network of this machine, without isolation. */
   network: z.union([z.enum(['none', 'open', 'host']), startRulesSchema]).default('none'),
@@ -33,19 +33,21 @@ export const sandboxOptions = {
   /** Paths of this machine that the cell sees at the same place. */
   readOnly: z.array(absolutePath).default([]),
   readWrite: z.array(absolutePath).default([]),
-  /** A Python of this machine, such as that of a virtual environment: the cell sees it read-only and finds it first. */
+  /**
+   * A Python of this machine, such as one of a virtual environment: the cell sees it read-only and finds it first.
+   */
   python: absolutePath.optional(),
   /**
-   * `caller`: programs that your search path finds outside of the system's directories, such as a Node of nvm, come along
-   * read-only. `system`: only those of the system.
+   * `caller`: the cell also sees, read-only, programs that your search path finds outside of the system's
+   * directories, such as a Node of nvm. `system`: only those of the system.
    */
   programs: z.enum(['caller', 'system']).default('caller'),
   env: environmentSchema.default({}),
   /** The cell lives on when this process ends; attach to it by its id. Closing still ends it. */
   keepAlive: z.boolean().default(false),
   /**
-   * The executor lives in a keeper, a process that this user's cells share, so that nothing a cell does reaches the memory
-   * or the time of this process. A name gives a keeper of that name, for cells that are not to share one with others.
+   * The executor lives in a keeper, a process that this user's cells share, so that nothing a cell does reaches the
+   * memory or the time of this process. With a name, only cells that give the same name share the keeper.
    */
   keeper: z
     .union([z.boolean(), z.string().regex(/^[\w.-]{1,64}$/, 'must be letters, digits or _ . -')])
@@ -56,7 +58,7 @@ export const sandboxOptions = {
 
 export type SandboxOptions = z.output<z.ZodObject<typeof sandboxOptions>>;
 
-/** Does not change while a machine runs, and is a file to read. */
+/** It does not change while a machine runs, and takes reading a file. */
 const machineBytes = totalmem();
 
 /** Default limits: a runaway command must not take the machine with it. */

@@ -96,7 +96,7 @@ export async function startSandbox(options: SandboxOptions, gpuRoots?: GpuRoots)
       }),
       async stop() {
         stopping = true;
-        // The whole cell ends at once, so the executor has no process to look for and to end by itself.
+        // The whole cell ends at once, so the executor need not find and end processes itself.
         const ended = launcher?.close();
         await executor.close();
         await ended;
@@ -110,7 +110,7 @@ export async function startSandbox(options: SandboxOptions, gpuRoots?: GpuRoots)
   }
 }
 
-/** Loaded only where there are rules: most cells have none. */
+/** Loads it only where there are rules: most cells have none. */
 async function openGateway(
   { preset, ...rules }: Exclude<SandboxOptions['network'], string>,
   workspace: string,

@@ -42,7 +42,7 @@ export function checkVersion(image: string, { version }: FoundPython, demand: st
   );
 }
 
-/** What the caller sets himself is left as it is. */
+/** Leaves variables alone that the caller sets. */
 export async function presetPython(
   executor: Executor,
   { executable, packages }: FoundPython,

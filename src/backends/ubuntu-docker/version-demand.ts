@@ -1,4 +1,4 @@
-/** Versions such as `3.11.2`, and what is demanded of one, such as `>=3.10,<4`. */
+/** Versions such as `3.11.2`, and demands on them, such as `>=3.10,<4`. */
 
 const condition = /^\s*(>=|<=|==|!=|>|<)?\s*(\d+(?:\.\d+)*)\s*$/;
 

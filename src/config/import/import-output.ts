@@ -1,8 +1,8 @@
-/** The settings that an import has found so far, and what it could not take over. */
+/** The settings that an import has found so far, and what it could not import. */
 import { isTable, type Table } from '../plain-table.js';
 import { mayBeSecret } from './secret-values.js';
 
-/** Takes a value over. What it returns says why that was not possible, or not as it stood. */
+/** Imports a value. Returns the reason when that is not possible, or not unchanged. */
 export type Mapping = (value: unknown, output: Output) => string | undefined;
 
 /** What there is here. */
@@ -16,18 +16,21 @@ export class Output {
   readonly notes: { key: string; reason: string }[] = [];
   /** The backend that the cells are on; undefined where this installation has none of that kind. */
   readonly backend: string | undefined;
-  /** The plugins that cells have without being asked. */
+  /** The default plugins of cells. */
   readonly plugins: readonly string[];
-  /** Variables of this machine that programs ask for which the imported file chose. */
+  /** Variables of this machine that programs in the imported file ask for. */
   readonly #asked = new Set<string>();
 
   constructor({ backends, plugins }: Installation, runtime: string) {
-    // Its remote runtime is a service of another protocol than the backend of that name.
+    // OpenHands' remote runtime speaks another protocol than the backend of that name.
     this.backend = runtime !== 'remote' && backends.includes(runtime) ? runtime : undefined;
     this.plugins = plugins;
   }
 
-  /** `key` with the section first, such as `sandbox.timeout`. What the file calls something comes after it, as `name`. */
+  /**
+   * `key` with the section first, such as `sandbox.timeout`. The file's own name for an entry comes after it, as
+   * `name`.
+   */
   set(key: string, value: unknown, name?: string): void {
     if (value === undefined || value === null) return;
     const steps = name === undefined ? key.split('.') : [...key.split('.'), name];
@@ -53,7 +56,9 @@ export class Output {
     this.notes.push({ key, reason });
   }
 
-  /** A secret does not move to another file: it is referred to, and the user puts it where the reference leads. */
+  /**
+   * A secret does not move to another file: the result refers to it, and the user puts it where the reference leads.
+   */
   refer(name: string, key: string): string {
     const isAsked = this.#asked.has(name);
     this.set('secrets', isAsked ? { env: name } : { env: name, reach: 'env' }, name);
@@ -64,12 +69,14 @@ export class Output {
     return `\${${name}}`;
   }
 
-  /** Variables that commands get, with those that may be secrets referred to. */
+  /** Variables for commands, with references in place of possible secrets. */
   variables(given: Table, key: string): Record<string, string> {
     return this.#variables(given, (name) => this.refer(name, `${key}.${name}`));
   }
 
-  /** The same for a program that the imported file chose: it gets no secret of this machine before somebody agrees. */
+  /**
+   * The same for a program that the imported file chose: it gets no secret of this machine before the user agrees.
+   */
   variablesOfProgram(given: Table, key: string): Record<string, string> {
     return this.#variables(given, (name) => {
       this.#asked.add(name);
@@ -94,7 +101,7 @@ export class Output {
   }
 }
 
-/** Names come from a file of somebody else, and `__proto__` is one of them. */
+/** Names come from a foreign file, and `__proto__` can be one of them. */
 function emptyTable(): Table {
   return Object.create(null) as Table;
 }

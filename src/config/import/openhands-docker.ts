@@ -21,14 +21,14 @@ export function importVolumes(value: unknown, output: Output): string | undefine
   return undefined;
 }
 
-/** The result may be written anywhere, and its paths would start there. */
+/** The user can write the result anywhere, and its relative paths would start there. */
 export function fromHere(path: string): string {
   return path.startsWith('~') ? path : resolve(path);
 }
 
 const units: Readonly<Record<string, number>> = { b: 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
 
-/** Those arguments that are options here; the others are named. */
+/** Maps the arguments that are options here; reports the others. */
 export function importKwargs(value: unknown, output: Output): string | undefined {
   if (!isTable(value)) return undefined;
   if (output.backend !== 'docker') return 'it holds for runtime = "docker" only';

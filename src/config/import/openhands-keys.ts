@@ -9,7 +9,7 @@ const ofAgent = 'it is about the agent, and no setting of the place where it wor
 const ofServer = 'it is about the server of OpenHands, and no setting of the place where an agent works';
 const noService = 'there is no backend for the remote-runtime API of OpenHands';
 
-/** What is not set in OpenHands' sense. */
+/** Whether OpenHands treats the value as not set. */
 function isUnset(value: unknown): boolean {
   return (
     value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
@@ -33,13 +33,13 @@ const never =
   (value) =>
     isUnset(value) ? undefined : reason;
 
-/** One value is what happens anyway; any other has no setting. */
+/** One value is the behaviour anyway; any other has no setting. */
 const only =
   (usual: unknown, reason: string): Mapping =>
   (value) =>
     isUnset(value) || value === usual ? undefined : reason;
 
-/** An option of the docker backend, which is what OpenHands' own runtime is. */
+/** An option of the docker backend, which corresponds to OpenHands' own runtime. */
 const docker =
   (name: string, change: (value: unknown) => unknown = (value) => value): Mapping =>
   (value, output) => {
@@ -213,7 +213,7 @@ export const kubernetesKeys: Keys = Object.fromEntries(
 );
 
 export const securityKeys: Keys = {
-  /** Every action is a question there; where an analyzer is named, only what it finds risky. */
+  /** There every action is a question; with an analyzer, only those that it finds risky. */
   confirmation_mode: (value, output) => {
     if (value !== true) return undefined;
     output.set('security.confirm', 'terminal');

@@ -1,4 +1,4 @@
-/** Turns the keys of OpenHands' own configuration file into settings, and says of each that has none why. */
+/** Turns the keys of OpenHands' own configuration file into settings, and reports why a key has none. */
 import { fromFile } from '../entries.js';
 import { checkEntry } from '../load-config.js';
 import { OutsideBackends } from '../outside-backends.js';
@@ -10,7 +10,7 @@ import { importMcp } from './openhands-mcp.js';
 export interface Imported {
   /** As a configuration file has them. */
   readonly settings: Table;
-  /** What has no setting, or not the whole of it, and what else to know. */
+  /** Keys without a full setting, and other notes for the user. */
   readonly notes: readonly { readonly key: string; readonly reason: string }[];
 }
 
@@ -22,7 +22,7 @@ const sections: Readonly<Record<string, Readonly<Record<string, Mapping>>>> = {
   agent: agentKeys,
 };
 
-/** Sections that are about something else than where an agent works. */
+/** Sections about something other than where an agent works. */
 const elsewhere: Readonly<Record<string, string>> = {
   llm: 'the model of the agent is no setting of the place where it works',
   condenser: 'how the agent remembers is no setting of the place where it works',
@@ -32,7 +32,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   eval: 'it belongs to the evaluation of OpenHands',
 };
 
-/** What comes of it is checked: a value that no setting accepts throws `invalid-config`. */
+/** Checks its result: throws `invalid-config` for a value that no setting accepts. */
 export async function importOpenHands(content: Table, installation: Installation): Promise<Imported> {
   const core = isTable(content.core) ? content.core : {};
   const output = new Output(installation, typeof core.runtime === 'string' ? core.runtime : 'docker');
@@ -63,7 +63,7 @@ function importSection(name: string, table: Table, output: Output): void {
       const reason = Object.hasOwn(elsewhere, name) ? elsewhere[name] : undefined;
       output.note(full, reason ?? 'OpenHands has no such section');
     } else if (!Object.hasOwn(known, key)) {
-      // An agent or a model of its own has a table of its own within the section.
+      // Each separate agent or model has its own table within the section.
       output.note(full, isTable(value) ? 'it holds for one agent of OpenHands' : 'OpenHands has no such key');
     } else {
       const reason = known[key]?.(value, output);

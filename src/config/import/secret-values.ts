@@ -1,4 +1,4 @@
-/** Tells values of somebody else's configuration that are certainly no secrets. What may be one is not copied. */
+/** Recognises values of a foreign configuration that are certainly no secrets. The import does not copy any other. */
 import { isSecretName } from '../redact.js';
 
 const notCopied = '<not-copied>';
@@ -13,7 +13,7 @@ const harmless = [
   /^[\w.+-]+@[\w.-]+\.[a-z]+$/i,
 ];
 
-/** Whether a variable may hold a secret, by what it is called and what it holds. */
+/** Whether a variable may hold a secret, by its name and its value. */
 export function mayBeSecret(name: string, text: string): boolean {
   if (text === '') return false;
   if (isSecretName(name)) return true;
@@ -21,7 +21,7 @@ export function mayBeSecret(name: string, text: string): boolean {
   return looksMade(text) || !harmless.some((form) => form.test(text));
 }
 
-/** An address without what may be a secret in it: its user, its query, and all of a path that has a key in it. */
+/** An address without possible secrets: its user, its query, and the whole path if a key is in it. */
 export function addressWithout(text: string): string {
   if (!URL.canParse(text)) return text;
   const url = new URL(text);
@@ -36,7 +36,7 @@ export function addressWithout(text: string): string {
   return `${url.origin}${looksMade(url.pathname) ? '/' : url.pathname}`;
 }
 
-/** Words of a program with a mark in place of those that may be secrets. */
+/** Words of a program with a mark in place of possible secrets. */
 export function wordsWithout(words: readonly string[]): string[] {
   return words.map((word, index) => {
     const before = words[index - 1] ?? '';
@@ -60,7 +60,7 @@ function hasUser(text: string): boolean {
 const prefixes =
   /(?:^|[^a-z])(?:sk|pk|rk|gh[opsur]|github_pat|glpat|xox[a-z]|akia|asia|aiza|hf|npm|eyj)[-_a-z0-9]{8,}/i;
 
-/** Whether it has a part that a machine made: long, with a digit, or with the beginning that a known kind of key has. */
+/** Whether it has a generated part: long, with a digit, or with the prefix of a known kind of key. */
 function looksMade(text: string): boolean {
   if (prefixes.test(text) && /\d/.test(text)) return true;
   return text.split(/[^a-z0-9]+/i).some((part) => part.length >= 12 && /\d/.test(part));

@@ -4,14 +4,14 @@
  */
 import type { ArgumentTest, Errno, Rule } from '../../../cell/launchers/seccomp/seccomp-policy.js';
 
-/** The bits of `mask` are those of `value`. 64 bits wide. */
+/** The bits of `mask` equal those of `value`. 64 bits wide. */
 interface Pattern {
   readonly mask: bigint;
   readonly value: bigint;
 }
 
 export interface Box {
-  /** What each argument must be like; one that is not here may be anything. */
+  /** What each argument must look like; an absent one can be anything. */
   readonly patterns: ReadonlyMap<number, Pattern>;
   readonly answer: Errno | 'allow';
 }

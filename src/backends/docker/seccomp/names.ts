@@ -1,9 +1,9 @@
 /**
- * System calls that a container may make, besides those that the policy judges by their arguments. An allow-list: an
- * engine leaves out names that it does not know, and what is left out here must stay refused.
+ * System calls that a container may make, besides those that the policy judges by their arguments. This is an
+ * allow-list: an engine skips names that it does not know, and what is missing here must stay refused.
  *
- * It holds what Linux has up to 6.18 on x86-64 and arm64, without what the policy refuses, what only privileges give a
- * use, the placing of memory on nodes of the machine, and relics.
+ * It holds the calls of Linux up to 6.18 on x86-64 and arm64. It leaves out calls that the policy refuses, calls that
+ * need privileges, calls that place memory on nodes of the machine, and relics.
  */
 export const allowedNames: readonly string[] = `
   accept accept4 access alarm arch_prctl bind brk cachestat capget capset chdir chown clock_getres clock_gettime

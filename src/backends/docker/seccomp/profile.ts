@@ -22,10 +22,12 @@ interface ProfileRule {
   }[];
 }
 
-/** To what no rule is about. To calls that its engine does not know yet, a runtime answers that there are none. */
+/**
+ * The answer to calls that no rule covers. A runtime answers calls that its engine does not know yet as nonexistent.
+ */
 const usualAnswer: Errno = 'EPERM';
 
-/** Families, types and protocols of sockets are less. */
+/** Families, types and protocols of sockets are smaller numbers. */
 const unknownNumbers = 512n;
 
 const made = new Map<boolean, string>();

@@ -11,7 +11,7 @@ import { WorkcellError } from '../../../protocol/index.js';
 /** A kept cell mounts its bundle for a long time. */
 const unusedMs = 30 * 24 * 60 * 60 * 1000;
 
-/** Makes the directory unless it exists. `make` fills a draft, which takes the name when it is complete. */
+/** Makes the directory unless it exists. `make` fills a draft, which gets the name when it is complete. */
 export async function keep(path: string, make: (draft: string) => Promise<void>): Promise<void> {
   const parent = dirname(path);
   let draft: string;
@@ -38,7 +38,7 @@ export async function keep(path: string, make: (draft: string) => Promise<void>)
   }
 }
 
-/** Removes directories of this kind that nobody has opened for a month, such as those of versions of before. */
+/** Removes directories of this kind that no process has opened for a month, such as those of earlier versions. */
 export async function removeUnused(kind: string): Promise<void> {
   const parent = cacheDirectory();
   const names = (await readdir(parent)).filter((name) => name.startsWith(kind));
@@ -51,13 +51,13 @@ export async function removeUnused(kind: string): Promise<void> {
   );
 }
 
-/** Says that somebody uses a directory. */
+/** Marks a directory as in use. */
 export async function touch(path: string): Promise<void> {
   const now = new Date();
   await utimes(path, now, now);
 }
 
-/** We run what is in this directory, so refuse one that somebody else can write to. */
+/** We run the content of this directory, so refuse one that another user can write to. */
 function checkOwner(parent: string): void {
   using directory = reachTrusted(parent);
   if (directory.stats.uid !== process.geteuid?.()) throw new Error('it belongs to another user');
@@ -70,7 +70,7 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** Another user may have to read it, inside the cell that it is mounted in; a mask of this process must not prevent that. */
+/** Another user may have to read it, inside the cell that mounts it; this process's mask must not prevent that. */
 async function openToAll(directory: string): Promise<void> {
   await chmod(directory, 0o755);
   for (const entry of await readdir(directory, { withFileTypes: true, recursive: true })) {

@@ -1,6 +1,6 @@
 /**
- * The compiled form of a program, kept beside it. Loading the program from source takes longer than all else that the
- * start of an executor does, and every cell would pay for it. Node checks that the two belong together.
+ * The compiled form of a program, stored beside it. Loading the program from source takes longer than everything else
+ * in the start of an executor, and every cell would pay for it. Node checks that the two belong together.
  */
 import { execFile } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
@@ -23,10 +23,13 @@ export function asFunction(script: Uint8Array): Uint8Array {
   ]);
 }
 
-/** Runs `program.js`, from its compiled form where that is there and fits. */
+/** Runs `program.js`, from its compiled form where that exists and fits. */
 export const starter = () => programText('start-program.cjs', import.meta.url);
 
-/** Makes the compiled form in a directory that has the program and the words that start Node there. Without it, all works. */
+/**
+ * Makes the compiled form in a directory that has the program and the words that start Node there. Everything works
+ * without it.
+ */
 export async function makeCodeCache(directory: string, node: readonly string[]): Promise<void> {
   const [program = '', ...words] = node;
   const scratch = makeScratch('code-cache');

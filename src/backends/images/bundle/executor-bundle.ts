@@ -16,7 +16,7 @@ export const bundleMount = '/opt/workcell';
 
 /** A directory with the executor and its Node, ready to mount into a container. */
 export interface ExecutorBundle {
-  /** On this machine. The same contents are always in the same directory, and nobody changes it afterwards. */
+  /** On this machine. The same contents are always in the same directory, and nothing changes it afterwards. */
   readonly directory: string;
   /** Of the contents. */
   readonly hash: string;
@@ -40,7 +40,7 @@ const layout = 5;
 
 const made = new Map<string, ExecutorBundle>();
 
-/** Makes the bundle of this version in the cache of this user, or finds the one that is there. */
+/** Creates the bundle of this version in the cache of this user, or finds the existing one. */
 export async function executorBundle(options: BundleOptions = {}): Promise<ExecutorBundle> {
   const binary = options.node ?? process.execPath;
   const key = JSON.stringify([cacheDirectory(), binary]);
@@ -71,7 +71,7 @@ async function makeBundle(binary: string): Promise<ExecutorBundle> {
     // The next one that runs removes what this one cannot.
     await removeUnused('executor-').catch(() => {});
   });
-  // The cache may be one that this user can only read.
+  // This user may be able only to read the cache.
   await touch(directory).catch(() => {});
   return {
     directory,

@@ -1,6 +1,6 @@
 /**
- * The Node binary for a cell, with every shared library that it and its addons need and their loader. A cell's image then need not
- * have any of them, nor the same versions, and nothing has to be set in an environment that commands would inherit.
+ * The Node binary for a cell, with every shared library that it and its addons need and their loader. So a cell's
+ * image needs none of them, nor the same versions, and we set no variables that commands would inherit.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -22,8 +22,8 @@ export interface KeptNode {
 }
 
 /**
- * Copies a Node binary into the cache, with its libraries and those of the addon that it is to load. Both are recognised
- * by their files, not read again each time.
+ * Copies a Node binary into the cache, with its libraries and those of the addon that it loads. Recognises both by
+ * their files, without reading them again each time.
  */
 export async function keepNode(node: string, addon: string): Promise<KeptNode> {
   const binary = await realpath(node);
@@ -64,7 +64,7 @@ async function sharedLibraries(binary: string, addon: string): Promise<string[]>
   return [...own, ...further.filter((path) => !known.has(basename(path)))];
 }
 
-/** What the loader says that it would load, in place of starting a program. */
+/** The libraries that the loader lists, in place of starting a program. */
 async function listLibraries(
   program: string,
   env: Record<string, string>,
@@ -85,7 +85,7 @@ function isLoader(name: string): boolean {
   return /^ld(?:-linux)?[\w-]*\.so\.\d$/.test(name);
 }
 
-/** Gives the hash of what was copied. */
+/** Returns the hash of the copy. */
 async function copy(source: string, target: string): Promise<Buffer> {
   await copyFile(source, target, constants.COPYFILE_FICLONE);
   await chmod(target, 0o755);

@@ -7,7 +7,7 @@ import { inlinePrograms } from '../../../base/inline-programs.js';
 import { packageVersion } from '../../../base/package-version.js';
 import { WorkcellError } from '../../../protocol/index.js';
 
-/** Packages that do not work in one file. Where they are installed, they go along as they are. */
+/** Packages that do not work in one file. Where they are installed, ship them unchanged. */
 export const wholePackages = ['playwright-core'];
 
 const isSource = import.meta.url.endsWith('.ts');
@@ -28,7 +28,7 @@ export async function executorScript(): Promise<Uint8Array> {
   }
 }
 
-/** Bundles a program and all that it imports into one CommonJS file. The same sources give the same bytes. */
+/** Bundles a program and everything that it imports into one CommonJS file. The same sources give the same bytes. */
 async function bundleScript(entry: string): Promise<Uint8Array> {
   // Needed to make the package, not to use it.
   const { build } = await import('esbuild');
@@ -54,7 +54,7 @@ async function bundleScript(entry: string): Promise<Uint8Array> {
   return script.contents;
 }
 
-/** What libraries ask for as they load, and an executor on a socket seldom needs. */
+/** Modules that libraries load at their start, and that an executor on a socket seldom needs. */
 const seldomNeeded = /^((node:)?(https|http2|tls|dns)|duplexify)$/;
 
 const late: Plugin = {

@@ -17,7 +17,7 @@ const longestLine = 64 * 1024;
 
 const ownSource = /^(Step \d+\/\d+ : RUN ).{100,}$/s;
 
-/** Builds an image. It has no name until it is complete and known to be of use. */
+/** Builds an image. It gets its name only when it is complete and passes the check. */
 export async function buildInEngine(docker: DockerClient, job: BuildJob): Promise<void> {
   const { labels, platform, network, force, signal } = job;
   const context = packContext(job.dockerfile, job.files);
@@ -53,7 +53,7 @@ export async function buildInEngine(docker: DockerClient, job: BuildJob): Promis
   }
 }
 
-/** Reads what the engine says until it is done; gives the id of the image. */
+/** Reads the engine's output until it is done. Returns the id of the image. */
 async function follow(stream: NodeJS.ReadableStream, job: BuildJob): Promise<string> {
   const mask = createMask(job.variables);
   const quoted: string[] = [];

@@ -1,4 +1,4 @@
-/** The images that were built here: listed, and removed when nobody uses them. */
+/** Lists the images that we built here, and removes unused ones. */
 import { type Engine, engineTrouble, openEngine, refusalOf } from '../../engines/docker-engine.js';
 import { baseLabel, partLabel } from '../builder.js';
 import type { DockerImagesOptions } from './docker-builder.js';
@@ -6,7 +6,7 @@ import type { DockerImagesOptions } from './docker-builder.js';
 /** An image that a build made. */
 export interface BuiltImage {
   readonly id: string;
-  /** None for what a build that failed has left. */
+  /** Empty for the remains of a failed build. */
   readonly tags: readonly string[];
   readonly part: string;
   readonly base: string;
@@ -19,9 +19,9 @@ export interface BuiltImage {
 /** What `pruneImages` removed and kept. */
 export interface Pruned {
   readonly removed: readonly BuiltImage[];
-  /** In use, or what others are built on. */
+  /** Images in use, and images below others. */
   readonly kept: readonly BuiltImage[];
-  /** Disk space that the engine has more than before. */
+  /** Disk space that the engine gained. */
   readonly freedBytes: number;
 }
 
@@ -51,7 +51,7 @@ export interface PruneOptions extends DockerImagesOptions {
   readonly repository?: string | undefined;
 }
 
-/** Removes every image that was built here and is not in use. */
+/** Removes every unused image that we built here. */
 export function pruneImages(options: PruneOptions = {}): Promise<Pruned> {
   const { repository } = options;
   return asking(options, async (engine) => {
@@ -60,7 +60,7 @@ export function pruneImages(options: PruneOptions = {}): Promise<Pruned> {
     );
     const before = await layerBytes(engine);
     const removed: BuiltImage[] = [];
-    // Those with an executor are built on those without, and an image that others are built on cannot go before them.
+    // Images with an executor stand on those without, and an image below others cannot go before them.
     const order = [...images].sort((one, other) => Number(isBelow(one)) - Number(isBelow(other)));
     for (const image of order) {
       if (image.inUse) continue;
@@ -69,7 +69,7 @@ export function pruneImages(options: PruneOptions = {}): Promise<Pruned> {
           await engine.docker.getImage(name).remove();
         removed.push(image);
       } catch (error) {
-        // Used since, by a container or another image; or gone already.
+        // Something has started to use it since: a container or another image. Or it no longer exists.
         const { status } = refusalOf(error);
         if (status === 404) removed.push(image);
         else if (status !== 409) throw error;

@@ -10,7 +10,7 @@ import { isGone } from '../../engines/docker-engine.js';
 /** More than any file that names a distribution has. */
 const longestFile = 64 * 1024;
 
-/** The one program that an executor cannot bring along. */
+/** The one program that an executor cannot supply itself. */
 const shells = ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash'];
 
 /** Labels the container that inspects an image with the process that made it. */
@@ -21,7 +21,7 @@ const longestLookMs = 600_000;
 
 export async function checkSuitable(docker: DockerClient, image: string): Promise<void> {
   await removeAbandoned(docker);
-  // Never started, so what it would run does not matter; an image without a command needs one named.
+  // It never starts, so its command does not matter; an image without a command needs one named.
   const container = await docker.createContainer({
     Image: image,
     Entrypoint: ['/none'],
@@ -47,7 +47,7 @@ export async function checkSuitable(docker: DockerClient, image: string): Promis
   }
 }
 
-/** Removes containers whose process was killed while it inspected an image. */
+/** Removes containers whose process died while it inspected an image. */
 async function removeAbandoned(docker: DockerClient): Promise<void> {
   const containers = await docker.listContainers({ all: true, filters: { label: [ownerLabel] } });
   const old = containers.filter(
@@ -67,7 +67,7 @@ async function has(container: Container, path: string): Promise<boolean> {
   }
 }
 
-/** As the image calls itself. */
+/** The name that the image gives itself. */
 async function systemName(container: Container): Promise<string | undefined> {
   for (const path of ['/etc/os-release', '/usr/lib/os-release']) {
     if (!(await has(container, path))) continue;

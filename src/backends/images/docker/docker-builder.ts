@@ -8,7 +8,7 @@ import { pullImage } from './pull.js';
 
 /** Which engine holds and builds the images. */
 export interface DockerImagesOptions {
-  /** Where the engine is, as DOCKER_HOST has it. Default: that variable, or this machine's own. */
+  /** Where the engine is, in the form of DOCKER_HOST. Default: that variable, or this machine's own. */
   readonly engine?: string | undefined;
 }
 
@@ -61,7 +61,7 @@ function explain(engine: Engine, error: unknown): Error {
   );
 }
 
-/** An image may say anything, and this goes into a Dockerfile. */
+/** An image can contain anything, and this goes into a Dockerfile. */
 function checkUser(image: string, user: string): string {
   if (/^[\w.:-]*$/.test(user)) return user;
   throw new WorkcellError(

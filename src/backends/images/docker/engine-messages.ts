@@ -7,7 +7,7 @@ const messageSchema = z.object({
   id: z.string().optional(),
   error: z.string().optional(),
   errorDetail: z.object({ code: z.number().optional() }).optional(),
-  /** Other builders than the one that is asked put other things here. */
+  /** Other builders than ours put other things here. */
   aux: z.object({ ID: z.string().optional() }).optional().catch(undefined),
 });
 

@@ -3,14 +3,14 @@ import { type Engine, engineTrouble, refusalOf } from '../../engines/docker-engi
 import type { BuildJob } from '../builder.js';
 import { readMessages } from './engine-messages.js';
 
-/** Fetches an image from the registry that its name says. */
+/** Fetches an image from the registry in its name. */
 export async function pullImage(
   engine: Engine,
   name: string,
   job: Pick<BuildJob, 'platform' | 'onProgress' | 'signal'>,
 ): Promise<void> {
   const { platform, signal, onProgress } = job;
-  // Without a tag the engine would fetch all there are.
+  // Without a tag the engine would fetch all of them.
   const image = /:[^/]+$|@/.test(name) ? name : `${name}:latest`;
   try {
     const stream = await engine.docker.pull(image, { platform, signal });

@@ -17,12 +17,12 @@ export interface Card {
 }
 
 export interface Cards {
-  /** Of the kernel driver; undefined when none is loaded, or it does not say. */
+  /** Of the kernel driver; undefined when none is loaded, or it reports none. */
   readonly version: string | undefined;
   readonly cards: readonly Card[];
 }
 
-/** Cards whose device node is here. What only looks like a node, such as a link, is none. */
+/** Cards whose device node exists. Ignores what only looks like a node, such as a link. */
 export function findCards(roots: GpuRoots = machineRoots): Cards {
   const version = /\b\d+\.\d+(?:\.\d+)*\b/.exec(read(join(roots.proc, 'driver/nvidia/version')))?.[0];
   const major = majors(roots);
@@ -38,7 +38,7 @@ export function findCards(roots: GpuRoots = machineRoots): Cards {
   return { version, cards: cards.map((card, index) => ({ ...card, index })) };
 }
 
-/** The nodes besides those of cards without which no program can use one, each with whether it is here. */
+/** The nodes besides those of cards that every program needs to use one, each with whether it exists. */
 export function commonNodes(roots: GpuRoots): { readonly node: string; readonly isThere: boolean }[] {
   const major = majors(roots);
   return [
@@ -51,8 +51,8 @@ export function commonNodes(roots: GpuRoots): { readonly node: string; readonly 
 }
 
 /**
- * The nodes of a card's parts, where it is divided (MIG). Those that divide it or watch all parts are never among
- * them.
+ * The nodes of a card's parts, where somebody has divided it (MIG). Never includes nodes that divide it or watch all
+ * parts.
  */
 export function partNodes({ minor }: Card, roots: GpuRoots): string[] {
   const major = majors(roots)('nvidia-caps');
@@ -65,7 +65,7 @@ export function partNodes({ minor }: Card, roots: GpuRoots): string[] {
   });
 }
 
-/** Cards that do not tell where they are come last. */
+/** Cards that do not report their place come last. */
 function order({ bus }: { bus?: string | undefined }): string {
   return bus ?? '~';
 }
@@ -82,7 +82,7 @@ function tellings({ proc }: GpuRoots): Pick<Card, 'minor' | 'uuid' | 'model' | '
     const field = (name: string) => new RegExp(`^${name}:[ \\t]*(\\S.*?)\\s*$`, 'm').exec(text)?.[1];
     const minor = field('Device Minor');
     if (minor === undefined) return [];
-    // The driver writes question marks until the card was used once.
+    // The driver writes question marks until somebody has used the card once.
     const uuid = field('GPU UUID');
     return [
       {
@@ -106,7 +106,7 @@ function majors({ proc }: GpuRoots): (name: string) => number | undefined {
   };
 }
 
-/** Asks what is there by that very name: a link could lead to any device of the machine. */
+/** Checks the file of that very name: a link could lead to any device of the machine. */
 function isNode(path: string, major: number | undefined, minor: number): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (major === undefined || !stats?.isCharacterDevice()) return false;

@@ -1,4 +1,6 @@
-/** The libraries and tools of the NVIDIA driver, which must be of the version that the kernel runs: those of this machine. */
+/**
+ * The libraries and tools of the NVIDIA driver, from this machine. They must have the version that its kernel runs.
+ */
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { reachTrusted } from '../../../base/trusted-path.js';
@@ -9,7 +11,7 @@ export interface DriverFile {
   readonly name: string;
   /** Where it is, without links. */
   readonly path: string;
-  /** The directory that it was found in by its name. */
+  /** The directory in which we found its name. */
   readonly directory: string;
 }
 
@@ -23,7 +25,7 @@ export interface DriverFiles {
   libraries(): readonly DriverFile[];
 }
 
-/** What programs on a card load; those for drawing on screens are not among them. */
+/** Libraries that programs on a card load, without those for drawing on screens. */
 const libraryName = /^lib(?:cuda|cudadebugger|nvcuvid|nvoptix|nvidia-[\w-]+)\.so(?:\.\d+)*$/;
 const toolNames = ['nvidia-smi', 'nvidia-debugdump'];
 
@@ -79,7 +81,7 @@ function firstTool(paths: readonly string[]): DriverFile[] {
   return [];
 }
 
-/** A regular file that nobody but root or this user can have put there. */
+/** A regular file that only root or this user can have put there. */
 function fileAt(path: string, accept: (base: string) => boolean): DriverFile | undefined {
   try {
     using file = reachTrusted(path);

@@ -1,4 +1,4 @@
-/** What a cell sees and gets of the GPUs that were asked for: nodes, libraries, tools, variables. */
+/** What a cell sees and gets of the requested GPUs: nodes, libraries, tools, variables. */
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { Bind } from '../../../cell/launchers/bubblewrap/bubblewrap-arguments.js';
@@ -15,13 +15,13 @@ export interface GivenGpu {
   readonly devices: readonly Bind[];
   /** Files of the driver. */
   readonly files: readonly Bind[];
-  /** What is left of `/proc/driver`; undefined where it tells of no card. */
+  /** The visible part of `/proc/driver`; undefined where it describes no card. */
   readonly driverInfo?: readonly Bind[] | undefined;
-  /** The variables of a cell, with what the driver needs. */
+  /** The variables of a cell, with those that the driver needs. */
   environment(variables: Readonly<Record<string, string>>): Record<string, string>;
 }
 
-/** Throws `invalid-config` when this machine cannot give what is asked for. */
+/** Throws `invalid-config` when this machine cannot fulfil the request. */
 export function giveGpu(
   request: GpuRequest,
   { rootfs, roots = machineRoots }: { rootfs?: string | undefined; roots?: GpuRoots | undefined } = {},
@@ -111,7 +111,10 @@ function checkOpen(node: string): void {
   }
 }
 
-/** Where programs find libraries and tools: by themselves, in directories that the cell sees anyway, or in one of its own. */
+/**
+ * Where programs find libraries and tools: by themselves, in directories that the cell sees anyway, or in a separate
+ * one.
+ */
 function place({ main, isCached, tools, libraries }: DriverFiles, shown: readonly string[]) {
   const isSeen = ({ path }: DriverFile) => shown.some((directory) => path.startsWith(`${directory}/`));
   const hidden = { lib: isSeen(main) ? [] : libraries(), bin: tools.filter((tool) => !isSeen(tool)) };
@@ -127,12 +130,12 @@ function place({ main, isCached, tools, libraries }: DriverFiles, shown: readonl
   };
 }
 
-/** A name that two directories have is that of the first. */
+/** When two directories have the same name, the first one wins. */
 function unique(binds: readonly Bind[]): Bind[] {
   return [...new Map(binds.toReversed().map((entry) => [entry.inside, entry])).values()];
 }
 
-/** What the driver says about itself and the chosen cards. The files by which root steers it stay out. */
+/** The driver's information about itself and the chosen cards. Leaves out the files by which root controls it. */
 function infoOf(cards: readonly Card[], hasParts: boolean, { proc }: GpuRoots): Bind[] {
   const names = [
     'nvidia/version',
@@ -149,7 +152,7 @@ function bind(source: string, root: string, inside: string): Bind {
   return { source, inside: join(inside, relative(root, source)) };
 }
 
-/** Behind what is there already. */
+/** Appends to the existing value. */
 function extended(
   name: string,
   variables: Readonly<Record<string, string>>,

@@ -1,15 +1,15 @@
-/** Where the driver of NVIDIA cards leaves its traces on a machine. */
+/** Where the driver of NVIDIA cards has its files on a machine. */
 
 export interface GpuRoots {
   readonly dev: string;
   readonly proc: string;
   /** The cache of the dynamic linker. */
   readonly linkerCache: string;
-  /** Directories with libraries of the driver that the cache need not know. */
+  /** Directories with libraries of the driver that may be missing in the cache. */
   readonly libraries: readonly string[];
   /** Directories with its tools. */
   readonly programs: readonly string[];
-  /** Directories that every cell sees that has no root file system of its own. */
+  /** Directories that every cell without its own root file system sees. */
   readonly shown: readonly string[];
 }
 

@@ -43,7 +43,7 @@ export async function holdCell(request: StartRequest): Promise<HeldCell> {
         for (const step of undo) await step();
         await removeCellHome(home);
       } finally {
-        // The keeper counts on it, whatever went wrong.
+        // Settle it whatever failed, because the keeper depends on it.
         for (const socket of watchers) socket.end();
         onOver();
       }
@@ -51,7 +51,7 @@ export async function holdCell(request: StartRequest): Promise<HeldCell> {
     return stopping;
   }
 
-  /** If a cell ended by itself, the next process that attaches learns it and removes what is left. */
+  /** When a cell ended by itself, the next process that attaches learns it and removes its remains. */
   async function lose(reason: string): Promise<void> {
     if (stopping !== undefined) return;
     stopping = (async () => {

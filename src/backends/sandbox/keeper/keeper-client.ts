@@ -21,12 +21,12 @@ const tries = 5;
 
 /** A connection that lasts as long as the cell does. */
 export interface Life {
-  /** Settles when the cell or its keeper is gone, with the reason. */
+  /** Settles when the cell or its keeper has ended, with the reason. */
   readonly ended: Promise<string>;
   close(): void;
 }
 
-/** Has a cell started in the keeper of this user, or in one that only this tenant's cells are in. */
+/** Starts a cell in the keeper of this user, or in one that only this tenant's cells are in. */
 export async function startInKeeper(
   request: StartRequest,
   { tenant = '', signal }: { tenant?: string | undefined; signal?: AbortSignal | undefined },
@@ -37,7 +37,7 @@ export async function startInKeeper(
     try {
       return await lifeOf(await sendLine(path, request), request.id, signal);
     } catch (error) {
-      // What it began before it ended has ended with it.
+      // Work that the keeper began has ended with it.
       if (!isGone(error) || count >= tries) throw error;
     }
   }
@@ -48,7 +48,7 @@ export async function watchCell(home: CellHome, id: string, token: string): Prom
   return lifeOf(await sendToCell(home, { token, ask: 'watch' }), id, undefined);
 }
 
-/** Settles when it is done. */
+/** Settles when the keeper has finished. */
 export async function askCell(home: CellHome, id: string, request: CellRequest): Promise<void> {
   const connection = await sendToCell(home, request);
   try {
@@ -77,7 +77,7 @@ async function lifeOf(
     connection.close();
     throw error;
   }
-  // A cell that nobody works in must not keep this process alive.
+  // An unused cell must not keep this process alive.
   connection.unref();
   return {
     ended: connection
@@ -115,7 +115,7 @@ function endOf(line: string | undefined): string | undefined {
   }
 }
 
-/** Of several that want one at once, one starts it and the others wait for that. */
+/** When several processes want one at once, one starts it and the others wait for that. */
 async function ensureKeeper(path: string, signal: AbortSignal | undefined): Promise<void> {
   while (!(await isListening(path))) {
     const taken = await tryLease(keeperDirectory());
@@ -145,13 +145,16 @@ async function startKeeper(socketPath: string, signal: AbortSignal | undefined):
   });
 }
 
-/** It outlives who starts it and serves others, so it gets nothing of their environment but what finding programs takes. */
+/**
+ * It outlives its starter and serves others, so it gets only the variables for finding programs from their
+ * environment.
+ */
 function keeperEnvironment(): NodeJS.ProcessEnv {
   const names = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'TMPDIR', 'TZ', 'XDG_RUNTIME_DIR'];
   return Object.fromEntries(names.map((name) => [name, process.env[name]]).filter(([, value]) => value));
 }
 
-/** One for each installation, so that the executor in it is the one that its owner has. */
+/** One for each installation, so that its executor is the version that its owner has. */
 function keeperName(tenant: string): string {
   return createHash('sha256')
     .update(`${program().join(' ')}\0${packageVersion()}\0${tenant}`)

@@ -1,4 +1,4 @@
-/** The program of a keeper. Its one word says where its settings are. */
+/** The program of a keeper. Its only argument says where its settings are. */
 import { boot } from '../../../cell/server/boot-protocol.js';
 import { keeperSettingsSchema } from './keeper-messages.js';
 

@@ -1,4 +1,4 @@
-/** The directory of one cell that a keeper holds: its sockets, its lease, and what is needed to find it again. */
+/** The directory of one cell that a keeper holds: its sockets, its lease, and what we need to find it again. */
 import {
   existsSync,
   mkdirSync,
@@ -41,7 +41,10 @@ const stateSchema = z.object({
 
 export type CellState = z.infer<typeof stateSchema>;
 
-/** Makes a new one. It takes the lease before the directory gets its name, so nobody finds it without a holder. */
+/**
+ * Creates a new one. It takes the lease before the directory gets its name, so that no process finds it without a
+ * holder.
+ */
 export async function makeCellHome(id: string): Promise<{ home: CellHome; lease: Lease }> {
   const directory = cells().path;
   const unnamed = join(directory, `${ownedPrefix()}${id}`);

@@ -1,4 +1,4 @@
-/** The way to a keeper: one request for each connection, as a line of JSON, and answers in lines. */
+/** The connection to a keeper: one request for each connection, as a line of JSON, and answers in lines. */
 import { once } from 'node:events';
 import { renameSync, statSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -15,8 +15,8 @@ export interface LineServer {
 }
 
 /**
- * Listens at a path whose directory only this user enters. The socket gets its name when it answers, so that one of that
- * name that does not answer is a dead process's, and takes the place of such a one.
+ * Listens at a path whose directory only this user enters. The socket gets its name when it answers. So a socket of
+ * that name that does not answer belongs to a dead process, and this replaces it.
  */
 export async function listenForLines(
   path: string,
@@ -43,7 +43,7 @@ export async function listenForLines(
   };
 }
 
-/** Says something; the other side may be gone. */
+/** Sends a message; the other side may have left. */
 export function sayLine(socket: Socket, message: object): void {
   socket.write(`${JSON.stringify(message)}\n`);
 }
@@ -52,11 +52,11 @@ export interface LineConnection {
   /** The answers one by one; undefined at the end. */
   next(): Promise<string | undefined>;
   close(): void;
-  /** Whether this process stays for it. */
+  /** Lets this process end while it waits. */
   unref(): void;
 }
 
-/** Sends a request. Fails with the code of the system call when nobody listens there. */
+/** Sends a request. Fails with the code of the system call when nothing listens there. */
 export async function sendLine(path: string, request: object): Promise<LineConnection> {
   const socket = await connectToOwnSocket(path);
   const waiting: ((line: string | undefined) => void)[] = [];
@@ -90,7 +90,7 @@ export async function sendLine(path: string, request: object): Promise<LineConne
   };
 }
 
-/** Whether somebody takes requests there. */
+/** Whether a process takes requests there. */
 export async function isListening(path: string): Promise<boolean> {
   try {
     (await connectToOwnSocket(path)).destroy();

@@ -38,7 +38,7 @@ export async function serveKeeper(socketPath: string): Promise<void> {
         cells.delete(cell);
         restWhenEmpty();
       });
-      // The client gave up or died before the handshake, so nobody needs the cell.
+      // The client cancelled or died before the handshake, so nobody needs the cell.
       if (socket.destroyed) return await cell.stop();
       cell.watch(socket);
       if (!data.keepAlive) socket.once('close', () => void cell.stop());
@@ -63,7 +63,7 @@ export async function serveKeeper(socketPath: string): Promise<void> {
   }
   process.on('SIGTERM', () => void end(0));
   process.on('SIGINT', () => void end(130));
-  // The process that started it may have had a terminal; it has none.
+  // The starting process may have had a terminal; the keeper has none.
   process.on('SIGHUP', () => {});
   restWhenEmpty();
 }
