@@ -3,7 +3,7 @@ import type { BuildFailure, Message, Plugin } from 'esbuild';
 import { requirePackages } from './optional-package.js';
 
 export interface BundledModule {
-  /** What it is for, as the subject of a sentence. */
+  /** The purpose of the bundle, as the subject of a sentence. */
   readonly purpose: string;
   /** An ECMAScript module. */
   readonly contents: string;
@@ -15,7 +15,7 @@ export interface BundledModule {
   readonly resolver: Plugin;
 }
 
-/** Throws `package-missing` without esbuild, and what esbuild throws, which `bundleProblems` reads. */
+/** Throws `package-missing` without esbuild, and esbuild's own errors, which `bundleProblems` reads. */
 export async function bundleModule(module: BundledModule): Promise<string> {
   const { purpose, contents, resolveDir, sourcefile, resolver } = module;
   requirePackages(purpose, ['esbuild']);

@@ -92,8 +92,8 @@ export const filterQuestion: readonly string[] = [
 ];
 
 /**
- * Settings that keep git from starting the filters of a repository, whose names are its own. Undefined when this git does
- * not heed settings given by variables, and so would start whatever a repository names.
+ * Settings that keep git from starting the filters of a repository, whose names are its own. Undefined when this git
+ * ignores settings from variables, and so would start whatever a repository names.
  */
 export function againstFilters(answer: string): Settings | undefined {
   const names = answer.split('\0');

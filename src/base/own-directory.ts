@@ -135,7 +135,7 @@ function withoutLinks(place: string): string[] {
   try {
     return [join(realpathSync(dirname(place)), basename(place))];
   } catch {
-    // Where the place is not there, nothing is in it.
+    // A missing place contains nothing.
     return [];
   }
 }

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-/** Set by the bundler: a program in one file has no package around it. */
+/** The bundler sets it: a program in one file has no package around it. */
 declare const bundledVersion: string | undefined;
 
 /** The version of this package. */

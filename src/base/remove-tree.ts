@@ -42,7 +42,7 @@ export function removeTree(path: string, options: RemoveOptions = {}): void {
   }
 }
 
-/** The same without keeping this thread waiting, which a disk does even for a directory that is empty. */
+/** The same without blocking this thread, which a disk does even for an empty directory. */
 export async function discardTree(path: string, options: RemoveOptions = {}): Promise<void> {
   if (!hasDescriptorPaths) return rm(path, { recursive: true, force: true });
   // Mostly it is empty already.
@@ -250,7 +250,7 @@ const calls = {
     later: () => promisify(close)(numberOf(base)),
   }),
   opendir: (base: string): Call => {
-    // Read as bytes, because a name need not be valid UTF-8.
+    // Read names as bytes, because they need not be valid UTF-8.
     const options = { encoding: 'buffer' as BufferEncoding, bufferSize: batch };
     return { now: () => opendirSync(base, options), later: () => opendir(base, options) };
   },
@@ -311,7 +311,7 @@ function outcomeOf(work: () => void): Outcome {
   }
 }
 
-/** Some systems answer EPERM for a directory; to try it as one does no harm. */
+/** Some systems answer EPERM for a directory; trying it as one does no harm. */
 function failureOf({ code }: NodeJS.ErrnoException): Outcome {
   if (code === 'ENOENT') return 'removed';
   return code === 'EISDIR' || code === 'EPERM' ? 'directory' : 'kept';

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 
 const conditions = new Set(['node', 'import', 'module-sync', 'default']);
 
-/** True of what names a file, rather than a package. */
+/** True for a name of a file, rather than a package. */
 export function isModulePath(name: string): boolean {
   return name.startsWith('file:') || /^\.{0,2}\//.test(name);
 }

@@ -189,7 +189,7 @@ function parseRecords(bytes: Buffer): Records {
     if (!Number.isInteger(length) || equals === -1 || at + length > bytes.length || equals >= at + length)
       throw new TarError('a record in it is damaged');
     const key = bytes.toString('latin1', space + 1, equals);
-    // The content of such a member is a map and the parts that are there.
+    // The content of such a member is a map and the existing parts.
     if (key.startsWith('GNU.sparse.')) throw new TarError('it has a sparse file; pack it without --sparse');
     if (readKeys.has(key)) found[key] = bytes.toString('latin1', equals + 1, at + length - 1);
     at += length;
@@ -197,7 +197,7 @@ function parseRecords(bytes: Buffer): Records {
   return found;
 }
 
-/** What records say of a member, in the place of its header. */
+/** What records say of a member, instead of its header. */
 function known({ path, linkpath, size, mtime }: Records): Partial<Header> {
   const numbers = { size: Number(size ?? 0), seconds: Number(mtime ?? 0) };
   if (!Number.isSafeInteger(numbers.size) || numbers.size < 0 || !Number.isFinite(numbers.seconds))

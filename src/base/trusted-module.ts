@@ -1,4 +1,4 @@
-/** Modules that run on this side: loaded only from where no other user can have put them. */
+/** Loads modules of the trusted side only from places where no other user can have put them. */
 import { fileURLToPath } from 'node:url';
 import { reachTrusted } from './trusted-path.js';
 

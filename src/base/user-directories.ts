@@ -4,7 +4,7 @@ import { isAbsolute, join } from 'node:path';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Settings of the user's own. */
+/** The user's own settings. */
 export function configDirectory(env: Environment = process.env): string {
   return below(env.XDG_CONFIG_HOME, env, '.config');
 }
@@ -25,7 +25,7 @@ export function homeDirectory(env: Environment = process.env): string {
   return isAbsolute(named) ? named : userInfo().homedir;
 }
 
-/** The specification has relative paths ignored. */
+/** The specification says to ignore relative paths. */
 function below(named: string | undefined, env: Environment, ...names: string[]): string {
   const base = named !== undefined && isAbsolute(named) ? named : join(homeDirectory(env), ...names);
   return join(base, 'workcell');

@@ -22,13 +22,13 @@ export interface HttpAppOptions {
   readonly access: Access;
   readonly limits?: HttpLimits | undefined;
   readonly log?: Log | undefined;
-  /** How failures look that no route has a form of its own for. */
+  /** The form of failures for routes without their own. */
   readonly sendFailure?: ((reply: FastifyReply, error: unknown) => void) | undefined;
   /** Added to every answer. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Routes of one protocol, which look after their token, failures and unknown paths themselves. */
+/** Routes of one protocol, which handle their token, failures and unknown paths themselves. */
 export interface Mount {
   /** Before all paths; only one mount of an application may have none and answer for unknown paths. */
   readonly prefix: string;

@@ -157,7 +157,7 @@ async function stopListening(app: FastifyInstance, sockets: ReadonlySet<Socket>)
   clearTimeout(timer);
 }
 
-/** A socket that a killed server left behind is in the way; one that answers is not ours to take. */
+/** A socket that a killed server left behind is in the way, so remove it; leave one that answers. */
 async function removeDeadSocket(path: string): Promise<void> {
   if (!lstatSync(path, { throwIfNoEntry: false })?.isSocket()) return;
   const alive = await new Promise<boolean>((resolve) => {

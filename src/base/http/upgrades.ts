@@ -21,7 +21,7 @@ export function checkUpgrades(app: FastifyInstance): void {
   });
   // Check before any other work for the request.
   app.addHook('onRequest', (request, reply, done) => {
-    // A refusal is the last answer on a connection that was to become a socket.
+    // A refusal is the last answer on a connection that should have become a socket.
     if (request.ws) void reply.header('connection', 'close');
     const { socket } = request.routeOptions.config;
     const path = request.url.split('?')[0];

@@ -28,7 +28,7 @@ export function createHostLauncher(options: {
   prefix?: readonly string[] | undefined;
   /** Default: the one in PATH. */
   bash?: string | undefined;
-  /** True of a process that can only be one of the cell, whatever it carries. */
+  /** True for a process that can only belong to the cell, whatever mark it carries. */
   isOwn?: ((entry: CellProcess) => boolean) | undefined;
 }): Launcher {
   const { prefix = [], bash = 'bash', isOwn } = options;
@@ -73,7 +73,7 @@ export function createHostLauncher(options: {
     return related;
   }
 
-  /** Which start a process stems from that has none above it; undefined when it is not of this cell. */
+  /** The start that a process without a living parent stems from; undefined when it is not of this cell. */
   function originOf(entry: CellProcess): number | undefined {
     const { pid, parentPid, sessionId, startTicks } = entry;
     if (starts.isRunning(sessionId)) return sessionId;
@@ -82,7 +82,7 @@ export function createHostLauncher(options: {
     const before = known.get(pid);
     if (startTicks > 0 && before?.startTicks === startTicks) return before.parentPid;
     if (!isOwn?.(entry)) return undefined;
-    // Where only one thing runs that it could come from, it comes from there.
+    // When only one start is running, it comes from that one.
     const [only, another] = starts.running();
     return another === undefined ? (only ?? parentPid) : parentPid;
   }

@@ -13,7 +13,7 @@ import { readingThrough } from './program-output.js';
 import { spawnFailure, spawnObstacle } from './spawn-failure.js';
 import { spawnOn } from './spawn-on.js';
 
-/** Something that keeps this process from ending by itself, or not. */
+/** Something that can keep this process alive, or not. */
 export interface Referenced {
   ref(): void;
   unref(): void;
@@ -109,8 +109,8 @@ export function attachMaster(
   return {
     pid,
     exited: exited.then((status) => {
-      // What the program printed comes before the news of its end, even while others keep the terminal open.
-      // A paused reader asked to wait; for it the rest stays in the terminal.
+      // Deliver the program's output before reporting its end, even while others keep the terminal open. A paused
+      // reader asked to wait; for it the rest stays in the terminal.
       if (!socket.destroyed && !socket.readableEnded && socket.readableFlowing)
         drain(master, (chunk) => socket.push(chunk));
       return status;

@@ -79,7 +79,7 @@ function startSpawner(): Spawner {
   child.once('exit', () =>
     end(new WorkcellError('spawn-failed', 'The shell that starts programs has ended.')),
   );
-  // Cells keep this process alive, and questions that are open, but not what answers them.
+  // Cells and open questions keep this process alive, but the spawner does not.
   child.unref();
   for (const stream of [child.stdin, child.stdout]) (stream as Socket).unref();
   (child.stdin as Writable).write('set -m\n');

@@ -57,7 +57,7 @@ let bash: string | undefined;
 function protectBash(prefix: readonly string[]): string | undefined {
   const program = findHostProgram('bash');
   if (program === undefined) return undefined;
-  // Not in the directory of this user: the other one has to enter it.
+  // Do not use the directory of this user, because the other one has to enter it.
   void sweepAbandoned({ path: tmpdir(), base: tmpdir() });
   const directory = mkdtempSync(join(tmpdir(), ownedPrefix()));
   process.once('exit', () => {
@@ -92,7 +92,7 @@ export function createUidLauncher(
 ): Launcher {
   const { uid, gid, workspace, openFiles, alone = false, mayGain = false } = options;
   const account = accountOf(uid);
-  // Where there is no other user, commands have no capability either, by which they could read it.
+  // Without another user, commands also lack the capability to read it.
   if (process.getuid?.() === uid) bash ??= protectBash([]);
   const host = createHostLauncher({
     workspace,

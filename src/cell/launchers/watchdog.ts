@@ -1,6 +1,6 @@
 /**
- * A small shell beside this process that outlives it for a moment. However this process ends, what its cells left
- * running on this machine ends then, also what left its parent, its session and its terminal.
+ * A small shell beside this process that outlives it for a moment. However this process ends, the shell then ends
+ * what its cells left running on this machine, also processes that left their parent, session and terminal.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -18,7 +18,7 @@ export const ownerMark = randomBytes(12).toString('hex');
 let state: 'idle' | 'watching' | 'dismissed' = 'idle';
 let watchdog: ChildProcess | undefined;
 
-/** Has what carries the mark ended with this process. Without bash or a process file system it is not. */
+/** Makes every process with the mark end with this process. Without bash or a process file system it cannot. */
 export function startWatchdog(): void {
   if (state !== 'idle') return;
   state = 'watching';
@@ -42,7 +42,7 @@ export function startWatchdog(): void {
   });
 }
 
-/** Leaves what runs alone, because the caller asked for that. */
+/** Leaves running processes alone, because the caller asked for that. */
 export function stopWatchdog(): void {
   state = 'dismissed';
   watchdog?.kill('SIGKILL');

@@ -9,7 +9,7 @@ import type { Plugin } from './plugin.js';
 
 export interface LoadedPlugin {
   readonly plugin: Plugin;
-  /** What leads to it from another process: its own name, or the address of its module. */
+  /** How another process finds it: its own name, or the address of its module. */
   readonly source: string | undefined;
   readonly options?: unknown;
 }

@@ -90,7 +90,7 @@ function prepare(plugins: readonly LoadedPlugin[], cell: PluginCell): Promise<un
     const variables: Record<string, string> = {};
     for (const { plugin, options } of given) {
       const { environment } = plugin;
-      // One that fails harms nothing else; what it needs for its readiness is then missing.
+      // A failing plugin harms nothing else; it then lacks what its readiness needs.
       const own =
         typeof environment === 'function'
           ? await environment(cell, options).catch(() => undefined)

@@ -16,13 +16,13 @@ import type { LaunchedProcess, SpawnOptions } from '../launchers/launcher.js';
 export interface Requirement {
   /** As people call it, such as `ipykernel`. */
   readonly name: string;
-  /** A program with arguments, run in the cell, that succeeds when the thing is there. */
+  /** A program with arguments, run in the cell, that succeeds when the thing exists. */
   readonly check: readonly string[];
   /** The command that installs it, or what to do instead. */
   readonly install: string;
 }
 
-/** What a plugin may use of the cell that it works in. */
+/** What a plugin may use of its cell. */
 export interface PluginCell extends Pick<Executor, 'execute' | 'upload' | 'download' | 'openTerminal'> {
   /** As seen from inside. */
   readonly workspace: string;
@@ -48,7 +48,7 @@ export interface PluginCell extends Pick<Executor, 'execute' | 'upload' | 'downl
   openOutput(): KeptOutput;
 }
 
-/** Keeps what something printed, within bounds. */
+/** Keeps output within bounds. */
 export interface KeptOutput {
   /** The handle for `read_output`. */
   readonly id: string;
@@ -62,7 +62,7 @@ export interface KeptOutput {
 export interface PluginRuntime extends Pick<Executor, 'upload' | 'download' | 'openTerminal'> {
   /** As seen from inside. */
   readonly workspace: string;
-  /** Any action as JSON, its observation back. */
+  /** Carries out any action as JSON and returns its observation. */
   execute<Name extends ActionName>(
     action: ActionInput<Name> & { action: Name },
     context?: ExecuteContext,
@@ -99,7 +99,7 @@ export interface PluginInstance<Actions extends ActionTable = ActionTable> {
       context: ExecuteContext,
     ) => Output<Actions[Name]> | Promise<Output<Actions[Name]>>;
   };
-  /** Ends all that the plugin started. */
+  /** Ends everything that the plugin started. */
   dispose?(): Promise<void> | void;
 }
 
@@ -119,7 +119,7 @@ export interface Plugin<Actions extends ActionTable = ActionTable> {
   readonly verbs?: Verbs | undefined;
   /** What it needs, always or with such options. */
   readonly requirements?: readonly Requirement[] | ((options: unknown) => readonly Requirement[]) | undefined;
-  /** Variables for every shell and process of the cell, known before or made in it; actions wait for them. */
+  /** Variables for every shell and process of the cell: constants, or made in the cell; actions wait for them. */
   readonly environment?: Variables | ((cell: PluginCell, options: unknown) => Promise<Variables>) | undefined;
   /** Starts together with the cell instead of at its first action, always or with such options. */
   readonly early?: boolean | ((options: unknown) => boolean) | undefined;

@@ -1,7 +1,7 @@
 import { WorkcellError } from '../../protocol/index.js';
 import type { Plugin, PluginCell } from './plugin.js';
 
-/** Why a plugin cannot work here: the first thing it needs that is not there, and how to get it. */
+/** Why a plugin cannot work here: the first missing thing that it needs, and how to get it. */
 export async function missingRequirement(
   cell: PluginCell,
   { requirements = [] }: Plugin,

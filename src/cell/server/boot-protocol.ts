@@ -45,7 +45,7 @@ export async function boot<Settings>(
   serve: (settings: Settings) => Promise<{ kernel?: KernelReport }>,
 ): Promise<void> {
   const text = readSettings(source);
-  // A starter that went away before it said what to serve wants nothing any more.
+  // The starter left before it sent the settings, so there is nothing to serve.
   if (text === '') process.exit(0);
   keepHeapSmall();
   printToLog();
@@ -61,7 +61,7 @@ function readSettings(source: string): string {
   return source === fromInput ? readLine() : readFileSync(source, 'utf8');
 }
 
-/** The first line of standard input; nothing when it ended before. The starter says nothing after it. */
+/** The first line of standard input; empty when the input ends before. The starter sends nothing after it. */
 function readLine(): string {
   const chunks: Buffer[] = [];
   for (;;) {

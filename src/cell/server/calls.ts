@@ -7,7 +7,7 @@ import type { Log, ServerLimits } from './executor-server-options.js';
 import { Call } from './server-call.js';
 import { SpentKeys } from './spent-keys.js';
 
-/** Keys cancelled before their action came; it is a matter of moments. */
+/** Keys cancelled before their action came, which takes only moments. */
 const cancelledKeys = 10_000;
 
 export class Calls {
@@ -82,7 +82,7 @@ export class Calls {
     else if (!this.#ended.has(key)) this.#cancelled.add(key);
   }
 
-  /** Waits until all that is under way has its outcome. */
+  /** Waits until everything in progress has its outcome. */
   async settled(): Promise<void> {
     await Promise.all([...this.#running.values()].map((call) => call.done));
   }
@@ -105,7 +105,7 @@ export class Calls {
     for (const [key, ended] of this.#ended) {
       const excess = this.#ended.size > this.#limits.keptActions || this.#endedBytes > this.#limits.keptBytes;
       if (!excess && (ended.endedAt ?? 0) > oldest) break;
-      // Somebody is still reading it, so it goes with one of the next.
+      // A reader is still using it, so drop it at a later turn.
       if (ended.watched) continue;
       this.#ended.delete(key);
       this.#endedBytes -= ended.keptBytes;

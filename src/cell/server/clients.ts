@@ -47,7 +47,7 @@ export class Clients {
     if (work.processes.size % processesPerLook === 0) work.processes = await this.#alive(work.processes);
   }
 
-  /** Ends all that a client started. */
+  /** Ends everything that a client started. */
   async end(client: string): Promise<void> {
     const work = this.#works.get(client);
     if (work === undefined) return;
@@ -63,7 +63,7 @@ export class Clients {
         executor.execute<'signal_process'>({ action: 'signal_process', id, signal: 'SIGKILL' }),
       ),
     ]);
-    // What waited for any of that has its answer; cut off the rest.
+    // Everything that waited for this work has its answer; cut off the rest.
     await Promise.allSettled([...work.running].map((end) => end()));
   }
 

@@ -1,4 +1,4 @@
-/** The description of the API as one plain page, without anything from elsewhere. */
+/** The description of the API as one plain page, which loads nothing from elsewhere. */
 import type { ActionTable } from '../../protocol/index.js';
 import { openapiDocument } from './openapi.js';
 import { routes } from './route-table.js';

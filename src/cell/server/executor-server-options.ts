@@ -41,7 +41,7 @@ export interface ServeOptions extends Exposure {
 
 /** What added routes may use. */
 export interface ServerParts {
-  /** The executor of now; ask for it at each request. */
+  /** The current executor; ask for it at each request. */
   executor(): Executor;
   readonly id: string;
   readonly workspace: string;

@@ -4,7 +4,7 @@ import { Spool } from '../executor/output/spool.js';
 /** More than the buffers of a connection hold, which is what a reader may have lost. */
 const keptBytes = 16 * 1024 * 1024;
 
-/** So much stays in memory; beyond the second figure the oldest of it goes to disk, much at once. */
+/** How much stays in memory; beyond the second figure the oldest part goes to disk, much at once. */
 const memoryBytes = 256 * 1024;
 const mostMemoryBytes = 768 * 1024;
 const firstMemoryBytes = 4096;

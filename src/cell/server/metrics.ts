@@ -1,4 +1,4 @@
-/** The server's figures in the text format of Prometheus. Loaded with the first request for it. */
+/** The server's figures in the text format of Prometheus. Loads with the first request for it. */
 import type { ServerContext } from './server-context.js';
 
 export function renderMetrics(context: ServerContext): { contentType: string; text: string } {

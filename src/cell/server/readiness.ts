@@ -1,4 +1,4 @@
-/** Whether each capability of the cell works, found out by using it. */
+/** Whether each capability of the cell works, which it finds out by using it. */
 import { type Capability, type Executor, WorkcellError } from '../../protocol/index.js';
 import type { Readiness } from '../../protocol/wire.js';
 

@@ -18,7 +18,7 @@ export interface ExecutorServer {
   /** Where it listens, with the real port, also when you asked for 0. */
   readonly address: ListenAddress;
   readonly app: FastifyInstance;
-  /** Stops the server. `end` ends all commands first; `detach` leaves them to themselves. Succeeds when called twice. */
+  /** Stops the server. `end` ends all commands first; `detach` leaves them running. Succeeds when called twice. */
   close(commands?: 'end' | 'detach'): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export async function serveExecutor(
   };
 }
 
-/** The same routes on the address of another server, below a prefix. They end with it and leave the executor as it is. */
+/** The same routes on the address of another server, below a prefix. They end with it and do not end the executor. */
 export function mountExecutor(
   prefix: string,
   executor: Executor,
@@ -114,7 +114,7 @@ function createContext(
     async closeExecutor() {
       const closed = executor();
       clients.clear();
-      // From here on requests meet a fresh one, so that none of them gets between the two.
+      // From here on requests get a fresh one, so that none of them comes between the two.
       if (typeof source === 'function') current = undefined;
       await closed.close();
     },

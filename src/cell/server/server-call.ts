@@ -47,7 +47,7 @@ export class Call {
   readonly fingerprint: string;
   /** Whether the text of output follows its line instead of being part of it. */
   readonly framed: boolean;
-  /** Settles, never rejects, when the outcome is there. */
+  /** Settles, never rejects, when there is an outcome. */
   readonly done: Promise<Outcome>;
   /** On a clock that does not jump. */
   endedAt: number | undefined;

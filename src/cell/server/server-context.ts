@@ -26,7 +26,9 @@ export interface ServerContext {
   readonly log: Log;
 }
 
-/** Whose cell a request is for: a server of one has one answer, a service one for each of its cells. */
+/**
+ * The context of the cell that a request is for: a server of one cell has one, a service one for each of its cells.
+ */
 export type ContextOf = (request: FastifyRequest) => ServerContext;
 
 /** Plain numbers, so that counting costs nothing until somebody reads them. */

@@ -1,4 +1,4 @@
-/** Keeps what others print in this process apart from what it says itself. */
+/** Separates what other code prints in this process from what the process says itself. */
 
 /**
  * From here on `process.stdout`, and `console.log` with it, lead to standard error, which holds the log. Plugins by
@@ -8,7 +8,7 @@
 export function printToLog(): void {
   const { get } = Object.getOwnPropertyDescriptor(process, 'stderr') as { get: () => NodeJS.WriteStream };
   let log: NodeJS.WriteStream | undefined;
-  // Made on first use, because the stream takes a while to load.
+  // Opened on first use, because the stream takes a while to load.
   const open = () => {
     // A log without a reader is no reason to end.
     log ??= get.call(process).on('error', () => {});

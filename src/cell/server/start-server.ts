@@ -12,7 +12,7 @@ import { type ExecutorServer, serveExecutor } from './serve-executor.js';
 export interface StartOptions extends Omit<ServeOptions, 'isolation'> {
   /** What every command starts with. */
   readonly environment: Readonly<Record<string, string>>;
-  /** What the executor knows besides its own actions. */
+  /** Plugins, whose actions the executor has besides its own. */
   readonly plugins?: readonly LoadedPlugin[] | undefined;
   /** The user that commands run as, when that is not the server's own. */
   readonly runAs?: { readonly uid: number; readonly gid: number } | undefined;

@@ -139,7 +139,7 @@ const explanations = {
     'Check the name, and that nothing moves into itself.',
   ],
   EFBIG: ['file-too-large', 'the file would be larger than the file system allows', 'Write less.'],
-  /** Not of the operating system: the path leads into a file system such as /proc. */
+  /** Our own code: the path leads into a file system such as /proc. */
   KERNEL: [
     'path-outside',
     'it is in a file system of the kernel, such as /proc, which file verbs do not reach',

@@ -11,7 +11,7 @@ export class Pace {
   readonly #endsAt: number;
   #turnStartedAt = performance.now();
 
-  /** After `limitMs` it is over, which is for the caller to look at. */
+  /** After `limitMs` it is over; the caller checks that. */
   constructor(signal: AbortSignal | undefined, limitMs = Number.POSITIVE_INFINITY) {
     this.#signal = signal;
     this.#endsAt = performance.now() + limitMs;
@@ -30,7 +30,7 @@ export class Pace {
   }
 }
 
-/** The same pieces. Whoever reads them leaves others their turn, also where all of them are there already. */
+/** Passes on the same pieces. Its reader leaves others their turn, even when all pieces have already arrived. */
 export async function* paced<Piece>(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece> {
   const pace = new Pace(undefined);
   for await (const piece of pieces) {

@@ -44,7 +44,7 @@ export function remove(
   });
 }
 
-/** The directory that holds the cell's files is not the agent's to take away. */
+/** The agent may not remove the directory that holds the cell's files. */
 export function checkNotRoot(place: Place, path: string, verb: string): void {
   if (place.name !== '.') return;
   throw problem(

@@ -106,7 +106,7 @@ export class Watcher {
         await this.#addNext(pace);
         continue;
       }
-      // A part at a time: to take them one by one from the front of a long list is dear.
+      // Take a part at a time, because taking entries one by one from the front of a long list is slow.
       const part = this.#changes.splice(0, 512);
       for (const change of part) {
         await pace.step();

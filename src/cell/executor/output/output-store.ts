@@ -9,7 +9,7 @@ export type StreamName = 'terminal' | 'stdout' | 'stderr';
 
 const keptOutputs = 256;
 
-/** What ended commands printed may take so much memory, which it does only where the disk is full. */
+/** How much memory the output of ended commands can take. It takes any only where the disk is full. */
 const heldBytes = 64 * 1024 * 1024;
 
 /** The kept output of one command or process: one spool for each of its streams. */
@@ -61,7 +61,7 @@ export class OutputStore {
     return output;
   }
 
-  /** A place for output that comes from elsewhere than a process of the executor's own. */
+  /** A place for output that does not come from the executor's own processes. */
   open(): KeptOutput {
     const output = this.create(['stdout', 'stderr']);
     return {

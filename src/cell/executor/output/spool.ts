@@ -118,7 +118,7 @@ export class Spool {
     } catch {
       if (this.#descriptor !== undefined) closeSync(this.#descriptor);
       this.#descriptor = undefined;
-      // What is in memory is the head from now on.
+      // From now on the content in memory is the head.
       this.#headEnd = this.#total;
       this.#keepInMemory(this.#total);
     }
@@ -133,7 +133,7 @@ export class Spool {
           this.#writePiece(piece, offset, at, length),
         );
       } catch {
-        // Written again from its start, now to memory, which does not fail.
+        // Write it again from its start, now to memory, which does not fail.
         this.#giveUpDisk(piece.length);
         continue;
       }

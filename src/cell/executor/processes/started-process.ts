@@ -105,7 +105,7 @@ export class StartedProcess implements Followed, Source {
     return killTree(this.#launcher, [this.pid], name);
   }
 
-  /** Resolves when the data are on their way, which takes as long as the process takes to read. */
+  /** Resolves when the data are on their way, which depends on how fast the process reads. */
   async write(data: Buffer, options: { end: boolean; signal?: AbortSignal | undefined }): Promise<void> {
     const { stdin } = this.#launched;
     if (this.ended || !stdin.writable) {

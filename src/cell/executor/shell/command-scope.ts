@@ -7,7 +7,7 @@ import type { Tree } from '../files/file-tree.js';
 export interface Scope {
   /** Shell source to run before the command. */
   readonly before: string;
-  /** Shell source that takes it back. */
+  /** Shell source that undoes it. */
   readonly after: string;
 }
 

@@ -69,10 +69,11 @@ function driverSource(): string {
   const header = `${'[0-9]'.repeat(numberDigits)}' '${'[0-9]'.repeat(lengthDigits)}`;
   const receive = [
     `while \\builtin read -r -N ${headerLength} -u ${channel} __workcell_header`,
-    // Without a channel there is nothing that this shell could still be for.
+    // Without a channel this shell has no use any more.
     '|| case $? in 1) \\builtin kill -KILL $$;; *) \\builtin false;; esac;',
     `do until case $__workcell_header in ${header}$'\\n'|${header}) ;; *) \\builtin false;; esac;`,
-    // Rests of what an interrupt cut through. They end in a line end, and nothing in them is a line of two numbers.
+    // Skips remains of a message that an interrupt cut through. They end in a line end, and none of them is a line of
+    // two numbers.
     `do IFS= \\builtin read -r -u ${channel} __workcell_header || \\builtin break 2; done;`,
     `\\builtin read -r -N "$((10#\${__workcell_header:${numberDigits + 1}:${lengthDigits}}))" -u ${channel} __workcell_message || \\builtin break;`,
     // When we send a command again because its first copy seemed lost, it still runs once.
@@ -102,7 +103,7 @@ function driverSource(): string {
   return [
     'PS1= PS2=',
     'unset HISTFILE MAILCHECK',
-    // The name of the copy that a launcher may have for shells means nothing to people and scripts.
+    // The launcher may use a copy for shells, whose name means nothing to people and scripts.
     'BASH_ARGV0=bash',
     'if [[ ! -r $BASH ]]; then if [[ -x /bin/bash ]]; then BASH=/bin/bash; else BASH=/usr/bin/bash; fi; fi',
     '__workcell_number=0 __workcell_token= __workcell_kept= __workcell_before= __workcell_after= __workcell_terminal=/dev/tty',
@@ -112,7 +113,7 @@ function driverSource(): string {
     `{ exec ${channel}<&"$__workcell_saved"; } 3<&0`,
     'exec 3<&-',
     'unset __workcell_saved',
-    // Not every kernel knows the terminal by that name; it has another one, which is dearer to find.
+    // Not every kernel knows the terminal by that name; finding its other name takes longer.
     '{ : >/dev/tty; } 2>/dev/null || __workcell_terminal=$(\\command readlink /proc/$$/fd/0)',
     '__workcell_return() { return "$1"; }',
     `trap ${quote(`${print(`${exitReport}%q\\a`, '"$PWD"')} >"$__workcell_terminal"`)} EXIT`,
@@ -124,7 +125,7 @@ function driverSource(): string {
 
 export interface Command {
   readonly source: string;
-  /** Shell source for what holds for this command only, and for what takes that back. */
+  /** Shell source for what holds for this command only, and source that undoes it. */
   readonly before: string;
   readonly after: string;
 }

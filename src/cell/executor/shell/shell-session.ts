@@ -65,7 +65,7 @@ export class Session {
   cwd: string;
   readonly #parts: SessionParts;
   readonly #tree: ProcessTree;
-  /** The terminal of whatever shell there is. */
+  /** The terminal of the current shell, whichever that is. */
   readonly #source: Source = {
     pause: () => this.#shell?.pty.pause(),
     resume: () => this.#shell?.pty.resume(),
@@ -83,7 +83,7 @@ export class Session {
   #untaken = 0;
   #sinceForgotten = 0;
   #notice: string | undefined;
-  /** How the shell before this one ended. */
+  /** How the previous shell ended. */
   #lastEnd: string | undefined;
 
   constructor(name: string, parts: SessionParts) {
@@ -97,7 +97,7 @@ export class Session {
     return this.#shell?.pid;
   }
 
-  /** The command that is still running, or ended without anybody having seen its end. */
+  /** The command that still runs, or that ended without any caller seeing its end. */
   get current(): string | null {
     return this.#running?.end === undefined ? (this.#running?.command ?? null) : null;
   }
@@ -214,7 +214,7 @@ export class Session {
     return this.#wait(running, action, context);
   }
 
-  /** Somebody else waits for the command and gets what it prints, so nothing counts as shown. */
+  /** Another caller waits for the command and gets its output, so nothing counts as shown. */
   async #peek(running: Running, action: Action<'run'>): Promise<Observation<'run'>> {
     const { spool, output, shown } = running;
     const printed = action.input
@@ -373,7 +373,7 @@ export class Session {
     }
     const shell = this.#shell as Shell;
     if (running.endedBy !== undefined && !running.settling) {
-      // An interrupt may still be on its way to the shell; behind an empty command it no longer is.
+      // An interrupt may still be on its way to the shell; after an empty command it has arrived.
       running.settling = true;
       void this.#tree.killStarted(shell.pid).then(() => {
         if (this.#shell === shell) shell.send({ source: ':', before: '', after: '' });
@@ -436,7 +436,7 @@ export class Session {
       if (!isStuck()) return;
       this.#tree.interrupt(shellPid);
       const giveUp = setTimeout(() => {
-        // What the shell itself kept starting goes with it.
+        // Also kills what the shell itself kept starting.
         if (isStuck()) void this.#tree.killAll(shellPid);
       }, graceMs);
       giveUp.unref();

@@ -40,7 +40,7 @@ export class Attempt {
   }
 
   /**
-   * Settles when a program whose output has ended is gone and no process is left to report it; else never. Nothing
+   * Settles when a program whose output has ended has exited and no process remains to report it; else never. Nothing
    * signals such an end, so this looks for it at growing intervals until the report comes or cannot come.
    */
   async confirmEnd(program: Identity): Promise<void> {

@@ -19,8 +19,8 @@ import { controlInside, reportsFile, requestsFile, terminalInside } from './layo
 export const relayVariables = ['PATH', 'HOME', 'SHELL'] as const;
 
 /**
- * The programs that hold the pipe of the reports or a channel, where the cell finds them. By their paths: the variables of a
- * program may have a search path in which a program of the cell's has the same name.
+ * The programs that hold the pipe of the reports or a channel, as paths in the cell. Use paths, because the variables
+ * of a program may have a search path in which a program of the cell has the same name.
  */
 export const bashInside = `${controlInside}/bash`;
 const scriptInside = `${controlInside}/script`;
@@ -81,7 +81,7 @@ export function terminalRequest(start: Start): string {
     ...openChannel(start),
     reportStart(start.key),
     giveChannel(start),
-    // Not being the leader of its group, it stays the same process.
+    // It does not lead its group, so it stays the same process.
     ...become(start, [setsidInside, '-c']),
   ]);
 }

@@ -46,7 +46,7 @@ export class CellProcesses {
   /** The pumps of programs that this side killed. */
   readonly #idlePumps = new Set<Identity>();
   /**
-   * The helpers that report on programs. A program that kills one may get its pid later, and must not hide behind it.
+   * The helpers that report on programs. A program that kills one may get its pid later; `Identity` tells them apart.
    */
   #helpers = new Map<number, Identity>();
   /** Helpers that reports named before we could look at them. */
@@ -67,7 +67,7 @@ export class CellProcesses {
     for (const identity of this.#early.splice(0)) identity.isAlive();
   }
 
-  /** A process that Workcell itself put there, which is no part of any list. */
+  /** A process that Workcell itself put there; no list shows it. */
   addHelper(pid: number): Identity {
     if (this.#helpers.size >= manyHelpers)
       this.#helpers = new Map([...this.#helpers].filter(([, helper]) => helper.isAlive()));

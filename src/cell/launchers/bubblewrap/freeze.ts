@@ -16,7 +16,9 @@ const stopMs = 1000;
 /** Each round finds processes that others started since the previous round, before they stopped. */
 const rounds = 200;
 
-/** How long a halt takes care that shells see nothing of it. Programs that resume each other would make it last for ever. */
+/**
+ * How long a halt takes care to hide itself from shells. Programs that resume each other would make it last for ever.
+ */
 const careMs = 500;
 
 /** There are many younger ones when programs start others without pause, and nothing waits yet for them to stop. */
@@ -35,7 +37,7 @@ export class Freezer {
   readonly #cell: Halting;
   readonly #onResume: () => void;
   #frozen: Promise<void> | undefined;
-  /** Settles when those that asked before have let go of the cell. */
+  /** Settles when earlier callers have released the cell. */
   #turn: Promise<void> = Promise.resolve();
 
   constructor(cell: Halting, onResume: () => void) {

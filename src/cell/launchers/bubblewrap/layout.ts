@@ -18,7 +18,7 @@ export const controlInside = `${exchangeInside}/${controlDirectory}`;
 export const requestsFile = 'requests';
 export const reportsFile = 'reports';
 
-/** There when the kernel took the limits of the namespaces. */
+/** Exists when the kernel took the limits of the namespaces. */
 export const boundedFile = 'bounded';
 
 /** Writable for all inside, and a separate mount, so nothing can replace it. */

@@ -8,7 +8,7 @@ import { isAbandoned } from '../scratch.js';
 
 let looked = false;
 
-/** Looks once. Nobody waits for it, and a failure is the next process's to try again. */
+/** Looks once. Nobody waits for it; after a failure the next process tries again. */
 export function sweepOrphans(): void {
   if (!looked) void sweep().catch(() => {});
   looked = true;

@@ -1,4 +1,4 @@
-/** Bubblewrap, started beside this process, with what joins the relay in it and this side: two named pipes. */
+/** Bubblewrap, started beside this process, and the two named pipes that join its relay and this side. */
 import { closeSync, constants, openSync, writeFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';

@@ -55,7 +55,7 @@ export interface RunningCell extends Referenced {
   readonly exited: Promise<string>;
   /** The number of the next request, and the key that identifies its reports. */
   next(): { number: number; key: string };
-  /** Has the relay run a request. */
+  /** Makes the relay run a request. */
   send(key: string, source: string, events: RequestEvents): void;
   /**
    * Stops every process but the relay at one instant. Settles when they have stopped; rejects when the cell has
@@ -149,7 +149,7 @@ class Relay implements RunningCell {
       },
     );
     this.outside = Promise.race([known, started.then(() => 0)]).then(() => (this.#wire as Wire).pid);
-    // Whoever waits for it hears of the failure.
+    // Whoever waits for it gets the failure.
     this.outside.catch(() => {});
     this.exited = new Promise((resolve) => {
       this.#onExit = resolve;

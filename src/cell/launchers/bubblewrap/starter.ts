@@ -126,7 +126,7 @@ export class Starter {
   async #channel(start: Start, options: PtyOptions): Promise<Pipe | undefined> {
     if (!options.channel) return undefined;
     const pipe = await openInput(this.#control, `${start.key}.channel`);
-    // Commands keep this process alive, not what carries them.
+    // Commands keep this process alive; their pipes do not.
     pipe.stream.unref();
     return pipe;
   }

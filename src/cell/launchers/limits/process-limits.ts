@@ -22,7 +22,7 @@ export function processLimits(limits: Limits, whole: readonly (keyof Limits)[]):
   function look(processes: Watched, limitBytes: number) {
     const resident = processes.list();
     if (resident.reduce((total, entry) => total + entry.memoryBytes, 0) <= limitBytes) return;
-    // The resident sum counts shared pages once for each process; only beyond it is the dearer figure looked up.
+    // The resident sum counts shared pages once for each process; look up the costlier figure only beyond it.
     const all = resident
       .map(({ pid }) => ({ pid, bytes: processes.proportionalBytes(pid) }))
       .sort((a, b) => b.bytes - a.bytes);

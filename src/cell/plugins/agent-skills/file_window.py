@@ -4,7 +4,7 @@ from typing import List, Literal, Optional, Union
 from xml.etree import ElementTree
 
 _window = 100
-# Tools get what code cells see printed.
+# Tools return the text that code cells print.
 _returns_text = False
 _current = {'path': None, 'first': 1, 'last': 0}
 

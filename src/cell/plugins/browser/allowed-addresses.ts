@@ -57,7 +57,7 @@ export class Addresses {
     return isIP(host) === 0 ? this.#ofName(host) : this.refusalOf(host, host);
   }
 
-  /** The same for the number of an address, however it was come by. */
+  /** The same for the number of an address, however we learned it. */
   refusalOf(number: string, host: string): string | undefined {
     const plain = number.replace(/^::ffff:(?=\d+\.)/i, '');
     const family = isIP(plain) === 6 ? 'ipv6' : 'ipv4';

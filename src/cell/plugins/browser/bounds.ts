@@ -1,4 +1,4 @@
-/** Limits on how long something may take that a page has its hand in. */
+/** Limits on how long something may take that a page can influence. */
 import { WorkcellError } from '../../../protocol/index.js';
 
 /** Thrown when a page did not answer in time. */

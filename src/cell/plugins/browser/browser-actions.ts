@@ -1,4 +1,4 @@
-/** The actions of the browser, and what comes back from a look at a page. */
+/** The actions of the browser, and what a look at a page returns. */
 import * as z from 'zod';
 import { timeoutSchema, tokenHashSchema } from '../../../protocol/actions/common.js';
 import { defineAction } from '../../../protocol/index.js';
@@ -76,7 +76,7 @@ const output = {
   downloads: notes(
     z.object({
       url,
-      /** Where it lies in the cell; without it, it did not arrive. */
+      /** Where it lies in the cell; null when it did not arrive. */
       path: z.string().nullable(),
       sizeBytes: z.number(),
       state: z.enum(['completed', 'canceled', 'inProgress']),
@@ -84,9 +84,9 @@ const output = {
   ),
   /** Dialogs of the page, and the answers. */
   dialogs: notes(z.object({ type: note, message: note, accepted: z.boolean() })),
-  /** What the page wanted to load and may not. */
+  /** What the page tried to load and may not. */
   blocked: notes(z.object({ url, reason: note })),
-  /** Errors that the page's own scripts made. */
+  /** Errors of the page's own scripts. */
   pageErrors: notes(note),
   /** What `send_msg_to_user` and `report_infeasible` said. */
   messages: notes(z.object({ kind: z.enum(['message', 'infeasible']), text: z.string().max(1_048_576) })),

@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import { WorkcellError } from '../../../protocol/index.js';
 import type { PluginCell } from '../plugin.js';
 
-/** Older pictures make place for new ones. */
+/** New pictures replace older ones beyond this number. */
 const mostPictures = 100;
 
 export class BrowserFiles {
@@ -33,7 +33,7 @@ export class BrowserFiles {
     return this.#prepared;
   }
 
-  /** Where a picture lies now; nothing when the workspace takes none. */
+  /** The path of a stored picture; nothing when the workspace takes none. */
   async keepPicture(name: string, data: string): Promise<string | null> {
     const stamp = new Date().toISOString().replace(/[:.]/g, '-');
     const path = posix.join(this.#root, 'screenshots', `${name}_${stamp}_${++this.#count}.png`);

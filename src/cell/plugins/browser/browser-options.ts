@@ -9,7 +9,7 @@ export const optionsSchema = z.strictObject({
     .default({ width: 1280, height: 720 }),
   /** Private ranges, such as `10.0.0.0/8`, from which pages may load all the same. */
   allowAddresses: z.array(z.union([z.cidrv4(), z.cidrv6()])).default([]),
-  /** Lets `file:` addresses through: all that the browser's own user can read in the cell. */
+  /** Allows `file:` addresses: everything that the browser's own user can read in the cell. */
   allowFiles: z.boolean().default(false),
   /** The browser cancels larger downloads. */
   downloadBytes: z.int().positive().default(268_435_456),

@@ -1,4 +1,4 @@
-/** The browser of one cell: started at first use, one action at a time, standing still between them. */
+/** The browser of one cell: it starts at first use, does one action at a time, and pauses between them. */
 import { type Action, WorkcellError } from '../../../protocol/index.js';
 import type { PluginCell } from '../plugin.js';
 import { thisProcess } from '../this-process.js';

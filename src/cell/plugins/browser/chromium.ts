@@ -56,7 +56,7 @@ export interface Chromium {
   readonly pipe: MessagePipe;
   readonly exited: LaunchedProcess['exited'];
   complaint(): string;
-  /** Ends it, and removes what it kept. */
+  /** Ends it, and removes its files. */
   close(): Promise<void>;
 }
 

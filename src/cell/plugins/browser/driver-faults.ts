@@ -29,11 +29,11 @@ export function catchDriverFaults(): () => void {
 
 function onRejection(reason: unknown): void {
   if (blamed !== undefined && isOfDriver(reason)) blamed(reason.message);
-  // As if this listener were not there: others hear of it, and without any it ends the process.
+  // Behave as if this listener did not exist: others hear of it, and without any it ends the process.
   else if (process.listenerCount('unhandledRejection') === 1) throw reason;
 }
 
-/** Its failures come from its own files, or have the log of what it did. */
+/** Its failures come from its own files, or carry its log. */
 function isOfDriver(reason: unknown): reason is Error {
   if (!(reason instanceof Error)) return false;
   return /[\\/]playwright-core[\\/]/.test(reason.stack ?? '') || 'log' in reason;

@@ -19,7 +19,7 @@ export class PageEvents {
     return this.#kept.blocked;
   }
 
-  /** What happened since the last time. */
+  /** Returns the events since the last call. */
   take(): Kinds {
     const kept = this.#kept;
     this.#kept = empty();

@@ -13,7 +13,7 @@ export class Popups {
     });
     control.on('Target.targetDestroyed', ({ targetId }) => popups.arrived(targetId));
     await control.send('Target.setDiscoverTargets', { discover: true });
-    // Those that were there before are no news.
+    // Ignore pages that existed before.
     popups.#coming.clear();
     return popups;
   }

@@ -72,7 +72,7 @@ export class Running {
   static async start(cell: PluginCell, options: BrowserOptions): Promise<Running> {
     requirePackages('A browser', ['playwright-core']);
     const starting = startChromium(cell, options);
-    // Loaded while Chromium starts; large, so not before.
+    // Load it while Chromium starts; it is large, so not before.
     const { chromium: driver } = require('playwright-core') as typeof import('playwright-core');
     const chromium = await starting;
     try {
@@ -214,7 +214,7 @@ export class Running {
     return this.#chromium.close();
   }
 
-  /** Takes a new page in, or sends it away when there are too many. */
+  /** Adopts a new page, or closes it when there are too many. */
   #take(page: Page): Promise<Tab> | undefined {
     const known = this.#tabs.get(page);
     if (known !== undefined) return known;

@@ -17,7 +17,7 @@ export class Tab {
   readonly cdp: CDPSession;
   readonly targetId: string;
   readonly frameIds = new FrameIds();
-  /** The elements of the last look, by id. Those of an earlier page mean nothing. */
+  /** The elements of the last look, by id. Ids of an earlier page mean nothing. */
   elements = new Map<string, number>();
   #broken: string | undefined;
   #give: (reason: Error) => void = () => {};

@@ -5,7 +5,7 @@ import type { Kernel } from './jupyter-kernel.js';
 import { languageOf } from './languages.js';
 import type { Outputs } from './outputs.js';
 
-/** What a kernel of a cell should look like from inside at a moment. */
+/** What a kernel should see of its cell at a moment. */
 export interface Surroundings {
   readonly cwd: string | undefined;
   readonly variables: Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ export interface Surroundings {
 /** A kernel with what it last heard about its surroundings. */
 export interface ReadyKernel {
   readonly kernel: Kernel;
-  /** The path of what runs the code, where the kernel tells it. */
+  /** The path of the interpreter, where the kernel tells it. */
   readonly interpreter: string | undefined;
   told: Surroundings;
 }
@@ -39,7 +39,7 @@ export class Context {
     name: string;
     language: string;
     kernelName: string;
-    /** A kernel that nothing ran in yet. */
+    /** A kernel that has run nothing yet. */
     obtain: () => Promise<ReadyKernel>;
     surroundings: () => Promise<Surroundings>;
   }) {
@@ -58,12 +58,12 @@ export class Context {
     return this.#current?.alive ? this.#current.pid : null;
   }
 
-  /** The path of what ran the last cell, where its kernel tells it. */
+  /** The path of the interpreter of the last code cell, where its kernel tells it. */
   async interpreter(): Promise<string | undefined> {
     return (await this.#ready)?.interpreter;
   }
 
-  /** Runs a cell after those that came before it. */
+  /** Runs a code cell after the earlier ones. */
   run(options: ExecutionOptions, outputs: Outputs, context: ExecuteContext): Promise<Ended> {
     return this.#inTurn(context.signal, async () => {
       const kernel = await this.#prepared(options.timeoutMs);
@@ -81,7 +81,7 @@ export class Context {
     if (this.#state === 'busy') this.#current?.interrupt();
   }
 
-  /** Ends the kernel with its state; the next cell gets another. */
+  /** Ends the kernel with its state; the next code cell gets another. */
   async end(): Promise<void> {
     const ready = await this.#ready?.catch(() => undefined);
     this.#ready = undefined;

@@ -1,4 +1,4 @@
-/** What a person would see of a cell, as plain text. */
+/** What a person would see of a code cell, as plain text. */
 import { stripVTControlCharacters } from 'node:util';
 import type { CodeOutput } from './jupyter-actions.js';
 

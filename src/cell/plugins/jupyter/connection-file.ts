@@ -1,4 +1,4 @@
-/** The sockets of one kernel: where they are, and how this side waits for them without asking again and again. */
+/** The sockets of one kernel: where they are, and how this side waits for them without polling. */
 import { randomBytes } from 'node:crypto';
 import { type FSWatcher, rmSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ const channels = { shell: 1, iopub: 2, stdin: 3, control: 4, hb: 5 } as const;
 
 export type Channel = keyof typeof channels;
 
-/** What an operating system takes as the path of a socket. */
+/** The longest path of a socket that the operating system takes. */
 const longestPath = 107;
 
 /** The descriptor by which a kernel reaches a directory whose path is too long. */
@@ -21,7 +21,7 @@ export class ConnectionFile {
   readonly path: string;
   /** Where the sockets are, as the kernel sees it. */
   readonly directory: string;
-  /** What a shell does before it becomes the kernel; the directory is its name. */
+  /** What a shell does before it becomes the kernel; its name is the directory. */
   readonly setup: string;
   readonly key = randomBytes(32).toString('hex');
   readonly #cell: PluginCell;
@@ -85,7 +85,8 @@ export class ConnectionFile {
       try {
         rmSync(this.#outside(file), { force: true });
       } catch {
-        // The place went with the cell, or a process inside put something else there; either goes with the cell.
+        // The cell has ended and took the place with it, or a process inside put something else there, which ends
+        // with the cell.
       }
     }
   }

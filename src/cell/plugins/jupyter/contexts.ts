@@ -7,11 +7,11 @@ import { chooseSpec, findKernelSpecs, type KernelSpec } from './kernel-specs.js'
 import { languageOf } from './languages.js';
 
 export interface ContextsOptions {
-  /** How many kernels of each language that is in use wait for the next context. */
+  /** How many kernels of each used language wait for the next context. */
   readonly spare: number;
   /** The shell session whose working directory kernels follow. */
   readonly session: string;
-  /** Code that every kernel of a language runs before its first cell. */
+  /** Code that every kernel of a language runs before its first code cell. */
   readonly startup: string;
   readonly language: string;
 }
@@ -43,7 +43,7 @@ export class Contexts {
     return findKernelSpecs(this.#cell);
   }
 
-  /** How many kernels are ready for contexts to come. */
+  /** How many kernels are ready for future contexts. */
   get spare(): number {
     return this.#waiting.size;
   }
@@ -54,7 +54,7 @@ export class Contexts {
     return this.#specs;
   }
 
-  /** Starts kernels for contexts to come. */
+  /** Starts kernels for future contexts. */
   async warm(language: string): Promise<void> {
     this.#refill(await this.#spec(language));
   }

@@ -40,7 +40,7 @@ const replySchema = z.object({
   payload: z.array(z.looseObject({ source: z.string() })).optional(),
 });
 
-/** Runs code in a kernel that runs nothing else. Settles when the kernel has reported everything, or is gone. */
+/** Runs code in a kernel that runs nothing else. Settles when the kernel has reported everything, or has ended. */
 export async function executeCell(
   kernel: Kernel,
   options: ExecutionOptions,
@@ -306,7 +306,7 @@ class Execution implements KernelListener {
   }
 }
 
-/** What a cell shows through the pager of a person's terminal, such as the help of a function. */
+/** What code shows through the pager of a person's terminal, such as the help of a function. */
 function pagedTexts(content: Content): Record<string, unknown>[] {
   const { payload = [] } = replySchema.safeParse(content).data ?? {};
   const data = payload.filter(({ source }) => source === 'page').map((entry) => entry.data);

@@ -1,4 +1,4 @@
-/** The code cells of one cell, at work. */
+/** Carries out the code cells of one cell. */
 import { type Action, type ExecuteContext, WorkcellError } from '../../../protocol/index.js';
 import type { PluginCell, PluginInstance } from '../plugin.js';
 import { textOf } from './code-output-text.js';

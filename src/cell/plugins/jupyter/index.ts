@@ -11,7 +11,7 @@ const optionsSchema = z
     spare: z.int().min(0).max(16).default(0),
     /** The language of the waiting kernels and of `startup`. */
     language: z.string().default('python'),
-    /** Code that every kernel of that language runs before its first cell. */
+    /** Code that every kernel of that language runs before its first code cell. */
     startup: z.string().default(''),
     /** The shell session whose working directory kernels follow. */
     session: z.string().default(defaultSession),

@@ -1,4 +1,4 @@
-/** A Python cell as one text, in the form that agents of OpenHands know. */
+/** A Python code cell as one text, in the form that agents of OpenHands know. */
 import { stripVTControlCharacters } from 'node:util';
 import type { Action, ExecuteContext } from '../../../protocol/index.js';
 import { type CodeOutput, jupyterActions } from './jupyter-actions.js';

@@ -6,7 +6,7 @@ import { defineAction } from '../../../protocol/index.js';
 const languageSchema = z.string().min(1).max(64);
 const contextSchema = z.string().min(1).max(128);
 
-/** Data by media type, as Jupyter has them: text as it is, JSON as a value, anything else in base64. */
+/** Data by media type, as in Jupyter: text unchanged, JSON as a value, anything else in base64. */
 const mediaSchema = z.record(z.string(), z.unknown());
 
 const codeOutputSchema = z.discriminatedUnion('type', [
@@ -41,9 +41,9 @@ const runCode = defineAction('run_code', {
       code: z.string(),
       /** A language, or the name of an installed kernel. */
       language: languageSchema.default('python'),
-      /** Cells with the same context and language share their state; others see nothing of it. */
+      /** Code cells with the same context and language share their state; others see nothing of it. */
       context: contextSchema.default('default'),
-      /** Interrupts the cell after this time, and ends its kernel if that does not help. */
+      /** Interrupts the code cell after this time, and ends its kernel if that does not help. */
       timeoutMs: timeoutSchema.optional(),
       /** Answers for code that asks for input, in order. Without any, asking is an error in the code. */
       input: z.array(z.string()).optional(),
@@ -69,7 +69,7 @@ const runCode = defineAction('run_code', {
       outputs: z.array(codeOutputSchema),
       /** Whether the code itself ended well. */
       status: z.enum(['ok', 'error']),
-      /** `exit` when the cell ran to its end; `killed`, `oom` and `lost` tell that its kernel died, and its state with it. */
+      /** `exit` when the code cell ran to its end. At `killed`, `oom` and `lost` its kernel died with its state. */
       endedBy: endedBySchema,
       executionCount: z.int().nullable(),
       language: z.string(),
@@ -124,7 +124,7 @@ const listContexts = defineAction('list_contexts', {
           state: z.enum(['starting', 'idle', 'busy', 'dead']),
           /** Process id inside the cell. */
           pid: z.int().nullable(),
-          /** Cells that wait for their turn. */
+          /** Code cells that wait for their turn. */
           waiting: z.int(),
         }),
       ),

@@ -15,7 +15,7 @@ export interface KernelExit {
   readonly detail: string;
 }
 
-/** What a kernel says about the cell that runs in it. */
+/** What a kernel reports about the code cell that runs in it. */
 export interface KernelListener {
   onMessage(channel: Channel, message: Message): void;
   /** A message came that was too large to keep. */
@@ -35,7 +35,7 @@ const messageBytes = 16 * 1024 * 1024;
 
 const complaintBytes = 4096;
 
-/** A history of cells on disk is of use to a person only, and costs every start a database. */
+/** Only a person uses a history of code cells on disk, and it costs every start a database. */
 const ipykernelOptions = ['--HistoryManager.enabled=False', '--InteractiveShell.colors=NoColor'];
 
 export class Kernel {
@@ -141,7 +141,7 @@ export class Kernel {
     await this.ended;
   }
 
-  /** Asks the kernel to end, so that it can tidy up, and kills it when it does not. */
+  /** Asks the kernel to end, so that it can clean up, and kills it when it does not. */
   async shutDown(graceMs: number): Promise<void> {
     this.send('control', 'shutdown_request', { restart: false });
     const timer = setTimeout(() => void this.kill(), graceMs);
@@ -149,7 +149,7 @@ export class Kernel {
     clearTimeout(timer);
   }
 
-  /** Connects to the channels and waits until the kernel answers on both that matter. */
+  /** Connects to the channels and waits until the kernel answers on both necessary ones. */
   async #meet(): Promise<void> {
     const timer = setTimeout(() => void this.#giveUp(), startMs);
     try {
@@ -183,7 +183,7 @@ export class Kernel {
     const stream = await this.#file.open(channel, this.#gone.signal);
     const connection = new ZmtpConnection(stream, {
       type: channel === 'iopub' ? 'SUB' : 'DEALER',
-      // The kernel asks for input under the name that the cell came from.
+      // The kernel asks for input under the identity that sent the code cell.
       identity: channel === 'iopub' ? undefined : this.#messages.session,
       limitBytes: messageBytes,
       onMessage: (frames) => this.#receive(channel, frames),

@@ -1,4 +1,4 @@
-/** Messages of the Jupyter protocol, signed. What does not carry the kernel's signature is no message. */
+/** Messages of the Jupyter protocol, signed. Without the kernel's signature, data is no message. */
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import * as z from 'zod';
 import { parseUntrustedJson, usualBounds } from '../../../base/untrusted-json.js';
@@ -47,7 +47,7 @@ export class Messages {
     return { id, frames: [Buffer.from(delimiter), Buffer.from(this.#sign(parts)), ...parts] };
   }
 
-  /** The message in these frames; undefined when they are none that the kernel signed. */
+  /** The message in these frames; undefined when the kernel did not sign them. */
   read(frames: readonly Frame[]): Message | undefined {
     const at = frames.findIndex((frame) => Buffer.isBuffer(frame) && frame.toString('latin1') === delimiter);
     const [signature, ...parts] = frames.slice(at + 1, at + 6);

@@ -37,7 +37,7 @@ done
 [ -n "$python" ] && "$python" -c 'import ipykernel_launcher' 2>/dev/null && printf '%s\\0\\0' "$python"
 exit 0`;
 
-/** More than any machine has of them. */
+/** More than all specifications of any machine together. */
 const limitBytes = 4 * 1024 * 1024;
 
 /** A program that succeeds when a kernel is installed. */

@@ -16,7 +16,7 @@ interface Language {
   changeEnvironment(change: EnvironmentChange): string;
 }
 
-/** JSON is a literal in each of them. Nothing that these define stays visible to the cells. */
+/** JSON is a literal in each of them. Nothing that these define stays visible to the code cells. */
 const languages: Partial<Record<string, Language>> = {
   python: {
     get prepare() {

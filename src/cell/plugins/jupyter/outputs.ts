@@ -1,4 +1,7 @@
-/** What a cell shows, in order and within bounds: the beginning, the most recent part, and a gap between them. */
+/**
+ * The outputs of a code cell, in order and within bounds: the beginning, the most recent part, and a gap between
+ * them.
+ */
 import type { KeptOutput } from '../plugin.js';
 import type { CodeOutput } from './jupyter-actions.js';
 
@@ -41,7 +44,7 @@ export class Outputs {
   #mediaBytes = 0;
   #truncated = false;
   #failed = false;
-  /** Set by a request to clear that waits for the next output. */
+  /** A request to clear sets it and waits for the next output. */
   #clearNext = false;
   readonly #displays = new Map<string, ShownEntry>();
 
@@ -214,7 +217,7 @@ export class Outputs {
     if (displayId !== undefined && this.#displays.get(displayId) === entry) this.#displays.delete(displayId);
   }
 
-  /** Leaves out the media that go beyond the budget. */
+  /** Omits the media that exceed the budget. */
   #measure({ type, data }: Shown, textRoom: number): ShownEntry {
     const kept: Record<string, unknown> = {};
     const omitted: Record<string, number> = {};

@@ -1,4 +1,4 @@
-/** Writes what cells showed to files. */
+/** Writes the media of code cells to files. */
 import { posix } from 'node:path';
 import type { PluginCell } from '../plugin.js';
 import type { CodeOutput } from './jupyter-actions.js';
@@ -17,7 +17,7 @@ const suffixes: Partial<Record<string, string>> = {
   'text/markdown': 'md',
 };
 
-/** Those whose value is text as it is; all others are in base64. */
+/** True for media types whose value is plain text; all others are in base64. */
 const isText = (mediaType: string) => mediaType.startsWith('text/') || mediaType === 'image/svg+xml';
 
 let count = 0;

@@ -22,7 +22,7 @@ export function createCellFetch(cell: PluginCell): CellFetch {
         (stream) => {
           if (!secure) return callback(null, stream as Socket);
           const socket = connectTls({ socket: stream, servername: host, ALPNProtocols: ['http/1.1'] });
-          // One that breaks off underneath shows in the socket above it.
+          // A stream that breaks shows in the socket above it.
           stream.on('error', () => socket.destroy());
           socket.once('secureConnect', () => callback(null, socket));
           socket.on('error', (error) => callback(error, null));
@@ -32,7 +32,7 @@ export function createCellFetch(cell: PluginCell): CellFetch {
     },
   });
   return {
-    // Redirects would lead elsewhere with the same headers, so they are answers like any other.
+    // A redirect would lead elsewhere with the same headers, so return it like any other answer.
     fetch: async (url, init) => {
       const options = { ...(init as object), redirect: 'manual' as const, dispatcher: agent };
       return boundAnswer((await fetch(url, options)) as unknown as Response);

@@ -100,7 +100,7 @@ export class CellStdioTransport implements Transport {
     });
     await Promise.race([launched.exited, late]);
     clearTimeout(timer);
-    // What it started may outlive it.
+    // Its child processes may outlive it.
     await this.#cell.kill(launched.pid);
     for (const stream of [launched.stdin, launched.stdout, launched.stderr]) stream.destroy();
   }

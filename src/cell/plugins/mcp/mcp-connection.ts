@@ -75,7 +75,8 @@ export class Connection {
         { details: { server: this.name, tool: name } },
       );
     }
-    // Not by the client's own verb, which checks the answer with a program that it makes of the server's schema.
+    // Do not use the client's own method, which checks the answer with a program that it compiles from the server's
+    // schema.
     const params = { name, arguments: args };
     return this.#asking(() =>
       client.request({ method: 'tools/call', params }, CallToolResultSchema, limits(waiting)),

@@ -1,7 +1,9 @@
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { WorkcellError } from '../../../protocol/index.js';
 
-/** What went wrong between us and an MCP server, as one of our own errors. `complaint`: what it wrote to standard error. */
+/**
+ * Turns a failure between us and an MCP server into one of our own errors. `complaint`: the server's standard error.
+ */
 export function describeFailure(server: string, error: unknown, complaint: string): WorkcellError {
   if (WorkcellError.isInstance(error)) return error;
   const message = withoutPaths(error instanceof Error ? error.message : String(error));
@@ -33,7 +35,7 @@ function reason(error: unknown): string {
   return withoutPaths(cause instanceof Error ? `${own}: ${cause.message}` : own);
 }
 
-/** Addresses by their origin: the rest may hold a key of the owner, and the agent reads this. */
+/** Shows addresses by their origin: the rest may hold a key of the owner, and the agent reads this. */
 function withoutPaths(text: string): string {
   return text.replace(/\bhttps?:\/\/[^\s"'<>]+/gi, (address) =>
     URL.canParse(address) ? new URL(address).origin : 'its address',

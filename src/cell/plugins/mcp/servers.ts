@@ -26,7 +26,7 @@ export class Servers {
     this.#cell = cell;
   }
 
-  /** All at once; one that fails says why and does not keep the others. */
+  /** Connects all at once. A server that fails says why and does not hold the others up. */
   async connect(
     given: Readonly<Record<string, ServerConfig>>,
     waiting: Waiting,

@@ -1,4 +1,4 @@
-/** The way to a tool host: its process, and the socket that it speaks on. */
+/** The connection to a tool host: its process, and the socket that it speaks on. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -108,7 +108,7 @@ interface Admitted {
   readonly reader: FrameReader;
 }
 
-/** Waits for the host itself: whatever else in the cell connects does not know the token. */
+/** Waits for the host itself: nothing else in the cell that connects knows the token. */
 function admit(
   { server, strangers }: { server: Server; strangers: Set<Socket> },
   token: string,

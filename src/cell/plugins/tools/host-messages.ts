@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { errorSchema } from '../../../protocol/index.js';
 import { mostTools, toolNameSchema } from './tool-limits.js';
 
-/** A tool as the module itself tells of it. */
+/** A tool as the module itself describes it. */
 export const describedToolSchema = z.object({
   name: toolNameSchema,
   description: z.string().max(65_536),

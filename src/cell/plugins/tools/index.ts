@@ -22,7 +22,7 @@ const installTools = defineAction('install_tools', {
         .optional(),
       /** The arguments that create the tools, if they take any. Any JSON. */
       arguments: z.unknown().optional(),
-      /** Which of them, with their schemas. Without it: all that a Python module has, with the schemas that it tells itself. */
+      /** Which of them, with their schemas. Without it: all tools of a Python module, with its own schemas. */
       tools: z
         .array(
           z.strictObject({
@@ -47,7 +47,7 @@ const installTools = defineAction('install_tools', {
   get output() {
     return {
       tools: z.array(z.string()),
-      /** What the module tells of its tools, where the action named none. */
+      /** The module's own description of its tools, where the action named none. */
       described: z.array(describedToolSchema).default([]),
     };
   },

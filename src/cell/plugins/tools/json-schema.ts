@@ -13,7 +13,7 @@ export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
 
-/** One thing that is wrong with a value. */
+/** One problem of a value. */
 export interface Issue {
   readonly path: readonly (string | number)[];
   readonly message: string;
@@ -24,7 +24,7 @@ export type Checked = { readonly value: unknown; readonly issues?: undefined } |
 /** The largest schema to read, before anything else uses it. */
 const largestSchema = { bytes: 65_536, depth: 48 } as const;
 
-/** They take about 10 ms. What a value takes because it is large comes on top. */
+/** They take about 10 ms. A large value adds to that. */
 const mostSteps = 15_000;
 const mostIssues = 100;
 
@@ -82,7 +82,7 @@ function read(schema: JsonSchema, what: string): SchemaDocument {
   }
 }
 
-/** One line for all that is wrong: `path: message; path: message`. */
+/** One line for all problems: `path: message; path: message`. */
 export function describe(issues: readonly Issue[]): string {
   return issues
     .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))

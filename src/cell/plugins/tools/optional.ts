@@ -2,7 +2,7 @@ import type { JsonSchema } from './json-schema.js';
 import { pointedAt } from './schema/document.js';
 import { ownWork, TooMuchWork, type Work } from './schema/work.js';
 
-/** Whatever walks through a value does it by recursion. */
+/** All code that walks through a value uses recursion. */
 const deepest = 500;
 const stepsForEach = 8;
 
@@ -21,7 +21,7 @@ interface Place {
 }
 
 function copy(value: unknown, schema: unknown, place: Place): unknown {
-  // A value costs what its sender chose, and a few steps for each part are what honest schemas take.
+  // The sender chose the size of the value, and honest schemas take a few steps for each part.
   place.work.allow(typeof value === 'string' ? stepsForEach + value.length / 4 : stepsForEach);
   if (typeof value !== 'object' || value === null) return value;
   if (place.depth === deepest) throw new TooMuchWork(`has more than ${deepest} levels`);

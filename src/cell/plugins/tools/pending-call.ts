@@ -1,4 +1,4 @@
-/** One call of a tool, from the asking to the answer. */
+/** One call of a tool, from the request to the answer. */
 import {
   type ErrorBody,
   type ErrorCode,
@@ -10,7 +10,7 @@ import type { HostMessage } from './host-messages.js';
 import { deepestResult, graceMs, progressLimit } from './tool-limits.js';
 
 export interface ToolCall {
-  /** The kit that the tool is of. */
+  /** The kit of the tool. */
   readonly key: string;
   readonly tool: string;
   readonly input: unknown;

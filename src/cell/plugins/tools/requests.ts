@@ -17,7 +17,7 @@ export class Requests {
     this.#cell = cell;
   }
 
-  /** Carries an action out for a call that is still open. What a tool may do this way it may do in its cell anyway. */
+  /** Carries an action out for an open call. A tool may do the same in its cell anyway. */
   execute({ id, request, action }: Execute, open: boolean, send: (message: unknown) => void): void {
     if (!open || this.#running.has(request)) return;
     if (this.#running.size >= mostRequests) {

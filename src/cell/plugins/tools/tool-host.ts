@@ -8,7 +8,7 @@ import { PendingCall, type ToolAnswer, type ToolCall } from './pending-call.js';
 import { Requests } from './requests.js';
 import { loadLimitMs } from './tool-limits.js';
 
-/** Something that waits for word from the host. */
+/** Something that waits for a message from the host. */
 interface Waiting {
   receive(message: HostMessage): void;
   fail(reason: string): void;

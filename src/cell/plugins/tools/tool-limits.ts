@@ -14,13 +14,13 @@ export const defaultTimeoutMs = 120_000;
 /** How long a tool host may take to start. */
 export const startLimitMs = 30_000;
 
-/** How long it may take to take in a module: a Python package may import a thousand others. */
+/** How long it may take to load a module: a Python package can import a thousand others. */
 export const loadLimitMs = 120_000;
 
 /** A host that does not even confirm a cancelled call is stuck, and everything in it with it. */
 export const graceMs = 1000;
 
-/** How much of what a call prints to keep of each stream, and how much to report while it prints. */
+/** How much output of a call to keep from each stream, and how much to report while it runs. */
 export const captureBytes = 65_536;
 export const streamBytes = 1_048_576;
 

@@ -115,7 +115,7 @@ export class Toolbox {
     return { tool, ...answer, durationMs: performance.now() - started };
   }
 
-  /** Ends the hosts with all that their tools started. The next call starts new ones. */
+  /** Ends the hosts with everything that their tools started. The next call starts new ones. */
   async reset(): Promise<void> {
     const hosts = [...this.#hosts.values()];
     this.#hosts.clear();

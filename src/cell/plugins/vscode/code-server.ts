@@ -23,7 +23,7 @@ const flags = [
   '--disable-proxy',
 ];
 
-/** What an operating system takes as the path of a socket. */
+/** The longest path of a socket that the operating system takes. */
 const longestPath = 107;
 const startMs = 120_000;
 const complaintLength = 2000;
@@ -32,7 +32,7 @@ export interface Editor {
   /** Settles when it has ended. */
   readonly ended: Promise<void>;
   connect(): Promise<Duplex>;
-  /** Ends it with all that it started, and removes what it kept. */
+  /** Ends it with everything that it started, and removes its files. */
   close(): Promise<void>;
 }
 

@@ -13,7 +13,7 @@ import { type Duplex, pipeline } from 'node:stream';
 import { WorkcellError } from '../../../protocol/index.js';
 import type { OwnerTokens } from '../owner-tokens.js';
 
-/** Who asks for more than these at once is no browser of a person. */
+/** No person's browser opens more than these at once. */
 const mostConnections = 512;
 
 export interface EditorProxyOptions {

@@ -22,7 +22,7 @@ const preset: Readonly<Record<string, unknown>> = {
   'workbench.tips.enabled': false,
 };
 
-/** Variables of the editor itself that its terminals have as the cell has them. */
+/** Variables that the editor sets for itself; its terminals get the cell's values. */
 const ownVariables = ['XDG_DATA_HOME', 'XDG_RUNTIME_DIR'];
 
 /** The settings file, for a cell with these variables. */

@@ -1,4 +1,4 @@
-/** VS Code in the browser, at work inside the cell. */
+/** VS Code in the browser, running inside the cell. */
 import { definePlugin } from '../plugin.js';
 import { succeeds } from '../requirements.js';
 import { vscodeActions } from './vscode-actions.js';

@@ -111,7 +111,7 @@ function fileHeaders(
   { start = 0, end = Number.POSITIVE_INFINITY }: DownloadOptions,
   contentRange: string | undefined,
 ): Record<string, string | number> {
-  // A browser must take what an agent wrote for data, never for a page of this server.
+  // A browser must treat an agent's file as data, never as a page of this server.
   const safety = {
     'x-content-type-options': 'nosniff',
     'content-disposition': 'attachment',

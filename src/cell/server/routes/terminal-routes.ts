@@ -69,7 +69,7 @@ class TerminalSession {
     else if (this.#opening === undefined) {
       const { type: _type, ...options } = request;
       this.#opening = this.#context.executor().openTerminal(options);
-      // What came with the request waits for the terminal; the rest of it stays on the wire until then.
+      // Data that came with the request waits for the terminal; the rest of it stays on the wire until then.
       this.#socket.pause();
       const opened = () => this.#socket.resume();
       this.#opening.then(opened, opened);

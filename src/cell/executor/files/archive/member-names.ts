@@ -6,7 +6,7 @@ import { refused } from './archive-limits.js';
 import { checkLinkTarget, memberNames } from './member-path.js';
 
 export class MemberNames {
-  /** What this archive brought, which alone hard links may name. */
+  /** The archive's own files; hard links may name no others. */
   readonly #files = new Set<string>();
 
   /** Empty for the target directory itself. */

@@ -50,7 +50,7 @@ export async function* members(
 /** What stands for bytes that are not UTF-8. */
 const replacement = '\ufffd';
 
-/** Who unpacks the archive would get one of the two. */
+/** Unpacking the archive would produce only one of the two. */
 function sameName(path: string): Error {
   return problem(
     'archive-refused',

@@ -23,7 +23,7 @@ interface MatchRequest {
   readonly context: number;
   /** How many matches to give at most, over all contents. */
   readonly limit: number;
-  /** Given away to the thread. */
+  /** The thread takes over their memory. */
   readonly contents: readonly Uint8Array<ArrayBuffer>[];
 }
 

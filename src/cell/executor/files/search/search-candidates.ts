@@ -39,7 +39,7 @@ export interface Candidate {
   open(): OpenFile;
 }
 
-/** The walk goes over so many entries while a process starts, so ripgrep is for trees that have more. */
+/** The walk covers this many entries while a process starts, so ripgrep is for trees that have more. */
 export const walkedEntries = 500;
 
 /** Yields undefined for what it skips, so that a caller can pause and stop on the way. */
@@ -103,7 +103,7 @@ function ripgrepRequest(
 ): (RipgrepRequest & { launcher: Launcher }) | undefined {
   const { launcher, lines, hidden, ignored, signal } = options;
   if (launcher === undefined) return undefined;
-  // It would go into the file systems of the kernel, which the walk passes over.
+  // Ripgrep would enter the file systems of the kernel, which the walk skips.
   if (tree.space.isWhole && place.names.length === 0) return undefined;
   // Ripgrep takes rules from all directories above, the walk only from those of the tree.
   if (hasRulesAbove && !tree.space.isWhole) return undefined;

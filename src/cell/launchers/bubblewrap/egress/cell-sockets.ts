@@ -48,7 +48,7 @@ export async function openInside(
 export function serveTcp({ handle }: CellSocket, onConnection: (socket: Socket) => void): Server {
   const server = createServer({ allowHalfOpen: true, noDelay: true }, onConnection);
   server.on('error', () => {});
-  // The cell keeps this process alive, not what listens in it.
+  // The cell keeps this process alive; its listeners do not.
   return server.listen(handle).unref();
 }
 

@@ -50,7 +50,7 @@ interface Place {
   readonly seen: Box;
 }
 
-/** Where each document is in the window, frames by the place of their element. */
+/** Where each document is in the window; a frame is where its element is. */
 function placeDocuments(
   documents: readonly PageDocument[],
   { width, height }: { readonly width: number; readonly height: number },

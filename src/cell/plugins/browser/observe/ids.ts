@@ -46,7 +46,7 @@ export function letters(count: number): string {
   return String.fromCharCode(97 + rest) + tail;
 }
 
-/** Every element of a page by its id, with what Chromium calls it by. */
+/** Every element of a page by its id, with Chromium's own id for it. */
 export function elementIds(
   documents: readonly PageDocument[],
   prefixes: readonly string[],

@@ -26,7 +26,7 @@ export function readableText(documents: readonly PageDocument[], limit: number):
   const [page] = documents;
   if (page === undefined) return { text: '', truncated: false };
   const out = new Writer();
-  // By hand instead of by calls: a page can nest deeper than a stack.
+  // An explicit stack instead of recursion: a page can nest deeper than calls can.
   const visits: Visit[] = [{ document: page, node: 0, leaving: false }];
   for (let visit = visits.pop(); visit !== undefined; visit = visits.pop()) {
     const { document, node, leaving } = visit;

@@ -51,7 +51,7 @@ export interface Tree {
   readonly text: string;
   readonly truncated: boolean;
   readonly focused: string | null;
-  /** Role and name of elements, by what Chromium calls them. */
+  /** Role and name of elements, by Chromium's id. */
   readonly spoken: ReadonlyMap<number, { role: string; name: string }>;
 }
 

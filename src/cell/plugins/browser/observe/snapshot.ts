@@ -1,4 +1,7 @@
-/** What a page consists of, as Chromium tells it without running anything in the page. Checked: a page may lie. */
+/**
+ * The content of a page, as Chromium reports it without running anything in the page. We check it, because a page may
+ * lie.
+ */
 import * as z from 'zod';
 
 const index = z.int().min(-1);
@@ -69,7 +72,7 @@ export class PageDocument {
     this.scroll = { x: raw.scrollOffsetX, y: raw.scrollOffsetY };
     const children: number[][] = nodes.parentIndex.map(() => []);
     nodes.parentIndex.forEach((parent, node) => {
-      // A parent stands before its children, so that no walk can go round in circles.
+      // Accept only parents that stand before their children, so that no walk can go round in circles.
       if (parent >= 0 && parent < node) children[parent]?.push(node);
     });
     this.children = children;
@@ -105,7 +108,7 @@ export class PageDocument {
     return this.#nodes.parentIndex[node] ?? -1;
   }
 
-  /** What DevTools calls the node by, unique in its process. */
+  /** DevTools' id of the node, unique in its process. */
   backendId(node: number): number {
     return this.#nodes.backendNodeId[node] ?? 0;
   }

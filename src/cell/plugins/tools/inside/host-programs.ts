@@ -34,7 +34,7 @@ export const programs = {
   },
 } satisfies Record<string, HostProgram>;
 
-/** Describes Python functions by their source; other programs stand behind it. */
+/** Describes Python functions by their source; other programs follow it. */
 export function signaturesProgram(): string {
   return programText('signatures.py', import.meta.url);
 }

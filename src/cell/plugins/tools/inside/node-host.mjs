@@ -201,7 +201,8 @@ const handle = {
   },
 };
 
-// What a tool left behind may fail later; that is no reason to end the others. While its call is open, it fails that.
+// Work that a tool left behind may fail later; that is no reason to end the others. While its call is open, the call
+// fails.
 for (const event of ['uncaughtException', 'unhandledRejection']) {
   process.on(event, (error) => {
     const call = running.getStore();

@@ -4,7 +4,7 @@
 import asyncio, contextvars, ctypes, dataclasses, importlib.util, inspect, io, json, os, socket, struct, sys, threading, typing
 
 sys.dont_write_bytecode = True
-# Toolkits of CAMEL ask this, to learn that they are in a sandbox already.
+# Toolkits of CAMEL read this, to learn that they already run in a sandbox.
 os.environ.setdefault('CAMEL_RUNTIME', 'true')
 settings = json.loads(sys.argv[2])
 half = settings['captureBytes'] // 2
@@ -149,7 +149,7 @@ real_start = threading.Thread.start
 
 
 def start_in_context(thread):
-    # What a tool prints in a thread of its own belongs to its call too.
+    # Output from a thread that a tool started belongs to its call, too.
     if running.get() is not None:
         context, run = contextvars.copy_context(), thread.run
         thread.run = lambda: context.run(run)

@@ -10,7 +10,7 @@ class NoTools(Exception):
 class Tool:
     def __init__(self, name, function, schema=None):
         self.name, self.function, self.schema = name, function, schema
-        # A model that must name every parameter says null for what it leaves open.
+        # A model that must name every parameter writes null for those it leaves open.
         self.left_open = {key for key, parameter in parameters_of(function).items()
                           if parameter.default is not parameter.empty and parameter.default is not None}
 

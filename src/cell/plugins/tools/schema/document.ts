@@ -16,7 +16,7 @@ export class SchemaDocument {
   readonly #targets = new Map<string, Schema>();
   readonly #anchors = new Map<string, JsonSchema>();
   readonly #summaries = new Map<JsonSchema, Summary>();
-  /** Whether something asks what nothing else has looked at. */
+  /** Whether a keyword asks for what no other keyword covers. */
   asksForRest = false;
 
   /** Throws a `SyntaxError` that names the problem and its place. */
@@ -90,14 +90,14 @@ export class SchemaDocument {
   }
 }
 
-/** What a check has to look for in a schema: it looks at each of them often. */
+/** What a check needs to know of a schema, collected because it visits each of them often. */
 export interface Summary {
   readonly combines: boolean;
   readonly limitsNumbers: boolean;
   readonly limitsTexts: boolean;
   readonly limitsLists: boolean;
   readonly limitsObjects: boolean;
-  /** What the properties of an object are when it lacks them. */
+  /** The defaults of properties that an object lacks. */
   readonly defaults: readonly { readonly name: string; readonly json: string; readonly schema: Schema }[];
 }
 
@@ -142,7 +142,10 @@ interface Known {
 
 const known = new WeakMap<object, Map<string, unknown>>();
 
-/** What a reference within a schema names: `#`, or `#/` and the steps to it, perhaps behind its own `$id`. Looked up once. */
+/**
+ * The target of a reference within a schema: `#`, or `#/` and the steps to it, perhaps behind its own `$id`. Looks it
+ * up once.
+ */
 export function pointedAt(root: unknown, reference: string): unknown {
   if (typeof root !== 'object' || root === null) return undefined;
   const found = known.get(root) ?? new Map<string, unknown>();

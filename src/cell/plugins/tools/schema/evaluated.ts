@@ -1,6 +1,9 @@
 import type { Work } from './work.js';
 
-/** What the keywords of a schema have looked at, for those that speak of the rest: `unevaluatedProperties`, `unevaluatedItems`. */
+/**
+ * What the keywords of a schema have covered, for keywords about the rest: `unevaluatedProperties`,
+ * `unevaluatedItems`.
+ */
 export class Evaluated {
   names = new Set<string>();
   items = new Set<number>();

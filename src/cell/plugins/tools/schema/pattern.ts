@@ -24,7 +24,7 @@ type Instruction =
 
 type Program = readonly Instruction[];
 
-/** To follow one way for one character takes less than a step, and so does to begin a search. */
+/** Following one way for one character takes less than a step, and so does beginning a search. */
 const perState = 1 / 16;
 const perSearch = 1 / 2;
 
