@@ -8,7 +8,7 @@ export async function rawSpawn(file: string, args: readonly string[] = []): Prom
   await once(child, 'exit');
 }
 
-/** A bash at the other end of a pipe: gives it one line, waits for the answer. */
+/** A bash at the other end of a pipe: sends it one line, waits for the answer. */
 export function pipedBash(): { run(command: string): Promise<void>; close(): void } {
   const child: ChildProcess = spawn('bash', ['--norc'], { stdio: ['pipe', 'pipe', 'ignore'] });
   let answered = () => {};

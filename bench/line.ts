@@ -11,7 +11,7 @@ export interface Figure {
 }
 
 export interface Measured {
-  /** What was timed, the floors among them, by name; all in milliseconds. */
+  /** All timings by name, the floors among them, in milliseconds. */
   readonly timings: Readonly<Record<string, Summary>>;
   /** Which timing the ratios compare with. */
   readonly floor: string;
@@ -21,7 +21,7 @@ export interface Measured {
 /** A line of the table: `bench/lines/<name>.ts` exports one by default. */
 export interface Line {
   readonly name: string;
-  /** What is measured, and against which floor. */
+  /** What it measures, and against which floor. */
   readonly summary: string;
   measure(): Promise<Measured>;
 }

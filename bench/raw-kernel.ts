@@ -1,4 +1,4 @@
-/** A Python kernel reached through the ZeroMQ library alone: what a cell costs without us. */
+/** A Python kernel reached through the ZeroMQ library alone: what a code cell costs without us. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHmac, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -52,7 +52,7 @@ export async function startRawKernel(): Promise<RawKernel> {
     for (const end of ends) waiting.delete(`${id} ${end}`);
   }
 
-  // A subscription takes effect some time after it was made.
+  // A subscription takes effect some time after we make it.
   while (!heard) await request('kernel_info_request', {}, ['reply']);
   return {
     run: (code) =>

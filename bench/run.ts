@@ -18,7 +18,7 @@ if (unknown.length > 0) {
   process.exit(64);
 }
 
-// Events are kept as by default, but not among those of this user.
+// Keep events as by default, but not among those of this user.
 const state = mkdtempSync(join(tmpdir(), 'workcell-bench-state-'));
 process.env.XDG_STATE_HOME = state;
 process.once('exit', () => rmSync(state, { recursive: true, force: true }));

@@ -8,7 +8,7 @@ import { interleave } from './measure.js';
 const mebibyte = 1024 * 1024;
 export const streamedBytes = 1024 * mebibyte;
 
-/** How often the size of the process is looked at, in pieces of output. */
+/** How often to look at the size of the process, in pieces of output. */
 const lookEvery = 256;
 
 /** `watched`: the process whose memory must not grow. */

@@ -1,4 +1,4 @@
-/** A program that is killed in the middle of its work, and one that goes on where it was. */
+/** A program dies in the middle of its work, and another continues where it was. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -10,7 +10,7 @@ await runtime.write('greet.sh', 'echo "Hello, $1"\n');
 const offered = { actions: ['run', 'read', 'edit'] };
 console.log(openaiTools(runtime, offered).map((tool) => tool.function.name));
 
-// A model answers with calls like these. Each runs in the cell, under your policy, and is recorded.
+// A model answers with calls like these. Each runs in the cell, under your policy, and goes into the record.
 const calls = [
   { name: 'edit', arguments: '{"path":"greet.sh","oldText":"Hello","newText":"Welcome"}' },
   { name: 'run', arguments: '{"command":"bash greet.sh Workcell"}' },

@@ -4,7 +4,7 @@ import { createRuntime, openaiTool, tool } from 'workcell';
 import { mathToolkit } from 'workcell/toolkits/math';
 import { z } from 'zod';
 
-// It stands for itself, so it is shipped as it is; what needs imports goes into a module.
+// It needs nothing from outside, so its source ships unchanged; put a tool that needs imports into a module.
 const count = tool({
   name: 'count_words',
   description: 'Counts the words of a file in the workspace.',
@@ -21,7 +21,7 @@ await using runtime = await createRuntime({ config: false, backend: 'sandbox' })
 runtime.add(count).add(mathToolkit(), 'workcell/toolkits/math');
 await runtime.write('poem.txt', 'so much depends upon a red wheel barrow');
 
-// What a model is shown, and what happens when it answers with calls.
+// What a model sees, and what happens when it answers with calls.
 const shown = runtime.getTools().map((entry) => openaiTool(entry, { strict: true }));
 assert.deepEqual(shown[0]?.function.parameters.required, ['path', 'longerThan']);
 const answers = [

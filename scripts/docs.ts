@@ -240,7 +240,7 @@ function fieldTable(
   return [`| ${title} field | type | present | |`, '|---|---|---|---|', ...rows, ''];
 }
 
-/** Where actions are declared: in the protocol, and in the folder of each plugin. */
+/** The files that declare actions: in the protocol, and in the folder of each plugin. */
 const sources = [
   'src/protocol/actions',
   ...Object.keys(builtinPlugins).map((name) => `src/cell/plugins/${name}`),

@@ -1,6 +1,6 @@
 /**
- * `npm run fuzz [-- --seconds 600 --seed 1 --only terminal,mcp --backend sandbox --rounds 1]`: owners of hostile cells, for
- * so long in all. A round that fails is told with the command that repeats it.
+ * `npm run fuzz [-- --seconds 600 --seed 1 --only terminal,mcp --backend sandbox --rounds 1]`: owners of hostile
+ * cells, for this long in all. Prints the command that repeats a failed round.
  */
 import { parseArgs } from 'node:util';
 import { describe, fuzz } from '../test/fuzz/drive.js';

@@ -1,6 +1,6 @@
 /**
- * `npm run soak [-- --cycles 5000 --kills 200 --gibibytes 10]`: sandboxes come and go, and nothing of them may be left;
- * servers print without end to readers that do not keep up, and may not grow.
+ * `npm run soak [-- --cycles 5000 --kills 200 --gibibytes 10]`: sandboxes come and go and must leave nothing behind;
+ * servers print without end to readers that do not keep up, and must not grow.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ if (!(cycles >= 0 && kills >= 0 && gibibytes >= 0)) {
 const directory = mkdtempSync(join(tmpdir(), 'soak-'));
 process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
 process.env.TMPDIR = directory;
-// Events are kept as by default, but not among those of this user.
+// Keep events as by default, but not among those of this user.
 const state = mkdtempSync(`${directory}-state-`);
 process.once('exit', () => rmSync(state, { recursive: true, force: true }));
 process.env.XDG_STATE_HOME = state;

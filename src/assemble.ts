@@ -35,13 +35,16 @@ import type { FunctionTool } from './runtime/tools/function-tool.js';
 import type { ToldInside } from './runtime/tools/tools-from.js';
 
 export interface CommonOptions {
-  /** The configuration file; `false` ignores all files and `WORKCELL_*`. Default: the user's own file and that of the project. */
+  /**
+   * The configuration file; `false` ignores all files and `WORKCELL_*`. Default: the user's own file and the
+   * project's.
+   */
   config?: string | false | undefined;
   /** Gets each change of the state of the runtime. */
   onStatus?: ((update: StatusUpdate) => void) | undefined;
   /** Gets one line for each action at `info`, and what led to it at `debug`; without contents and secrets. */
   logger?: Logger | undefined;
-  /** Gives up starting. */
+  /** Cancels the start. */
   signal?: AbortSignal | undefined;
   /** The least that a cell must enforce, else the start fails: a tier, or a tier with facts. */
   minIsolation?: MinIsolation | undefined;
@@ -51,9 +54,12 @@ export interface CommonOptions {
   guards?: readonly Analyzer[] | undefined;
   /** Values that nothing which leaves the cell shows, and that chosen commands get as variables. */
   secrets?: Readonly<Record<string, SecretOptions>> | Secrets | undefined;
-  /** Which plugins the executor has: those of this package by name, packages, files, or plugins themselves. Default: all of this package but `agent-skills`. */
+  /**
+   * Which plugins the executor has: those of this package by name, packages, files, or plugins themselves. Default:
+   * all of this package but `agent-skills`.
+   */
   plugins?: readonly (PluginSpec | Plugin)[] | undefined;
-  /** MCP servers by name, as `runtime.mcp.connect` takes them; connected when MCP is first used. */
+  /** MCP servers by name, in the form that `runtime.mcp.connect` takes. They connect on the first use of MCP. */
   mcp?: McpServers | undefined;
   /** Tools to register, or where they come from; see `runtime.add`. */
   tools?: readonly (FunctionTool | ToolEntry)[] | undefined;
@@ -138,7 +144,7 @@ export async function readSecurity(
   });
 }
 
-/** The tools that are registered at the start. What names them is read before anything is started. */
+/** The tools to register at the start. Reads their names before anything starts. */
 export async function readTools(
   { tools }: CommonOptions,
   config: LoadedConfig,
@@ -169,7 +175,7 @@ export async function addTools(
   runtime.add((await Promise.all(found)).flat());
 }
 
-/** What the owner has connected for whoever uses it. */
+/** The MCP servers that the owner names for every user of the runtime. */
 export function readServers({ mcp }: CommonOptions, config: LoadedConfig) {
   return connectWhenUsed(mcp ?? config.values.mcp.servers);
 }

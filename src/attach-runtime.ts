@@ -31,10 +31,10 @@ import { createTrusted } from './runtime/security/trusted.js';
 export interface AttachRuntimeOptions extends CommonOptions, CellPlace {}
 
 /**
- * Attaches to a cell that was started with `keepAlive`. Takes what `listCells` gives, or the id of its runtime, which
- * it looks for. Shells, processes and files are as they were, and events follow the earlier ones in the store. One
- * process at a time can attach. You pass policy, secrets and plugins here. Closing the runtime ends the cell; `detach`
- * leaves it running.
+ * Attaches to a cell that you started with `keepAlive`. Takes an entry of `listCells`, or the id of its runtime,
+ * which it looks for. Shells, processes and files continue as they were, and events follow the earlier ones in the
+ * store. One process at a time can attach. You pass policy, secrets and plugins here. Closing the runtime ends the
+ * cell; `detach` leaves it running.
  */
 export async function attachRuntime(
   cell: string | CellRef,
@@ -110,7 +110,7 @@ async function open(
   }
 }
 
-/** The cell with the backend that has it. One that was given as an object has to be given again. */
+/** The cell with its backend. If you started it with a backend object, pass that object again. */
 async function refTo(
   cell: string | CellRef,
   options: AttachRuntimeOptions,
@@ -123,9 +123,9 @@ async function refTo(
   return { id, place, keeper: await keeper(typeof named === 'object' ? named : backend, doing) };
 }
 
-/** Whether a reference is one to a cell of the backend that the caller names; nothing is loaded to tell. */
+/** Whether a reference is to a cell of the backend that the caller names; loads nothing to tell. */
 function isOf(named: BackendSpec, backend: string): boolean {
-  // Which module a backend at hand came from is not known. Its own code looks for the cell, and no other.
+  // We do not know which module a backend object came from. Its own code looks for the cell, and no other.
   if (typeof named === 'object') return backend === named.type || backend.startsWith('file:');
   const source = { source: 'option', from: process.cwd() };
   return resolveBackend(named, source) === resolveBackend(backend, source);

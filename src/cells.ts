@@ -1,4 +1,4 @@
-/** Cells that were started with `keepAlive`, of all backends that can find theirs again. */
+/** Cells that somebody started with `keepAlive`, of all backends that can find theirs again. */
 import { readSettings, reasonOf } from './assemble.js';
 import type { Backend, CellInfo } from './backends/backend.js';
 import {
@@ -13,17 +13,20 @@ import type { LoadedConfig } from './config/load-config.js';
 import { resolveBackend } from './config/outside-backends.js';
 import { WorkcellError } from './protocol/index.js';
 
-/** Where kept cells are looked for. What backends take for that is as configured where it is not given here. */
+/** Where to look for kept cells. The configuration supplies what you do not give here. */
 export interface CellPlace extends BackendPlace {
   /** Default: every backend of this package, and those that the configuration names, that can find their cells again. */
   backend?: BackendSpec | undefined;
-  /** The configuration file; `false` ignores all files and `WORKCELL_*`. Default: the user's own file and that of the project. */
+  /**
+   * The configuration file; `false` ignores all files and `WORKCELL_*`. Default: the user's own file and the
+   * project's.
+   */
   config?: string | false | undefined;
 }
 
 /** Which cells `listCells` looks for, and whom it tells about a backend that does not answer. */
 export interface ListCellsOptions extends CellPlace {
-  /** Told of each backend that cannot be asked now. With a backend named, that is an error instead. */
+  /** Called for each backend that does not answer now. With a named backend, that is an error instead. */
   onUnavailable?: ((backend: string, reason: string) => void) | undefined;
 }
 
@@ -34,7 +37,7 @@ export interface Keeper {
   readonly backend: Required<Backend>;
 }
 
-/** The cells that are kept alive, those that were started last first. */
+/** The kept cells, the latest start first. */
 export async function listCells(options: ListCellsOptions = {}): Promise<CellInfo[]> {
   const { backend: named, onUnavailable } = options;
   const asked = named === undefined ? undefined : [await keeper(named, 'list cells')];
@@ -49,7 +52,7 @@ export async function listCells(options: ListCellsOptions = {}): Promise<CellInf
         const cells = await backend.list(where);
         return cells.map((cell) => ({ ...cell, backend: name }));
       } catch (error) {
-        // One of others that fails, however it does, keeps nobody from the cells of the rest.
+        // A foreign backend that fails in any way must not hide the cells of the others.
         if (named !== undefined || (isBackendName(name) && !isUnavailable(error))) throw error;
         onUnavailable?.(backend.type, reasonOf(error));
         return [];
@@ -59,7 +62,7 @@ export async function listCells(options: ListCellsOptions = {}): Promise<CellInf
   return found.flat().sort((a, b) => (b.startedAt?.getTime() ?? 0) - (a.startedAt?.getTime() ?? 0));
 }
 
-/** A backend that was named, or given as an object, and that must be one that can find its cells again. */
+/** A named backend, or a backend object, which must be able to find its cells again. */
 export async function keeper(spec: BackendSpec | string, what: string): Promise<Keeper> {
   if (typeof spec === 'object') {
     const backend = checkBackend(spec, 'The option backend');
@@ -81,7 +84,7 @@ export async function checkKeeps(backend: Backend, what: string): Promise<Requir
 
 type GivenPlace = Readonly<Record<string, unknown>>;
 
-/** What a backend is told so that it looks in the right place. */
+/** What a backend needs to look in the right place. */
 export function placeOf(backend: Backend, config: LoadedConfig, given: GivenPlace): Record<string, unknown> {
   const options = [config.backendOptions[backend.type] ?? {}, given].flatMap((each) => Object.entries(each));
   return Object.fromEntries(
@@ -116,8 +119,8 @@ export function placeNames(asked: readonly Keeper[]): string[] {
 }
 
 /**
- * Every backend of this package, and of those that a configuration names, that can find its cells again. Told of those
- * that cannot be loaded.
+ * Every backend of this package, and of those that a configuration names, that can find its cells again. Reports
+ * those that do not load.
  */
 export async function keepers(
   { outside }: Pick<LoadedConfig, 'outside'> = { outside: [] },
@@ -140,7 +143,7 @@ function canKeep(backend: Backend): backend is Required<Backend> {
   return backend.attach !== undefined && backend.list !== undefined;
 }
 
-/** True of a backend that has to be told where its cells are, and is not: there is none that anybody could know of. */
+/** True for a backend that needs to know where its cells are, and does not: nobody could know of any. */
 function isNowhere({ place }: Backend, where: GivenPlace): boolean {
   return Object.keys(where).length === 0 && !place.safeParse(where).success;
 }

@@ -32,7 +32,9 @@ import { Runtime } from './runtime/runtime.js';
 import { type Logger, safeLogger } from './runtime/runtime-log.js';
 import { createTrusted } from './runtime/security/trusted.js';
 
-/** A backend with its options; with none named, the configuration names it or the safest one here is chosen. */
+/**
+ * A backend with its options. Without a name, the configuration names it, or Workcell chooses the safest one here.
+ */
 export type CreateRuntimeOptions = (BackendConfig | Unplaced) & CommonOptions & Named;
 
 interface Named {
@@ -53,7 +55,7 @@ interface Unplaced {
 type GivenOptions = CommonOptions &
   Named & { backend?: string | object; workspace?: string | undefined } & Record<string, unknown>;
 
-/** Starts a cell and gives the runtime that works in it. Options win over the configuration. */
+/** Starts a cell and returns the runtime that works in it. Options win over the configuration. */
 export function createRuntime<Shape extends z.ZodRawShape, Place extends z.ZodRawShape>(
   options: { backend: Backend<Shape, Place> } & z.input<z.ZodObject<Shape>> & CommonOptions & Named,
 ): Promise<Runtime>;
@@ -181,7 +183,7 @@ function networkOf({ values }: LoadedConfig, backend: Backend, own: unknown, ofS
     );
   const ruled = isRuled ? { allow: allow ?? [], preset: preset ?? [], ask: ask ?? false } : undefined;
   const has = Object.hasOwn(backend.options.shape, 'network');
-  // That there is none holds whatever else is set; that it is open leaves the choice of a network to the section.
+  // `none` wins over every other setting; `open` leaves the choice of a network to the section.
   const set = mode === 'none' ? mode : (ruled ?? ofSection ?? mode);
   const said = own ?? (has || isRules(set) ? set : undefined);
   if (isRules(said)) {
@@ -220,7 +222,7 @@ async function choose(demand: Demand, logger: Logger | undefined): Promise<strin
   return name;
 }
 
-/** Without a store that was asked for, the one of this user is opened while the cell starts. */
+/** Unless the caller asks for a store, opens this user's store while the cell starts. */
 async function openEvents(
   id: string,
   config: LoadedConfig,

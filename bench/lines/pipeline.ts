@@ -39,7 +39,7 @@ export default defineLine({
   },
 });
 
-/** A cell whose executor has the answer ready, so that only the pipeline is measured. */
+/** A cell whose executor has the answer ready, so that we measure only the pipeline. */
 function answering(): Cell {
   const observation = {
     observation: 'run',

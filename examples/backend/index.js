@@ -1,8 +1,8 @@
 /**
- * A backend as a package of its own: cells in Linux namespaces that `unshare` makes and `nsenter` enters. For root.
+ * A backend as a separate package: cells in Linux namespaces that `unshare` makes and `nsenter` enters. For root.
  *
- * It separates and does not isolate: commands are root and reach the files of the machine, so whoever wants out gets out.
- * Its tier is therefore `none`, and no fact is called enforced. For code that you do not trust, use `sandbox`.
+ * It separates and does not isolate: commands are root and reach the files of the machine, so whoever wants out gets
+ * out. Its tier is therefore `none`, and it claims to enforce no fact. For code that you do not trust, use `sandbox`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -87,8 +87,8 @@ export default kit.defineBackend({
 });
 
 /**
- * Starts the first process of new namespaces; when it ends, the kernel ends all others in them. It ends with its input, so with
- * this process, unless the cell is kept.
+ * Starts the first process of new namespaces; when it ends, the kernel ends all others in them. It ends with its
+ * input, so with this process, unless you keep the cell.
  */
 async function makeNamespaces(network, keepAlive) {
   const namespaces = ['--mount', '--pid', '--ipc', '--uts', ...(network === 'none' ? ['--net'] : [])];
@@ -124,14 +124,17 @@ async function connect(home, state, lease, context) {
   });
 }
 
-/** The end of a process that is not our child gives no event. It is gone within moments, with all that it started. */
+/**
+ * No event reports the end of a process that is not our child. It ends within moments, with everything that it
+ * started.
+ */
 async function remove(home, state) {
   if (isRunning(state)) process.kill(state.pid, 'SIGKILL');
   while (isRunning(state)) await new Promise((resolve) => setTimeout(resolve, 5));
   fs.rmSync(home, { recursive: true, force: true });
 }
 
-/** The number of a process may be another's by now; its namespace tells. */
+/** The number of a process may belong to another by now; its namespace tells. */
 function isRunning({ pid, namespace }) {
   return namespace !== undefined && namespaceOf(pid) === namespace;
 }

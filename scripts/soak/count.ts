@@ -1,12 +1,13 @@
 /**
- * Counts what sandboxes of certain owners have on this machine. Others may use it at the same time, so everything is
- * traced: cells have a private temporary directory in their command line or mounts, control groups carry their owner.
+ * Counts what sandboxes of certain owners have on this machine. Others may use it at the same time, so it traces
+ * everything: cells have a private temporary directory in their command line or mounts, control groups carry their
+ * owner.
  */
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 export interface Scope {
-  /** The temporary directory of all owners, which nobody else has. */
+  /** The temporary directory of all owners, which no other process has. */
   readonly directory: string;
   /** How the names of the owners' control groups and directories begin. */
   readonly owners: ReadonlySet<string>;
@@ -56,7 +57,7 @@ function children(): number[] {
   );
 }
 
-/** Bubblewrap itself is in those of this process, which do not count. */
+/** Bubblewrap itself is in the namespaces of this process, which do not count. */
 function namespacesOf(pids: readonly number[]): number {
   const own = new Set(namespaceIds('self'));
   return new Set(pids.flatMap(namespaceIds).filter((id) => !own.has(id))).size;
@@ -101,7 +102,7 @@ function childCount(path: string): number {
   }
 }
 
-/** What is gone in the meantime has nothing to tell. */
+/** Empty for a file that no longer exists. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'latin1');

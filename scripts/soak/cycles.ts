@@ -9,7 +9,7 @@ import { type Report, rowsOf, settle, tellProgress } from './report.js';
 
 const mebibyte = 1024 * 1024;
 const atOnce = 4;
-/** After these everything that is made once and kept is there. */
+/** After these, everything that we create once and keep exists. */
 const warmup = 40;
 
 setFlagsFromString('--expose-gc');
@@ -73,7 +73,7 @@ const answers: Work = async (runtime) => {
   if (output !== 'here\n' || exitCode !== 0) throw new Error(`exit code ${exitCode}, output ${output}`);
 };
 
-/** What a cell may be full of when it ends. Half of them are plain. */
+/** What a cell can be full of when it ends. Half of them are plain. */
 const works: readonly Work[] = [
   answers,
   (runtime) => runtime.run('sleep 1000 & setsid sleep 1000 & disown -a'),

@@ -106,7 +106,7 @@ async function openHands(bytes: number): Promise<Report['rows'][number]> {
   }
 }
 
-/** Lets the kernel watch the memory of a process from now on; gives what it has. */
+/** Makes the kernel watch the memory of a process from now on. Returns its current memory. */
 function beginPeak(child: ChildProcess): number {
   writeFileSync(`/proc/${child.pid}/clear_refs`, '5');
   return peak(child);

@@ -30,7 +30,7 @@ export async function soakKills(options: { directory: string; kills: number }): 
     controlGroups += left.controlGroups - before.controlGroups;
     files += left.files - before.files;
   }
-  // A group is removed when it is empty, so the last start waits for the end of what the owners left running.
+  // The sweep removes a group when it is empty, so the last start waits for the end of what the owners left running.
   await settle(() => ({ title: '', rows: rowsOf(before, { ...count(scope), controlGroups: 0, files: 0 }) }));
   const last = startOwner(directory, 'once');
   owners.add(await firstLine(last));

@@ -1,6 +1,6 @@
 /**
- * A process that owns sandboxes, to be killed: makes, uses and ends them for as long as it lives. Says how the names
- * of its control groups begin before it starts the first. With `once` it makes one and ends by itself.
+ * A process that owns sandboxes, for us to kill: creates, uses and ends them for as long as it lives. Prints how the
+ * names of its control groups begin before it starts the first. With `once` it makes one and ends by itself.
  */
 // Loaded before the word goes out, so that the moment of the kill falls among the cells and not before them.
 import '../../src/backends/sandbox.js';

@@ -38,7 +38,7 @@ export function print(report: Report): void {
   }
 }
 
-/** The kernel takes a moment to clear up behind a process: looks until nothing is left, or it has had long enough. */
+/** The kernel takes a moment to clear up behind a process: looks until nothing remains, or the time is over. */
 export async function settle(look: () => Report, limitMs = 20_000): Promise<Report> {
   const deadline = performance.now() + limitMs;
   for (;;) {

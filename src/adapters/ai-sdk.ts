@@ -1,11 +1,14 @@
-/** Tools and the sandbox of a runtime for the AI SDK, version 7. Its types are met by shape, so it need not be there. */
+/**
+ * Tools and the sandbox of a runtime for the AI SDK, version 7. It fits the SDK's types by shape, so it does not need
+ * the package.
+ */
 import { posix } from 'node:path';
 import { ReadableStream as NodeReadable, WritableStream as NodeWritable } from 'node:stream/web';
 import { type Runtime, WorkcellError } from '../index.js';
 import { type AgentTool, type AgentToolOptions, agentTools } from '../runtime/tools/agent-tools.js';
 import { exitCodeOf } from '../runtime/tools/exit-code.js';
 
-// The streams of a signature are the global ones, which with `lib: dom` are not those of Node.
+// Signatures use the global streams, which with `lib: dom` differ from those of Node.
 type Readable = ReadableStream<Uint8Array>;
 type Writable = WritableStream<Uint8Array>;
 
@@ -85,12 +88,12 @@ export interface AiSdkProcess {
   readonly pid: number;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Rejects with the reason of the signal when that ended the process. */
+  /** Rejects with the reason of the signal when the signal ended the process. */
   wait(): Promise<{ exitCode: number }>;
   kill(): Promise<void>;
 }
 
-/** Characters of output that wait for their reader before the process itself is held back. */
+/** Characters of output that can wait for their reader before we hold the process itself back. */
 const heldOutput = 1_048_576;
 
 /** What the SDK takes as `experimental_sandbox`: an `Experimental_SandboxSession`. */
@@ -174,7 +177,7 @@ export function aiSdkSandbox(runtime: Runtime) {
       const text = new TextDecoder(encoding).decode(bytes);
       return startLine === 1 && endLine === undefined ? text : lines(text, startLine, endLine);
     },
-    // Not every `lib: dom` says that a stream can be iterated; every stream of Node can.
+    // Not every `lib: dom` declares that you can iterate a stream; you can iterate every stream of Node.
     writeFile: ({ path, content, abortSignal }: At & { content: AsyncIterable<Uint8Array> | Readable }) =>
       write(path, content as AsyncIterable<Uint8Array>, abortSignal),
     writeBinaryFile: ({ path, content, abortSignal }: At & { content: Uint8Array }) =>

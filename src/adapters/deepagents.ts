@@ -1,4 +1,7 @@
-/** A runtime as the sandbox backend of deepagents. Its types are met by shape, so it need not be there. */
+/**
+ * A runtime as the sandbox backend of deepagents. It fits the package's types by shape, so it does not need the
+ * package.
+ */
 import { posix } from 'node:path';
 import { type FileEntry, type Observation, type Runtime, WorkcellError } from '../index.js';
 
@@ -11,10 +14,10 @@ interface FileInfo {
 
 type TransferError = 'file_not_found' | 'permission_denied' | 'is_directory' | 'invalid_path';
 
-/** Lines of a file that one `read` gives by default. */
+/** Lines of a file that one `read` returns by default. */
 const defaultLines = 500;
 
-/** deepagents knows of no files that are left out. */
+/** deepagents knows of no omitted files. */
 const everything = { hidden: true, ignored: true };
 
 /** What `createDeepAgent` takes as `backend`: a `SandboxBackendProtocolV2`, with files handled by the runtime itself. */
@@ -27,7 +30,7 @@ export class WorkcellSandbox {
     this.id = runtime.id;
   }
 
-  /** Every command starts in the workspace, with no state of the one before. */
+  /** Every command starts in the workspace, without the state of the previous one. */
   async execute(command: string) {
     const { processes } = this.#runtime;
     const { id } = await processes.start(`exec 2>&1\n${command}`);
@@ -118,7 +121,7 @@ export class WorkcellSandbox {
     });
   }
 
-  /** One that fails does not keep the others back. */
+  /** A failing file does not hold the others up. */
   uploadFiles(files: [string, Uint8Array][]) {
     return Promise.all(
       files.map(async ([path, content]) => ({
@@ -140,7 +143,7 @@ export class WorkcellSandbox {
     );
   }
 
-  /** What is no text has no lines to choose, so it comes whole. */
+  /** Only text has lines to choose from; anything else comes whole. */
   async #readLines(path: string, startLine: number, endLine: number): Promise<Observation<'read'>> {
     try {
       return await this.#runtime.read(path, { startLine, endLine });

@@ -1,4 +1,7 @@
-/** A runtime as the sandbox of a Mastra workspace. Its types are met by shape, so it need not be there. */
+/**
+ * A runtime as the sandbox of a Mastra workspace. It fits the package's types by shape, so it does not need the
+ * package.
+ */
 
 import { quote } from '../base/shell-quote.js';
 import type { Runtime } from '../index.js';
@@ -45,7 +48,7 @@ export class WorkcellMastraSandbox {
     return `Commands run in a cell (backend ${backend}, isolation ${isolation.tier}). The workspace is ${workspace}; relative paths start there.`;
   }
 
-  /** Checkpoints are not supported, and Mastra asks those who have none to do nothing. */
+  /** We support no checkpoints here, and Mastra wants a sandbox without them to do nothing. */
   async snapshot(): Promise<void> {}
 
   /** The command is shell source; arguments reach it as they are. */

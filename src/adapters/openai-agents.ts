@@ -9,12 +9,12 @@ import {
   parseArguments,
 } from '../runtime/tools/agent-tools.js';
 
-/** What an `Agent` takes as `tools`: those that are registered with the runtime, and its actions. */
+/** The `tools` for an `Agent`: those registered with the runtime, and its actions. */
 export function openaiAgentsTools(runtime: Runtime, options: AgentToolOptions = {}): FunctionTool[] {
   return agentTools(runtime, options).map(toFunctionTool);
 }
 
-/** The runtime's own guard decides what needs to be confirmed, so nothing does here. */
+/** The runtime's own guard decides what needs a confirmation, so nothing needs one here. */
 function toFunctionTool(tool: AgentTool): FunctionTool {
   const { name, description, parameters } = tool;
   return {

@@ -16,7 +16,7 @@ export interface AnthropicTool {
   readonly input_schema: { readonly type: 'object'; readonly [keyword: string]: unknown };
 }
 
-/** A call as the model asks for it: OpenAI gives the arguments as JSON text, Anthropic as an object. */
+/** A call as the model requests it: OpenAI sends the arguments as JSON text, Anthropic as an object. */
 export interface ToolCall {
   readonly name: string;
   readonly arguments: string | Readonly<Record<string, unknown>>;
@@ -24,10 +24,10 @@ export interface ToolCall {
 
 /** The answer to a model's call, for the model and for your program. */
 export interface ToolCallResult {
-  /** What the model shall read. */
+  /** The text for the model to read. */
   readonly text: string;
   readonly isError: boolean;
-  /** What came along that is no text, in base64. */
+  /** Pictures of the answer, in base64. */
   readonly pictures: readonly { readonly mediaType: string; readonly data: string }[];
   /** The rest of the observation, for programs. */
   readonly facts?: Record<string, unknown> | undefined;
@@ -51,8 +51,8 @@ export function anthropicTools(runtime: Runtime, options: AgentToolOptions = {})
 }
 
 /**
- * Carries out a call. Whatever the model did wrong, a name that is not offered included, is an answer for the model;
- * so give the options that the schemas were made with.
+ * Carries out a call. Whatever the model did wrong, a name that we do not offer included, becomes an answer for the
+ * model; so pass the same options as for the schemas.
  */
 export function callTool(
   runtime: Runtime,
@@ -78,7 +78,7 @@ export interface AnthropicToolResult {
 
 type PictureType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
 
-/** The answer to a call as Anthropic's messages take it, in a message of the user. `id` is that of the call. */
+/** The answer to a call for Anthropic's messages, in a message of the user. `id` is the id of the call. */
 export function anthropicToolResult(
   id: string,
   { text, pictures, isError }: ToolCallResult,

@@ -14,7 +14,7 @@ export interface AlsoOptions {
   entry: string[];
 }
 
-/** `own`: what the command serves itself. */
+/** `own`: the protocol that the command serves itself. */
 export function withAlso(command: Command, own: Protocol): Command {
   const others = protocols.filter((protocol) => protocol !== own);
   return command

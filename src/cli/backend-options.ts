@@ -7,7 +7,7 @@ import { fromText, toSnakeCase, unwrap } from '../config/config-schema.js';
 import { resolveBackend } from '../config/outside-backends.js';
 import { readBackend } from './typed-backend.js';
 
-/** Gives every command that starts a cell the options of the backend that is named, if one is. */
+/** Adds the options of the named backend, if any, to every command that starts a cell. */
 export async function addBackendOptions(program: Command, words: readonly string[]): Promise<void> {
   const backend = await typedBackend(await namedBackend(words));
   await addPlaceOptions(program, words, backend);
@@ -17,7 +17,7 @@ export async function addBackendOptions(program: Command, words: readonly string
 async function namedBackend(words: readonly string[]): Promise<string | undefined> {
   const { backend, rest } = readBackend(words);
   if (backend !== undefined || !rest?.startsWith('-')) return backend;
-  // The words before `--backend` may be options of it. Without a name, only those of this package are known.
+  // The words before `--backend` may be options of it. Without a name, we know only those of this package.
   const own = await Promise.all(backendNames.map(loadBackend));
   return readBackend(words, (program) => {
     for (const each of own) addOptionsOf(each, program);
@@ -56,13 +56,13 @@ function flagsOf({ secrets = [] }: Backend, shape: Record<string, z.ZodType>): [
   return Object.entries(shape).filter(([name]) => !secrets.includes(name));
 }
 
-/** What was given of a backend's own options. A flag of the command itself that has the name of one is none. */
+/** The given options of a backend. A flag of the command itself with the same name is none. */
 export function givenBackendOptions(options: object): Record<string, unknown> {
   const given = Object.entries(options).filter(([name]) => name.startsWith(marked));
   return Object.fromEntries(given.map(([name, value]) => [name.slice(marked.length), value]));
 }
 
-/** The one that was typed. Where there is none of that name, whoever starts it says so. */
+/** The typed backend. Where there is none of that name, the code that starts it reports that. */
 export async function typedBackend(spec: string | undefined): Promise<Backend | undefined> {
   if (spec === undefined) return undefined;
   let name: string;
@@ -78,10 +78,10 @@ function takesBackend(command: Command): boolean {
   return command.options.some((option) => option.attributeName() === 'backend');
 }
 
-/** Begins the names under which values of backends' options are kept, apart from those of the command. */
+/** Prefixes the names that hold values of backends' options, apart from those of the command. */
 const marked = 'backend:';
 
-/** What a command has already stays what it is. */
+/** Do not replace an option that the command already has. */
 function addOption(command: Command, option: Option): void {
   if (!command.options.some(({ long }) => long === option.long)) command.addOption(option);
 }
@@ -103,7 +103,7 @@ function toPlainOption(key: string, schema: z.ZodType): Option {
   return option.argParser((text: string) => fromText(text, schema));
 }
 
-/** One entry each time it is given, or all of them as JSON. */
+/** Takes one entry each time, or all of them as JSON. */
 function toListOption(flag: string, schema: z.ZodType, element: z.ZodType): Option {
   const kind = unwrap(element) instanceof z.ZodString ? 'value' : 'json';
   return new Option(`${flag} <${kind}>`, 'may be given several times').argParser(

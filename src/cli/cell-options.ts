@@ -65,7 +65,7 @@ export function withCellOptions(command: Command, { workspace = true, env = true
     );
 }
 
-/** What was asked of GPUs, as backends take it. */
+/** The request for GPUs, in the form that backends take. */
 export function gpuGiven({ gpu, gpuCount, gpuId }: CellOptions): true | number | string[] | undefined {
   return gpu ?? gpuCount ?? gpuId;
 }

@@ -1,4 +1,4 @@
-/** Brings what a command prints to standard output: safe to show, and no faster than it is taken. */
+/** Writes a command's output to standard output: safe to show, and no faster than the reader takes it. */
 import { once } from 'node:events';
 import { ProgressFolder } from './progress-folder.js';
 import { Sanitizer } from './sanitize.js';
@@ -11,7 +11,7 @@ export interface CommandOutput {
   /** A returned promise holds the program back until the reader has caught up. */
   write(chunk: { text: string }): void | Promise<void>;
   end(): void;
-  /** The last of what was written. */
+  /** The end of the written text. */
   tail(): string;
 }
 

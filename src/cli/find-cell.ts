@@ -1,4 +1,4 @@
-/** From what a person types to a kept cell. */
+/** Finds the kept cell that a person means. */
 import { type ListCellsOptions, listCells } from '../cells.js';
 import type { CellInfo } from '../index.js';
 import { WorkcellError } from '../protocol/errors.js';

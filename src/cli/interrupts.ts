@@ -1,11 +1,11 @@
-/** What Ctrl-C and requests to end mean to a command line that has something running elsewhere. */
+/** What Ctrl-C and requests to end do to a command line with work in progress elsewhere. */
 
 export interface Interrupts extends Disposable {
-  /** Aborts when it is time to give up. */
+  /** Aborts when it is time to cancel. */
   readonly signal: AbortSignal;
-  /** The exit code that the way of giving up asks for. */
+  /** The exit code for the way in which it was cancelled. */
   exitCode(): number | undefined;
-  /** From here on the first Ctrl-C is passed on; the second gives up. Before, the first one does. */
+  /** From here on the first Ctrl-C goes to the command and the second cancels. Before, the first one cancels. */
   forward(send: () => Promise<unknown>): void;
   abort(exitCode: number): void;
 }

@@ -8,7 +8,7 @@ import type { Interrupts } from './interrupts.js';
 
 type Options = Pick<RunCommandOptions, 'cwd' | 'env' | 'timeout'>;
 
-/** Gives the exit code. */
+/** Returns the exit code. */
 export async function runPiped(
   runtime: Runtime,
   command: string,

@@ -39,7 +39,7 @@ Settings come from your configuration, then WORKCELL_* variables, then options;
 "workcell config" shows each with its source. The workcell.toml of a project may
 only narrow them, until you trust it: "workcell trust".`;
 
-/** All commands. Problems are thrown as errors, so that one place prints them and chooses the exit code. */
+/** All commands. Problems are errors that it throws, so that one place prints them and chooses the exit code. */
 export function createProgram(): Command {
   const program = new Command('workcell')
     .description('The place where an AI agent works: commands in interchangeable sandboxes.')

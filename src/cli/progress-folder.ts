@@ -1,12 +1,12 @@
-/** Shows of a line that a program draws again and again, such as a progress bar, its last state only. */
+/** Shows only the last state of a line that a program draws again and again, such as a progress bar. */
 
-/** A longer line is passed on in pieces. */
+/** Passes a longer line on in pieces. */
 const longest = 8192;
 
 export class ProgressFolder {
   #line = '';
 
-  /** What is complete of the text so far. */
+  /** Returns the complete part of the text so far. */
   write(text: string): string {
     const [first = '', ...more] = text.split('\n');
     const lines = [this.#line + first, ...more].map(lastState);

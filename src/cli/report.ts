@@ -1,12 +1,12 @@
-/** Tells a person, or with `--json` a program, what went wrong. */
+/** Tells a person, or with `--json` a program, what failed. */
 import { CommanderError } from 'commander';
 import { plainText } from './sanitize.js';
 
-/** Prints the failure and gives the exit code for it. */
+/** Prints the failure. Returns the exit code for it. */
 export async function reportFailure(failure: unknown, json: boolean): Promise<number> {
   const { WorkcellError } = await import('../protocol/errors.js');
   const error = WorkcellError.isInstance(failure) ? failure : toWorkcellError(failure, WorkcellError);
-  // A message may quote what a cell or a file says, and that must not steer the terminal.
+  // A message may quote text from a cell or a file, and that must not control the terminal.
   process.stderr.write(`workcell: ${plainText(error.message)}\n`);
   if (json) process.stdout.write(`${JSON.stringify({ error: error.toJSON() })}\n`);
   return error.exitCode;

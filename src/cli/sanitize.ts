@@ -14,18 +14,18 @@ const movement = /^\x1b\[[0-9;:]{0,64}[ABCDEFGHLMPSTXdfm@`]$/;
 const erasing = /^\x1b\[[012]?[JK]$/;
 const cursor = /^\x1b\[\?25[hl]$/;
 
-/** Break off a longer sequence, so that no more than this is ever held back. */
+/** Break off a longer sequence, so that we never hold back more than this. */
 const longest = 128;
 
 type State = 'text' | 'escape' | 'sequence' | 'string' | 'string-escape';
 
-/** Cleans a stream piece by piece; where the pieces are cut makes no difference. */
+/** Cleans a stream piece by piece; it makes no difference where the cuts are. */
 export class Sanitizer {
   readonly #terminal: boolean;
   #state: State = 'text';
-  /** The control sequence as far as it has come. */
+  /** The part of the control sequence so far. */
   #held = '';
-  /** Carriage returns that wait for what follows: before a line end they are dropped. */
+  /** Carriage returns that wait for the next character: drop them before a line end. */
   #returns = false;
   #styled = false;
 
@@ -51,7 +51,7 @@ export class Sanitizer {
     return output;
   }
 
-  /** What is left to write at the end: colours off and the cursor visible, if they were touched. */
+  /** The text to write at the end: colours off and the cursor visible, if the output changed them. */
   end(): string {
     const output = this.#flushReturn();
     return this.#styled ? `${output}\x1b[0m\x1b[?25h` : output;
@@ -139,8 +139,8 @@ export class Sanitizer {
   }
 
   /**
-   * A string of a sequence ends at its terminator; at a line end too, so that a broken one does not swallow all that
-   * follows.
+   * The string of a sequence ends at its terminator, and also at a line end, so that a broken one does not swallow
+   * everything that follows.
    */
   #inString(character: string): string {
     if (character === '\x1b') this.#state = 'string-escape';
@@ -149,7 +149,7 @@ export class Sanitizer {
     return '';
   }
 
-  /** Gives up a malformed sequence and takes the character as ordinary. */
+  /** Abandons a malformed sequence and takes the character as ordinary. */
   #recover(character: string): string {
     this.#state = 'text';
     control.lastIndex = 0;

@@ -1,10 +1,10 @@
-/** Serves a runtime until it is asked to end. */
+/** Serves a runtime until somebody asks it to end. */
 import type { Runtime } from '../index.js';
 import type { CellOptions } from './cell-options.js';
 import type { Log } from './cli-log.js';
 import type { Serving } from './serve-until-asked.js';
 
-/** `given`: what the command says about the runtime. `serve` begins to serve it. */
+/** `given`: the command's own options for the runtime. `serve` begins to serve it. */
 export async function serveRuntime(
   options: CellOptions,
   given: Parameters<typeof import('./start-runtime.js')['startRuntime']>[2],

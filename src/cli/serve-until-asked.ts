@@ -1,4 +1,4 @@
-/** Tells where a server is, and keeps it until it is asked to end. */
+/** Prints where a server is, and keeps it until somebody asks it to end. */
 import type { ListenAddress } from '../base/http/http-options.js';
 import { showAddress } from '../base/http/listen.js';
 import type { Interrupts } from './interrupts.js';
@@ -9,7 +9,7 @@ export interface Serving {
   readonly secret?: string | undefined;
   /** Follows the address. */
   readonly path?: string | undefined;
-  /** What is still to come; the server ends when it fails. */
+  /** Work that is not ready yet; the server ends when it fails. */
   readonly ready?: Promise<unknown> | undefined;
 }
 

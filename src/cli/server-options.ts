@@ -36,7 +36,7 @@ export interface Token {
   readonly isNew: boolean;
 }
 
-/** The token of the file, else that of a variable, which no command gets to see, else a new one. */
+/** The token of the file, else the one of a variable, which no command gets to see, else a new one. */
 export async function takeToken(
   { tokenFile }: Pick<ListenOptions, 'tokenFile'>,
   from: { readonly variable?: string; readonly allowAnonymous?: boolean | undefined } = {},
@@ -50,7 +50,7 @@ export async function takeToken(
   return { token: randomBytes(24).toString('hex'), isNew: true };
 }
 
-/** Where a server listens that was given an address, or else what its protocol has in place of one. */
+/** Where a server with an address listens, or else its protocol's own place. */
 export function exposureOf(
   { listen, allowRemote, allowHost, allowOrigin }: ListenOptions,
   instead: ListenAddress,

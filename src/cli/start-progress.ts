@@ -1,7 +1,7 @@
 /** A start that is quicker than this shows nothing. */
 const patienceMs = 300;
 
-/** One line on a terminal that tells what a slow start is doing; it goes when the start is over. */
+/** One line on a terminal that tells what a slow start is doing; it disappears when the start is over. */
 export class Progress {
   readonly #stream: NodeJS.WriteStream;
   #message = 'Starting';

@@ -1,4 +1,4 @@
-/** Gives a command its runtime, in a fresh cell or in one that was kept, with its log and with progress on a terminal. */
+/** Creates the runtime of a command, in a fresh or a kept cell, with its log and with progress on a terminal. */
 import type { CellPlace } from '../cells.js';
 import type {
   AttachRuntimeOptions,
@@ -47,7 +47,7 @@ export async function startRuntime(
       ...((options.ask || values.network.ask) && {
         askNetwork: (await import('./terminal-policy.js')).askAboutHosts(),
       }),
-      // What nobody is offered need not be loaded.
+      // Do not load tools that the command offers to nobody.
       ...(!offersTools && { tools: [] }),
     };
     const unplaced = options.backend === undefined && values.backend === undefined;
@@ -66,11 +66,11 @@ type Trusted = Pick<CreateRuntimeOptions, 'policy' | 'guards' | 'secrets' | 'plu
 type Given = Trusted & {
   /** Where the cell is when neither the command line nor a configuration names a backend. */
   readonly place?: () => object;
-  /** The command hands the registered tools to somebody. */
+  /** The command offers the registered tools. */
   readonly offersTools?: boolean;
 };
 
-/** What is configured about a risk holds, also where an option has a default for it. */
+/** A configured decision about a risk wins over an option's default. */
 async function settledPolicy(
   given: Trusted['policy'],
   { on_risk: onRisk, confirm }: Config['security'],
@@ -96,7 +96,7 @@ async function create(options: CellOptions, common: Common, values: Config): Pro
   return createRuntime({
     ...own,
     ...(gpu !== undefined && { gpu }),
-    // The configuration checks what was typed, and says what is accepted.
+    // The configuration checks the typed value, and names the accepted ones.
     backend,
     minIsolation: demandGiven(options),
     workspace,
@@ -151,7 +151,7 @@ function demandGiven({ minIsolation: tier, minFact: facts }: CellOptions) {
   return { tier, facts };
 }
 
-/** What a cell is like was settled when it was started. */
+/** The start of a cell fixes its shape, so refuse options for it. */
 async function refuseShape(options: CellOptions): Promise<void> {
   const { givenBackendOptions } = await import('./backend-options.js');
   const given = givenBackendOptions(options);
@@ -172,7 +172,7 @@ async function refuseShape(options: CellOptions): Promise<void> {
   );
 }
 
-/** What was typed of where the cell is. */
+/** The typed options for where the cell is. */
 export async function placeGiven(options: CellOptions): Promise<CellPlace> {
   const { keepers, placeNames } = await import('../cells.js');
   const { givenBackendOptions, typedBackend } = await import('./backend-options.js');
@@ -182,7 +182,7 @@ export async function placeGiven(options: CellOptions): Promise<CellPlace> {
   return { ...Object.fromEntries(given), backend: options.backend as CellPlace['backend'] };
 }
 
-/** A cell that is kept is left as it is. */
+/** Leaves a kept cell running. */
 async function end(runtime: Runtime, { keepAlive, attach: attached }: CellOptions): Promise<void> {
   if (!keepAlive && attached === undefined) return runtime.close();
   await runtime.detach();

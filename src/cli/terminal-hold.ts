@@ -1,17 +1,23 @@
-/** Keeps the cell off the terminal while a person is asked something there: it could repaint the question, or read the answer. */
+/**
+ * Keeps the cell off the terminal while a question to a person is open there: the cell could repaint the question, or
+ * read the answer.
+ */
 
-/** Whatever the cell left half done ends; colours, character sets, margins and modes are the usual ones; on a line of its own at the bottom. */
+/**
+ * Ends whatever the cell left half done, resets colours, character sets, margins and modes, and starts a new line at
+ * the bottom.
+ */
 const freshLine =
   '\x18\x1b\\\x1b%G\x1b(B\x0f\x1b[0m\x1b[r\x1b[?5l\x1b[?6l\x1b[?7h\x1b[?25h\x1b[4l\x1b[999;1H\r\n\x1b[J';
 
 let held: Promise<unknown> | undefined;
 
-/** Settles when nobody is asked anything; undefined when that is so now. */
+/** Settles when no question is open; undefined when none is open now. */
 export function untilFree(): Promise<unknown> | undefined {
   return held;
 }
 
-/** One question after the other. `write`: where it is shown. */
+/** Asks one question after the other. `write`: where to show it. */
 export async function holdTerminal<Answer>(
   ask: () => Promise<Answer>,
   write: (text: string) => void = (text) => process.stderr.write(text),
@@ -25,7 +31,7 @@ export async function holdTerminal<Answer>(
     try {
       return await ask();
     } finally {
-      // Reading a line leaves it as if nobody else read from it.
+      // Reading a line leaves the terminal as if nothing else read from it.
       if (isRaw) stdin.setRawMode(true);
       if (isFlowing) stdin.resume();
     }

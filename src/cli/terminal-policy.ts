@@ -5,7 +5,7 @@ import type { ConfirmationRequest, PolicyOptions } from '../runtime/security/ind
 import { plainText } from './sanitize.js';
 import { holdTerminal } from './terminal-hold.js';
 
-/** The policy of `--guard` and `--confirm`: with somebody to ask, whatever is not harmless is a question. */
+/** The policy of `--guard` and `--confirm`: on a terminal, whatever is not harmless is a question. */
 export function terminalPolicy(confirm: boolean): PolicyOptions {
   if (!confirm) return {};
   const onRisk = { low: 'allow', medium: 'confirm', high: 'confirm', unknown: 'confirm' } as const;
@@ -46,7 +46,7 @@ async function askAboutHost(
   return /^c(?:ell)?$/i.test(answer ?? '') ? 'cell' : 'deny';
 }
 
-/** Undefined when the person interrupts, or the answer is no longer waited for. */
+/** Undefined when the person interrupts, or nobody waits for the answer any more. */
 function question(
   lines: readonly string[],
   text: string,

@@ -3,8 +3,8 @@
 type Style = (text: string) => string;
 
 /**
- * Lays cells out in columns; on a terminal the last one is wrapped to what is left of the width.
- * `style` colours a cell after its place is known.
+ * Lays fields out in columns; on a terminal it wraps the last one to the remaining width. `style` colours a field
+ * after the layout.
  */
 export function formatTable(
   header: readonly string[],
@@ -46,7 +46,7 @@ function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** Colour is for terminals, and for people who do not mind it. */
+/** Uses colour only on terminals, and not for people who set NO_COLOR. */
 function styled(code: number, text: string): string {
   return process.stdout.isTTY && !process.env.NO_COLOR ? `\x1b[${code}m${text}\x1b[0m` : text;
 }

@@ -29,7 +29,7 @@ export function rulesOption(): Option {
     .implies({ guard: 'rules' });
 }
 
-/** To be called before anything is started: secrets are taken out of the environment of this process. */
+/** Call it before anything starts: it takes secrets out of the environment of this process. */
 export async function takeTrusted({
   guard,
   rules: files,
@@ -44,7 +44,7 @@ export async function takeTrusted({
   };
 }
 
-/** A server has nobody to ask, so what would be a question is refused where it matters. */
+/** A server can ask nobody, so refuse what would be a question where it matters. */
 async function judgedByRules(
   extend: readonly string[],
 ): Promise<Pick<CreateRuntimeOptions, 'policy' | 'guards'>> {

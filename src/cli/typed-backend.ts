@@ -1,4 +1,7 @@
-/** Which backend a command line names. It brings options of its own, so it is read before the command line is carried out. */
+/**
+ * Finds the backend that a command line names. A backend brings its own options, so read its name before parsing the
+ * command line.
+ */
 import type { Command } from 'commander';
 import { createProgram } from './program.js';
 
@@ -17,7 +20,7 @@ export function readBackend(words: readonly string[], extend?: (program: Command
   extend?.(program);
   let last = program;
   for (const command of withSubcommands(program)) {
-    // Whatever is wrong with the words is reported when they are carried out.
+    // Parsing the words for real reports whatever is wrong with them.
     command
       .exitOverride()
       .configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} })

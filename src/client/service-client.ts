@@ -29,7 +29,7 @@ export interface ServiceClientOptions {
   readonly fetch?: typeof fetch | undefined;
 }
 
-/** Which cells `list` gives. */
+/** Which cells `list` returns. */
 export interface ListOptions {
   /** All of them must fit. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
@@ -60,7 +60,9 @@ export class ServiceClient {
     this.#fetch = given;
   }
 
-  /** A new cell, or the one that has this name. With `idempotencyKey`, a repeated request makes no second cell. */
+  /**
+   * A new cell, or the existing one of this name. With `idempotencyKey`, a repeated request creates no second cell.
+   */
   create(
     cell: CreateCell = {},
     { idempotencyKey, signal }: CallOptions & { readonly idempotencyKey?: string } = {},
@@ -101,7 +103,7 @@ export class ServiceClient {
     return this.#ask('PATCH', pathOf(cell), serviceCellSchema, { body: change, ...options });
   }
 
-  /** Pauses everything in a cell, until it is resumed or used. */
+  /** Pauses everything in a cell, until you resume or use it. */
   pause(cell: string, options: CallOptions = {}): Promise<ServiceCell> {
     return this.#ask('POST', `${pathOf(cell)}/pause`, serviceCellSchema, options);
   }

@@ -1,19 +1,19 @@
-/** Reads a `multipart/form-data` body part by part while it arrives; nothing of it is kept. */
+/** Reads a `multipart/form-data` body part by part while it arrives; keeps nothing of it. */
 
 export interface FormPart {
   readonly name: string | undefined;
   /** Present when the part is a file. */
   readonly filename: string | undefined;
-  /** Taking the next part skips what is left of this one. */
+  /** Taking the next part skips the rest of this one. */
   readonly content: AsyncIterable<Buffer>;
 }
 
-/** Makes the error that the protocol at hand answers a body with that cannot be read. */
+/** Creates the protocol's error for an unreadable body. */
 export type Fail = (reason: string, kind: 'no-form' | 'malformed') => Error;
 
 const longestHead = 16 * 1024;
 
-/** The parts in order. The end is reached only when the whole body was well-formed. */
+/** The parts in order. Ends only after a well-formed body. */
 export async function* readForm(
   body: AsyncIterable<Uint8Array>,
   contentType: string | undefined,
@@ -45,7 +45,7 @@ class ByteReader {
     this.#fail = fail;
   }
 
-  /** What comes before the next delimiter, which is taken, too. */
+  /** Yields everything up to the next delimiter, and takes the delimiter, too. */
   async *untilDelimiter(): AsyncGenerator<Buffer> {
     for (;;) {
       const found = this.#held.indexOf(this.#delimiter);
@@ -55,7 +55,7 @@ class ByteReader {
         if (before.length > 0) yield before;
         return;
       }
-      // The end of what is held may be the beginning of a delimiter.
+      // The end of the held bytes may begin a delimiter.
       const safe = Math.max(0, this.#held.length - this.#delimiter.length + 1);
       const before = this.#held.subarray(0, safe);
       this.#held = this.#held.subarray(safe);

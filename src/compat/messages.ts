@@ -1,6 +1,6 @@
 /**
- * Texts as data: code names a message and its values, and a catalogue says the words when an answer leaves the server. So
- * whoever runs a server can have it speak in the words that its clients look for.
+ * Texts as data: code names a message and its values, and a catalogue supplies the words when an answer leaves the
+ * server. So the operator of a server can choose the words that its clients look for.
  */
 import { readFileSync } from 'node:fs';
 import { WorkcellError } from '../protocol/index.js';
@@ -8,7 +8,7 @@ import { WorkcellError } from '../protocol/index.js';
 /** The texts by key. `{name}` stands for a value, `{{` and `}}` for braces. */
 export type Catalogue = Readonly<Record<string, string>>;
 
-/** A message that is still to be put into words, or several texts in a row. */
+/** A message without its words yet, or several texts in a row. */
 export class Message {
   readonly key: string;
   readonly values: Values;
@@ -52,7 +52,7 @@ export function speaker(catalogue: Catalogue): Say {
   return say;
 }
 
-/** The catalogue with what a JSON file replaces of it. A key or a value that there is not is an error. */
+/** The catalogue with replacements from a JSON file. An unknown key or value is an error. */
 export function readMessages<Known extends Catalogue>(known: Known, file: string): Catalogue {
   return replaceMessages(known, parseFile(file), file);
 }

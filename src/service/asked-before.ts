@@ -1,8 +1,8 @@
-/** The cell that a request asks for and that is there already: by the key of the request, or by its name. */
+/** Finds the existing cell that a request asks for: by the key of the request, or by its name. */
 import { WorkcellError } from '../protocol/index.js';
 import type { CellRecord, ServiceStore } from './service-store.js';
 
-/** A request that may come again: its key, and what tells it from another one with that key. */
+/** A request that may come again: its key, and what distinguishes it from another one with that key. */
 export interface AskedRequest {
   readonly key: string;
   readonly fingerprint: string;
@@ -44,7 +44,7 @@ function answered({ store, records }: Known, { tenant, request }: Wanted): CellR
       `The key "${request.key}" was used for another request. Use a new key for each.`,
       { details: { key: request.key } },
     );
-  // One that was deleted since, or whose start failed, is made anew.
+  // Create a cell anew that somebody has deleted since, or whose start failed.
   return records.get(before.cell);
 }
 

@@ -89,18 +89,20 @@ export function cellRoutes(app: FastifyInstance, { cells, previews }: ServicePar
   });
 }
 
-/** An answer that never ends: while it is open, somebody uses the cell. */
+/** An answer that never ends: while it is open, the cell counts as used. */
 function hold(reply: FastifyReply): void {
   reply.hijack();
   reply.raw.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' });
   reply.raw.write('\n');
-  // Tells a reader that is gone from one that is quiet.
+  // Distinguishes a reader that has left from a quiet one.
   const timer = setInterval(() => reply.raw.write('\n'), heartbeatMs);
   timer.unref();
   reply.raw.once('close', () => clearInterval(timer));
 }
 
-/** From one id to the next, so that cells that come and go in between are neither missed nor told twice. */
+/**
+ * Pages go from one id to the next, so that cells which come and go in between are neither missed nor listed twice.
+ */
 function page(
   records: readonly CellRecord[],
   { label = [], state, limit, cursor = '' }: ReturnType<typeof listCellsQuery.parse>,

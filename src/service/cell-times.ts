@@ -1,10 +1,12 @@
-/** When the cells of the service are over, or have been idle for too long; also those that nobody works in now. */
+/**
+ * Ends cells of the service whose time is over, and pauses or ends idle ones; also those that no request uses now.
+ */
 import type { CellRecord } from './service-store.js';
 
-/** How long to wait after a cell could not be paused or ended. */
+/** How long to wait after a cell failed to pause or end. */
 const retryMs = 30_000;
 
-/** The longest that a timer can wait; when it fires, the time that is left counts anew. */
+/** The longest time of a timer; when it fires, the remaining time counts anew. */
 const longestTimer = 2 ** 31 - 1;
 
 interface Parts {
@@ -20,7 +22,7 @@ interface Parts {
 export class CellTimes {
   readonly #parts: Parts;
   readonly #timers = new Map<string, NodeJS.Timeout>();
-  /** Not before: after a failure a while, and never again while it is being ended. */
+  /** Do nothing to a cell before this time: for a while after a failure, and never again while it ends. */
   readonly #notBefore = new Map<string, number>();
   #closed = false;
 
@@ -32,7 +34,7 @@ export class CellTimes {
     for (const id of this.#parts.records.keys()) this.watch(id);
   }
 
-  /** To be called when a cell starts, wakes, or gets other limits. */
+  /** Call it when a cell starts, wakes, or gets other limits. */
   watch(id: string): void {
     clearTimeout(this.#timers.get(id));
     this.#timers.delete(id);
@@ -61,7 +63,7 @@ export class CellTimes {
     return Math.max(first, this.#notBefore.get(record.id) ?? 0);
   }
 
-  /** When it has been idle for as long as it may; a cell that is paused already is not. */
+  /** When its idle time is over; never for a cell that is paused already. */
   #idleAt(record: CellRecord): number {
     const { id, idleMs, state } = record;
     if (idleMs === undefined || state !== 'running') return Infinity;

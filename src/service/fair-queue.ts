@@ -1,4 +1,7 @@
-/** Work of many tenants, so many at once, the tenants in turn: a burst of one does not delay another's single piece. */
+/**
+ * Runs the work of many tenants, a limited number at once, the tenants in turn: a burst of one does not delay
+ * another's single piece.
+ */
 export class FairQueue {
   readonly #atOnce: number;
   readonly #waiting = new Map<string, (() => void)[]>();
@@ -31,7 +34,7 @@ export class FairQueue {
     });
   }
 
-  /** Hands the place on: the tenant that was served goes behind all others. */
+  /** Hands the place on: the tenant that just had its turn goes behind all others. */
   #next(): void {
     const [first] = this.#waiting;
     if (first === undefined) {

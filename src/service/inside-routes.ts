@@ -13,7 +13,7 @@ export function insideRoutes(scope: FastifyInstance, { cells, log }: ServicePart
     const asked = (needed: 'reader' | 'user') =>
       cellFor(cells, askers(request), (request.params as { cell: string }).cell, needed);
     const { tenant, id, state } = asked(neededInside(request));
-    // To wake a cell is a change.
+    // Waking a cell is a change.
     if (state === 'paused') asked('user');
     const { context, done } = await cells.use(tenant, id);
     whenOver(request, reply, done);
@@ -23,7 +23,7 @@ export function insideRoutes(scope: FastifyInstance, { cells, log }: ServicePart
   nativeRoutes(scope, (request) => contexts.get(request) as ServerContext, log);
 }
 
-/** A reader may look: what starts nothing and changes nothing. */
+/** A reader may look: use actions that start nothing and change nothing. */
 function neededInside(request: FastifyRequest): 'reader' | 'user' {
   const { method, routeOptions, ws } = request;
   const looks = ['/v1/files', '/v1/events', '/v1/info', '/v1/stats', '/openapi.json', '/docs', '/alive'];

@@ -38,7 +38,7 @@ export function runtimeSource({
           const cells = await listCells({ backend, ...where, config } as Parameters<typeof listCells>[0]);
           for (const { id, status } of cells) if (status !== 'lost') found.add(id);
         } catch (error) {
-          // Nobody knows what is there, so nothing is called lost; whoever uses a cell will see.
+          // We do not know which cells exist, so call none lost; using a cell will show it.
           const reason = error instanceof Error ? error.message : String(error);
           log('warn', `The cells of backend ${backend} cannot be listed now.`, { reason });
           return undefined;

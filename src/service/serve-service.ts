@@ -1,4 +1,4 @@
-/** Starts the service: its store, its templates, its cells of before, and its address. */
+/** Starts the service: its store, its templates, its existing cells, and its address. */
 import { join } from 'node:path';
 import { backendNames, loadBackend } from '../backends/index.js';
 import type { Exposure, ListenAddress, Log } from '../base/http/http-options.js';
@@ -17,7 +17,7 @@ import { openServiceStore } from './service-store.js';
 import { type BroughtTemplate, readTemplates } from './templates.js';
 
 export interface ServiceOptions extends Omit<Exposure, 'token' | 'allowAnonymous'> {
-  /** The key of whoever runs the service: it may do everything, and is kept nowhere. */
+  /** The operator's key: it may do everything, and no store keeps it. */
   readonly operatorKey: string;
   /** The configuration file; `false` ignores all files and `WORKCELL_*`. */
   readonly config?: string | false | undefined;
@@ -32,11 +32,11 @@ export interface Service {
   readonly address: ListenAddress;
   /** Where ports of cells are served, if anywhere. */
   readonly previews: ListenAddress | undefined;
-  /** Answers what is under way and leaves all cells running, for the next start. Succeeds when called twice. */
+  /** Answers requests in progress and leaves all cells running, for the next start. Succeeds when called twice. */
   close(): Promise<void>;
 }
 
-/** The tenant of the operator, and of whoever has a service for himself. */
+/** The tenant of the operator, and of a person who runs a service alone. */
 const ownTenant = 'default';
 
 export async function startService(options: ServiceOptions): Promise<Service> {

@@ -7,7 +7,7 @@ import type { CellRecord, KeyRecord } from './service-store.js';
 
 export type Askers = (request: FastifyRequest) => KeyRecord;
 
-/** Every route wants a key, unless it is `open`; also those of cells that are open where a server has one cell. */
+/** Every route needs a key, unless it is `open`; also routes of cells that need none where a server has one cell. */
 export function authenticated(scope: FastifyInstance, keys: ServiceKeys): Askers {
   const askers = new WeakMap<FastifyRequest, KeyRecord>();
   scope.addHook('onRequest', (request, reply, done) => {
@@ -48,7 +48,7 @@ export function cellFor(
   return record;
 }
 
-/** Once, when the answer has gone out, or the socket that the request became is closed; at once if that has been. */
+/** Calls `done` once, after the answer, or when the request's socket closes; at once if that has happened already. */
 export function whenOver(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   const { socket } = request.raw;
   if (socket.destroyed || reply.raw.closed) done();

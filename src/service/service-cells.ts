@@ -1,4 +1,4 @@
-/** The cells of the service: who has which, and the runtime behind each of them while somebody uses it. */
+/** The cells of the service: which tenant has which, and the runtime behind each of them while a request uses it. */
 import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
 import { cellContext } from '../cell/server/serve-executor.js';
@@ -21,15 +21,15 @@ type Create = z.output<typeof createCellSchema> &
   };
 type Change = z.output<typeof changeCellSchema>;
 
-/** How a runtime comes to be; in a service those of `createRuntime` and `attachRuntime`. */
+/** Creates runtimes; a service uses `createRuntime` and `attachRuntime`. */
 export interface RuntimeSource {
   create(id: string, options: Record<string, unknown>, onLost: () => void): Promise<Runtime>;
   attach(record: CellRecord, onLost: () => void): Promise<Runtime>;
-  /** Those of the cells that are still there, by id; undefined where nobody can tell now. */
+  /** The ids of the cells that still exist; undefined when the backend does not answer. */
   find(records: readonly CellRecord[]): Promise<ReadonlySet<string> | undefined>;
 }
 
-/** Results of ended actions that are kept for repeated requests, in the one process that all tenants share. */
+/** Results of ended actions to keep for repeated requests, in the one process that all tenants share. */
 const contextLimits = { keptBytes: 4 * 1024 * 1024 };
 
 /** A cell that a request works in. */
@@ -96,14 +96,14 @@ export class ServiceCells {
     return [...this.#templates.values()];
   }
 
-  /** How many wait to be started. */
+  /** How many wait for their start. */
   get waiting(): number {
     return this.#starts.length;
   }
 
   /**
-   * Compares what was kept with what is there: a cell whose start was interrupted is ended, and one that is gone is
-   * `lost`. To be called once, before the first request.
+   * Compares the records with the cells that exist: ends a cell whose start was interrupted, and marks a missing one
+   * as `lost`. Call it once, before the first request.
    */
   async reconcile(): Promise<void> {
     const records = [...this.#records.values()];
@@ -115,7 +115,7 @@ export class ServiceCells {
     this.#times.watchAll();
   }
 
-  /** A new cell, or the one that has this name or answered this request before. `isNew` tells which. */
+  /** A new cell, or the existing one with this name or from this request before. `isNew` tells which. */
   async create(
     tenant: string,
     asked: Create,
@@ -125,7 +125,7 @@ export class ServiceCells {
     if (template === undefined) throw unknownTemplate(asked.template, [...this.#templates.keys()]);
     const before = () =>
       cellBefore({ store: this.#store, records: this.#records }, { tenant, asked, request });
-    // One that is being ended, or whose start fails, is waited for and then made anew.
+    // Wait for a cell that is ending or whose start fails, and then create it anew.
     for (let known = before(); known; known = before()) {
       await this.#turns.get(known.id)?.catch(() => {});
       if (this.#records.has(known.id)) return { record: this.#known(known.id), isNew: false };
@@ -154,7 +154,7 @@ export class ServiceCells {
       ...template.options(tenant, asked.env),
       ...(asked.network !== undefined && { network: asked.network }),
     };
-    // Known before it starts: repeated requests find it, and a start that is cut off leaves no cell that nobody knows.
+    // Record it before it starts: repeated requests find it, and an interrupted start leaves no unknown cell.
     this.#store.putCell(record, request);
     this.#records.set(id, record);
     const started = await this.#inTurn(id, () =>
@@ -163,7 +163,7 @@ export class ServiceCells {
     return { record: started, isNew: true };
   }
 
-  /** By its id or its name. What belongs to others does not exist. */
+  /** By its id or its name. Cells of other tenants do not exist here. */
   get(tenant: string, cell: string): CellRecord {
     const record = findCell(this.#records, tenant, cell);
     if (record !== undefined) return this.#withUse(record);
@@ -172,7 +172,7 @@ export class ServiceCells {
     });
   }
 
-  /** Of whichever tenant, for the operator. */
+  /** A cell of any tenant, for the operator. */
   byId(id: string): CellRecord | undefined {
     const record = this.#records.get(id);
     return record === undefined ? undefined : this.#withUse(record);
@@ -285,7 +285,7 @@ export class ServiceCells {
     const live: Live = { runtime, context: ended, close, users: 0, usedAt: Date.now() };
     this.#live.set(id, live);
     this.#times.watch(id);
-    // It may have been lost before anybody held it.
+    // We may have lost it before anybody held it.
     if (runtime.status === 'ERROR_RUNTIME_DISCONNECTED') this.#lose(id);
     return live;
   }
@@ -302,7 +302,7 @@ export class ServiceCells {
     }
     if (record.state === 'lost') throw lost(record);
     try {
-      // Attaching resumes a cell that was paused.
+      // Attaching resumes a paused cell.
       const runtime = await this.#source.attach(record, () => this.#lose(id));
       return this.#hold(this.#patch(id, { state: 'running' }), runtime);
     } catch (error) {
@@ -335,8 +335,8 @@ export class ServiceCells {
   }
 
   /**
-   * A start that the process before did not finish. What its backend still shows and nobody can attach to is kept as
-   * `lost`, so that somebody looks after it.
+   * Ends a start that the previous process did not finish. If the backend still shows the cell and we cannot attach
+   * to it, keeps it as `lost`, so that an operator looks after it.
    */
   async #abandon(record: CellRecord, isThere: boolean): Promise<void> {
     try {
@@ -349,7 +349,7 @@ export class ServiceCells {
     this.#patch(record.id, { state: 'lost' });
   }
 
-  /** The way to the cell broke. The cell itself may well go on, so nothing is ended. */
+  /** The connection to the cell broke. The cell itself may continue, so end nothing. */
   #lose(id: string): void {
     const live = this.#live.get(id);
     if (live === undefined || this.#closed) return;
@@ -390,13 +390,13 @@ export class ServiceCells {
     });
   }
 
-  /** What it was used last is in memory until this process leaves it. */
+  /** The time of its last use is in memory until this process releases the cell. */
   #withUse(record: CellRecord): CellRecord {
     const live = this.#live.get(record.id);
     return live === undefined ? record : { ...record, usedAt: live.usedAt };
   }
 
-  /** Changes the record as it is now: another change may have come while somebody waited. */
+  /** Changes the current record: another change may have come while we waited. */
   #patch(id: string, fields: Partial<CellRecord>): CellRecord {
     const record = { ...this.#known(id), ...fields };
     this.#store.putCell(record);

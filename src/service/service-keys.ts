@@ -5,7 +5,7 @@ import { WorkcellError } from '../protocol/index.js';
 import { type KeyRole, keyRoles, type NewKey, type ServiceKey } from '../protocol/service-wire.js';
 import type { KeyRecord, ServiceStore } from './service-store.js';
 
-/** What a new key is asked to be. */
+/** The request for a new key. */
 interface Asked {
   readonly tenant?: string | undefined;
   readonly role: Exclude<KeyRole, 'operator'>;
@@ -14,7 +14,7 @@ interface Asked {
   readonly note?: string | undefined;
 }
 
-/** The longest that a timer can wait; a request that lasts longer is cut off then, and can come again. */
+/** The longest time of a timer; it cuts off a request that lasts longer, which can come again. */
 const longestTimer = 2 ** 31 - 1;
 
 export class ServiceKeys {
@@ -23,7 +23,7 @@ export class ServiceKeys {
   /** Requests under way, by the id of their key. */
   readonly #open = new Map<string, Set<() => void>>();
 
-  /** `operator`: the key of whoever runs the service; it is kept nowhere. */
+  /** `operator`: the operator's key; no store keeps it. */
   constructor(store: ServiceStore, operator: { readonly key: string; readonly tenant: string }) {
     this.#store = store;
     for (const { hash, record } of store.keys()) this.#byHash.set(hash, record);
@@ -43,7 +43,7 @@ export class ServiceKeys {
     );
   }
 
-  /** `idOf`: that of a cell of a tenant, so that a cell that gets the name later is another one. */
+  /** `idOf`: returns the id of a tenant's cell, so that the key does not fit a later cell of the same name. */
   create(maker: KeyRecord, asked: Asked, idOf: (tenant: string, cell: string) => string): NewKey {
     const { tenant = maker.tenant, role, note } = asked;
     checkRole(maker, 'admin', 'make keys');
@@ -79,7 +79,7 @@ export class ServiceKeys {
     for (const cut of this.#open.get(id) ?? []) cut();
   }
 
-  /** Cuts a request off when its key is removed or its time is over. Gives the way to take that back. */
+  /** Cuts a request off when its key is removed or expires. Returns the function that stops this. */
   track({ id, expiresAt }: KeyRecord, cut: () => void): () => void {
     const open = this.#open.get(id) ?? new Set();
     this.#open.set(id, open.add(cut));

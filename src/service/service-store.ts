@@ -24,7 +24,7 @@ export interface CellRecord {
   readonly expiresAt?: number | undefined;
   readonly idleMs?: number | undefined;
   readonly onIdle: ServiceCell['onIdle'];
-  /** Known before the cell starts, so that one whose start was interrupted is found. */
+  /** Known before the cell starts, so that we find a cell whose start was interrupted. */
   readonly ref: CellRef;
   readonly workspace?: string | undefined;
   readonly isolation?: ServiceCell['isolation'];
@@ -44,13 +44,13 @@ export interface KeyRecord {
   readonly note?: string | undefined;
 }
 
-/** A request that was answered, for one that comes again with the same key. */
+/** An answered request, for one that comes again with the same key. */
 export interface AnsweredRequest {
   readonly fingerprint: string;
   readonly cell: string;
 }
 
-/** So long a request may be repeated. */
+/** How long a client can repeat a request. */
 const requestsKeptMs = 86_400_000;
 
 /** The schema, as the steps that lead to it. Never change a published step: add a new one. */
@@ -84,7 +84,7 @@ export async function openServiceStore(file: string): Promise<ServiceStore> {
     );
   }
   try {
-    // What was acknowledged survives a loss of power, too.
+    // An acknowledged write survives a loss of power, too.
     return new ServiceStore(file, await openDatabase(file, 'machine', kind), lease);
   } catch (error) {
     lease.release();
@@ -104,7 +104,7 @@ export class ServiceStore {
     this.#lease = lease;
   }
 
-  /** `request`: the one that asks for it, kept with it or not at all. */
+  /** `request`: the request for it; the store keeps both or neither. */
   putCell(record: CellRecord, request?: { readonly key: string; readonly fingerprint: string }): void {
     const { id, tenant, name = null } = record;
     this.#do((prepare) => {
@@ -179,7 +179,8 @@ export class ServiceStore {
   close(): void {
     if (!this.#database.isOpen) return;
     this.#statements.clear();
-    // The driver releases the file when its statements are collected; this puts everything into the file now.
+    // The driver releases the file when the garbage collector takes its statements; this puts everything into the
+    // file now.
     this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     this.#database.close();
     this.#lease.release();

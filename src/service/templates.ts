@@ -1,4 +1,4 @@
-/** Named start options. What clients may choose is less; everything that widens stands here. */
+/** Named start options. Clients can choose fewer; everything that widens a cell's rights stands here. */
 
 import type { Backend } from '../backends/backend.js';
 import { loadBackend } from '../backends/index.js';

@@ -1,4 +1,4 @@
-/** What a backend is proven with: `workcell/testing`. It needs no test runner and works under any. */
+/** What you prove a backend with: `workcell/testing`. It needs no test runner and works under any. */
 export {
   type ContractOptions,
   type ContractRuntime,

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { rules } from '../../src/runtime/security/index.js';
 import type { Dimension } from '../../src/testing/index.js';
 
-/** Whatever the rules do not call harmless is asked about, and approved. Nothing runs that was not judged. */
+/** Asks about whatever the rules do not call harmless, and approves it. Nothing runs without a judgement. */
 export const guarded: Dimension = {
   options: () => ({
     guards: [rules()],
@@ -17,7 +17,7 @@ export const guarded: Dimension = {
   check(events) {
     const allowed = new Set<number>();
     for (const event of events) {
-      // Nobody judges what the owner of the cell does himself; behaviours are an agent's.
+      // Nothing judges the cell's owner; behaviours act as an agent.
       if (event.kind === 'action' && event.source === 'user') allowed.add(event.id);
       if (event.kind === 'decision' && event.decision.outcome === 'allow') allowed.add(event.cause);
       if (event.kind === 'observation')
@@ -27,10 +27,10 @@ export const guarded: Dimension = {
 };
 
 const name = 'CONTRACT_TOKEN';
-/** Output that ends as a secret begins is held back until more comes, so it begins as nothing in the behaviours ends. */
+/** The mask holds back output that ends as a secret begins, so this begins as nothing in the behaviours ends. */
 const value = `Zq-${randomBytes(12).toString('hex')}`;
 
-/** A secret reaches the commands that name it, and shows in nothing that leaves the cell or is recorded. */
+/** A secret reaches the commands that name it, and shows in nothing that leaves the cell or enters the record. */
 export const secretive: Dimension = {
   options: () => ({ secrets: { [name]: { value, reach: 'env' } } }),
 

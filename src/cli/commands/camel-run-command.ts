@@ -37,7 +37,7 @@ export function camelRunCommand(): Command {
 async function run(words: string[]): Promise<void> {
   const own = process.argv.slice(process.argv.indexOf('camel-run') + 1);
   const given = own.slice(0, own.length - words.length).filter((word) => word !== '--');
-  // The next start removes it if this one is killed.
+  // The next start removes it if something kills this one.
   const folder = makeScratch('camel');
   try {
     process.exitCode = await runWith(words, environment(folder, given));
@@ -46,7 +46,9 @@ async function run(words: string[]): Promise<void> {
   }
 }
 
-/** A `python3` that is found first, and a password for localhost that CAMEL's HTTP library looks up by itself. */
+/**
+ * A `python3` first in the search path, and a password for localhost that CAMEL's HTTP library looks up by itself.
+ */
 function environment(folder: string, options: readonly string[]): NodeJS.ProcessEnv {
   const python = realPython();
   const server = [process.execPath, ...process.execArgv, process.argv[1] ?? '', 'camel-server'];
@@ -72,7 +74,7 @@ function environment(folder: string, options: readonly string[]): NodeJS.Process
   };
 }
 
-/** The program itself, where what is found first is a script that chooses one. */
+/** The program itself, where the first in the search path is a script that chooses one. */
 function realPython(): string {
   const found = findProgram('python3', process.env.PATH, process.cwd());
   if (found === undefined) {

@@ -48,7 +48,7 @@ async function serve(first: string | undefined, more: string[], options: CamelSe
   const trusted = await takeTrusted(options);
   const toolkits = [...new Set([...options.entry, ...more])];
   const found = await Promise.all(toolkits.map((text) => toolsFrom(text)));
-  // Those of the configuration are served where the command line names none.
+  // Serves the tools of the configuration where the command line names none.
   const given = { ...trusted, offersTools: toolkits.length === 0 };
   await serveRuntime(options, given, async (runtime) => {
     // Clients count the seconds until a server answers, and a Python toolkit takes some to import.
@@ -62,7 +62,7 @@ async function serve(first: string | undefined, more: string[], options: CamelSe
   });
 }
 
-/** Gives all of them, and registers the first of each name: that one answers. */
+/** Returns all of them, and registers the first of each name: that one answers. */
 async function register(
   runtime: Runtime,
   found: readonly Awaited<ReturnType<typeof toolsFrom>>[],

@@ -129,7 +129,7 @@ function row(
   const pairs = Object.entries(labels ?? {}).map((pair) => pair.join('='));
   return [
     id,
-    // One of others is told by its file, which is what --backend takes.
+    // Show the file of a foreign backend, because --backend takes that.
     backend.startsWith('file:') ? fileURLToPath(backend) : backend,
     status,
     startedAt === undefined ? '-' : age(Date.now() - startedAt.getTime()),

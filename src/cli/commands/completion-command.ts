@@ -30,7 +30,7 @@ function wordsOf(command: Command, path = ''): Words {
   ];
 }
 
-/** All words are names of ours, so nothing in them needs quoting. Where none fits, files are offered. */
+/** All words are names of ours, so nothing in them needs quoting. Where none fits, the shell offers files. */
 const scripts = {
   bash: (words: Words) => `_workcell() {
   local word=\${COMP_WORDS[COMP_CWORD]} path=\${COMP_WORDS[1]-} offered

@@ -13,7 +13,7 @@ Examples:
   $ workcell config                          what is in force, and why
   $ workcell config import openhands.toml -o ~/.config/workcell/config.toml`;
 
-/** `workcell config`: what is in force, and why; and the settings that another program's file comes to. */
+/** `workcell config`: shows the effective settings and their sources, and imports another program's file. */
 export function configCommand(): Command {
   const show = (command: Command) =>
     withConfigOption(command).option('--json', 'print one line of JSON').action(printConfig);

@@ -67,7 +67,7 @@ async function doctor(options: DoctorOptions): Promise<void> {
 async function attack({ backend, image, ociRuntime, json }: DoctorOptions): Promise<void> {
   const { abuseCases, runCase } = await import('../../testing/abuse/index.js');
   const { createRuntime } = await import('../../create-runtime.js');
-  // One start beforehand: a backend that cannot start, or isolates nothing, is one error and not seventy.
+  // Start one cell beforehand: a backend that cannot start, or isolates nothing, is one error and not seventy.
   const own = { ...(image !== undefined && { image }), ...(ociRuntime !== undefined && { ociRuntime }) };
   const trial = await createRuntime({ config: false, backend, ...own, minIsolation: 'namespace' } as never);
   await trial.close();
@@ -95,7 +95,7 @@ function scorecard(verdicts: readonly Verdict[]): string {
   const count = (result: Verdict['result']) => verdicts.filter((verdict) => verdict.result === result).length;
   const table = formatTable(['CASE', 'EXPECTED', 'RESULT', 'WHAT CAME OF IT'], rows, styleOf);
   const summary = `${verdicts.length} attacks: ${count('held')} held, ${count('not-claimed')} not claimed, ${count('failed')} failed, ${count('not-run')} not run.`;
-  // The table is longer than a screen, so what needs a person stands below it once more.
+  // The table is longer than a screen, so repeat below it what needs a person.
   const wrong = verdicts.filter(({ result }) => result === 'failed' || result === 'not-run');
   const reminder = wrong.map(({ id, result, detail }) => `  ${id} ${result.replace('-', ' ')}: ${detail}`);
   return [table, '', summary, ...reminder, ''].join('\n');
@@ -107,14 +107,14 @@ interface Report {
   programs: Record<string, string | null>;
   /** Whether each optional package is installed. */
   packages: Record<string, boolean>;
-  /** NVIDIA cards that a cell can be given here. */
+  /** NVIDIA cards that a cell can get here. */
   gpu: Gpus;
   backends: Record<string, Probe>;
   /** Where a sandbox will have programs that agents use. */
   cell: Record<string, string | null>;
 }
 
-/** Those of the system, and those of yours that come along. */
+/** The system's programs, and those of yours that the cell sees. */
 function programsOfCell(): Report['cell'] {
   const { programs: found } = callerPrograms();
   return Object.fromEntries(callerProgramNames.map((name) => [name, found[name] ?? null]));
@@ -124,7 +124,7 @@ interface Gpus {
   /** Of the driver; null without one. */
   driver: string | null;
   cards: { index: number; id: string | null; model: string | null }[];
-  /** Why no cell can be given one; null when it can. */
+  /** Why no cell can get one; null when it can. */
   obstacle: string | null;
 }
 
@@ -144,7 +144,7 @@ async function findGpus(): Promise<Gpus> {
   }
 }
 
-/** Those of this package, those that your configuration names, and the one that was typed. */
+/** The backends of this package, those that your configuration names, and the typed one. */
 async function probeBackends(typed: string): Promise<Report['backends']> {
   const { backendNames, loadBackend } = await import('../../backends/index.js');
   const outside = await outsideBackends(typed);
@@ -241,7 +241,7 @@ function describe({ node, platform, programs: found, packages, gpu, backends, ce
   ].join('\n');
 }
 
-/** On a machine without a card there is nothing to mend. */
+/** A machine without a card has nothing to repair. */
 function describeGpus({ driver, cards, obstacle }: Gpus): string[] {
   if (cards.length === 0 && driver === null) return ['GPU: none found (NVIDIA).'];
   const rows = cards.map(({ index, id, model }) => [

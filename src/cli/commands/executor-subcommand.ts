@@ -56,7 +56,7 @@ async function serveCell(options: Options): Promise<void> {
       also: await mountsOf(options, runtime, token),
       log,
     });
-    // The runtime is ended by who started it, or left as it is.
+    // The code that started the runtime ends it, or leaves it running.
     return { server: { address: server.address, close: () => server.close('detach') } };
   });
 }

@@ -54,7 +54,7 @@ async function serve(options: AgentServerOptions): Promise<void> {
   const { serveOpenHandsV1 } = await import('../../compat/openhands-v1/serve-openhands-v1.js');
   const { serveRuntime } = await import('../serve-runtime.js');
   keepHeapSmall();
-  // Taken out of the environment before anything that could pass it on to commands is started.
+  // Take it out of the environment before starting anything that could pass it on to commands.
   const keys = takeSessionKeys(process.env, options.sessionApiKeyFile ?? options.tokenFile);
   const trusted = await takeTrusted(options);
   await serveRuntime(options, trusted, async (runtime, log) => {
@@ -62,7 +62,7 @@ async function serve(options: AgentServerOptions): Promise<void> {
     const exposure = exposureOf(options, { host: options.host, port: options.port });
     const server = await serveOpenHandsV1(runtime, {
       ...exposure,
-      // An address beside a key that was given is meant, as in the original.
+      // With a given key, an address is intentional, as in the original.
       allowRemote: options.allowRemote ?? (keys.given && options.listen === undefined),
       sessionApiKeys: keys.keys,
       id: runtime.id,
@@ -73,7 +73,7 @@ async function serve(options: AgentServerOptions): Promise<void> {
       log,
     });
     return {
-      // The runtime is ended by who started it, or left as it is.
+      // The code that started the runtime ends it, or leaves it running.
       server: { address: server.address, close: () => server.close('detach') },
       secret: keys.given ? undefined : `session key: ${keys.keys[0]}`,
     };

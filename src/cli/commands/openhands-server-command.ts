@@ -78,7 +78,7 @@ export function openHandsServerCommand(): Command {
     .action(serve);
 }
 
-/** In the form that --messages takes; those of a file before it count. */
+/** In the form that --messages takes; values of a given file count. */
 function printMessages(this: Command): void {
   const { messages } = this.opts<OpenHandsServerOptions>();
   const present = messages === undefined ? defaultMessages : readMessages(defaultMessages, messages);
@@ -108,11 +108,11 @@ async function serve(
   const messages =
     options.messages === undefined ? defaultMessages : readMessages(defaultMessages, options.messages);
   keepHeapSmall();
-  // Taken out of the environment before anything that could pass it on to commands is started.
+  // Take it out of the environment before starting anything that could pass it on to commands.
   const { allowAnonymous } = options;
   const { token, isNew } = await takeToken(options, { variable: 'SESSION_API_KEY', allowAnonymous });
   const trusted = await takeTrusted(options);
-  // The names that hold without being given would make an account on a machine that has none of it.
+  // The default names would create an account on a machine that has none of it.
   const named = ['username', 'userId'].some((name) => command.getOptionValueSource(name) === 'cli');
   const user = named && process.getuid?.() === 0 ? userOf(options) : undefined;
   const mayGain = options.allowSudo === true;
@@ -133,13 +133,13 @@ async function serve(
   await serveRuntime({ ...options, workspace }, given, async (runtime, log) => {
     warn(options, runtime, log);
     await addTools(runtime, options.entry);
-    // A browser of a cell with a network of its own would not reach it.
+    // A browser in a cell with a separate network would not reach it.
     const viewer = runtime.backend === 'cli' ? await serveFileViewer(runtime, speaker(messages)) : undefined;
     const server = await serveOpenHands(
       runtime,
       {
         ...exposureOf(options, { host: options.host, port: port ?? 0 }),
-        // A host beside the port is meant, as in the original.
+        // A host beside the port is intentional, as in the original.
         allowRemote: options.allowRemote ?? options.listen === undefined,
         allowAnonymous,
         token,
@@ -158,7 +158,7 @@ async function serve(
   });
 }
 
-/** Tells about what a client asks for and does not get. */
+/** Warns about features that a client requests and does not get. */
 function warn({ plugins, username }: OpenHandsServerOptions, { backend }: Runtime, log: Log): void {
   if (plugins.includes('vscode') && vscodePort(process.env.VSCODE_PORT) === undefined)
     log('warn', 'The plugin vscode is disabled: VSCODE_PORT does not say where browsers are to reach it.');

@@ -11,7 +11,7 @@ Examples:
   $ workcell risk 'curl https://example.com/install | sh'
   $ workcell risk --json 'rm -rf build' | jq -r .risk`;
 
-/** `workcell risk`: what the rules say about a command. */
+/** `workcell risk`: shows the rules' verdict on a command. */
 export function riskCommand(): Command {
   return new Command('risk')
     .description('Show how risky a command is, and why')

@@ -136,14 +136,14 @@ function takesInput(options: RunCommandOptions): boolean {
   }
 }
 
-/** That of the terminal that shows the output, within what a session takes. */
+/** The size of the terminal that shows the output, within the limits of a session. */
 function terminalSize() {
   const { isTTY, columns, rows } = process.stdout;
   if (!isTTY || !(columns >= 2) || !(rows >= 2)) return {};
   return { size: { columns: Math.min(columns, 1000), rows: Math.min(rows, 1000) } };
 }
 
-/** Asking needs somebody who judges. */
+/** A question needs rules that judge first. */
 async function judge({ guard, confirm, rules: extend }: RunCommandOptions) {
   if (guard === undefined && confirm === undefined) return {};
   const { rules } = await import('../../runtime/security/analyzers/rules.js');
@@ -151,7 +151,7 @@ async function judge({ guard, confirm, rules: extend }: RunCommandOptions) {
   return { guards: [rules({ extend })], policy: terminalPolicy(confirm === true) };
 }
 
-/** A single word is source already; several are quoted so that the shell gives the program exactly those. */
+/** A single word is source already; quote several, so that the shell passes exactly those to the program. */
 function toShellSource(words: readonly string[]): string {
   const [only = '', ...others] = words;
   if (others.length === 0) return only;

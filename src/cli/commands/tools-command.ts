@@ -79,7 +79,7 @@ async function printTools(
   process.stdout.write(`${formatTable(['TOOL', 'PARAMETERS', 'ABOUT'], rows)}\n`);
 }
 
-/** The result goes to standard output as JSON, what the tool prints to standard error. */
+/** The result goes to standard output as JSON, the tool's own output to standard error. */
 async function callTool(
   name: string,
   input: Record<string, unknown>,
@@ -102,7 +102,7 @@ async function callTool(
   }
 }
 
-/** A cell is started only for what it alone can tell of. */
+/** Starts a cell only for tools that nothing else can list. */
 async function list(options: EntryOptions & CellOptions): Promise<readonly FunctionTool[]> {
   const found = await read(options);
   if (!found.some(isToldInside)) return found.flatMap((entry) => (isToldInside(entry) ? [] : entry));

@@ -62,7 +62,7 @@ async function untrustProject(directory: string | undefined): Promise<void> {
   const { join, resolve } = await import('node:path');
   const { projectFileName } = await import('../../config/file.js');
   const { untrust } = await import('../../config/trusted-files.js');
-  // The file may be gone, and its record goes all the same.
+  // The file may no longer exist; remove its record all the same.
   const path =
     directory === undefined
       ? (await projectFile(undefined)).path
@@ -91,7 +91,7 @@ async function printTrusted(json: boolean): Promise<void> {
   process.stdout.write(`${formatTable(['FILE', 'NOW', 'TRUSTED'], rows)}\n`);
 }
 
-/** The file that a search would find, or the one that lies in a directory. */
+/** The file that a search would find, or the one in a directory. */
 async function projectFile(directory: string | undefined): Promise<ConfigFile> {
   const { join, resolve } = await import('node:path');
   const { findProjectFile, projectFileName, readProjectFile } = await import('../../config/file.js');

@@ -23,7 +23,7 @@ async function vscode(options: CellOptions): Promise<void> {
   try {
     process.stdout.write(`${await runtime.vscode.url()}\n`);
     if (!interrupts.signal.aborted) {
-      // Nothing else of this program may be at work meanwhile, and it must not end for that.
+      // Nothing else in this program may be running meanwhile, so keep the process alive.
       const busy = setInterval(() => {}, 2 ** 30);
       await once(interrupts.signal, 'abort');
       clearInterval(busy);

@@ -12,19 +12,19 @@ import { namedArguments } from './named-arguments.js';
 export interface ServedTool {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema; the order of its properties is that of positional arguments. */
+  /** JSON Schema; its properties have the order of positional arguments. */
   readonly parameters: { readonly [keyword: string]: unknown };
 }
 
-/** The token is the password of HTTP Basic, with any user. Without it none is needed. */
+/** The token is the password of HTTP Basic, with any user. Without a token, requests need none. */
 export interface CamelOptions extends Pick<Exposure, 'token' | 'hosts' | 'origins'> {
-  /** The entry points as they were given. */
+  /** The entry points as the caller gave them. */
   readonly toolkits: readonly string[];
   /** In order; of several with one name the first answers. Requests wait for tools that are still to come. */
   readonly tools: readonly ServedTool[] | Promise<readonly ServedTool[]>;
 }
 
-/** What calls tools, such as a runtime that they are registered with. */
+/** Calls tools; for example a runtime with registered tools. */
 export interface ToolCaller {
   callTool(
     name: string,
@@ -33,11 +33,11 @@ export interface ToolCaller {
   ): Promise<{ result: unknown; stdout: string }>;
 }
 
-/** To be given to the application of a server as a scope of its own. */
+/** Register it in the application of a server, in its own scope. */
 export function camelTools(runtime: ToolCaller, options: CamelOptions): Mount['routes'] {
   const { toolkits } = options;
   const tools = Promise.resolve(options.tools);
-  // Whoever waits for them hears of it.
+  // Whoever waits for them gets the error.
   tools.catch(() => {});
   const access = createAccess({ token: options.token });
   return (scope) => {
@@ -45,7 +45,7 @@ export function camelTools(runtime: ToolCaller, options: CamelOptions): Mount['r
       access.checkToken({ ...headers, authorization: asBearer(headers.authorization) }),
     );
     scope.setErrorHandler((error, _request, reply) => answerFailure(reply, error));
-    // The probe of its clients takes any answer for readiness, so this one waits for nothing.
+    // Its clients take any answer for readiness, so this one waits for nothing.
     scope.setNotFoundHandler(async (request, reply) => {
       const path = request.url.slice(scope.prefix.length).split('?', 1)[0] ?? '';
       const known = pages.has(path) || (path.length > 1 && (await find(tools, path.slice(1))) !== undefined);

@@ -10,7 +10,7 @@ import type { Exposure } from '../../base/http/http-options.js';
 import { checkExposure, type HttpListener, listen, withBoundHost } from '../../base/http/listen.js';
 import { errorTable, WorkcellError } from '../../protocol/index.js';
 
-/** Clients that are connected at once; the one that was silent longest gives way. */
+/** Clients at once; a new one replaces the one that was silent longest. */
 const mostSessions = 64;
 
 const methods = ['GET', 'POST', 'DELETE'];
@@ -97,7 +97,7 @@ class Sessions {
   }
 }
 
-/** As JSON-RPC has it, with its own number for what cannot be read. */
+/** In the form of JSON-RPC, with its own number for unreadable requests. */
 function refuse(reply: FastifyReply, thrown: unknown): void {
   const error = toWorkcellError(thrown);
   const code = error.code === 'invalid-action' ? -32_700 : -32_000;

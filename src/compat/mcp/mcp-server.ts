@@ -27,7 +27,7 @@ export function createMcpServer(runtime: Runtime, options: McpOptions): McpServe
     { name: 'workcell', version: packageVersion() },
     { capabilities: { tools: {}, resources: {} }, instructions: instructions(runtime) },
   );
-  // The offer changes with what is registered, so compute it on each request.
+  // The offer changes with the registered tools, so compute it on each request.
   const { server } = mcp;
   const languages = new Set<unknown>();
   server.onclose = () => void leave(runtime, options.session, languages);
@@ -68,11 +68,11 @@ async function leave(
     language,
   }));
   const endings = [{ action: 'close_session', session }, ...kernels];
-  // There may be no such shell or kernel, and the cell may be closing as well.
+  // The shell or kernel may not exist, and the cell may be closing.
   await Promise.allSettled(endings.map((action) => runtime.execute(action as never)));
 }
 
-/** Output as it is produced. The number counts characters; the message has the newest of them. */
+/** Reports output as the program prints it. The number counts characters; the message has the newest of them. */
 function forward(progressToken: string | number, notify: Notify): (progress: Progress) => Promise<void> {
   let characters = 0;
   return async (progress) => {
@@ -86,7 +86,7 @@ function forward(progressToken: string | number, notify: Notify): (progress: Pro
   };
 }
 
-/** What fails outside of a tool's own answer is an error of the protocol. */
+/** A failure outside of a tool's own answer is an error of the protocol. */
 async function asked<Answer>(work: () => Promise<Answer>): Promise<Answer> {
   try {
     return await work();

@@ -1,4 +1,4 @@
-/** What an MCP client may call: the tools that are registered with the runtime, and its actions. */
+/** What an MCP client can call: the registered tools of the runtime, and its actions. */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { Runtime } from '../../index.js';
 import type { Progress } from '../../protocol/index.js';
@@ -27,7 +27,7 @@ export function listTools(runtime: Runtime, options: McpOptions): Tool[] {
   return agentTools(runtime, options).map(describe);
 }
 
-/** A failure of the call is an answer, which the model reads; only a name that is not offered is a protocol error. */
+/** A failed call is an answer, which the model reads; only an unknown name is a protocol error. */
 export async function callTool(
   runtime: Runtime,
   name: string,

@@ -11,7 +11,7 @@ export function sendDetail(reply: FastifyReply, thrown: unknown, log: Log): void
 
 function failureOf(thrown: unknown): { status: number; detail: string } {
   if (WorkcellError.isInstance(thrown)) {
-    // To these clients 503 means paused, and a runtime that is lost cannot be resumed.
+    // To these clients 503 means paused, and they cannot resume a lost runtime.
     const status = thrown.code === 'runtime-disconnected' ? 502 : errorTable[thrown.code].status;
     return { status, detail: thrown.message };
   }

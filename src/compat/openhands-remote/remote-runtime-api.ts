@@ -1,6 +1,6 @@
 /**
- * The API that OpenHands' remote runtimes are started by, on the cells of a service. What it hands out is a server of
- * OpenHands on a cell.
+ * The API that starts OpenHands' remote runtimes, on the cells of a service. It hands out the address of an OpenHands
+ * server on a cell.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -17,7 +17,7 @@ import { sendDetail } from './detail.js';
 import { runtimeServers } from './runtime-servers.js';
 import { nameOf, Runtimes, serverOf, sessionLabel } from './runtimes.js';
 
-/** Where the API stands: what clients get as `SANDBOX_REMOTE_RUNTIME_API_URL`, after the address of the service. */
+/** The path of the API: clients append it to the address of the service for `SANDBOX_REMOTE_RUNTIME_API_URL`. */
 export const remoteRuntimePath = '/openhands';
 
 /** The template of its cells. */
@@ -71,7 +71,7 @@ function sessionRoutes(
     checkRole(asker, 'user', 'start runtimes');
     const { session_id, command = [], environment } = parse(startBody, request.body);
     const name = nameOf(session_id);
-    // A client that could not use the runtime of before starts another one for the same session.
+    // A client that could not use the previous runtime starts another one for the same session.
     await cells.remove(asker.tenant, name).catch(ignoreMissing);
     const cell = createCellSchema.parse({
       name,
@@ -120,7 +120,7 @@ function sessionRoutes(
   });
 }
 
-/** The template decides what a runtime runs on, so every image that a client can name is there, and none is built. */
+/** The template decides what a runtime runs on, so every image that a client names exists, and we build none. */
 function imageRoutes(app: FastifyInstance, askers: Askers): void {
   const since = new Date().toISOString();
   const checked = (request: FastifyRequest) => checkRole(askers(request), 'user', 'ask for images');

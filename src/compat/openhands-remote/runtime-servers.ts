@@ -1,4 +1,4 @@
-/** A server of OpenHands for each cell that somebody uses, below the address that the API hands out. */
+/** An OpenHands server for each used cell, below the address that the API hands out. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { createHttpApp, mount } from '../../base/http/http-app.js';
 import type { Runtime } from '../../index.js';
@@ -24,7 +24,7 @@ export function runtimeServers(scope: FastifyInstance, { cells }: ServiceParts, 
     return started;
   };
 
-  // Told without a key, and without waking anybody: clients ask before they have one.
+  // Answer without a key, and without waking a cell: clients ask before they have one.
   for (const path of ['/alive', '/health'])
     scope.get(path, async (request) => {
       recordOf(request);
@@ -58,7 +58,7 @@ export function runtimeServers(scope: FastifyInstance, { cells }: ServiceParts, 
 
 async function start(runtime: Runtime, record: CellRecord, key: string): Promise<FastifyInstance> {
   const { id, workspace } = runtime;
-  // Whom it answers, and the key, have been checked when a request comes here.
+  // The service has checked source and key before a request comes here.
   const app = createHttpApp({ access: { checkSource() {}, checkToken() {} } });
   const v1 = openHandsV1({ sessionApiKeys: [key] });
   mount(app, [

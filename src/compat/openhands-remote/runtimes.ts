@@ -1,4 +1,4 @@
-/** Cells of a service as the remote-runtime API tells of them. */
+/** Cells of a service, as the remote-runtime API describes them. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { PreviewLinks } from '../../service/previews/preview-links.js';
@@ -9,7 +9,7 @@ import type { CellRecord, KeyRecord } from '../../service/service-store.js';
 export const sessionLabel = 'openhands/session';
 const serverLabel = 'openhands/server';
 
-/** Which server of OpenHands a client expects: by the command that it wants to be run. */
+/** Which OpenHands server a client expects, by the command that it wants to run. */
 export function serverOf(command: string): Record<string, string> {
   return { [serverLabel]: command.includes('agent-server') ? 'v1' : 'v0' };
 }
@@ -18,7 +18,7 @@ export function isV1({ labels }: CellRecord): boolean {
   return labels[serverLabel] === 'v1';
 }
 
-/** One cell for each session; ids of sessions may hold what names of cells may not. */
+/** One cell for each session; ids of sessions may contain characters that names of cells may not. */
 export function nameOf(session: string): string {
   return `openhands-${createHash('sha256').update(session).digest('hex').slice(0, 30)}`;
 }
@@ -43,7 +43,7 @@ export class Runtimes {
     this.#path = path;
   }
 
-  /** Those that a key may use. */
+  /** The cells that a key may use. */
   all(asker: KeyRecord): CellRecord[] {
     checkRole(asker, 'user', 'list runtimes');
     return this.#parts.cells.list(asker.tenant).filter(({ labels }) => Object.hasOwn(labels, sessionLabel));
@@ -78,7 +78,7 @@ export class Runtimes {
     return given !== undefined && right !== undefined && timingSafeEqual(given, right);
   }
 
-  /** The same whenever somebody asks, because clients read it before they resume a runtime, and not again. */
+  /** The same at every call, because clients read it before they resume a runtime, and not again. */
   #keyOf(id: string): string {
     return createHmac('sha256', this.#parts.secret).update(`openhands session ${id}`).digest('hex');
   }

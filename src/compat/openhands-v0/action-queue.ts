@@ -1,4 +1,4 @@
-/** One action at a time, and none twice because a client lost its connection and asks again. */
+/** Runs one action at a time, and none twice when a client lost its connection and asks again. */
 
 /** A client that asks again does so within this time. */
 const repeatMs = 60_000;
@@ -14,8 +14,8 @@ export class ActionQueue {
   #abandoned: Abandoned | undefined;
 
   /**
-   * Runs the work when all before it is done. The same request again, after the connection of the first was lost
-   * before its answer, gets the outcome of the first.
+   * Runs the work when all earlier work has ended. If the client repeats a request because it lost the connection
+   * before the answer, it gets the outcome of the first.
    */
   take<T>(fingerprint: string, connection: Connection, work: () => Promise<T>): Promise<T> {
     const outcome = this.#adopt<T>(fingerprint) ?? this.#queue(work);
@@ -40,6 +40,6 @@ export class ActionQueue {
 }
 
 export interface Connection {
-  /** Called when the client is gone before it has its answer. */
+  /** Called when the client leaves before it has its answer. */
   onLost(listener: () => void): void;
 }

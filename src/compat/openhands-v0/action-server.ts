@@ -27,14 +27,14 @@ import { perform, stating } from './perform-action.js';
 export interface ActionServerOptions {
   /** Absolute: where the shell starts and what relative paths of requests mean. */
   readonly workingDirectory: string;
-  /** A command that prints nothing for so long is handed back, still running. Default: 10. */
+  /** Hands back a command, still running, when it prints nothing for this long. Default: 10. */
   readonly noChangeSeconds?: number | undefined;
 }
 
 /** The one shell, which the kernel of code cells follows. */
 export const shellSession = 'openhands';
 
-/** Bytes that the editor takes; a longer file is its own to refuse. */
+/** Bytes that we read for the editor, which refuses a longer file itself. */
 const editorBytes = 10 * 1024 * 1024;
 
 export class ActionServer {
@@ -49,12 +49,12 @@ export class ActionServer {
     this.#bash = new BashSession(executor, this.#bashOptions);
   }
 
-  /** Brings the shell up, so that a server without one never says that it is ready. */
+  /** Starts the shell, so that a server without one never reports that it is ready. */
   async start(): Promise<void> {
     await readStartupFile(this.#executor, this.#bashOptions.session);
   }
 
-  /** Checks the action at once; the work begins when it is called. */
+  /** Checks the action at once; calling the result begins the work. */
   prepare(value: unknown): () => Promise<ObservationEvent> {
     const event = parseActionEvent(value);
     return async () => {

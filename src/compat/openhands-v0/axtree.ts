@@ -19,7 +19,7 @@ const quoted = String.raw`'((?:\\.|[^'\\])*)'`;
 const line = new RegExp(String.raw`^(\t*)(?:\[(\w+)\] )?(\S+) ${quoted}(?: value=${quoted})?(.*)$`);
 const attribute = new RegExp(String.raw`, ([\w-]+)(?:=${quoted})?`, 'g');
 
-/** Reads the text form, in which every line is a node and stands one tab further in than the one it belongs to. */
+/** Reads the text form, in which every line is a node, indented by one tab more than its parent. */
 export function axTree(text: string): { nodes: AxTreeNode[] } | Record<string, never> {
   const nodes: (AxTreeNode & { childIds: string[] })[] = [];
   const above: string[][] = [];
@@ -35,7 +35,7 @@ export function axTree(text: string): { nodes: AxTreeNode[] } | Record<string, n
       name: { value: plain(name) },
       ...(value === undefined ? {} : { value: { value: plain(value) } }),
       properties: [...attributes.matchAll(attribute)]
-        // The properties of elements say what is clickable.
+        // The properties of elements tell which are clickable.
         .filter(([, key]) => key !== 'clickable')
         .map(([, key = '', said]) => ({
           name: key,
@@ -48,7 +48,7 @@ export function axTree(text: string): { nodes: AxTreeNode[] } | Record<string, n
   return nodes.length === 0 ? {} : { nodes };
 }
 
-/** A line that was cut at the end of a long tree is left out. */
+/** Leaves out a line that was cut at the end of a long tree. */
 function linesOf(text: string): RegExpExecArray[] {
   return text
     .split('\n')

@@ -3,7 +3,7 @@ import { RuntimePorts } from '../../runtime/runtime-ports.js';
 import { callOf, portsOf } from '../../runtime/verb-call.js';
 import { RuntimeVscode } from '../../runtime/verbs/vscode-verbs.js';
 
-/** Gives the token of the editor, which it starts; null where there is none. Clients know the port already. */
+/** Starts the editor and returns its token; null where there is none. Clients know the port already. */
 export function createEditorToken(executor: Executor): () => Promise<string | null> {
   const editor = new RuntimeVscode({ ...callOf(executor), ports: new RuntimePorts(portsOf(executor)) });
   return async () => {

@@ -49,9 +49,9 @@ export async function serveFileViewer(executor: Executor, say: Say): Promise<Htt
   };
 }
 
-/** Of several servers on one machine the last one is found. */
+/** With several servers on one machine, clients find the last one. */
 async function announce(executor: Executor, url: string): Promise<void> {
-  // The file may be that of another user, who is then the one to be found.
+  // The file may belong to another user; then clients find that user's server.
   await tolerating(async () => {
     await perform(executor, { action: 'write', path: announcement, content: url, mode: 0o600 });
   });

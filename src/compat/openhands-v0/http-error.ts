@@ -1,4 +1,4 @@
-/** The forms in which failures leave the server: `{"detail": …}`, with `errors` for a request that cannot be read. */
+/** The forms in which failures leave the server: `{"detail": …}`, with `errors` for an unreadable request. */
 import type { FastifyReply } from 'fastify';
 import { errorTable, WorkcellError } from '../../protocol/index.js';
 import type { Say, Text } from '../messages.js';
@@ -7,7 +7,7 @@ import { words } from './openhands-words.js';
 export class HttpError extends Error {
   readonly status: number;
   readonly text: Text;
-  /** What is wrong with the request, where it could not be read at all. */
+  /** The problems of an unreadable request. */
   readonly problems: Text | undefined;
 
   constructor(status: number, text: Text, problems?: Text) {
@@ -36,7 +36,7 @@ function toHttpError(thrown: unknown): HttpError {
   if (thrown instanceof HttpError) return thrown;
   if (WorkcellError.isInstance(thrown)) {
     if (thrown.code === 'unauthorized') return new HttpError(403, words('http.invalid_key'));
-    // A body that is no JSON, as the layer below says it.
+    // A body that is no JSON, in the words of the layer below.
     if (thrown.code === 'invalid-action' && 'problem' in thrown.details) return unreadable(thrown.message);
     return new HttpError(errorTable[thrown.code].status, thrown.message);
   }

@@ -7,7 +7,7 @@ export interface FilePart {
   readonly content: AsyncIterable<Buffer>;
 }
 
-/** The part that is a file with the given field name; other parts before it are passed over. */
+/** The part that is a file with the given field name; skips other parts before it. */
 export async function openFilePart(
   body: AsyncIterable<Buffer>,
   contentType: string | undefined,

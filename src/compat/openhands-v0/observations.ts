@@ -1,8 +1,8 @@
-/** Observations as they go over the wire. Clients reject keys that they do not know, so none are added. */
+/** Observations in their wire form. Clients reject unknown keys, so add none. */
 import type { Say, Text } from '../messages.js';
 import { words } from './openhands-words.js';
 
-/** An observation whose texts are still to be put into words. */
+/** An observation whose texts have no words yet. */
 export interface ObservationEvent {
   readonly observation: string;
   readonly content: Text;
@@ -37,7 +37,7 @@ const unknownMetadata: CommandMetadata = {
 
 const longestContent = 30_000;
 
-/** As it goes over the wire. */
+/** The observation in its wire form. */
 export function spoken(event: ObservationEvent, say: Say): object {
   const { content, message, extras } = event;
   const metadata = extras.metadata as CommandMetadata | undefined;
@@ -105,7 +105,7 @@ export function cellObservation(result: {
     observation: 'run_ipython',
     content: truncate(content),
     extras: { code, image_urls },
-    // Clients expect it to be true whatever became of the code.
+    // Clients expect true whatever became of the code.
     success: true,
     message: words('summary.run_ipython'),
   };

@@ -3,8 +3,8 @@
  * texts to a model, and some look for parts of them; `--messages` replaces any of them.
  */
 export const defaultMessages = {
-  // What clients look for: the whole content for a file that is not text, words for one that is missing, the beginning of
-  // a failed editor command, and what is said to a wrong key.
+  // Texts that clients look for: the whole content for a file that is not text, the words for a missing one, the
+  // beginning of a failed editor command, and the answer to a wrong key.
   'read.binary': 'ERROR_BINARY_FILE',
   'read.not_found': 'File not found: {path}. The working directory is {cwd}.',
   'edit.failed': 'ERROR:\n{reason}',

@@ -6,7 +6,7 @@ export interface OpenHandsExtras {
   readonly browser?: boolean | undefined;
   /** `true` puts the agent skills into the namespace of code cells. */
   readonly agentSkills?: boolean | undefined;
-  /** Where browsers reach the editor, which is left out without it. */
+  /** Where browsers reach the editor; without it there is no editor. */
   readonly vscodePort?: number | undefined;
 }
 

@@ -87,7 +87,7 @@ export function openHandsRoutes(
 
   app.post('/update_mcp_server', async (request) => mcp.update(request.body));
 
-  // The stream announces the path for messages without a prefix, so both are answered at both.
+  // The stream announces the path for messages without a prefix, so answer both at both.
   for (const prefix of ['', '/mcp']) {
     app.get(`${prefix}/sse`, async (_request, reply) => {
       await mcp.open(reply.raw);

@@ -28,7 +28,7 @@ export function openHandsV0(executor: Executor, options: OpenHandsOptions): Moun
       scope.setNotFoundHandler((_request, reply) =>
         sendFailure(reply, new HttpError(404, words('http.not_found')), say),
       );
-    // An upload is read piece by piece, by its route.
+    // The route reads an upload piece by piece.
     scope.addContentTypeParser('multipart/form-data', (_request, _payload, done) => done(null, undefined));
     openHandsRoutes(scope, executor, { ...options, say });
   };

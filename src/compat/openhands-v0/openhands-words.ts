@@ -1,5 +1,5 @@
 import { wordsOf } from '../messages.js';
 import { defaultMessages } from './openhands-messages.js';
 
-/** A message of the catalogue, to be put into words when the answer leaves. */
+/** A message of the catalogue, which gets its words when the answer leaves. */
 export const words = wordsOf(defaultMessages);

@@ -1,4 +1,4 @@
-/** Actions as they come over the wire, checked: unknown keys in `args` are refused, old spellings understood. */
+/** Checks actions from the wire: refuses unknown keys in `args`, accepts old spellings. */
 import { z } from 'zod';
 import { describeIssues } from '../../protocol/index.js';
 import type { Text } from '../messages.js';
@@ -39,7 +39,7 @@ const read = args({
   start: z.int().default(0),
   end: z.int().default(-1),
   impl_source: z.enum(['default', 'oh_aci']).default('default'),
-  /** The editor itself says what is wrong with it. */
+  /** The editor itself reports problems with it. */
   view_range: z.unknown().optional(),
 });
 
@@ -56,7 +56,7 @@ const edit = args({
   file_text: z.string().nullable().default(null),
   old_str: z.string().nullable().default(null),
   new_str: z.string().nullable().default(null),
-  /** The editor itself says what is wrong with it. */
+  /** The editor itself reports problems with it. */
   insert_line: z.unknown().optional(),
   view_range: z.unknown().optional(),
   content: z.unknown().optional(),
@@ -108,7 +108,7 @@ const envelope = z.object({
   timeout: z.number().nullish(),
 });
 
-/** Throws what the server answers for an action that it does not understand. */
+/** Throws the server's answer to an action that it does not understand. */
 export function parseActionEvent(value: unknown): ActionEvent {
   const event = check(envelope, value, (problems) => words('action.unreadable', { problems }));
   if (!Object.hasOwn(argumentsByName, event.action)) {

@@ -7,7 +7,7 @@ import {
   parseAction,
 } from '../../protocol/index.js';
 
-/** Checks an action, fills in its defaults and has it carried out. */
+/** Checks an action, fills in its defaults and carries it out. */
 export async function perform<Name extends ActionName>(
   executor: Executor,
   action: ActionInput<Name> & { action: Name },

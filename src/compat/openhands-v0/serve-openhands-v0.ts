@@ -8,8 +8,8 @@ import { createOpenHandsApp, type OpenHandsOptions } from './openhands-v0-app.js
 export interface ServeOpenHandsOptions extends OpenHandsOptions, Exposure {}
 
 /**
- * Listens only when everything works, because clients take an open port for a server that is ready. Closing leaves the
- * executor as it is.
+ * Listens only when everything works, because clients take an open port for a ready server. Closing leaves the
+ * executor running.
  */
 export async function serveOpenHands(
   executor: Executor,

@@ -1,4 +1,4 @@
-/** How the server itself fares, for `/server_info`. */
+/** Uptime and resources of the server itself, for `/server_info`. */
 import { readFileSync, statfsSync } from 'node:fs';
 import { totalmem } from 'node:os';
 

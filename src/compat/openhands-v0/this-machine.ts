@@ -13,8 +13,8 @@ export interface MachinePlace {
 }
 
 /**
- * `user`: who commands run as and files belong to. Default: the user of this process. `mayGain`: programs such as sudo may
- * give that user more rights.
+ * `user`: who runs the commands and owns the files. Default: the user of this process. `mayGain`: programs such as
+ * sudo may give that user more rights.
  */
 export function thisMachine(
   workingDirectory: string,

@@ -7,7 +7,7 @@ import { WorkcellError } from '../../protocol/index.js';
 
 export interface AskedUser {
   readonly name: string;
-  /** For an account that has to be made; one that exists keeps its own. */
+  /** For an account that we have to create; an existing one keeps its own. */
   readonly uid: number;
 }
 

@@ -44,7 +44,7 @@ export function sendFailure(reply: FastifyReply, thrown: unknown, log?: Log): vo
   void reply.code(status).type('application/json').send(JSON.stringify(body));
 }
 
-/** Codes whose status here differs from that of the native API. */
+/** Codes whose status here differs from the native API. */
 const statuses: Partial<Record<ErrorCode, number>> = {
   'not-a-file': 400,
   'not-a-directory': 400,
@@ -61,7 +61,7 @@ function refusalOf(error: WorkcellError): Refusal {
   return new Refusal(statuses[error.code] ?? errorTable[error.code].status, error.message);
 }
 
-/** For work of git: all that it cannot do is a mistake in the request, except for troubles that no other would avoid. */
+/** For work of git: its failures are mistakes in the request, except for those that no other request would avoid. */
 export async function refusing<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;

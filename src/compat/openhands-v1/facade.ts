@@ -31,14 +31,14 @@ declare module 'fastify' {
 export interface FacadeOptions {
   /** Any of them opens the `/api` routes and the sockets. */
   readonly sessionApiKeys: readonly string[];
-  /** Without it the editor is disabled. */
+  /** Without it there is no editor. */
   readonly vscode?: Editor | undefined;
   readonly log?: Log | undefined;
 }
 
 const shortestKey = 16;
 
-/** Adds the routes to a server; to be given to it as `extend`. */
+/** Adds the routes to a server; pass it as `extend`. */
 export function openHandsV1(options: FacadeOptions): (app: FastifyInstance, server: ServerParts) => void {
   if (options.sessionApiKeys.length === 0 || options.sessionApiKeys.some((key) => key.length < shortestKey)) {
     throw new WorkcellError(
@@ -79,7 +79,7 @@ function addChecks(app: FastifyInstance, { keys, activity }: FacadeContext, log:
     if (config.keyless !== true && !keys.acceptsHeaders(request.headers))
       throw new Refusal(401, 'Unauthorized');
     if (/\/api\/(bash|file|git)\//.test(url ?? '')) activity.touch();
-    // Clients name a type also when they send nothing, and nothing is not JSON.
+    // Clients name a type even when they send nothing, and an empty body is not JSON.
     if (isEmpty(request.headers)) delete request.headers['content-type'];
   });
   app.setErrorHandler((error, _request, reply) => sendFailure(reply, error, log));

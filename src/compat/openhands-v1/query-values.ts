@@ -21,7 +21,7 @@ export const pathSchema = z
   .max(4096)
   .refine((path) => !path.includes('\0'), 'must not contain a NUL character');
 
-/** The path without `.`, `..` and doubled slashes; a relative one is refused. */
+/** The path without `.`, `..` and doubled slashes; refuses a relative one. */
 export function absolute(path: string): string {
   if (!path.startsWith('/')) throw new Refusal(400, `Path must be absolute: ${JSON.stringify(path)}`);
   const tidy = posix.normalize(path);

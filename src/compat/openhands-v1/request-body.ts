@@ -1,4 +1,4 @@
-/** Reads bodies that are not parsed by the server: uploads, and the JSON of a GET request. */
+/** Reads bodies that the server does not parse: uploads, and the JSON of a GET request. */
 import type { IncomingMessage } from 'node:http';
 import { parseBody } from '../../base/http/json-body.js';
 import { Refusal } from './detail-errors.js';
@@ -10,8 +10,8 @@ const largestJson = 1024 * 1024;
 const deepestJson = 64;
 
 /**
- * The bytes as they come. A reader that stops early leaves the connection as it is, so that the client hears why;
- * the rest of the body is thrown away.
+ * The bytes as they come. A reader that stops early leaves the connection open, so that the client hears why, and
+ * drops the rest of the body.
  */
 export async function* bodyOf(request: IncomingMessage): AsyncGenerator<Uint8Array> {
   let timer: NodeJS.Timeout | undefined;
@@ -29,7 +29,7 @@ export async function* bodyOf(request: IncomingMessage): AsyncGenerator<Uint8Arr
     throw new Refusal(400, 'The body broke off before its end.');
   } finally {
     clearTimeout(timer);
-    // A body that was begun is read to its end by nobody else, and the next request waits behind it.
+    // Nothing else reads the rest of the body, and the next request waits behind it.
     request.resume();
   }
 }

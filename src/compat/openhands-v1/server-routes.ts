@@ -7,7 +7,7 @@ import { toolNames } from './missing-routes.js';
 const protocolVersion = '1.43.1';
 
 /**
- * The server has native routes with two of these names. Of two routes the one with a constraint is taken, and
+ * The server has native routes with two of these names. Of two routes the server takes the one with a constraint, and
  * every request that gets this far has a host.
  */
 const instead = { config: { keyless: true }, constraints: { host: /./ } };

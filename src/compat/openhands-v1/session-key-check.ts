@@ -9,13 +9,13 @@ export interface SessionKeys {
   acceptsHeaders(headers: IncomingHttpHeaders): boolean;
 }
 
-/** Several keys may be valid at once, so that they can be exchanged one after the other. */
+/** Several keys can be valid at once, so that you can replace them one after the other. */
 export function createSessionKeys(keys: readonly string[]): SessionKeys {
   const expected = keys.map(digest);
   const accepts = (key: unknown): boolean => {
     if (typeof key !== 'string') return false;
     const given = digest(key);
-    // All of them are compared, so that the time does not tell which one is near.
+    // Compare all of them, so that the time does not reveal which one is near.
     return expected.filter((one) => timingSafeEqual(one, given)).length > 0;
   };
   return { accepts, acceptsHeaders: (headers) => accepts(headers[keyHeader]) };

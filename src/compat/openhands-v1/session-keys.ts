@@ -5,14 +5,14 @@ import { WorkcellError } from '../../protocol/index.js';
 
 export interface FoundKeys {
   readonly keys: readonly string[];
-  /** False when nobody gave one and it was made up. */
+  /** False when the caller gave none and we generated one. */
   readonly given: boolean;
 }
 
 /** Variables of the original that hold keys; none of them is for the commands of a cell. */
 const keyVariable = /^(OH_SESSION_API_KEYS_\d+|SESSION_API_KEY|OH_SECRET_KEY)$/;
 
-/** Reads the keys from a file or the variables of the original, and takes those variables away. */
+/** Reads the keys from a file or the variables of the original, and removes those variables. */
 export function takeSessionKeys(environment: NodeJS.ProcessEnv, file: string | undefined): FoundKeys {
   const variables = Object.entries(environment)
     .filter(([name]) => keyVariable.test(name))

@@ -1,4 +1,4 @@
-/** Lets a socket in that shows a session key: in the query, in a header, or in its first frame. */
+/** Admits a socket that shows a session key: in the query, in a header, or in its first frame. */
 
 import type { FastifyRequest } from 'fastify';
 import type { RawData, WebSocket } from 'ws';
@@ -9,7 +9,7 @@ const unauthorizedCode = 4001;
 const firstFrameMs = 10_000;
 
 export interface Admitted {
-  /** Called once, in the same moment as the key is seen. */
+  /** Called once, at the moment we see the key. */
   onAdmit(): void;
   /** Called with each frame after the key. */
   onFrame(frame: string): void;
@@ -33,7 +33,7 @@ export function admit(
   const timer = setTimeout(() => settle(false), firstFrameMs);
   socket.once('close', () => clearTimeout(timer));
   socket.on('message', (data) => {
-    // What arrives while a refused socket closes must not let it in after all.
+    // Frames that arrive while a refused socket closes must not admit it after all.
     if (socket.readyState !== socket.OPEN) return;
     const frame = textOf(data);
     const key = keyIn(frame);

@@ -12,7 +12,7 @@ export type Editor = Pick<RuntimeVscode, 'url' | 'status'>;
 const disabled = 'VSCode is disabled in configuration';
 
 const query = z.object({
-  /** In the place of the address that the editor has on this machine, for those behind a proxy. */
+  /** Replaces the editor's address on this machine, for clients behind a proxy. */
   base_url: z.string().optional(),
   workspace_dir: z.string().optional(),
 });

@@ -1,4 +1,4 @@
-/** The workspace as a website, for frames and pictures of a page that shows what the agent made. */
+/** The workspace as a website, for frames and pictures of a page that shows the agent's work. */
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { posix } from 'node:path';
@@ -13,7 +13,9 @@ import { createSessionKeys } from './session-key-check.js';
 const cookieName = 'oh_workspace_session_key';
 const cookieRules = 'HttpOnly; SameSite=None; Secure; Partitioned';
 
-/** A page of the workspace may run its scripts, as somebody else: it must not act for the person who looks at it. */
+/**
+ * A page of the workspace may run its scripts, but in another origin: it must not act for the person who looks at it.
+ */
 const confinement = {
   'content-security-policy': 'sandbox allow-scripts allow-forms allow-popups allow-downloads',
   'x-content-type-options': 'nosniff',
@@ -30,7 +32,7 @@ const placeSchema = z.object({
 });
 
 export function workspaceFiles(app: FastifyInstance, { executor, workspace, keys }: FacadeContext): void {
-  // Not a session key: who has the cookie can look at the workspace, and nothing else.
+  // Not a session key: the cookie lets its holder look at the workspace, and nothing else.
   const ticket = randomBytes(24).toString('base64url');
   const tickets = createSessionKeys([ticket]);
 

@@ -1,6 +1,6 @@
 const mebibyte = 1024 * 1024;
 
-/** Bounds of every cell under attack: what a hog can take from the machine if the limits hold. */
+/** Limits of every cell under attack: what a hog can take from the machine if they hold. */
 export const attackLimits = {
   memoryBytes: 256 * mebibyte,
   pids: 128,

@@ -3,9 +3,9 @@ import type { CreateRuntimeOptions, Isolation, Runtime } from '../../index.js';
 import { findFact, isEnforced } from '../../protocol/index.js';
 
 /**
- * `blocked`: refused with a clear error. `contained`: neighbours and this process are unaffected. `killed`: ended
- * within the limit. `bounded`: the answer is right and of bounded size and time. `nothing-leaks`: nothing gets out,
- * or stays behind.
+ * `blocked`: the attack gets a clear error. `contained`: it does not affect neighbours and this process. `killed`: it
+ * ends within the limit. `bounded`: the answer is right and of bounded size and time. `nothing-leaks`: nothing gets
+ * out, or stays behind.
  */
 export type Expected = 'blocked' | 'contained' | 'killed' | 'bounded' | 'nothing-leaks';
 
@@ -20,13 +20,13 @@ export interface AbuseCase {
   unclaimed?(isolation: Isolation): string | undefined;
   /** Returns the result of the attack in a few words; throws a `Breach` when it is not the expected one. */
   attack(runtime: Runtime, tools: Tools): Promise<string>;
-  /** Throws when what is permitted does not work after the attack. */
+  /** Throws when permitted work fails after the attack. */
   neighbour(runtime: Runtime, tools: Tools): Promise<void>;
 }
 
 /** What an attack works with besides its cell. */
 export interface Tools {
-  /** A file of this machine outside of every cell, with a text that must never be seen or changed from inside. */
+  /** A file of this machine outside of every cell, with a text that nothing inside may ever see or change. */
   readonly canary: { readonly directory: string; readonly path: string; readonly text: string };
   /** Another cell of the same kind, closed at the end of the case. */
   cell(options?: Partial<CreateRuntimeOptions> & Record<string, unknown>): Promise<Runtime>;
@@ -51,7 +51,7 @@ export function ownKernel(isolation: Isolation): string | undefined {
     : undefined;
 }
 
-/** Why a cell like this one is gone when it reaches this limit, by its own report; undefined if it lives on. */
+/** Why a cell like this one ends when it reaches this limit, by its own report; undefined if it survives. */
 export function endsWith(isolation: Isolation, limit: 'memory' | 'processes'): string | undefined {
   return findFact(isolation, limit)?.values.endsCell
     ? `gVisor’s own kernel is within the limit of ${limit}, and the cell ends as a whole when it is reached`

@@ -2,7 +2,7 @@
 import type { Runtime } from '../../index.js';
 import { demand } from './case.js';
 
-/** Spellings by which a file of this machine might be reached. */
+/** Spellings that might reach a file of this machine. */
 export function spellings(path: string): string[] {
   const up = '../'.repeat(20);
   const encoded = path.replaceAll('/', '%2f');
@@ -66,7 +66,7 @@ export const changers: Readonly<Record<string, (runtime: Runtime, path: string) 
   remove: (runtime, path) => runtime.files.remove(path, { recursive: true }),
 };
 
-/** Tries all verbs on all paths. That nothing outside was changed is looked at after every attack. */
+/** Tries all verbs on all paths. The caller checks after every attack that nothing outside changed. */
 export async function tryAll(runtime: Runtime, paths: readonly string[], secret: string): Promise<number> {
   let tried = 0;
   for (const path of paths) {

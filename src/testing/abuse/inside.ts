@@ -4,7 +4,7 @@ import { Breach, demand } from './case.js';
 
 const defaultTimeoutMs = 20_000;
 
-/** Runs a command and gives what it printed, whether or not it succeeded. */
+/** Runs a command. Returns its output, whether or not it succeeded. */
 export async function run(
   runtime: Runtime,
   command: string,
@@ -13,7 +13,7 @@ export async function run(
   return runtime.run(command, { timeoutMs: defaultTimeoutMs, ...options });
 }
 
-/** Runs a command that is permitted and must succeed; gives what it printed. */
+/** Runs a permitted command, which must succeed. Returns its output. */
 export async function permitted(
   runtime: Runtime,
   command: string,
@@ -59,7 +59,7 @@ export async function python<Value>(
   }
 }
 
-/** Expects a refusal that has a code, and gives the code. */
+/** Expects a refusal with a code. Returns the code. */
 export async function refusal(what: string, promise: Promise<unknown>): Promise<string> {
   try {
     await promise;
@@ -70,7 +70,7 @@ export async function refusal(what: string, promise: Promise<unknown>): Promise<
   throw new Breach(`${what} was not refused`);
 }
 
-/** Demands that every call was refused; gives how, in short. */
+/** Demands that the cell refused every call. Returns how, in short. */
 export function allRefused(outcomes: Readonly<Record<string, string>>): string {
   const entries = Object.entries(outcomes);
   const wrong = entries.filter(([, outcome]) => !refusals.has(outcome));

@@ -18,7 +18,7 @@ export interface Verdict {
   readonly result: Result;
   /** The result of the attack. */
   readonly detail: string;
-  /** Why the outcome is not claimed. */
+  /** Why the cell does not claim the outcome. */
   readonly reason?: string;
   readonly durationMs: number;
 }
@@ -65,7 +65,7 @@ async function judge(
   }
 }
 
-/** A neighbour that fails is not excused by what the cell does not claim, unless the whole cell is gone. */
+/** A missing claim does not excuse a failing neighbour, unless the whole cell has ended. */
 async function permittedStill(abuse: AbuseCase, runtime: Runtime, tools: Tools): Promise<void> {
   try {
     await abuse.neighbour(runtime, tools);
@@ -75,13 +75,13 @@ async function permittedStill(abuse: AbuseCase, runtime: Runtime, tools: Tools):
   }
 }
 
-/** The cell is gone, and its clients learned it. */
+/** The cell has ended, and its clients learned it. */
 function isLoss(error: unknown): boolean {
   const { cause = error } = error as { cause?: unknown };
   return WorkcellError.isInstance(cause) && cause.code === 'runtime-disconnected';
 }
 
-/** What the cell did not claim to outlive must not have taken others with it. */
+/** A cell that does not claim to survive must not take others with it. */
 async function otherLives(
   tools: Tools,
   { detail, reason }: { detail: string; reason: string },
@@ -102,7 +102,7 @@ function makeTools(place: Readonly<Record<string, unknown>>, undo: (() => unknow
   return {
     canary,
     async cell(options = {}) {
-      // Fails where nothing is isolated: there the attack would be one on this machine.
+      // Fails where nothing isolates: there the attack would hit this machine.
       const minIsolation = 'namespace';
       const all = { config: false, ...place, minIsolation, limits: attackLimits, ...options };
       const runtime = await createRuntime(all as CreateRuntimeOptions);

@@ -33,43 +33,46 @@ const behaviours = {
   ...toolBehaviours,
 };
 
-/** What is known of a backend before its contract is run. */
+/** What you know of a backend before its contract runs. */
 export interface ContractOptions {
-  /** What the place has besides what every place must have. Default: none, and their behaviours are left out. */
+  /** What the place has besides the minimum. Default: nothing, and the suite leaves those behaviours out. */
   readonly traits?: readonly Trait[];
   /** Behaviours that this backend does not have yet, with the reason. They must fail; one that passes is a failed test. */
   readonly gaps?: Partial<Record<RequirementId, string>>;
-  /** Gaps that timing decides: the behaviour holds on one run and not on the next. Each failure is printed with the reason. */
+  /**
+   * Gaps that depend on timing: the behaviour holds on one run and not on the next. The suite prints each failure
+   * with the reason.
+   */
   readonly sometimes?: Partial<Record<RequirementId, string>>;
-  /** What is switched on besides, and what must then hold for each runtime. */
+  /** A further feature to switch on, and what must then hold for each runtime. */
   readonly dimension?: Dimension;
 }
 
-/** Something on the trusted side that is switched on for each runtime: the same behaviours must hold. */
+/** A feature of the trusted side that the suite switches on for each runtime: the same behaviours must hold. */
 export interface Dimension {
   /** Added to the options of each runtime. */
   options(): Partial<CreateRuntimeOptions>;
-  /** Looks at a runtime whose behaviour has been shown; not at one that is closed by then. */
+  /** Inspects a runtime after its behaviour; skips one that is closed by then. */
   look?(runtime: Runtime): Promise<void>;
-  /** Looks at all that a runtime recorded. */
+  /** Checks everything that a runtime recorded. */
   check(events: readonly WorkcellEvent[]): void;
 }
 
-/** What `createRuntime` gets: options of a backend that is named, or that is given as an object. */
+/** The options for `createRuntime`: with a named backend, or with a backend object. */
 export type ContractRuntime = CreateRuntimeOptions | ({ backend: AnyBackend } & Record<string, unknown>);
 
 /** One behaviour, on one backend. */
 export interface ContractTest {
   readonly id: RequirementId;
-  /** The behaviour as a sentence, with its id and its gap: what the test is called. */
+  /** The behaviour as a sentence, with its id and its gap: the name of the test. */
   readonly title: string;
   /** Starts its own cells, and rejects when the behaviour does not hold. Takes less than a minute. */
   run(): Promise<void>;
 }
 
 /**
- * The tests of a backend's contract, one for each behaviour: `for (const { title, run } of contractTests(…)) test(title, run)`.
- * `options` are what `createRuntime` gets; no configuration is read unless they name one.
+ * The tests of a backend's contract, one for each behaviour: `for (const { title, run } of contractTests(…))
+ * test(title, run)`. `options` go to `createRuntime`; it reads no configuration unless they name one.
  */
 export function contractTests(
   options: ContractRuntime | (() => ContractRuntime),
@@ -104,7 +107,7 @@ function checkIds(named: object): void {
   if (unknown.length > 0) throw new Error(`There is no requirement ${unknown.join(', ')}.`);
 }
 
-/** What a backend lacks may also show by that nothing comes. */
+/** A missing feature may also show as an answer that never comes. */
 const gapMs = 50_000;
 
 async function mustFail(id: RequirementId, run: () => Promise<void>): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * The few assertions that behaviours are written with, in the names that test runners have for them. They are here so that
- * the suite runs under any runner and needs none.
+ * The few assertions of the behaviours, with the names that test runners have for them. They are here so that the
+ * suite runs under any runner and needs none.
  */
 import { AssertionError } from 'node:assert';
 import { inspect, isDeepStrictEqual } from 'node:util';
@@ -23,7 +23,7 @@ class Matching {
 interface Assertions {
   readonly not: Assertions;
   toBe(expected: unknown): void;
-  /** Properties that are undefined count as absent. */
+  /** Undefined properties count as absent. */
   toEqual(expected: unknown): void;
   /** Objects may have more properties than expected; lists have as many entries. */
   toMatchObject(expected: object): void;
@@ -44,7 +44,7 @@ interface Assertions {
 
 type Later = { readonly [Name in Exclude<keyof Assertions, 'not'>]: (expected?: unknown) => Promise<void> };
 
-/** `message` says what was done, for when it does not hold. */
+/** `message` says what you did, for when it does not hold. */
 export function expect(actual: unknown, message?: string): Assertions & { readonly rejects: Later } {
   return {
     ...assertions(actual, message, true),

@@ -15,7 +15,7 @@ export interface Given {
 
 export type Behaviours = Partial<Record<RequirementId, (given: Given) => Promise<void>>>;
 
-/** Runs a command that must succeed, and gives what it printed. */
+/** Runs a command that must succeed. Returns its output. */
 export async function sh(
   runtime: Runtime,
   command: string,
@@ -26,7 +26,7 @@ export async function sh(
   return result.output;
 }
 
-/** Expects a refusal with this code, and gives the error. */
+/** Expects a refusal with this code. Returns the error. */
 export async function refusal(promise: Promise<unknown>, code: ErrorCode): Promise<WorkcellError> {
   const outcome = await promise.then(
     (value) => ({ value }),
@@ -63,7 +63,7 @@ export async function begin(
   return (await follow(runtime, first, prompt, options.session)).output;
 }
 
-/** Sends input to the running command; settles when it has printed what is expected, or has ended. */
+/** Sends input to the running command; settles when it has printed the expected text, or has ended. */
 export async function say(
   runtime: Runtime,
   input: string,

@@ -11,8 +11,8 @@ echo "left with $key"`,
   'both-streams': String.raw`printf 'out\000\377\r\n\033[1m'
 printf 'err\376\n' >&2`,
   /**
-   * Prints how many processes have $WORD among their arguments. The word comes by the environment, so that this program
-   * does not find itself; nothing is started, so that the look is quick.
+   * Prints how many processes have $WORD among their arguments. The word comes by the environment, so that this
+   * program does not find itself. It starts no process, so that the look is quick.
    */
   'count-processes': `count=0
 for file in /proc/[0-9]*/cmdline; do
@@ -31,7 +31,9 @@ printf '\nfinished\n'`,
   /** Leaves the terminal without echo, without line editing and without signals. */
   'raw-terminal': String.raw`stty raw -echo
 printf 'raw\n'`,
-  /** Ignores every signal that can be ignored, and so does what it starts, which is named by the first argument. */
+  /**
+   * Ignores every signal that a process can ignore, and so does its child, which has the first argument as its name.
+   */
   stubborn: `trap '' INT TERM HUP QUIT TSTP
 (exec -a "$1" sleep 1000) &
 echo started

@@ -9,8 +9,8 @@ export interface Requirement {
 }
 
 /**
- * `limited-tree`: file verbs reach only the workspace, not the whole inside of the cell.
- * `kernels`: a Python kernel is installed in the cell.
+ * `limited-tree`: file verbs reach only the workspace, not the whole inside of the cell. `kernels`: the cell has a
+ * Python kernel.
  */
 export type Trait = 'limited-tree' | 'kernels';
 

@@ -1,4 +1,4 @@
-/** The one shell that `run` actions share: what is running there, and what of it was reported. */
+/** The one shell that `run` actions share: what is running there, and how much of it we have reported. */
 import type { ActionInput, ExecuteContext, Executor, Observation } from '../../../protocol/index.js';
 import type { Text } from '../../messages.js';
 import { hasCode } from '../files/path-kind.js';
@@ -32,7 +32,7 @@ export class BashSession {
   cwd: string;
   readonly #executor: Executor;
   readonly #options: BashOptions;
-  /** A command was handed back and its end has not been reported. */
+  /** We handed a command back and have not reported its end. */
   #isPending = false;
   /** Output that belongs to no command and waits for the next observation. */
   #stray = '';
@@ -72,7 +72,7 @@ export class BashSession {
           },
         });
       }
-      // It ended unseen: its last words come with the output of the new command.
+      // It ended unseen: its last output comes with the output of the new command.
       this.#isPending = false;
       this.#stray += rest.output;
     }
@@ -199,7 +199,7 @@ function letterOf(key: string): string {
   return key.slice(2).toUpperCase();
 }
 
-/** The terminal shows input again as it is typed. */
+/** The terminal echoes typed input. */
 function withoutEcho(output: string, typed: string): string {
   const text = output.trimStart();
   return (typed !== '' && text.startsWith(typed) ? text.slice(typed.length) : text).trim();

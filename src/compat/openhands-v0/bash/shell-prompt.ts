@@ -1,4 +1,4 @@
-/** What the prompt of the shell would tell: who and where it is, its Python, its background jobs. */
+/** What the prompt of the shell would show: user, host and directory, its Python, its background jobs. */
 import type { Executor } from '../../../protocol/index.js';
 import { hasCode } from '../files/path-kind.js';
 import type { CommandMetadata } from '../observations.js';
@@ -13,9 +13,9 @@ export interface Prompt {
   readonly metadata: Pick<CommandMetadata, 'pid' | 'username' | 'hostname' | 'py_interpreter_path'>;
   /** The shell's jobs, as it numbers them. */
   readonly jobs: readonly Job[];
-  /** What programs in the background printed since the last command. */
+  /** Output of background programs since the last command. */
   readonly stray: string;
-  /** A fresh shell had to answer, because the one before is gone. */
+  /** A fresh shell had to answer, because the previous one has ended. */
   readonly isFresh: boolean;
 }
 
@@ -25,7 +25,7 @@ const answer = new RegExp(
   `\\n?${marker}\\t(\\d*)\\t([^\\t\\n]*)\\t([^\\t\\n]*)\\t\\n(/.*)?\\n?${marker}-jobs\\n([^]*?)${marker}-end\\n?`,
 );
 
-/** Nothing is forked for it. */
+/** Forks nothing. */
 const question = [
   String.raw`__openhands_prompt='\u'$'\t''\h'`,
   String.raw`\builtin printf '\n${marker}\t%s\t%s\t\n' "${'$'}{!:-}" "${'$'}{__openhands_prompt@P}"`,
@@ -38,7 +38,7 @@ const question = [
 
 /** Asks the shell itself, because a command may have changed any of it. `$?` stays what the last command left. */
 export async function readPrompt(executor: Executor, session: string, exitCode: number): Promise<Prompt> {
-  // The shell's own output may lead elsewhere, and what `set -x` says about the question is of no interest.
+  // The shell's own output may be redirected, and nobody needs what `set -x` prints about the question.
   const command = `{ ${[...question, restoreStatus(exitCode)].join('; ')}; } >/dev/tty 2>/dev/null`;
   const { output, notice } = await perform(executor, { action: 'run', command, session });
   const [block = '', pid = '', username = '', hostname = '', python = '', jobs = ''] =
@@ -65,19 +65,19 @@ function restoreStatus(exitCode: number): string {
   return `case $- in *e*) ;; *) (\\builtin exit ${exitCode});; esac`;
 }
 
-/** How long it may take to evaluate them: a value may be the output of a command. */
+/** How long the evaluation can take: a value may be the output of a command. */
 const startupLimitMs = 10_000;
 
 /**
- * Sets the variables that the user's ~/.bashrc exports: clients keep theirs there for the next start. Nothing else of it is
- * read, because what else stands there is made for people and runs at every prompt.
+ * Sets the variables that the user's ~/.bashrc exports: clients keep theirs there for the next start. Reads nothing
+ * else of it, because the rest is for people and runs at every prompt.
  */
 export async function readStartupFile(executor: Executor, session: string): Promise<void> {
   const command = String.raw`\eval "$(grep -E '^export [A-Za-z_][A-Za-z0-9_]*=' ~/.bashrc 2>/dev/null)" 2>/dev/null; :`;
   try {
     await perform(executor, { action: 'run', command, session, timeoutMs: startupLimitMs });
   } catch (error) {
-    // A policy that does not let a file say what runs still has a shell.
+    // The shell works even if a policy does not allow a file to run code.
     if (!hasCode(error, 'denied', 'confirmation-timeout')) throw error;
     await perform(executor, { action: 'run', command: ':', session });
   }

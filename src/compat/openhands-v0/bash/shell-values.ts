@@ -17,7 +17,7 @@ export function pythonFloat(value: number): string {
   return Number.isInteger(value) ? `${value}.0` : `${value}`;
 }
 
-/** A command that was killed together with its shell has no exit code; shells give 128 and the signal for it. */
+/** A command that died together with its shell has no exit code; shells use 128 plus the signal for it. */
 export function exitCodeOf({ exitCode, signal }: Observation<'run'>): number {
   if (exitCode !== null) return exitCode;
   const signals: Partial<Record<string, number>> = constants.signals;

@@ -2,8 +2,8 @@
 import { parse } from 'unbash';
 
 /**
- * The commands of a text that are separated by line ends. Those joined by `;`, `&&` or `|`, and loops, here-documents or
- * quotes of several lines, are one. A text that does not parse counts as one, too: the shell says what is wrong with it.
+ * The commands of a text, separated by line ends. Commands joined by `;`, `&&` or `|`, and loops, here-documents or
+ * quotes of several lines, are one. A text that does not parse counts as one, too: the shell reports the problem.
  */
 export function splitCommands(text: string): string[] {
   const { commands, errors } = parse(text);

@@ -16,7 +16,7 @@ export async function runStatic(
   const session = `static-${randomUUID()}`;
   const cwd = posix.resolve(options.workingDirectory, request.cwd ?? '.');
   try {
-    // The executor says what is wrong with a directory; the move itself then cannot fail.
+    // The executor reports a bad directory; the move itself then cannot fail.
     await perform(executor, { action: 'run', command: ':', cwd, session });
     await perform(executor, { action: 'run', command: `\\builtin cd -- ${quote(cwd)}`, session });
     await readStartupFile(executor, session);

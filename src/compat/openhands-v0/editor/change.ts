@@ -10,7 +10,7 @@ export interface Change {
   readonly lineCount: number;
 }
 
-/** The text must be there exactly once: as it is given, or else without the blanks around it. */
+/** The text must occur exactly once: as given, or else without the blanks around it. */
 export function replaceOnce(text: string, oldText: string, newText: string, path: string): Change {
   if (oldText === newText) throw new EditorError(words('edit.same_strings'));
   const exact = placesOf(text, oldText);
@@ -36,7 +36,7 @@ export function insertLines(text: string, line: number, newText: string): Change
   if (line < 0 || line > total)
     throw invalidParameter('insert_line', line, words('edit.insert_line', { lines: total }));
   const position = positionAfter(text, line);
-  // A last line without an end gets one, or it would run into what is inserted.
+  // Add a line end to a last line without one, or the inserted text would join it.
   const separator = position > 0 && text[position - 1] !== '\n' ? '\n' : '';
   const lines = newText.split('\n');
   return {
@@ -48,7 +48,7 @@ export function insertLines(text: string, line: number, newText: string): Change
 
 function placesOf(text: string, wanted: string): number[] {
   const places: number[] = [];
-  // Nothing is everywhere, so it is unique only in a file that has nothing.
+  // The empty text occurs everywhere, so it is unique only in an empty file.
   if (wanted === '') return lineStarts(text);
   for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length))
     places.push(at);

@@ -25,7 +25,7 @@ export function zeroContextDiff(path: string, before: string, after: string): st
   return [`--- ${path}`, `+++ ${path}`, ...lines].map((line) => line.trimEnd()).join('\n');
 }
 
-/** An empty range is named by the line before it. */
+/** An empty range takes the number of the line before it. */
 function range(start: number, length: number): string {
   if (length === 1) return `${start}`;
   return `${length === 0 ? start - 1 : start},${length}`;

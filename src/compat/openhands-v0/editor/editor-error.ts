@@ -1,7 +1,7 @@
 import type { Text } from '../../messages.js';
 import { words } from '../openhands-words.js';
 
-/** An editor command that cannot be carried out; its message is for the agent. */
+/** A failed editor command; its message is for the agent. */
 export class EditorError extends Error {
   readonly text: Text;
 

@@ -1,4 +1,4 @@
-/** What files were before they were edited, the last few versions of each. */
+/** Earlier versions of edited files, the last few of each. */
 const versionsPerFile = 10;
 /** Over all files; the oldest versions go first. */
 const maxCharacters = 64 * 1024 * 1024;
@@ -14,7 +14,7 @@ export class History {
     while (this.#versions.length > 1 && this.#characters() > maxCharacters) this.#versions.shift();
   }
 
-  /** Gives the last version and forgets it; undefined without one. */
+  /** Returns the last version and forgets it; undefined without one. */
   pop(path: string): string | undefined {
     const index = this.#versions.findLastIndex((version) => version.path === path);
     return index === -1 ? undefined : this.#versions.splice(index, 1)[0]?.text;

@@ -8,7 +8,7 @@ import { words } from '../openhands-words.js';
 import { perform } from '../perform-action.js';
 import { kindOf } from './path-kind.js';
 
-/** The archive is made as it is read: stored, names relative to the path, without directories. */
+/** Creates the archive while the client reads it: stored, names relative to the path, without directories. */
 export async function downloadZip(executor: Executor, path: string): Promise<Readable> {
   if (!path.startsWith('/')) throw new HttpError(400, words('transfer.relative_path'));
   const kind = await kindOf(executor, path);

@@ -2,7 +2,7 @@ import { WorkcellError } from '../../../protocol/index.js';
 import type { Text } from '../../messages.js';
 import { words } from '../openhands-words.js';
 
-/** The content of the `error` observation for a file that cannot be read or written. */
+/** The content of the `error` observation for a file that we cannot read or write. */
 export function failureOf(error: unknown, path: string, cwd: string): Text {
   if (!WorkcellError.isInstance(error)) throw error;
   if (error.code === 'not-found' || error.code === 'not-a-directory')

@@ -4,7 +4,7 @@ import { type Executor, WorkcellError } from '../../../protocol/index.js';
 import { perform } from '../perform-action.js';
 import { kindOf } from './path-kind.js';
 
-/** Directories first, with a slash. Whatever cannot be listed is empty. */
+/** Directories first, with a slash. Empty for a directory that we cannot list. */
 export async function listNames(executor: Executor, path: string): Promise<string[]> {
   const directories: string[] = [];
   const others: string[] = [];

@@ -3,7 +3,7 @@ import { perform } from '../perform-action.js';
 
 export type PathKind = 'missing' | 'directory' | 'file';
 
-/** What a path leads to, links followed. What is neither directory nor absent counts as a file. */
+/** What a path leads to, following links. Anything but a directory that exists counts as a file. */
 export async function kindOf(executor: Executor, path: string): Promise<PathKind> {
   try {
     const { type } = await perform(executor, { action: 'stat', path });
@@ -22,7 +22,7 @@ export function hasCode(error: unknown, ...codes: WorkcellError['code'][]): erro
   return WorkcellError.isInstance(error) && codes.includes(error.code);
 }
 
-/** Tells `file/below` from a link to a file: only of the latter is there something to inspect. */
+/** Distinguishes `file/below` from a link to a file: only the latter leads to something to inspect. */
 async function leadsThroughFile(executor: Executor, path: string): Promise<boolean> {
   return perform(executor, { action: 'stat', path }).then(
     () => false,

@@ -1,4 +1,7 @@
-/** A page that shows a picture or a PDF file, for `/view`. Everything is in the page; nothing is loaded from elsewhere. */
+/**
+ * A page that shows a picture or a PDF file, for `/view`. The page contains everything and loads nothing from
+ * elsewhere.
+ */
 import { extname, posix } from 'node:path';
 import type { Executor } from '../../../protocol/index.js';
 import type { Say, Text } from '../../messages.js';

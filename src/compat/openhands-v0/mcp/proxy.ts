@@ -12,7 +12,7 @@ import { parseServers } from './mcp-server-update.js';
 
 export interface McpUpdate {
   readonly detail: string;
-  /** Why servers cannot be used; a failure of theirs is not one of the request. */
+  /** Why servers do not work; their failure is no failure of the request. */
   readonly router_error_log: string;
 }
 
@@ -110,7 +110,7 @@ export class McpProxy {
     }
   }
 
-  /** The name of the server comes before that of the tool as soon as there are several servers. */
+  /** With several servers, the name of the server comes before the name of the tool. */
   #exposedName({ server, name }: Observation<'list_mcp_tools'>['tools'][number]): string {
     return this.#names.length > 1 ? `${server}_${name}` : name;
   }

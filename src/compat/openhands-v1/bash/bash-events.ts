@@ -40,14 +40,14 @@ export interface Entry {
 interface KeptEvent {
   /** Of its text. */
   readonly bytes: number;
-  /** Called when the event is no longer kept. */
+  /** Called when we no longer keep the event. */
   drop(): void;
 }
 
 export interface EventBounds {
   readonly events: number;
   readonly bytes: number;
-  /** Of the outputs of one command, so that a talkative one does not push out the others. */
+  /** Limits for the outputs of one command, so that a talkative one does not push out the others. */
   readonly perCommand: { readonly events: number; readonly bytes: number };
 }
 
@@ -70,7 +70,7 @@ type Unstamped<Event> = Event extends BashEvent ? Omit<Event, 'id' | 'timestamp'
 export class BashEvents {
   readonly #bounds: EventBounds;
   readonly #clock = new Clock();
-  /** By sequence, so that iteration goes in order and each can be dropped alone. */
+  /** By sequence, so that iteration goes in order and we can drop each alone. */
   readonly #entries = new Map<number, Entry>();
   readonly #sequences = new Map<string, number>();
   readonly #outputs = new Map<string, Outputs>();
@@ -84,7 +84,7 @@ export class BashEvents {
     this.#bounds = bounds;
   }
 
-  /** A place for what a command prints; it keeps more than the bound, so that it lasts as long as the events do. */
+  /** A store for a command's output; it keeps more than the limit, so that it lasts as long as the events do. */
   text(): KeptText {
     const nextFile = () => {
       this.#directory ??= makeScratch('bash-events');
@@ -140,7 +140,7 @@ export class BashEvents {
       .filter((event): event is BashOutput => event?.kind === 'BashOutput');
   }
 
-  /** Resolves when something was published, or when the signal aborts. */
+  /** Resolves at the next event, or when the signal aborts. */
   change(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const wake = () => {
@@ -154,13 +154,13 @@ export class BashEvents {
     });
   }
 
-  /** Forgets all and what it was kept in. */
+  /** Forgets all events and removes their store. */
   close(): void {
     this.clear();
     if (this.#directory !== undefined) removeTree(this.#directory);
   }
 
-  /** Forgets all and tells how many there were. */
+  /** Forgets all and returns how many there were. */
   clear(): number {
     const count = this.#entries.size;
     for (const { kept } of this.#entries.values()) kept.drop();
@@ -200,7 +200,7 @@ export class BashEvents {
     if (event.kind === 'BashCommand') return;
     const outputs = this.#outputs.get(event.command_id);
     if (outputs === undefined) return;
-    // The oldest of a command is always the one that goes.
+    // We always drop the oldest of a command first.
     outputs.sequences.shift();
     outputs.bytes -= sizeOf(entry);
     if (outputs.sequences.length === 0) this.#outputs.delete(event.command_id);

@@ -12,7 +12,7 @@ import { formatTimestamp } from './timestamps.js';
 
 const mostSubscribers = 50;
 
-/** What may wait in a connection; more stays with the events, where it has its bound. */
+/** How much can wait in a connection; more stays with the events, which have their own limit. */
 const windowBytes = 256 * 1024;
 
 export function bashSocket(app: FastifyInstance, context: FacadeContext): void {
@@ -33,7 +33,7 @@ export function bashSocket(app: FastifyInstance, context: FacadeContext): void {
   });
 }
 
-/** Follows the events from a position until the socket closes. A slow reader delays nobody but itself. */
+/** Follows the events from a position until the socket closes. A slow reader delays only itself. */
 async function push(socket: WebSocket, { events }: FacadeContext, from: number): Promise<void> {
   const closed = new AbortController();
   socket.once('close', () => closed.abort());
@@ -45,7 +45,7 @@ async function push(socket: WebSocket, { events }: FacadeContext, from: number):
       continue;
     }
     position = entry.sequence;
-    // As bytes: strings that wait for a slow reader grow the heap until it is next collected as a whole.
+    // Send bytes: strings that wait for a slow reader grow the heap until the next full collection.
     const frame = Buffer.from(JSON.stringify(entry.event));
     if (socket.bufferedAmount < windowBytes) socket.send(frame, { binary: false });
     else await new Promise<void>((resolve) => socket.send(frame, { binary: false }, () => resolve()));

@@ -1,4 +1,4 @@
-/** Runs bash commands as plain processes of the cell, each on its own, and publishes what they print. */
+/** Runs bash commands as separate plain processes of the cell, and publishes their output. */
 import { constants } from 'node:os';
 import { z } from 'zod';
 import type { Executor, Observation } from '../../../protocol/index.js';
@@ -10,7 +10,7 @@ import { OutputPieces, wholeOutput } from './pieces.js';
 const mostRunning = 256;
 const longestTimeout = 2_147_483;
 
-/** What a client sends to start a command; seconds, as the protocol has them. */
+/** The request that starts a command; in seconds, as in the protocol. */
 export const executeRequestSchema = z.object({
   command: z.string().refine((command) => !command.includes('\0'), 'must not contain a NUL character'),
   cwd: z.string().min(1).max(4096).nullish(),
@@ -47,7 +47,7 @@ export class BashCommands {
     return { event, ended };
   }
 
-  /** Runs a command to its end; the answer has its whole output, as far as it is kept. */
+  /** Runs a command to its end; the answer has its whole output, as far as we kept it. */
   async execute(request: ExecuteRequest): Promise<BashOutput> {
     const { event, ended } = this.start(request);
     const last = await ended;
@@ -84,7 +84,7 @@ export class BashCommands {
   }
 }
 
-/** The code as the original gives it: minus the number of a signal, and -1 for a command that was ended. */
+/** The code as the original reports it: minus the number of a signal, and -1 for a command that we ended. */
 function exitCodeOf({ exitCode, signal, endedBy }: Observation<'wait_process'>): number {
   if (endedBy === 'timeout') return -1;
   if (exitCode !== null) return exitCode;

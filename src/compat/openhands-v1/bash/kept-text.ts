@@ -1,9 +1,9 @@
-/** What one command printed, on disk once it is long: as strings it would grow the heap far beyond what is kept. */
+/** The output of one command, on disk once it is long: as strings it would grow the heap far beyond the kept size. */
 import { Spool } from '../../../cell/executor/output/spool.js';
 
 export type Stream = 'stdout' | 'stderr';
 
-/** Used again for every piece, which is stored before the next one comes. */
+/** Reused for every piece, which we store before the next one comes. */
 const scratch = Buffer.allocUnsafeSlow(3 * 64 * 1024);
 
 export class KeptText {
@@ -27,7 +27,7 @@ export class KeptText {
     return this.#spools[stream].totalBytes;
   }
 
-  /** Null when there is none, or when it is no longer kept. */
+  /** Null when there is none, or when we no longer keep it. */
   read(stream: Stream, from: number, to: number): string | null {
     const pieces: Buffer[] = [];
     for (let position = from; position < to; ) {
@@ -41,7 +41,7 @@ export class KeptText {
     return (pieces.length === 1 ? first : Buffer.concat(pieces)).toString();
   }
 
-  /** Everyone who may still read it holds it; with the last one it goes. */
+  /** Every possible reader holds it; the last release removes it. */
   hold(): this {
     this.#holders++;
     return this;

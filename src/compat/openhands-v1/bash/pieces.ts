@@ -1,11 +1,11 @@
-/** Collects what a command prints into events: soon enough to be followed, rarely enough to stay few. */
+/** Collects a command's output into events: soon enough to follow it, rarely enough to stay few. */
 import type { Progress } from '../../../protocol/index.js';
 import type { BashEvents, BashOutput } from './bash-events.js';
 import type { KeptText } from './kept-text.js';
 
 const largestPiece = 64 * 1024;
 
-/** Output waits this long for more of it; longer for a command that has been running long. */
+/** Output waits this long for more; longer for a command that has been running long. */
 const shortestWaitMs = 100;
 const longestWaitMs = 5000;
 const waitShare = 1 / 50;
@@ -33,7 +33,7 @@ export class OutputPieces {
     else this.#timer ??= setTimeout(() => this.#flush(null), this.#waitMs());
   }
 
-  /** Publishes the rest with the exit code; `explanation` follows what was printed to stderr. */
+  /** Publishes the rest with the exit code; `explanation` follows the text on stderr. */
   end(exitCode: number, explanation = ''): BashOutput {
     this.#text.append('stderr', explanation);
     const event = this.#flush(exitCode);
@@ -77,7 +77,7 @@ export class OutputPieces {
   }
 }
 
-/** The last event with all that is kept of the output in it, for a caller that waits for one answer. */
+/** The last event with all kept output in it, for a caller that waits for one answer. */
 export function wholeOutput(last: BashOutput, outputs: readonly BashOutput[]): BashOutput {
   const isWhole = outputs.length === last.order + 1;
   const join = (stream: 'stdout' | 'stderr') => {

@@ -1,4 +1,4 @@
-/** Finds bash events and cuts what was found into pages. */
+/** Finds bash events and cuts the result into pages. */
 import { z } from 'zod';
 import { Refusal } from '../detail-errors.js';
 import { numberSchema } from '../query-values.js';

@@ -1,6 +1,6 @@
 /** Points in time as events carry them: ISO 8601 in UTC, to the microsecond. */
 
-/** Gives a later microsecond at each call, so that the order of timestamps is the order of events. */
+/** Returns a later microsecond at each call, so that timestamps have the order of events. */
 export class Clock {
   #last = 0;
 
@@ -15,12 +15,12 @@ export function formatTimestamp(microseconds: number): string {
   return `${seconds}.${String(microseconds % 1_000_000).padStart(6, '0')}Z`;
 }
 
-/** Microseconds since the epoch; without a zone the text is taken as UTC. Undefined when it is no point in time. */
+/** Microseconds since the epoch; a text without a zone is UTC. Undefined when it is no point in time. */
 export function parseTimestamp(text: string): number | undefined {
   const [, seconds, fraction = '', zone = 'Z'] =
     /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?(Z|[ +-]\d\d:?\d\d)?$/i.exec(text) ?? [];
   if (seconds === undefined) return undefined;
-  // A plus sign that was not escaped arrives in a query as a space.
+  // An unescaped plus sign arrives in a query as a space.
   const offset = zone
     .replace(' ', '+')
     .replace(/^([+-]\d\d)(\d\d)$/, '$1:$2')

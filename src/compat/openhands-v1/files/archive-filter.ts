@@ -1,4 +1,4 @@
-/** Which members of an archive are left out, in time that grows with the length of a name and no faster. */
+/** Which members to leave out of an archive, in time that grows with the length of a name and no faster. */
 import { withoutEnd } from '../../../base/without-end.js';
 import { expandBraces } from '../../../cell/executor/files/search/expand-braces.js';
 import { compilePath } from '../../../cell/executor/files/search/glob-pattern.js';
@@ -6,8 +6,8 @@ import { compilePath } from '../../../cell/executor/files/search/glob-pattern.js
 export type ArchiveFilter = (name: string, isDirectory: boolean) => boolean;
 
 /**
- * A member goes when a glob matches it or a directory above it, or when it may hold credentials. A glob without a slash
- * means a name at any depth, one with a slash at its end only directories.
+ * Leaves a member out when a glob matches it or a directory above it, or when it may hold credentials. A glob without
+ * a slash means a name at any depth, one with a slash at its end only directories.
  */
 export function createArchiveFilter(globs: readonly string[]): ArchiveFilter {
   const matchers = globs.flatMap((glob) =>
@@ -34,7 +34,10 @@ export function createArchiveFilter(globs: readonly string[]): ArchiveFilter {
   };
 }
 
-/** Where git remembers where and as whom it connected: in a repository, and in those that it holds in its own directory. */
+/**
+ * Files in which git remembers where and as whom it connected: in a repository, and in the repositories inside its
+ * own directory.
+ */
 const files = new Set(['config', 'config.worktree', 'credentials', 'FETCH_HEAD', 'logs']);
 const holders = new Set(['modules', 'worktrees']);
 

@@ -1,4 +1,4 @@
-/** A directory in one piece, without what is heavy and without what may hold credentials. */
+/** A directory in one piece, without heavy files and possible credentials. */
 
 import { posix } from 'node:path';
 import { Readable } from 'node:stream';
@@ -39,7 +39,7 @@ const heavy = [
 
 const manifestName = 'archive_manifest.json';
 
-/** All that is new or changed in the working tree of a repository, as a patch. */
+/** Everything new or changed in the working tree of a repository, as a patch. */
 export async function openPatch(
   executor: Executor,
   path: string,
@@ -55,7 +55,7 @@ export async function openPatch(
   return { patch: await findDelta(call, path, { base: base.id, exclude }), base };
 }
 
-/** Checks the path and begins; the bytes are made as they are read. Links are kept as links. */
+/** Checks the path and begins; creates the bytes while the client reads them. Keeps links as links. */
 export async function openArchive(
   executor: Executor,
   path: string,

@@ -12,7 +12,7 @@ export interface Home {
   readonly locations: readonly Place[];
 }
 
-/** Where to begin. Only what file verbs can reach is offered, so the workspace replaces the rest. */
+/** Where to begin. Offers only what file verbs can reach, so the workspace replaces the rest. */
 export async function findHome(executor: Executor, workspace: string): Promise<Home> {
   const { variables } = await executor.execute<'get_env'>({ action: 'get_env', names: ['HOME'] });
   const home = variables.HOME ?? '/';
@@ -39,7 +39,10 @@ export interface SubdirectoryPage {
   readonly next_page_id: string | null;
 }
 
-/** Directories only, without links, by name. A page begins with the name, in small letters, that the one before it gave. */
+/**
+ * Directories only, without links, by name. A page begins with the name, in small letters, that the previous page
+ * returned.
+ */
 export async function searchSubdirectories(
   executor: Executor,
   path: string,

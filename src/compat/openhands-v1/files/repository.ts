@@ -17,7 +17,7 @@ export async function findRoot(executor: Executor, path: string): Promise<string
     const below: string[] = [];
     for (const place of level.slice(0, mostPlaces)) {
       const listing = executor.execute<'list'>({ action: 'list', path: place, depth: 1, limit: 100_000 });
-      // A directory that cannot be read offers nothing, unless it is the requested one.
+      // An unreadable directory offers nothing, unless it is the requested one.
       const { entries } = await (depth === 0 ? listing : listing.catch(() => ({ entries: [] })));
       if (entries.some(({ name }) => name === '.git')) found.push(place);
       else
@@ -42,8 +42,8 @@ export interface Base {
 }
 
 /**
- * Where a patch begins: at a state that a fresh clone has too, so that the patch can be applied there. Without such a
- * state it begins at nothing at all.
+ * Where a patch begins: at a state that a fresh clone has, too, so that you can apply the patch there. Without such a
+ * state it begins at the empty tree.
  */
 export async function findExportBase(git: Git, ref: string | undefined): Promise<Base> {
   const head = await findHead(git);
@@ -73,7 +73,7 @@ function findBranch(git: Git): Promise<string | undefined> {
   return outputIfAny(git, ['symbolic-ref', '--quiet', '--short', 'HEAD']);
 }
 
-/** As headers, percent-encoded; none for what is no repository that git can look into. */
+/** As headers, percent-encoded; none for a directory that is no repository which git can read. */
 export async function describeRepository(executor: Executor, root: string): Promise<Record<string, string>> {
   const git = await inspect(callOf(executor), root).catch(() => undefined);
   if (git === undefined) return {};

@@ -12,7 +12,7 @@ export async function uploadForm(
     try {
       yield* filePart(form.body, form.contentType, 'file');
     } catch (error) {
-      // On the way through the executor it would lose what it says about the request.
+      // Keep it: on the way through the executor it would lose what it says about the request.
       failure = error;
       throw error;
     }

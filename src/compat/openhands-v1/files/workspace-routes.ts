@@ -29,7 +29,7 @@ const archiveQuery = fileQuery.extend({
 const homeQuery = z.object({ include_hidden: flagSchema.optional() });
 
 export function fileRoutes(app: FastifyInstance, { executor, workspace }: FacadeContext): void {
-  // The body is left where it is, to be read as it arrives.
+  // Leave the body unread; the route reads it as it arrives.
   app.addContentTypeParser('multipart/form-data', (_request, _body, done) => done(null));
 
   app.post('/api/file/upload', async ({ query, raw, headers }) => {

@@ -20,7 +20,7 @@ const shaSchema = z.object({ sha: z.string().regex(/^[0-9a-fA-F]{4,64}$/) });
 
 export function gitRoutes(app: FastifyInstance, { executor, workspace }: FacadeContext): void {
   const call = () => callOf(executor());
-  // A relative path is one from the workspace, as clients that know no other place give it.
+  // A relative path starts at the workspace, because clients that know no other place send it.
   const place = (path: string) => absolute(path.startsWith('/') ? path : `${workspace}/${path}`);
 
   app.get('/api/git/changes', async ({ query }) => {
@@ -49,7 +49,7 @@ export function gitRoutes(app: FastifyInstance, { executor, workspace }: FacadeC
   });
 }
 
-/** What is no repository, or not even there, has nothing to show. */
+/** A directory that is missing or no repository has nothing to show. */
 async function answer<Result>(work: Promise<Result>, nothing: Result): Promise<Result> {
   return refusing(
     work.catch((error: unknown) => {

@@ -1,7 +1,7 @@
 /** The hooks that a project declares for agents, read from the cell and passed on as they are. */
 import { type Executor, WorkcellError } from '../../../protocol/index.js';
 
-/** Null when there is no such file, or none that can be used. */
+/** Null when there is no usable file. */
 export async function readHooks(executor: Executor, project: string): Promise<unknown> {
   try {
     const { content } = await executor.execute<'read'>({

@@ -1,7 +1,7 @@
 /** Settings as nested objects of JSON. */
 export type Settings = Record<string, unknown>;
 
-/** Objects are merged deeply; anything else, lists included, takes the place of what was there. */
+/** Merges objects deeply; anything else, lists included, replaces the old value. */
 export function merge(base: Settings, difference: Settings): Settings {
   const merged: Settings = { ...base };
   for (const [name, value] of Object.entries(difference)) {

@@ -6,7 +6,7 @@ import { permitted, refusal, stillWorks } from '../inside.js';
 
 const mebibyte = 1024 * 1024;
 
-/** An answer within this time is one that was not hung on. */
+/** An answer within this time shows that nothing hung. */
 const promptMs = 15_000;
 
 async function timed<Value>(work: () => Promise<Value>): Promise<{ value: Value; elapsedMs: number }> {

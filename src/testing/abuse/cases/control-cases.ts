@@ -1,14 +1,14 @@
-/** Attacks on what a cell reports: exit codes and ends, and on what is handed to it: commands with their secrets. */
+/** Attacks on a cell's reports, exit codes and ends, and on its input: commands with their secrets. */
 import { randomBytes } from 'node:crypto';
 import type { Isolation, Runtime } from '../../../index.js';
 import { type AbuseCase, demand } from '../case.js';
 import { permitted, python, run, stillWorks } from '../inside.js';
 
-/** Without a wall of any kind a program may read the memory of whatever its user runs. */
+/** Without any isolation a program may read the memory of whatever its user runs. */
 const sameUser: AbuseCase['unclaimed'] = ({ tier }: Isolation) =>
   tier === 'none' ? 'commands run as the user that all else runs as, with nothing in between' : undefined;
 
-/** Gives what a program could open of the processes that are neither itself nor above it by its own choice. */
+/** Returns what a program could open of processes that are neither itself nor its own ancestors. */
 const openOthers = `
 import os
 def processes():

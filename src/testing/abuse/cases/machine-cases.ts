@@ -122,7 +122,7 @@ answer({"files": files, "changed": changed})`,
         `ls -d ${sockets.join(' ')} 2>/dev/null; env | grep -E '^(KUBERNETES|DOCKER|DBUS|XDG|SSH|DISPLAY)'`,
       );
       demand(output === '', `there is ${output.trim().split('\n').join(', ')}`);
-      // An abstract socket has no file that could be left out of the cell.
+      // An abstract socket has no file to hide from the cell.
       const name = `workcell-abuse-${randomBytes(8).toString('hex')}`;
       let reached = false;
       const server = createServer((socket) => {

@@ -37,7 +37,7 @@ def attempt(host, port):
     connection.connect((host, port))
 answer({host: outcome(lambda: attempt(host, port)) for host, port in ${JSON.stringify(targets)}})`;
 
-/** Answers that mean that no packet found a way. A time-out would mean that one was sent. */
+/** Answers that mean that no packet found a way. A time-out would mean that one left. */
 const noWay = new Set([
   'ENETUNREACH',
   'EADDRNOTAVAIL',

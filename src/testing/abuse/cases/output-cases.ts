@@ -1,4 +1,4 @@
-/** Output that floods, breaks decoders or steers the terminal of its reader. */
+/** Output that floods, breaks decoders or controls the terminal of its reader. */
 import type { Runtime } from '../../../index.js';
 import { type AbuseCase, demand } from '../case.js';
 import { permitted, run, stillWorks } from '../inside.js';

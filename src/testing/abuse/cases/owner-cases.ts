@@ -6,7 +6,7 @@ import { permitted, run, stillWorks } from '../inside.js';
 /** This process may stall this long; machines under load have their own pauses. */
 const longestStallMs = 1000;
 
-/** Does something, and demands that this process went on with other things meanwhile. */
+/** Does something, and demands that this process continued with other work meanwhile. */
 async function whileAlive<Result>(work: Promise<Result>): Promise<Result> {
   let last = performance.now();
   let longest = 0;

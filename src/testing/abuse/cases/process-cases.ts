@@ -1,4 +1,4 @@
-/** Too many processes and threads, and processes that will not go. */
+/** Too many processes and threads, and processes that do not end. */
 import { readlinkSync } from 'node:fs';
 import type { Runtime } from '../../../index.js';
 import { isEnforced } from '../../../protocol/index.js';
@@ -182,7 +182,7 @@ answer(made)`,
     expected: 'contained',
     async attack(runtime, tools) {
       const other = await tools.cell();
-      // A cell that shares its processes with the machine would end all of them, the one that asks included.
+      // A cell that shares its processes with the machine would end all of them, this one included.
       const shared = readlinkSync('/proc/self/ns/pid');
       const { output } = await run(runtime, 'readlink /proc/self/ns/pid', { timeoutMs: 5000 });
       if (output.includes(shared)) throw new Error('its processes are those of the machine');

@@ -1,4 +1,4 @@
-/** Failures of other products that were made public, each tried here. */
+/** Published failures of other products, each tried here. */
 import { symlinkSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

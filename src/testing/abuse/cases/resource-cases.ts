@@ -14,7 +14,7 @@ const noGroup = (limit: 'memory' | 'processors', effect: string) => (isolation: 
 
 const withMemory: AbuseCase['unclaimed'] = (isolation) => endsWith(isolation, 'memory');
 
-/** Writes to a scratch directory until it is refused, at most `megabytes`; gives how many went in. */
+/** Writes to a scratch directory until the cell refuses, at most `megabytes`. Returns how many went in. */
 async function fill(runtime: Runtime, path: string, megabytes: number): Promise<number> {
   const source = `dd if=/dev/zero of=${path} bs=1M count=${megabytes} 2>/dev/null; wc -c <${path}; rm -f ${path}`;
   const { stdout } = await finish(runtime, ['bash', '-c', source]);

@@ -76,7 +76,9 @@ async function hold(runtime: Runtime, source: string): Promise<number> {
   });
 }
 
-/** A directory of this machine with a workspace in it, and a file beside that, which the workspace has a name for. */
+/**
+ * A directory of this machine with a workspace in it, and beside that a file to which the workspace has a hard link.
+ */
 function linkedWorkspace(tools: Tools): { workspace: string; outside: string; relink(): void } {
   const directory = mkdtempSync(join(tmpdir(), 'workcell-linked-'));
   tools.finally(() => rmSync(directory, { recursive: true, force: true }));

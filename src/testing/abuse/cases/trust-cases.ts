@@ -86,7 +86,7 @@ function readdirIfPresent(path: string): string[] {
   }
 }
 
-/** The command lines of every process of this machine that may be looked at. */
+/** The command lines of every visible process of this machine. */
 function allArguments(): string {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
@@ -100,7 +100,7 @@ function allArguments(): string {
     .join('\n');
 }
 
-/** By their names alone: not every kernel can be asked more of them. */
+/** By their names alone: not every kernel tells more of them. */
 const listDescriptors = `import os
 def target(number):
     try: return os.readlink("/proc/self/fd/" + number)
@@ -301,7 +301,7 @@ export const trustCases: readonly AbuseCase[] = [
         await new Promise((resolve) => setTimeout(resolve, 50));
         const after = belongings();
         left = Object.keys(before)
-          // What is opened once, on first use, is no leak: that would grow with every cell.
+          // Something that opens once, on first use, is no leak: a leak would grow with every cell.
           .filter((kind) => (after[kind] ?? 0) - (before[kind] ?? 0) >= (kind === 'descriptors' ? 5 : 1))
           .map((kind) => `${(after[kind] ?? 0) - (before[kind] ?? 0)} ${kind}`);
       } while (left.length > 0 && performance.now() < settled);

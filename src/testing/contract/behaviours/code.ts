@@ -2,7 +2,7 @@ import type { CodeOutput, Observation, Runtime } from '../../../index.js';
 import { expect } from '../expect.js';
 import { type Behaviours, countProcesses, eventually, refusal, sh, uniqueWord } from '../given.js';
 
-/** Runs a cell that must succeed, and gives what a person would see. */
+/** Runs a code cell that must succeed. Returns what a person would see. */
 async function cell(runtime: Runtime, code: string, options: Parameters<Runtime['runCode']>[1] = {}) {
   const result = await runtime.runCode(code, options);
   expect(result, result.text).toMatchObject({ status: 'ok', endedBy: 'exit' });

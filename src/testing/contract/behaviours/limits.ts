@@ -55,7 +55,7 @@ export const limitBehaviours: Behaviours = {
   'limits.timeout-ignored-signals': async ({ runtime }) => {
     const word = uniqueWord();
     const program = await fixture(runtime, 'stubborn');
-    // Long enough for the program to come up on a busy machine: what is asked is how it ends.
+    // Long enough for the program to start on a busy machine: the test is about how it ends.
     const result = await runtime.run(`${program} ${word}`, { timeoutMs: 2000 });
     expect(result).toMatchObject({ output: 'started\n', endedBy: 'timeout' });
     expect(await countProcesses(runtime, word)).toBe(0);

@@ -317,7 +317,7 @@ function watchScreen(terminal: Terminal): { text: string; ended: Promise<void> }
   return screen;
 }
 
-/** What is recorded so far; the stream itself would not end. */
+/** The events so far; the stream itself would not end. */
 async function eventsSoFar(runtime: Runtime): Promise<WorkcellEvent[]> {
   await runtime.close();
   const events: WorkcellEvent[] = [];

@@ -1,4 +1,4 @@
-/** Tools that run in the cell. The kit is shipped from its file, as a user would. */
+/** Tools that run in the cell. The test ships the kit from its file, as a user would. */
 
 import type { Runtime } from '../../../index.js';
 import { tool } from '../../../index.js';
@@ -7,7 +7,7 @@ import { type Behaviours, eventually, refusal } from '../given.js';
 import { alike, useOf } from '../tools/alike.js';
 import { hostile, tools } from '../tools/kit.js';
 
-/** Of this package as source, or as it was built. */
+/** Of this package as source, or of its build. */
 const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 const file = new URL(`../tools/kit.${ending}`, import.meta.url);
 
