@@ -9,6 +9,7 @@ import { chooseBackend } from '../config/choose-backend.js';
 import { loadConfig } from '../config/load-config.js';
 import type { ServiceSettings } from '../protocol/config-service.js';
 import { type PreviewServer, startPreviews } from './previews/preview-server.js';
+import { Records } from './records.js';
 import { runtimeSource } from './runtime-source.js';
 import { createServiceApp, type ServiceMount } from './service-app.js';
 import { ServiceCells } from './service-cells.js';
@@ -26,6 +27,8 @@ export interface ServiceOptions extends Omit<Exposure, 'token' | 'allowAnonymous
   readonly also?: readonly ServiceMount[] | undefined;
   /** Templates that are there for those protocols, by name; the configuration says the rest of them. */
   readonly templates?: Readonly<Record<string, BroughtTemplate>> | undefined;
+  /** Another build of the console than that of this package. */
+  readonly console?: string | undefined;
 }
 
 export interface Service {
@@ -70,8 +73,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await cells.reconcile();
     const secret = store.secret();
     const previews = await previewsOf(service, { ...options, token: operatorKey }, { cells, secret });
+    const records = new Records(config.values.events.store);
+    const parts = { cells, keys, records, previews: previews?.links, secret, url: service.url, log };
     const app = createServiceApp(
-      { cells, keys, previews: previews?.links, secret, url: service.url, log },
+      { ...parts, console: options.console },
       withBoundHost(options),
       options.also,
     );
@@ -88,6 +93,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
           await previews?.close();
           await listener.close();
           await cells.close();
+          await records.close();
           store.close();
         })();
         return closing;

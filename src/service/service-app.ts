@@ -8,10 +8,14 @@ import { parse } from '../base/http/parse-request.js';
 import { WorkcellError } from '../protocol/index.js';
 import { createKeySchema } from '../protocol/service-wire.js';
 import { cellRoutes } from './cell-routes.js';
+import { consoleRoutes } from './console-files.js';
 import { insideRoutes } from './inside-routes.js';
 import type { PreviewLinks } from './previews/preview-links.js';
+import { recordRoutes } from './record-routes.js';
+import type { Records } from './records.js';
 import { type Askers, authenticated } from './service-access.js';
 import type { ServiceCells } from './service-cells.js';
+import { serviceGate } from './service-gate.js';
 import { checkRole, type ServiceKeys } from './service-keys.js';
 import { renderServiceMetrics } from './service-metrics.js';
 
@@ -25,6 +29,9 @@ export interface ServiceParts {
   readonly secret: string;
   /** Where clients reach the service, when its owner says so; else that is where their request went. */
   readonly url: string | undefined;
+  readonly records: Records;
+  /** Where the built console is, if not in this package. */
+  readonly console?: string | undefined;
   readonly log: Log;
 }
 
@@ -37,7 +44,7 @@ export function createServiceApp(
   also: readonly ServiceMount[] = [],
 ): FastifyInstance {
   const { log } = parts;
-  const app = createHttpApp({ access: createAccess(exposure), log });
+  const app = createHttpApp({ access: createAccess({ ...exposure, ownPages: true }), log });
   mount(app, [
     {
       prefix: '',
@@ -51,6 +58,8 @@ export function createServiceApp(
         healthRoutes(scope, parts, askers);
         cellRoutes(scope, parts, askers);
         keyRoutes(scope, parts, askers);
+        recordRoutes(scope, parts.records, serviceGate(parts.cells, askers));
+        consoleRoutes(scope, parts.console);
         scope.register(async (inner) => insideRoutes(inner, parts, askers), { prefix: '/v1/cells/:cell' });
       },
     },

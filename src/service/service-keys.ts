@@ -1,6 +1,7 @@
 /** Keys: shown once, kept as hashes, and never worth more than the key that made them. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { socketKey } from '../base/http/access.js';
 import { WorkcellError } from '../protocol/index.js';
 import { type KeyRole, keyRoles, type NewKey, type ServiceKey } from '../protocol/service-wire.js';
 import type { KeyRecord, ServiceStore } from './service-store.js';
@@ -34,7 +35,7 @@ export class ServiceKeys {
   /** Whose request it is. */
   authenticate(headers: IncomingHttpHeaders): KeyRecord {
     const [, bearer] = /^bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
-    const given = bearer ?? headers['x-api-key'];
+    const given = bearer ?? headers['x-api-key'] ?? socketKey(headers);
     const record = typeof given === 'string' ? this.#byHash.get(hashOf(given)) : undefined;
     if (record !== undefined && !isOver(record)) return record;
     throw new WorkcellError(

@@ -85,6 +85,7 @@ export const walls: Record<string, readonly string[]> = {
     'cell/server',
     'backends',
     'runtime/events',
+    'runtime/security',
     'config',
     'cells.ts',
     'index.ts',

@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import { WorkcellError } from '../../protocol/index.js';
+import { socketKeyPrefix } from '../../protocol/record-wire.js';
 import type { Exposure } from './http-options.js';
 
 export interface Access {
@@ -16,9 +17,11 @@ export function createAccess(
   options: Pick<Exposure, 'token' | 'hosts' | 'origins'> & {
     /** Further headers, in lower case, that may carry the token, for clients of other protocols. */
     readonly tokenHeaders?: readonly string[] | undefined;
+    /** The server has pages of its own, which may send it requests. */
+    readonly ownPages?: boolean | undefined;
   },
 ): Access {
-  const { tokenHeaders = [] } = options;
+  const { tokenHeaders = [], ownPages = false } = options;
   const hosts = new Set((options.hosts ?? []).map((host) => host.toLowerCase()));
   const origins = new Set(options.origins ?? []);
   const expected = options.token === undefined ? undefined : [options.token].flat().map(digest);
@@ -32,7 +35,9 @@ export function createAccess(
           `This server does not answer to the host ${JSON.stringify(host ?? '')}. Use localhost, or start it with that host allowed.`,
         );
       }
-      if (origin !== undefined && !origins.has(origin)) {
+      // The host is one that this server answers to, so a page from there is one of its own.
+      const isOwn = ownPages && [`http://${host}`, `https://${host}`].includes(origin ?? '');
+      if (origin !== undefined && !isOwn && !origins.has(origin)) {
         throw new WorkcellError(
           'request-refused',
           `Pages from ${JSON.stringify(origin)} may not use this server. Start it with that origin allowed.`,
@@ -41,7 +46,11 @@ export function createAccess(
     },
     checkToken(headers) {
       if (expected === undefined) return;
-      const given = [bearer(headers.authorization), ...tokenHeaders.map((name) => headers[name])];
+      const given = [
+        bearer(headers.authorization),
+        socketKey(headers),
+        ...tokenHeaders.map((name) => headers[name]),
+      ];
       const digests = given.filter((token) => typeof token === 'string').map(digest);
       // Compare all of them, so that the time does not reveal which one matched.
       const matches = expected.flatMap((one) => digests.filter((other) => timingSafeEqual(one, other)));
@@ -52,6 +61,13 @@ export function createAccess(
       );
     },
   };
+}
+
+/** The key that a browser sends with a WebSocket, as one of the protocols that it offers. */
+export function socketKey(headers: IncomingHttpHeaders): string | undefined {
+  const offered = headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
+  const encoded = offered.find((name) => name.startsWith(socketKeyPrefix))?.slice(socketKeyPrefix.length);
+  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64url').toString();
 }
 
 /** Two hosts in one request could pass a check that looks at the other one. */

@@ -1,0 +1,65 @@
+/** What a service and its console say to each other about records and questions. */
+import * as z from 'zod';
+import type { WorkcellEvent } from './events.js';
+
+/** A WebSocket of a browser cannot carry a header of its own; this protocol and the key, in base64url, stand in for it. */
+export const socketProtocol = 'workcell';
+export const socketKeyPrefix = 'workcell.key.';
+
+/** A runtime whose events are in the store. */
+export interface RecordInfo {
+  readonly id: string;
+  readonly firstAt: number;
+  readonly lastAt: number;
+  /** Ids of the oldest and the newest event. */
+  readonly firstId: number;
+  readonly lastId: number;
+}
+
+const eventKinds = ['action', 'decision', 'observation', 'progress', 'error', 'status', 'network'] as const;
+
+export const recordQuery = z.strictObject({
+  /** Only events after this id. */
+  after: z.coerce.number().int().nonnegative().default(0),
+  limit: z.coerce.number().int().min(1).max(5000).default(1000),
+  kind: z.enum(eventKinds).optional(),
+  /** Somewhere in what the event carries. */
+  text: z.string().min(1).max(1000).optional(),
+  /** Leaves out the rest of long texts, and says so with `trimmed`. */
+  brief: z.literal('1').optional(),
+});
+
+/** An event of a list, whose long texts may be cut. */
+export type BriefEvent = WorkcellEvent & { readonly trimmed?: true };
+
+/** Some events of a record. `next` is the `after` of the next page, where there may be one. */
+export interface RecordPage {
+  readonly events: readonly BriefEvent[];
+  readonly next?: number | undefined;
+}
+
+/** What a cell did last. */
+export interface Activity {
+  readonly id: string;
+  readonly lastId: number;
+  readonly at: number;
+  /** The last action, in a few words. */
+  readonly action?: string | undefined;
+}
+
+/** An action that waits for a person. */
+export interface Question {
+  readonly id: string;
+  readonly cell?: string | undefined;
+  readonly action: { readonly action: string; readonly [field: string]: unknown };
+  readonly risk: 'low' | 'medium' | 'unknown' | 'high';
+  readonly reasons: readonly string[];
+  readonly askedAt: number;
+  readonly expiresAt: number;
+}
+
+export const answerSchema = z.strictObject({
+  answer: z.enum(['approve', 'deny']),
+  /** Who decides, for the record. Default: the name of the key. */
+  who: z.string().min(1).max(100).optional(),
+});

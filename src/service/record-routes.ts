@@ -1,0 +1,103 @@
+/** Routes to records and questions, for whoever the gate lets in. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Outgoing } from '../base/http/outgoing.js';
+import { parse } from '../base/http/parse-request.js';
+import { WorkcellError, type WorkcellEvent } from '../protocol/index.js';
+import { answerSchema, type RecordPage, recordQuery } from '../protocol/record-wire.js';
+import { heartbeatMs, linesType } from '../protocol/wire.js';
+import { briefEvent } from './brief-event.js';
+import type { Records } from './records.js';
+
+/** Who may see and answer what. */
+export interface RecordGate {
+  /** Whether the one who asks may see the record of a runtime, by its id. */
+  sees(request: FastifyRequest): (id: string) => boolean;
+  /** The cells whose last action is told. */
+  cells(request: FastifyRequest): readonly string[];
+  /** Throws unless the one who asks decides about the actions of others; gives his name. */
+  decides(request: FastifyRequest): string;
+}
+
+export function recordRoutes(app: FastifyInstance, records: Records, gate: RecordGate): void {
+  app.get('/v1/records', async (request) => {
+    const sees = gate.sees(request);
+    return (await records.list()).filter(({ id }) => sees(id));
+  });
+
+  app.get('/v1/records/:id', async (request): Promise<RecordPage> => {
+    const id = await readable(request);
+    const { kind, brief, ...query } = parse(recordQuery, request.query);
+    const events = await records.read(id, { ...query, ...(kind !== undefined && { kinds: [kind] }) });
+    const last = events.at(-1);
+    return {
+      events: brief === undefined ? events : events.map(briefEvent),
+      ...(events.length === query.limit && last !== undefined && { next: last.id }),
+    };
+  });
+
+  app.get('/v1/records/:id/follow', async (request, reply) => {
+    const id = await readable(request);
+    const { after, brief } = parse(recordQuery, request.query);
+    reply.hijack();
+    reply.raw.writeHead(200, {
+      ...(reply.getHeaders() as Record<string, string>),
+      'content-type': linesType,
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    });
+    reply.raw.flushHeaders();
+    const outgoing = new Outgoing(reply.raw);
+    // Tells a quiet stream from a dead one.
+    const timer = setInterval(() => void outgoing.write('\n'), heartbeatMs);
+    const line = (event: WorkcellEvent) =>
+      `${JSON.stringify(brief === undefined ? event : briefEvent(event))}\n`;
+    try {
+      for await (const page of records.follow(id, after, outgoing.gone))
+        await outgoing.write(page.map(line).join(''));
+      await outgoing.end();
+    } catch {
+      // After the first bytes only a broken stream can report a failure.
+      reply.raw.destroy();
+    } finally {
+      clearInterval(timer);
+    }
+    return reply;
+  });
+
+  app.get('/v1/activity', async (request) => records.activity(gate.cells(request)));
+
+  app.get('/v1/questions', async (request) => await questionsFor(request));
+
+  app.post('/v1/questions/:id', async (request, reply) => {
+    const name = gate.decides(request);
+    const { answer, who = name } = parse(answerSchema, request.body);
+    const { id } = request.params as { id: string };
+    if (!(await questionsFor(request)).some((question) => question.id === id)) throw noQuestion(id);
+    await records.answer(id, answer, who);
+    return reply.code(204).send();
+  });
+
+  /** A question belongs to its cell; one without is for whoever sees everything. */
+  async function questionsFor(request: FastifyRequest) {
+    const sees = gate.sees(request);
+    return (await records.questions()).filter(({ cell }) => sees(cell ?? ''));
+  }
+
+  async function readable(request: FastifyRequest): Promise<string> {
+    const { id } = request.params as { id: string };
+    if (!gate.sees(request)(id))
+      throw new WorkcellError('not-found', `There is no record of a runtime ${JSON.stringify(id)}.`, {
+        details: { id },
+      });
+    await records.checkKnown(id);
+    return id;
+  }
+}
+
+function noQuestion(id: string): WorkcellError {
+  return new WorkcellError(
+    'not-found',
+    `There is no open question ${JSON.stringify(id)}; it was answered, or its time is over and it counts as denied.`,
+    { details: { id } },
+  );
+}

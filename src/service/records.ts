@@ -1,0 +1,135 @@
+/** The records of all runtimes in the configured event store, and the questions that wait there. */
+import { WorkcellError, type WorkcellEvent } from '../protocol/index.js';
+import type { Activity, Question, RecordInfo } from '../protocol/record-wire.js';
+import type { EventStore, ReadQuery } from '../runtime/events/event-store.js';
+import { openEventStore } from '../runtime/events/open.js';
+import { changes } from '../runtime/events/store-changes.js';
+import { type Confirmations, openConfirmations } from '../runtime/security/index.js';
+
+const pageEvents = 1000;
+
+/** How far back the last action of a cell is looked for: behind it come its decision, its outcome and connections. */
+const lookBack = 50;
+
+export class Records {
+  readonly #name: string | undefined;
+  #opened: Promise<{ store: EventStore; desk: Confirmations }> | undefined;
+
+  /** `name`: as `events.store` has it. The store opens on first use. */
+  constructor(name: string | undefined) {
+    this.#name = name;
+  }
+
+  async list(): Promise<RecordInfo[]> {
+    const { store } = await this.#open();
+    return (await store.runtimes()).map(({ runtimeId, ...rest }) => ({ id: runtimeId, ...rest }));
+  }
+
+  async read(id: string, query: ReadQuery): Promise<readonly WorkcellEvent[]> {
+    const { store } = await this.#open();
+    return store.read(id, query);
+  }
+
+  /** Events after an id, page by page, then new ones as they come, until the runtime stops or the signal aborts. */
+  async *follow(id: string, after: number, signal: AbortSignal): AsyncIterable<readonly WorkcellEvent[]> {
+    const { store } = await this.#open();
+    let position = after;
+    for await (const _ of changes(store, id, signal)) {
+      for (let page = await next(); page.length > 0 && !signal.aborted; page = await next()) {
+        position = page.at(-1)?.id ?? position;
+        yield page;
+        if (page.some(isEnd)) return;
+      }
+    }
+    async function next(): Promise<readonly WorkcellEvent[]> {
+      return store.read(id, { after: position, limit: pageEvents });
+    }
+  }
+
+  async checkKnown(id: string): Promise<void> {
+    const { store } = await this.#open();
+    if ((await store.last(id)) > 0) return;
+    throw new WorkcellError('not-found', `There is no record of a runtime ${JSON.stringify(id)}.`, {
+      details: { id },
+    });
+  }
+
+  /** What each of these runtimes did last. */
+  async activity(ids: readonly string[]): Promise<Activity[]> {
+    const { store } = await this.#open();
+    const found: Activity[] = [];
+    for (const id of ids) {
+      const lastId = await store.last(id);
+      if (lastId === 0) continue;
+      const events = await store.read(id, { after: Math.max(0, lastId - lookBack), limit: lookBack });
+      const action = events.findLast(({ kind }) => kind === 'action');
+      const at = events.at(-1)?.at ?? 0;
+      found.push({
+        id,
+        lastId,
+        at,
+        ...(action?.kind === 'action' && { action: inWords(action.action) }),
+      });
+    }
+    return found;
+  }
+
+  async questions(): Promise<Question[]> {
+    const { desk } = await this.#open();
+    return (await desk.list()).map(({ id, cell, action, risk, reasons, askedAt, expiresAt }) => ({
+      id,
+      ...(cell !== undefined && { cell }),
+      action: { ...action },
+      risk,
+      reasons,
+      askedAt,
+      expiresAt,
+    }));
+  }
+
+  async answer(id: string, answer: 'approve' | 'deny', who: string): Promise<void> {
+    const { desk } = await this.#open();
+    await desk.answer(id, answer, who);
+  }
+
+  async close(): Promise<void> {
+    const opened = await this.#opened?.catch(() => undefined);
+    this.#opened = undefined;
+    await opened?.desk.close();
+    await opened?.store.close();
+  }
+
+  #open(): Promise<{ store: EventStore; desk: Confirmations }> {
+    if (this.#name === 'memory')
+      throw new WorkcellError(
+        'capability-unsupported',
+        'Events are kept in memory, so there is no record to show. Set events.store to a file or a database.',
+      );
+    this.#opened ??= (async () => {
+      const store = await openEventStore(this.#name);
+      try {
+        return { store, desk: await openConfirmations(this.#name) };
+      } catch (error) {
+        await store.close();
+        throw error;
+      }
+    })();
+    // One that cannot be opened now may be there at the next request.
+    this.#opened.catch(() => {
+      this.#opened = undefined;
+    });
+    return this.#opened;
+  }
+}
+
+function isEnd(event: WorkcellEvent): boolean {
+  return event.kind === 'status' && event.status.status === 'STOPPED';
+}
+
+const longestWords = 200;
+
+function inWords(action: { readonly action: string }): string {
+  const { command, path, url } = action as Record<string, unknown>;
+  const what = [command, path, url].find((value) => typeof value === 'string');
+  return [action.action, ...(typeof what === 'string' ? [what] : [])].join(' ').slice(0, longestWords);
+}

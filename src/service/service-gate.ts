@@ -1,0 +1,29 @@
+/** Records and questions by the keys of the service: an operator has all of them, others those of cells that they see. */
+import type { FastifyRequest } from 'fastify';
+import type { RecordGate } from './record-routes.js';
+import type { ServiceCells } from './service-cells.js';
+import { checkRole } from './service-keys.js';
+import type { KeyRecord } from './service-store.js';
+
+export function serviceGate(cells: ServiceCells, askers: (request: FastifyRequest) => KeyRecord): RecordGate {
+  const cellsOf = ({ role, tenant, cell }: KeyRecord): string[] =>
+    cells
+      .list(role === 'operator' ? undefined : tenant)
+      .map(({ id }) => id)
+      .filter((id) => cell === undefined || cell === id);
+  return {
+    sees(request) {
+      const asker = askers(request);
+      if (asker.role === 'operator') return () => true;
+      const own = new Set(cellsOf(asker));
+      return (id) => own.has(id);
+    },
+    cells: (request) => cellsOf(askers(request)),
+    // The policy asks a person. A key that only uses cells may be the agent's own.
+    decides(request) {
+      const asker = askers(request);
+      checkRole(asker, 'admin', 'answer questions');
+      return asker.note ?? asker.id;
+    },
+  };
+}
