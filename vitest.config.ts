@@ -27,6 +27,7 @@ const system = [
   'test/runtime/*.test.ts',
   'test/service/previews.test.ts',
   'test/service/service.test.ts',
+  'test/console/console*.test.ts',
   'test/runtime/{git,microagents}/**/*.test.ts',
 ];
 const house = ['test/house/**/*.test.ts'];

@@ -9,16 +9,20 @@ export interface Serving {
   readonly secret?: string | undefined;
   /** Follows the address. */
   readonly path?: string | undefined;
+  /** The path of the page that people open, where the server has one. */
+  readonly page?: string | undefined;
   /** Work that is not ready yet; the server ends when it fails. */
   readonly ready?: Promise<unknown> | undefined;
 }
 
 export async function serveUntilAsked(
-  { server, secret, path = '', ready }: Serving,
+  { server, secret, path = '', page, ready }: Serving,
   interrupts: Interrupts,
 ): Promise<void> {
   try {
     if (secret !== undefined) process.stdout.write(`${secret}\n`);
+    if (page !== undefined && 'port' in server.address)
+      process.stdout.write(`console: ${showAddress(server.address)}${page}\n`);
     process.stdout.write(`listening on ${showAddress(server.address)}${path}\n`);
     const ended = aborted(interrupts.signal);
     await Promise.race([ended, ready]);

@@ -62,6 +62,21 @@ test('the Runtime names no plugin, no action of one, and no backend', async () =
   expect(names).toContain('run_code');
 });
 
+test('the console imports src/protocol and packages for pages, and nothing else of this one', () => {
+  const packages = ['react', 'react-dom/client', 'zod', '@xterm/xterm', '@xterm/addon-fit'];
+  const crossings = [...filesBelow('console/src', '.ts'), ...filesBelow('console/src', '.tsx')].flatMap(
+    (file) =>
+      importsOf(readText(file))
+        .filter((name) =>
+          name.startsWith('.')
+            ? !/^(console\/src|src\/protocol)\//.test(normalize(join(dirname(file), name)))
+            : !packages.includes(name) && !name.endsWith('.css'),
+        )
+        .map((name) => `${file} imports ${name}`),
+  );
+  expect(crossings).toEqual([]);
+});
+
 test('protocol needs nothing but zod, so that it also works in a browser', () => {
   const outside = files
     .filter((file) => partOf(file) === 'protocol')

@@ -12,6 +12,9 @@ them over its own restarts, pauses or ends them when their time is over, and
 judges and records what is done in them by your configuration ([security],
 [secrets], [service]).
 
+Open the address of the console in a browser to see cells at work, answer what
+they ask, and look back at what happened.
+
 The key that it prints, or that --token-file holds, is the operator's: it makes
 keys for tenants. Without --token-file there is a new one at each start.
 
@@ -49,7 +52,10 @@ async function serve(options: ServeOptions): Promise<void> {
     ...(await protocolsOf(options)),
     log: createLog(options.verbose ? 'debug' : 'info'),
   });
-  await serveUntilAsked({ server, secret: isNew ? `operator key: ${token}` : undefined }, interrupts);
+  const secret = isNew ? `operator key: ${token}` : undefined;
+  // A browser keeps what stands behind the # to itself, and the page takes it out of the address.
+  const page = isNew ? `/console/#key=${token}` : '/console/';
+  await serveUntilAsked({ server, secret, page }, interrupts);
 }
 
 /** What else the service speaks, and the templates for it. */

@@ -1,0 +1,83 @@
+/** What the agent changed: each file with its changes in order, up to the chosen moment or to the end. */
+import { useState } from 'react';
+import { hrefOf, usePlace } from '../address.js';
+import { clock } from '../format.js';
+import type { Entry, Timeline } from '../timeline.js';
+import { EntryDetails } from './entry-details.js';
+import { Empty } from './state.js';
+import { Diff, Mono } from './text.js';
+
+const changing = new Set(['write', 'edit', 'remove', 'move', 'copy', 'make_dir', 'upload']);
+
+export function ChangesPane({ id, timeline }: { id: string; timeline: Timeline }) {
+  const { query } = usePlace();
+  const until = Number(query.get('at') ?? '0');
+  const made = timeline.entries.filter(
+    ({ name, outcome, id: eventId }) =>
+      changing.has(name) && outcome === 'ok' && (until === 0 || eventId <= until),
+  );
+  const files = Map.groupBy(made, ({ action = {} }) => String(action.path ?? action.to ?? '?'));
+  if (made.length === 0)
+    return (
+      <Empty title="No file was changed by an action.">
+        <p>What commands change by themselves is in the files of the cell.</p>
+      </Empty>
+    );
+  return (
+    <div className="page">
+      <p className="hint">
+        {files.size} files, {made.length} changes. What commands changed by themselves is not in this list.
+      </p>
+      {[...files].map(([path, changes]) => (
+        <FileChanges key={path} id={id} path={path} changes={changes} />
+      ))}
+    </div>
+  );
+}
+
+function FileChanges({ id, path, changes }: { id: string; path: string; changes: readonly Entry[] }) {
+  return (
+    <details className="card" open={changes.length < 4}>
+      <summary>
+        <Mono value={path} /> <span className="count">{changes.length}</span>
+      </summary>
+      {changes.map((change) => (
+        <Change key={change.id} id={id} change={change} />
+      ))}
+    </details>
+  );
+}
+
+function Change({ id, change }: { id: string; change: Entry }) {
+  const [whole, setWhole] = useState(false);
+  const { diff } = change.observation ?? {};
+  const { content } = change.action ?? {};
+  return (
+    <div className="change-of">
+      <div className="row">
+        <strong>{change.name}</strong>
+        <a href={hrefOf(['records', id, 'timeline'], { at: String(change.id) })}>{clock(change.at)}</a>
+        {change.trimmed && (
+          <button type="button" className="quiet" onClick={() => setWhole(!whole)}>
+            {whole ? 'Less' : 'All of it'}
+          </button>
+        )}
+      </div>
+      {whole ? (
+        <EntryDetails id={id} entry={change} onClose={() => setWhole(false)} />
+      ) : typeof diff === 'string' ? (
+        <Diff value={diff} />
+      ) : typeof content === 'string' ? (
+        <Diff value={asAdded(content)} />
+      ) : null}
+    </div>
+  );
+}
+
+function asAdded(content: string): string {
+  return content
+    .replace(/\n$/, '')
+    .split('\n')
+    .map((line) => `+${line}`)
+    .join('\n');
+}

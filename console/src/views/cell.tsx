@@ -1,0 +1,89 @@
+/** One cell, or one record: its timeline, and what else there is to see of it. */
+import type { ServiceCell } from '../../../src/protocol/service-wire.js';
+import { hrefOf } from '../address.js';
+import { ask, cellPath } from '../api.js';
+import { useRecord } from '../follow.js';
+import { CellActions } from '../parts/cell-actions.js';
+import { ChangesPane } from '../parts/changes-pane.js';
+import { ExportMenu } from '../parts/export-menu.js';
+import { FilesPane } from '../parts/files-pane.js';
+import { IsolationPane } from '../parts/isolation-pane.js';
+import { ProcessesPane } from '../parts/processes-pane.js';
+import { Problem, State } from '../parts/state.js';
+import { TerminalPane } from '../parts/terminal-pane.js';
+import { Plain } from '../parts/text.js';
+import { TimelinePane } from '../parts/timeline-pane.js';
+import { usePolled } from '../polled.js';
+
+const recordTabs = ['timeline', 'changes'] as const;
+const cellTabs = [...recordTabs, 'terminal', 'files', 'processes', 'isolation'] as const;
+
+type Tab = (typeof cellTabs)[number];
+
+export function CellView({
+  id,
+  tab = 'timeline',
+  live,
+}: {
+  id: string;
+  tab: string | undefined;
+  live: boolean;
+}) {
+  const cell = usePolled(
+    () => (live ? ask<ServiceCell>(cellPath(id)) : Promise.resolve(undefined)),
+    2000,
+    id,
+  );
+  const shown = cell.value;
+  const record = useRecord(live ? (shown?.id ?? id) : id);
+  const tabs: readonly Tab[] = live ? cellTabs : recordTabs;
+  const { state } = record;
+  return (
+    <div className="cell">
+      <div className="tools">
+        <a className="back" href={hrefOf([live ? 'cells' : 'records'])} aria-label="Back to the list">
+          ←
+        </a>
+        <h1>
+          <Plain value={shown?.name ?? id.slice(0, 20)} />
+        </h1>
+        {shown !== undefined && <State word={shown.state} />}
+        {shown !== undefined && (
+          <span className="hint wide-only">
+            {[shown.template, shown.backend, shown.isolation].filter(Boolean).join(' · ')}
+          </span>
+        )}
+        {typeof state === 'string' && state !== 'live' && <State word={state} />}
+        <span className="space" />
+        <ExportMenu id={shown?.id ?? id} />
+        {shown !== undefined && <CellActions cell={shown} onChange={cell.refresh} />}
+      </div>
+      {cell.problem !== undefined && <Problem text={cell.problem} />}
+      {typeof state === 'object' && <Problem text={state.failed} />}
+      <nav className="tabs" aria-label="Of this cell">
+        {tabs.map((name) => (
+          <a
+            key={name}
+            href={hrefOf([live ? 'cells' : 'records', id, name])}
+            aria-current={name === tab ? 'page' : undefined}
+          >
+            {name}
+          </a>
+        ))}
+      </nav>
+      {tab === 'changes' ? (
+        <ChangesPane id={shown?.id ?? id} timeline={record.timeline} />
+      ) : tab === 'terminal' && live ? (
+        <TerminalPane cell={id} />
+      ) : tab === 'files' && live ? (
+        <FilesPane cell={id} root={shown?.workspace} />
+      ) : tab === 'processes' && live ? (
+        <ProcessesPane cell={id} />
+      ) : tab === 'isolation' && live ? (
+        <IsolationPane cell={id} />
+      ) : (
+        <TimelinePane id={shown?.id ?? id} record={record} />
+      )}
+    </div>
+  );
+}

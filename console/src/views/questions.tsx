@@ -1,0 +1,109 @@
+/** Actions that wait for a person. */
+import { useState } from 'react';
+import type { Question } from '../../../src/protocol/record-wire.js';
+import { hrefOf } from '../address.js';
+import { ask, reasonOf } from '../api.js';
+import { age } from '../format.js';
+import { Empty, Problem } from '../parts/state.js';
+import { Block, Plain } from '../parts/text.js';
+import type { Polled } from '../polled.js';
+
+export function Questions({ questions }: { questions: Polled<Question[]> }) {
+  const all = questions.value ?? [];
+  return (
+    <div className="page narrow">
+      <div className="tools">
+        <h1>Questions</h1>
+        <span className="hint">Keys: A approves, D refuses the one that has the focus.</span>
+        <span className="space" />
+        <AllowNotifications />
+      </div>
+      {questions.problem !== undefined && <Problem text={questions.problem} />}
+      {questions.value !== undefined && all.length === 0 && (
+        <Empty title="Nothing waits for you.">
+          <p>When the policy wants a person to decide about an action, it appears here.</p>
+        </Empty>
+      )}
+      {all.map((question) => (
+        <QuestionCard key={question.id} question={question} onAnswer={questions.refresh} />
+      ))}
+    </div>
+  );
+}
+
+function QuestionCard({ question, onAnswer }: { question: Question; onAnswer: () => void }) {
+  const { id, cell, action, risk, reasons, askedAt, expiresAt } = question;
+  const [problem, setProblem] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const answer = async (word: 'approve' | 'deny') => {
+    if (busy) return;
+    setBusy(true);
+    try {
+      await ask(`/v1/questions/${id}`, { method: 'POST', body: { answer: word } });
+    } catch (error) {
+      setProblem(reasonOf(error));
+      setBusy(false);
+    }
+    onAnswer();
+  };
+  const { action: name, command, ...rest } = action as Record<string, unknown> & { action: string };
+  return (
+    <article
+      className="card"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: so that it can have the focus
+      tabIndex={0}
+      aria-label={`Question about ${name}`}
+      onKeyDown={(event) => {
+        if (event.ctrlKey || event.metaKey || event.altKey) return;
+        if (event.key === 'a') void answer('approve');
+        if (event.key === 'd') void answer('deny');
+      }}
+    >
+      <div className="row">
+        <strong>{name}</strong>
+        <span className={`risk ${risk}`}>risk {risk}</span>
+        {cell !== undefined && (
+          <a href={hrefOf(['cells', cell])}>
+            <Plain value={cell.slice(0, 12)} />
+          </a>
+        )}
+        <span className="space" />
+        <span className="hint">
+          asked {age(Date.now() - askedAt)} ago, {age(expiresAt - Date.now())} left
+        </span>
+      </div>
+      <Block
+        label="What it wants to do"
+        value={typeof command === 'string' ? command : JSON.stringify(rest, undefined, 2)}
+      />
+      {reasons.length > 0 && (
+        <ul className="reasons">
+          {reasons.map((reason) => (
+            <li key={reason}>
+              <Plain value={reason} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {problem !== undefined && <Problem text={problem} />}
+      <div className="row">
+        <button type="button" className="main" disabled={busy} onClick={() => void answer('approve')}>
+          Approve once
+        </button>
+        <button type="button" className="danger" disabled={busy} onClick={() => void answer('deny')}>
+          Refuse
+        </button>
+      </div>
+    </article>
+  );
+}
+
+function AllowNotifications() {
+  const [permission, setPermission] = useState('Notification' in window ? Notification.permission : 'denied');
+  if (permission !== 'default') return null;
+  return (
+    <button type="button" onClick={() => void Notification.requestPermission().then(setPermission)}>
+      Notify me
+    </button>
+  );
+}
