@@ -15,6 +15,7 @@ import { holdBackend, within } from './held-backend.js';
 export const backends = {
   cli: () => import('./cli.js'),
   docker: () => import('./docker.js'),
+  kubernetes: () => import('./kubernetes.js'),
   local: () => import('./local.js'),
   remote: () => import('./remote.js'),
   sandbox: () => import('./sandbox.js'),
@@ -34,7 +35,7 @@ export type BackendName = keyof typeof backends;
 export const backendNames = Object.keys(backends) as BackendName[];
 
 /** Names of backends that this package will have. We never load a package of such a name as a backend. */
-export const reservedNames: readonly string[] = ['daytona', 'e2b', 'kubernetes', 'modal', 'runloop'];
+export const reservedNames: readonly string[] = ['daytona', 'e2b', 'modal', 'runloop'];
 
 /** Backends of other packages, by the name of the package. A package declares its own here by merging this interface. */
 // biome-ignore lint/suspicious/noEmptyInterface: packages fill it

@@ -1,10 +1,12 @@
 /** Starts engines for the tests of a run when the first of them asks, and ends them with the run. */
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { type OwnDockerEngine, startDockerEngine } from '../../scripts/engines/docker.js';
+import { startDockerEngine } from '../../scripts/engines/docker.js';
+import { startKubernetesCluster } from '../../scripts/engines/kubernetes.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -13,14 +15,26 @@ declare module 'vitest' {
   }
 }
 
+/** Where it is goes to the tests as JSON; what it does stays here. */
+interface OwnEngine {
+  stop(): Promise<void>;
+}
+
+const starters = { docker: startDockerEngine, kubernetes: startKubernetesCluster };
+type EngineName = keyof typeof starters;
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const directory = mkdtempSync(join(tmpdir(), 'workcell-engines-'));
   const path = join(directory, 's');
-  let docker: Promise<OwnDockerEngine> | undefined;
-  const server = createServer({ allowHalfOpen: true }, (socket) => {
-    docker ??= startDockerEngine();
-    docker.then(
-      ({ host, networkPid }) => socket.end(JSON.stringify({ host, networkPid })),
+  const engines: Partial<Record<EngineName, Promise<OwnEngine>>> = {};
+  const server = createServer({ allowHalfOpen: true }, async (socket) => {
+    // The name fits into one piece.
+    const [piece] = await once(socket, 'data');
+    const name = String(piece) as EngineName;
+    const engine = engines[name] ?? starters[name]();
+    engines[name] = engine;
+    engine.then(
+      (started) => socket.end(JSON.stringify(started)),
       (error: Error) => socket.end(JSON.stringify({ error: error.message })),
     );
   });
@@ -28,7 +42,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('engines', path);
   return async () => {
     server.close();
-    await (await docker?.catch(() => undefined))?.stop();
+    await Promise.all(
+      Object.values(engines).map(async (engine) => (await engine.catch(() => undefined))?.stop()),
+    );
     rmSync(directory, { recursive: true, force: true });
   };
 }

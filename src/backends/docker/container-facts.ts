@@ -1,6 +1,6 @@
 /** What a container enforces: what the kernel reported to the executor, and what we asked of the engine. */
 import type { KernelReport } from '../../cell/server/boot-protocol.js';
-import type { Fact, Isolation } from '../../protocol/index.js';
+import type { Fact, Isolation, IsolationTier } from '../../protocol/index.js';
 import { type DockerOptions, userLimits, withDefaults } from './docker-options.js';
 
 /** How gVisor's own kernel names itself. */
@@ -21,11 +21,9 @@ export interface FactsOptions {
 
 export function readIsolation(parts: FactsOptions): Isolation {
   const { options, user, kernel } = parts;
-  const isGvisor = gvisorVersion.test(kernel.version);
-  const essential = [privilegeFact(kernel, isGvisor), ...(isGvisor ? [] : [seccompFact(kernel)])];
-  const held = essential.every(({ enforced }) => enforced);
+  const { tier, isGvisor, essential } = readKernel(kernel);
   return {
-    tier: held ? (isGvisor ? 'gvisor' : 'container') : 'none',
+    tier,
     facts: [
       { code: 'kernel', enforced: isGvisor, values: {} },
       ...essential,
@@ -42,6 +40,18 @@ export function readIsolation(parts: FactsOptions): Isolation {
       ...userLimitFacts(user.isOwn, isGvisor),
     ],
   };
+}
+
+/** What the kernel reports of any container, whoever runs it. Without these there is no isolation to speak of. */
+export function readKernel(kernel: KernelReport): {
+  tier: IsolationTier;
+  isGvisor: boolean;
+  essential: Fact[];
+} {
+  const isGvisor = gvisorVersion.test(kernel.version);
+  const essential = [privilegeFact(kernel, isGvisor), ...(isGvisor ? [] : [seccompFact(kernel)])];
+  const held = essential.every(({ enforced }) => enforced);
+  return { tier: held ? (isGvisor ? 'gvisor' : 'container') : 'none', isGvisor, essential };
 }
 
 function seccompFact({ seccomp }: KernelReport): Fact {

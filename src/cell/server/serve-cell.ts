@@ -1,5 +1,6 @@
 /** The executor of one cell in a separate process: what a container runs, and backend `local`. */
-import { chmodSync, readFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import * as z from 'zod';
 import { environmentSchema } from '../../protocol/actions/common.js';
 import { pluginSpecSchema } from '../../protocol/plugin-spec.js';
@@ -20,8 +21,18 @@ const settingsSchema = z.strictObject({
   env: environmentSchema,
   /** Outlives the process that started it; else it ends with its standard input. */
   keepAlive: z.boolean(),
+  /** A port that leads to the socket, where only ports lead inside. */
+  tunnel: z
+    .strictObject({
+      port: z.int().min(1).max(65_535),
+      token: z.string().min(16),
+      aloneMs: z.int().positive().optional(),
+    })
+    .optional(),
   /** Default: the plugins of the package. */
   plugins: z.array(pluginSpecSchema).optional(),
+  /** Written first, by their paths: plugins of a place that sees no files of its owner. */
+  files: z.record(z.string(), z.string()).optional(),
   /** For files of the program itself, so that none of them stays when it dies. */
   temporary: z.string().optional(),
   /** The user of the commands, in a place that has two. Default: the user of the program. */
@@ -43,9 +54,17 @@ type UserSettings = CellSettings & { readonly user: NonNullable<CellSettings['us
 export function serveCell(source: string): Promise<void> {
   return boot(source, settingsSchema, async (settings) => {
     const kernel = readKernel();
+    for (const [path, content] of Object.entries(settings.files ?? {})) {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      writeFileSync(path, content, { mode: 0o600 });
+    }
     const server = await (hasUser(settings) ? serveAsUser(settings) : serveAsSelf(settings));
     const input = settings.keepAlive ? undefined : process.stdin;
-    shutDownOn(server, { input, commands: 'end' });
+    const shutDown = shutDownOn(server, { input, commands: 'end' });
+    if (settings.tunnel !== undefined) {
+      const { listenForTunnels } = await import('./tunnels.js');
+      await listenForTunnels(settings.tunnel, settings.socketPath, () => shutDown(0));
+    }
     return { ...(kernel !== undefined && { kernel }) };
   });
 }

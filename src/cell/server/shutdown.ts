@@ -3,11 +3,11 @@ import type { Readable } from 'node:stream';
 import { stopWatchdog } from '../launchers/watchdog.js';
 import type { ExecutorServer } from './serve-executor.js';
 
-/** Signals, and the end of an input that the starter of the server keeps open. */
+/** Signals, and the end of an input that the starter of the server keeps open. Gives what does the same by a call. */
 export function shutDownOn(
   server: ExecutorServer,
   options: { input?: Readable | undefined; commands: 'end' | 'detach' },
-): void {
+): (exitCode: number) => void {
   let asked = false;
   const shutDown = (exitCode: number) => {
     // A second request means: do not wait.
@@ -20,8 +20,9 @@ export function shutDownOn(
   process.on('SIGINT', () => shutDown(130));
   process.on('SIGHUP', () => shutDown(129));
   const { input } = options;
-  if (input === undefined) return;
+  if (input === undefined) return shutDown;
   input.once('end', () => shutDown(0));
   input.once('error', () => shutDown(0));
   input.resume();
+  return shutDown;
 }

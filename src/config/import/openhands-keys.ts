@@ -1,7 +1,9 @@
 /** Every key of OpenHands' file that is about where its agents work, and the setting it becomes. */
 import { isTable } from '../plain-table.js';
-import type { Mapping, Output } from './import-output.js';
+import type { Mapping } from './import-output.js';
 import { fromHere, importKwargs, importVolumes } from './openhands-docker.js';
+
+export { kubernetesKeys } from './openhands-kubernetes.js';
 
 type Keys = Readonly<Record<string, Mapping>>;
 
@@ -185,32 +187,6 @@ export const sandboxKeys: Keys = {
   trusted_dirs: never('trust the configuration of a directory with workcell trust'),
   vscode_port: never('the port of the editor is chosen when it is opened: workcell vscode'),
 };
-
-const kubernetesNames = [
-  'namespace',
-  'ingress_domain',
-  'pvc_storage_size',
-  'pvc_storage_class',
-  'resource_cpu_request',
-  'resource_memory_request',
-  'resource_memory_limit',
-  'image_pull_secret',
-  'ingress_tls_secret',
-  'node_selector_key',
-  'node_selector_val',
-  'tolerations_yaml',
-  'privileged',
-];
-
-export const kubernetesKeys: Keys = Object.fromEntries(
-  kubernetesNames.map((name) => [
-    name,
-    (_value: unknown, output: Output) =>
-      output.backend === 'kubernetes'
-        ? `compare it with the options in [backends.kubernetes]`
-        : 'there is no backend "kubernetes" in use',
-  ]),
-);
 
 export const securityKeys: Keys = {
   /** There every action is a question; with an analyzer, only those that it finds risky. */

@@ -12,8 +12,11 @@ export interface Tunnel {
   close(): void;
 }
 
-/** `stream`: the standard streams of the executor's program, run as `relay <socket>` in the place. */
-export function openTunnel(stream: Duplex): Tunnel {
+/**
+ * `stream`: the standard streams of the executor's program, run as `relay <socket>` in the place, or a connection to the
+ * port of its setting `tunnel`, which wants the token of that.
+ */
+export function openTunnel(stream: Duplex, token?: string): Tunnel {
   const session = connectSession('http://cell', {
     createConnection: () => stream,
     settings: { initialWindowSize: tunnelWindowBytes, enablePush: false },
@@ -24,7 +27,7 @@ export function openTunnel(stream: Duplex): Tunnel {
   const closed = new Promise<void>((resolve) => session.once('close', () => resolve()));
   return {
     closed,
-    connect: () => openConnection(session),
+    connect: () => openConnection(session, token),
     close() {
       session.destroy();
       stream.destroy();
@@ -32,16 +35,28 @@ export function openTunnel(stream: Duplex): Tunnel {
   };
 }
 
-function openConnection(session: ClientHttp2Session): Promise<Duplex> {
+function openConnection(session: ClientHttp2Session, token: string | undefined): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     if (session.destroyed) {
       reject(Object.assign(new Error('the stream into the cell has ended'), { code: 'ECONNRESET' }));
       return;
     }
-    const stream = session.request({ ':method': 'CONNECT', ':authority': 'executor' }, { endStream: false });
+    const stream = session.request(
+      {
+        ':method': 'CONNECT',
+        ':authority': 'executor',
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      },
+      { endStream: false },
+    );
     stream.once('error', reject);
     stream.once('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNREFUSED' })));
-    stream.once('response', () => {
+    stream.once('response', ({ ':status': status }) => {
+      if (status !== 200) {
+        stream.destroy();
+        reject(Object.assign(new Error('the cell does not know this owner'), { code: 'ECONNREFUSED' }));
+        return;
+      }
       stream.off('error', reject);
       stream.on('error', () => {});
       resolve(stream);

@@ -104,6 +104,7 @@ test('what has a setting becomes it', () => {
 
 /** Keys whose value in the sample is taken over, or is what happens anyway. */
 const taken = new Set([
+  ...['ingress_domain', 'privileged'].map((key) => `kubernetes.${key}`),
   ...['runtime', 'enable_browser', 'run_as_openhands', 'workspace_base', 'workspace_mount_path', 'debug'].map(
     (key) => `core.${key}`,
   ),
@@ -279,6 +280,44 @@ test.each([
   const found = notes.find(({ key }) => key === 'core.runtime')?.reason;
   if (reason === undefined) expect(found).toBeUndefined();
   else expect(found).toContain(reason);
+});
+
+test('the cluster of runtime = "kubernetes" becomes options of that backend', async () => {
+  const { settings, notes } = await importOpenHands(
+    {
+      core: { runtime: 'kubernetes' },
+      kubernetes: {
+        namespace: 'agents',
+        ingress_domain: 'cells.example',
+        ingress_tls_secret: 'cells-tls',
+        pvc_storage_size: '5Gi',
+        pvc_storage_class: 'fast',
+        resource_cpu_request: '500m',
+        resource_memory_request: '1Gi',
+        resource_memory_limit: '2G',
+        image_pull_secret: 'registry',
+        node_selector_key: 'disk.example/kind',
+        node_selector_val: 'ssd',
+        tolerations_yaml: '- key: agents\n  operator: Exists\n  toleration_seconds: 30\n',
+        privileged: true,
+      },
+    },
+    { ...here, backends: [...here.backends, 'kubernetes'] },
+  );
+  expect(settings.backend).toBe('kubernetes');
+  expect(settings.backends).toEqual({
+    kubernetes: {
+      namespace: 'agents',
+      ingress: { domain: 'cells.example', tls_secret: 'cells-tls' },
+      volume: { size: '5Gi', storage_class: 'fast' },
+      requests: { cpus: 0.5, memory_bytes: 1024 ** 3 },
+      limits: { memory_bytes: 2_000_000_000 },
+      image_pull_secrets: ['registry'],
+      node_selector: { 'disk.example/kind': 'ssd' },
+      tolerations: [{ key: 'agents', operator: 'Exists', tolerationSeconds: 30 }],
+    },
+  });
+  expect(notes.map(({ key }) => key)).toContain('kubernetes.privileged');
 });
 
 test('confirmation without an analyzer asks about everything, and unknown keys are told of', async () => {

@@ -1,0 +1,111 @@
+/** Finds pods again: those that outlived who started them, and those that nobody would end. */
+import { type Cell, WorkcellError } from '../../protocol/index.js';
+import type { FoundCell, StartContext } from '../backend.js';
+import { givenLabels, homeOf, idLabel, isKept, isOrphan } from '../docker/labels.js';
+import { leaseHolder, takeLease } from '../lease.js';
+import { endOf, followPod } from './await-pod.js';
+import { type ClusterClient, openCluster } from './cluster-client.js';
+import type { KubernetesOptions } from './kubernetes-options.js';
+import { type List, type Pod, podsPath } from './objects.js';
+import { explainRefusal } from './pod-diagnosis.js';
+import { findPodHome, readPodState } from './pod-home.js';
+import { networkLabel } from './pod-labels.js';
+import { watchPods } from './pod-watch.js';
+import { openPodWire } from './pod-wire.js';
+import { podCell, removePod } from './start-pod.js';
+
+type Place = Pick<KubernetesOptions, 'kubeconfig' | 'context' | 'namespace'>;
+
+/** Connects to a kept cell. */
+export async function attachPod(id: string, place: Place, context: StartContext): Promise<Cell> {
+  const client = openCluster(place);
+  const namespace = place.namespace ?? client.namespace;
+  const pod = (await listOwn(client, namespace, `${idLabel}=${id}`)).find(({ metadata }) =>
+    isKept(metadata.labels ?? {}),
+  );
+  const home = pod === undefined ? undefined : findPodHome(homeOf(pod.metadata.annotations ?? {}));
+  const state = home === undefined ? undefined : readPodState(home);
+  const end = pod === undefined ? undefined : endOf(pod);
+  if (pod === undefined || home === undefined || state === undefined || end !== undefined) {
+    const why =
+      end ?? 'You can attach to cells that you start with keepAlive, on the machine that started them.';
+    throw new WorkcellError(
+      'cell-not-found',
+      `There is no kubernetes cell "${id}" in the namespace "${namespace}" that this machine knows. ${why}`,
+      { details: { id, namespace } },
+    );
+  }
+  const lease = await takeLease(id, home);
+  const { name } = pod.metadata;
+  const followed = followPod(watchPods(client, namespace, `${idLabel}=${id}`), name, {
+    image: '',
+    executorImage: '',
+  });
+  try {
+    const { token, isolation } = state;
+    const { gone } = followed;
+    const wire = await openPodWire(client, { namespace, name }, { token, gone }, context);
+    return podCell({ id, client, namespace, wire, followed, isolation, lease, home });
+  } catch (error) {
+    followed.stop();
+    lease.release();
+    throw explainRefusal(error, { client, namespace, options: {} });
+  }
+}
+
+export async function listPods(place: Place): Promise<FoundCell[]> {
+  const client = openCluster(place);
+  const namespace = place.namespace ?? client.namespace;
+  const pods = await listOwn(client, namespace, idLabel);
+  const kept = pods.filter(({ metadata }) => isKept(metadata.labels ?? {}));
+  return Promise.all(kept.map(describe));
+}
+
+async function describe(pod: Pod): Promise<FoundCell> {
+  const { labels = {}, annotations = {}, creationTimestamp } = pod.metadata;
+  const home = findPodHome(homeOf(annotations));
+  const state = home === undefined ? undefined : readPodState(home);
+  const { [networkLabel]: _network, ...given } = givenLabels(labels);
+  return {
+    id: labels[idLabel] ?? '',
+    status: state === undefined || endOf(pod) !== undefined ? 'lost' : 'running',
+    startedAt: creationTimestamp === undefined ? undefined : new Date(creationTimestamp),
+    isolation: state?.isolation.tier,
+    labels: given,
+    heldBy: home === undefined ? undefined : await leaseHolder(home),
+  };
+}
+
+const reaped = new Set<string>();
+
+/** Removes pods whose owner died, once for each namespace. Nobody waits for it. */
+export async function reapPods(client: ClusterClient, namespace: string): Promise<void> {
+  const key = `${client.where} ${namespace}`;
+  if (reaped.has(key)) return;
+  reaped.add(key);
+  try {
+    const pods = await listOwn(client, namespace, idLabel);
+    const orphans = pods.filter(({ metadata }) => isOrphan(metadata.labels ?? {}));
+    for (const { metadata } of orphans) await removePod(client, namespace, metadata.name);
+  } catch {
+    // The next process tries again.
+  }
+}
+
+const pageSize = 500;
+
+async function listOwn(client: ClusterClient, namespace: string, labelSelector: string): Promise<Pod[]> {
+  const pods: Pod[] = [];
+  let token: string | undefined;
+  try {
+    do {
+      const query = { labelSelector, limit: pageSize, continue: token };
+      const list: List<Pod> = await client.ask('GET', podsPath(namespace), { query });
+      pods.push(...list.items);
+      token = list.metadata.continue || undefined;
+    } while (token !== undefined);
+  } catch (error) {
+    throw explainRefusal(error, { client, namespace, options: {} });
+  }
+  return pods;
+}

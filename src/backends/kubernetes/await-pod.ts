@@ -1,0 +1,109 @@
+/** Waits until the container of a cell runs, and then for its end. */
+import { WorkcellError } from '../../protocol/index.js';
+import { deferred } from '../../runtime/client/deferred.js';
+import { type ContainerState, type Pod, stateOf } from './objects.js';
+import { cellContainer, executorContainer } from './pod.js';
+import type { PodWatch } from './pod-watch.js';
+
+export interface FollowedPod {
+  /** Settles when the container runs; rejects when it cannot, with what the cluster says. */
+  readonly running: Promise<Pod>;
+  /** Settles with the reason when the pod has ended. */
+  readonly gone: Promise<string>;
+  /** The last state that the cluster told. */
+  last(): Pod | undefined;
+  stop(): void;
+}
+
+/** Call it before the pod is made. */
+export function followPod(
+  watch: PodWatch,
+  name: string,
+  images: { readonly image: string; readonly executorImage: string },
+): FollowedPod {
+  let last: Pod | undefined;
+  const running = deferred<Pod>();
+  const gone = deferred<string>();
+  const stop = watch.follow(name, (pod) => {
+    last = pod ?? last;
+    const obstacle = pod === undefined ? undefined : obstacleIn(pod, images);
+    if (obstacle !== undefined) running.reject(obstacle);
+    const end = endOf(pod);
+    if (end !== undefined) {
+      running.reject(new WorkcellError('backend-unavailable', `The pod ${name} did not start: ${end}`));
+      gone.resolve(end);
+    } else if (pod !== undefined && stateOf(pod, cellContainer)?.running !== undefined) running.resolve(pod);
+  });
+  return { running: running.promise, gone: gone.promise, last: () => last, stop };
+}
+
+/** Why a pod ended, as a sentence; undefined while it has not. */
+export function endOf(pod: Pod | undefined): string | undefined {
+  if (pod === undefined) return 'Somebody deleted the pod.';
+  const { phase, reason, message } = pod.status ?? {};
+  const ended = stateOf(pod, cellContainer)?.terminated;
+  if (ended?.reason === 'OOMKilled' || (phase === 'Failed' && reason === 'OOMKilled'))
+    return 'The pod ran out of memory and was killed. Raise limits.memoryBytes.';
+  if (reason === 'Evicted') return `The node evicted the pod: ${message ?? 'it gave no reason'}`;
+  if (reason === 'NodeLost' || reason === 'Shutdown' || reason === 'Terminated')
+    return `The node of the pod went away (${reason}): ${message ?? 'it gave no reason'}`;
+  if (ended !== undefined) {
+    const code = ended.exitCode ?? 0;
+    const said = ended.message === undefined ? '' : ` ${ended.message.trim()}`;
+    return `The pod ended: ${code === 137 ? 'it was killed' : `its executor exited with code ${code}`} (${ended.reason ?? 'no reason'}).${said}`;
+  }
+  if (phase === 'Failed') {
+    const first = stateOf(pod, executorContainer)?.terminated;
+    const brought = first !== undefined && first.exitCode !== 0;
+    const why = brought ? ` The executor could not be brought: ${first.message ?? first.reason ?? ''}.` : '';
+    return `The pod failed (${reason ?? 'no reason'}): ${message ?? 'it gave no message'}.${why}`;
+  }
+  if (phase === 'Succeeded') return 'The pod ended.';
+  return pod.metadata.deletionTimestamp === undefined ? undefined : 'Somebody deletes the pod.';
+}
+
+/** What keeps a container from starting and does not go away by itself. */
+function obstacleIn(
+  pod: Pod,
+  images: { readonly image: string; readonly executorImage: string },
+): WorkcellError | undefined {
+  const of = (container: string, image: string) => waitingFor(stateOf(pod, container), image, container);
+  return of(executorContainer, images.executorImage) ?? of(cellContainer, images.image);
+}
+
+function waitingFor(
+  state: ContainerState | undefined,
+  image: string,
+  container: string,
+): WorkcellError | undefined {
+  const { reason = '', message = '' } = state?.waiting ?? {};
+  const details = { container, image, reason };
+  const advice = container === executorContainer ? ' The option executorImage names it.' : '';
+  if (
+    /^(ErrImagePull|ImagePullBackOff|ErrImageNeverPull|ImageInspectError|RegistryUnavailable)$/.test(reason)
+  )
+    return new WorkcellError(
+      'image-missing',
+      `The cluster has no image "${image}", and its node cannot fetch it (${reason}): ${message}. Push it to a registry that the nodes reach, and name a secret for it in imagePullSecrets where it asks for one.${advice}`,
+      { details },
+    );
+  if (reason === 'InvalidImageName')
+    return new WorkcellError(
+      'invalid-config',
+      `"${image}" is not the name of an image: ${message}. Write one such as debian:bookworm.`,
+      { details },
+    );
+  if (reason === 'CreateContainerConfigError')
+    return new WorkcellError(
+      'invalid-config',
+      `The node cannot set up the container "${container}": ${message}. Check the secrets and config maps that it names.`,
+      { details },
+    );
+  if (/^(CreateContainerError|RunContainerError|StartError)$/.test(reason))
+    return new WorkcellError(
+      'image-unsuitable',
+      `The container "${container}" of the image "${image}" does not start (${reason}): ${message}`,
+      { details },
+    );
+  return undefined;
+}

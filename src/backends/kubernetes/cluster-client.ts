@@ -1,0 +1,164 @@
+/** The part of the Kubernetes API that Workcell uses: plain HTTPS with JSON, and WebSockets. */
+import { type IncomingMessage, Agent as PlainAgent, request as requestPlain } from 'node:http';
+import { request as requestTls, Agent as TlsAgent } from 'node:https';
+import { json, text } from 'node:stream/consumers';
+import { WebSocket } from 'ws';
+import { WorkcellError } from '../../protocol/index.js';
+import { type Cluster, type ClusterPlace, type Credentials, findCluster } from './kubeconfig.js';
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+interface Call {
+  readonly query?: Query | undefined;
+  /** Sent as JSON; with PATCH, merged into what is there. */
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+  /** Without any byte for so long the connection counts as dead. */
+  readonly silenceMs?: number | undefined;
+}
+
+/** The API server answered with a refusal. */
+export class ClusterRefusal extends Error {
+  constructor(
+    readonly status: number,
+    /** As Kubernetes has it: NotFound, Forbidden, Invalid, … */
+    readonly reason: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+const answerMs = 30_000;
+const largestMessage = 4 * 1024 * 1024;
+
+const clients = new Map<string, ClusterClient>();
+
+/** One client for each place, so that all cells there share its connections. */
+export function openCluster(place: ClusterPlace): ClusterClient {
+  const { HOME, KUBECONFIG, KUBERNETES_SERVICE_HOST } = process.env;
+  const key = JSON.stringify([place.kubeconfig, place.context, HOME, KUBECONFIG, KUBERNETES_SERVICE_HOST]);
+  const client = clients.get(key) ?? new ClusterClient(findCluster(place));
+  clients.set(key, client);
+  return client;
+}
+
+/** Speaks to one cluster. */
+export class ClusterClient {
+  readonly #cluster: Cluster;
+  #agent: { readonly key: string; readonly agent: PlainAgent } | undefined;
+
+  constructor(cluster: Cluster) {
+    this.#cluster = cluster;
+  }
+
+  get where(): string {
+    return this.#cluster.server.origin;
+  }
+
+  /** Of the context, or of the pod that this program runs in. */
+  get namespace(): string {
+    return this.#cluster.namespace ?? 'default';
+  }
+
+  /** For a request with a JSON answer. */
+  async ask<Answer>(method: Method, path: string, call: Call = {}): Promise<Answer> {
+    return (await json(await this.open(method, path, { silenceMs: answerMs, ...call }))) as Answer;
+  }
+
+  /** For a request whose answer is a stream. Rejects with a ClusterRefusal, or `backend-unavailable` where nobody answers. */
+  async open(method: Method, path: string, call: Call = {}): Promise<IncomingMessage> {
+    const { headers, tls } = await this.#cluster.credentials();
+    const { query, body, signal, silenceMs } = call;
+    const { server } = this.#cluster;
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const request = (server.protocol === 'https:' ? requestTls : requestPlain)(this.#address(path, query), {
+        method,
+        agent: this.#agentFor(tls),
+        headers: {
+          ...headers,
+          accept: 'application/json',
+          ...(body !== undefined && {
+            'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
+          }),
+        },
+        ...(signal !== undefined && { signal }),
+      });
+      request.once('response', resolve);
+      request.on('error', (error) => reject(this.#unreachable(error, signal)));
+      if (silenceMs !== undefined)
+        request.setTimeout(silenceMs, () => request.destroy(new Error(`no answer within ${silenceMs} ms`)));
+      request.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+    const { statusCode = 0 } = answer;
+    if (statusCode < 400) return answer;
+    throw refusalIn(statusCode, await text(answer));
+  }
+
+  /** A WebSocket to a part of a pod. */
+  async connect(path: string, protocols: readonly string[], query: URLSearchParams): Promise<WebSocket> {
+    const { headers, tls } = await this.#cluster.credentials();
+    const address = this.#address(path);
+    address.protocol = address.protocol.replace('http', 'ws');
+    address.search = query.toString();
+    const socket = new WebSocket(address, [...protocols], {
+      headers: headers as Record<string, string>,
+      ...tls,
+      perMessageDeflate: false,
+      maxPayload: largestMessage,
+      handshakeTimeout: answerMs,
+      skipUTF8Validation: true,
+    });
+    return new Promise((resolve, reject) => {
+      // What arrives before anybody listens must not be lost.
+      socket.once('open', () => {
+        socket.pause();
+        resolve(socket);
+      });
+      socket.once('unexpected-response', (_request, answer) => {
+        text(answer).then((said) => reject(refusalIn(answer.statusCode ?? 0, said)), reject);
+      });
+      socket.on('error', (error) => reject(this.#unreachable(error)));
+    });
+  }
+
+  #address(path: string, query: Query = {}): URL {
+    const { server } = this.#cluster;
+    const address = new URL(`${server.origin}${server.pathname.replace(/\/+$/, '')}${path}`);
+    for (const [name, value] of Object.entries(query))
+      if (value !== undefined) address.searchParams.set(name, String(value));
+    return address;
+  }
+
+  /** The same connections as long as the certificates are the same. */
+  #agentFor(tls: Credentials['tls']): PlainAgent {
+    const key = JSON.stringify(Object.entries(tls).map(([name, value]) => [name, String(value)]));
+    if (this.#agent?.key !== key) {
+      const isTls = this.#cluster.server.protocol === 'https:';
+      this.#agent?.agent.destroy();
+      const agent = isTls ? new TlsAgent({ ...tls, keepAlive: true }) : new PlainAgent({ keepAlive: true });
+      this.#agent = { key, agent };
+    }
+    return this.#agent.agent;
+  }
+
+  #unreachable(cause: Error, signal?: AbortSignal): Error {
+    if (signal?.aborted)
+      return new WorkcellError('cancelled', 'The request to the cluster was cancelled.', { cause });
+    return new WorkcellError(
+      'backend-unavailable',
+      `The cluster at ${this.where} does not answer: ${cause.message}. Check the kubeconfig and the network.`,
+      { details: { server: this.where }, cause },
+    );
+  }
+}
+
+function refusalIn(status: number, said: string): ClusterRefusal {
+  try {
+    const { reason, message } = JSON.parse(said) as { reason?: unknown; message?: unknown };
+    return new ClusterRefusal(status, String(reason ?? ''), String(message ?? said).slice(0, 4000));
+  } catch {
+    return new ClusterRefusal(status, '', said.slice(0, 500) || `status ${status}`);
+  }
+}

@@ -1,0 +1,93 @@
+/** Programs that a kubeconfig names for credentials: those of clouds, mostly. */
+import { execFile } from 'node:child_process';
+import { isAbsolute, join } from 'node:path';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+import { WorkcellError } from '../../protocol/index.js';
+
+export const execPluginSchema = z.looseObject({
+  apiVersion: z.string(),
+  command: z.string(),
+  args: z
+    .array(z.string())
+    .nullish()
+    .transform((args) => args ?? []),
+  env: z
+    .array(z.object({ name: z.string(), value: z.string() }))
+    .nullish()
+    .transform((env) => env ?? []),
+  installHint: z.string().optional(),
+  provideClusterInfo: z.boolean().optional(),
+});
+
+export type ExecPlugin = z.output<typeof execPluginSchema>;
+
+const answerSchema = z.looseObject({
+  status: z.looseObject({
+    token: z.string().optional(),
+    clientCertificateData: z.string().optional(),
+    clientKeyData: z.string().optional(),
+    expirationTimestamp: z.string().optional(),
+  }),
+});
+
+type Status = z.output<typeof answerSchema>['status'];
+
+const runMs = 60_000;
+const earlyMs = 30_000;
+const known = new Map<string, { status: Promise<Status>; until: number }>();
+
+/** Runs it when there is no answer yet, or when the one before is about to end. */
+export async function runExecPlugin(
+  plugin: ExecPlugin,
+  directory: string,
+  cluster: Readonly<Record<string, string | undefined>>,
+): Promise<Status> {
+  const key = JSON.stringify([plugin, directory, cluster]);
+  const before = known.get(key);
+  if (before !== undefined && before.until - earlyMs > Date.now()) return before.status;
+  // Without a time in its answer it counts until this process ends.
+  const entry = { status: run(plugin, directory, cluster), until: Number.POSITIVE_INFINITY };
+  known.set(key, entry);
+  try {
+    const { expirationTimestamp } = await entry.status;
+    if (expirationTimestamp !== undefined) entry.until = Date.parse(expirationTimestamp) || 0;
+  } catch (error) {
+    known.delete(key);
+    throw error;
+  }
+  return entry.status;
+}
+
+async function run(
+  plugin: ExecPlugin,
+  directory: string,
+  cluster: Readonly<Record<string, string | undefined>>,
+): Promise<Status> {
+  const { apiVersion, command, args, env, installHint = '' } = plugin;
+  const info = {
+    apiVersion,
+    kind: 'ExecCredential',
+    spec: { interactive: false, ...(plugin.provideClusterInfo === true && { cluster }) },
+  };
+  // A name with a slash is seen from the file that it stands in, any other from PATH.
+  const program = command.includes('/') && !isAbsolute(command) ? join(directory, command) : command;
+  try {
+    const { stdout } = await promisify(execFile)(program, args, {
+      timeout: runMs,
+      env: {
+        ...process.env,
+        ...Object.fromEntries(env.map(({ name, value }) => [name, value])),
+        KUBERNETES_EXEC_INFO: JSON.stringify(info),
+      },
+    });
+    return answerSchema.parse(JSON.parse(stdout)).status;
+  } catch (cause) {
+    const said = (cause as { stderr?: string }).stderr?.trim() || (cause as Error).message;
+    throw new WorkcellError(
+      'backend-unavailable',
+      `The program ${command}, which the kubeconfig names for credentials, gave none: ${said.slice(0, 500)}. ${installHint}`.trim(),
+      { details: { command }, cause },
+    );
+  }
+}

@@ -1,0 +1,82 @@
+/** What a pod enforces: what the kernel reported to the executor, what we asked of the cluster, and what was probed. */
+import type { KernelReport } from '../../cell/server/boot-protocol.js';
+import type { Fact, Isolation } from '../../protocol/index.js';
+import { readKernel } from '../docker/container-facts.js';
+import type { KubernetesOptions } from './kubernetes-options.js';
+import { userOf } from './pod.js';
+
+export function readPodIsolation(parts: {
+  readonly options: KubernetesOptions;
+  readonly kernel: KernelReport;
+  /** A policy that denies all is known to be enforced. */
+  readonly networkDenied: boolean;
+}): Isolation {
+  const { options, kernel, networkDenied } = parts;
+  const { tier, isGvisor, essential } = readKernel(kernel);
+  const { uid } = userOf(options);
+  return {
+    tier,
+    facts: [
+      { code: 'kernel', enforced: isGvisor, values: {} },
+      ...essential,
+      { code: 'user', enforced: false, values: { uid, sharedWith: ['other pods that run as this user'] } },
+      // A pod that keeps to the level "restricted" cannot have two users.
+      { code: 'executor', enforced: false, values: {} },
+      {
+        code: 'network',
+        enforced: networkDenied,
+        values: {
+          kind: networkDenied ? 'none' : 'engine',
+          networks: networkDenied ? [] : ['of the cluster'],
+          publishedPorts: 0,
+        },
+      },
+      {
+        code: 'files',
+        enforced: true,
+        values: { system: options.writableSystem ? 'copy' : 'read-only', writable: [] },
+      },
+      { code: 'workspace-size', enforced: false, values: {} },
+      { code: 'hard-links', enforced: true, values: {} },
+      // They stay in the volumes of the pod, on which nobody else runs programs.
+      { code: 'set-id-files', enforced: options.volume === undefined, values: {} },
+      { code: 'devices', enforced: options.gpu === undefined, values: { gpus: gpusOf(options) } },
+      ...limitFacts(options),
+    ],
+  };
+}
+
+function gpusOf({ gpu }: KubernetesOptions): string[] {
+  return gpu === undefined ? [] : [`any ${gpu.count} of ${gpu.resource}`];
+}
+
+function limitFacts({ limits }: KubernetesOptions): Fact[] {
+  const { memoryBytes, cpus, diskBytes } = limits;
+  const whole = { scope: 'cell', by: 'engine' } as const;
+  const nobody = { limit: null, scope: 'cell', by: 'nobody' } as const;
+  const places = ['/tmp', '/var/tmp', 'the home directory', 'the workspace'];
+  return [
+    {
+      code: 'memory',
+      enforced: memoryBytes !== undefined,
+      values: { limit: memoryBytes ?? null, ...whole },
+    },
+    { code: 'processors', enforced: cpus !== undefined, values: { limit: cpus ?? null, ...whole } },
+    // What a node allows a pod is a setting of the node that nobody tells us.
+    { code: 'processes', enforced: false, values: nobody },
+    {
+      code: 'scratch',
+      enforced: diskBytes !== undefined,
+      values: { limit: diskBytes ?? null, ...whole, endsCell: true, places },
+    },
+    { code: 'open-files', enforced: false, values: { ...nobody, scope: 'process' } },
+    { code: 'inotify', enforced: false, values: { ...nobody, watches: null } },
+    { code: 'timers', enforced: false, values: nobody },
+    { code: 'message-queues', enforced: false, values: nobody },
+    {
+      code: 'shared-memory',
+      enforced: memoryBytes !== undefined,
+      values: { limit: null, scope: 'cell', by: 'memory' },
+    },
+  ];
+}

@@ -1,0 +1,42 @@
+/** What this machine keeps of a kept cell: how to reach it, what it enforces, and who works in it. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { enterOwn, runtimeDirectory } from '../../base/own-directory.js';
+import { discardNamed } from '../../cell/launchers/scratch.js';
+import { isolationSchema } from '../../protocol/index.js';
+
+/** What a process that attaches later cannot find out by itself. The cluster does not have the token. */
+const stateSchema = z.object({ token: z.string(), isolation: isolationSchema });
+
+export type PodState = z.infer<typeof stateSchema>;
+
+export function makePodHome(id: string): string {
+  const path = join(runtimeDirectory().path, id);
+  mkdirSync(path, { mode: 0o700 });
+  return path;
+}
+
+/** The home that a pod names, if it is one of this user's. Anybody who may make pods can write any path there. */
+export function findPodHome(named: string | undefined): string | undefined {
+  const kept = runtimeDirectory();
+  if (named === undefined || dirname(named) !== kept.path) return undefined;
+  using home = enterOwn(kept, named.slice(kept.path.length + 1));
+  return home?.path;
+}
+
+export function removePodHome(path: string): Promise<void> {
+  return discardNamed(path);
+}
+
+export function writePodState(home: string, state: PodState): void {
+  writeFileSync(join(home, 'state.json'), JSON.stringify(state), { mode: 0o600 });
+}
+
+export function readPodState(home: string): PodState | undefined {
+  try {
+    return stateSchema.parse(JSON.parse(readFileSync(join(home, 'state.json'), 'utf8')));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,41 @@
+/** How we recognise our pods and their owner: as with containers, in the form that a cluster takes. */
+import { ownLabels } from '../docker/labels.js';
+import type { KubernetesOptions } from './kubernetes-options.js';
+
+const ownerLabel = 'workcell.owner';
+const homeLabel = 'workcell.home';
+/** What a policy of the namespace selects the pod by. */
+export const networkLabel = 'workcell.network';
+
+export function podLabels(cell: { id: string; options: KubernetesOptions; home: string | undefined }): {
+  labels: Record<string, string>;
+  annotations: Record<string, string>;
+} {
+  const { id, options, home } = cell;
+  const { keepAlive, network } = options;
+  const {
+    [homeLabel]: path = '',
+    [ownerLabel]: owner = '',
+    ...own
+  } = ownLabels({ id, keepAlive, home: home ?? '' });
+  return {
+    labels: { ...options.labels, ...own, [ownerLabel]: asLabel(owner), [networkLabel]: network },
+    // A path is no value for a label.
+    annotations: { ...options.annotations, [homeLabel]: path },
+  };
+}
+
+/** Selects the pods that this process started. */
+export function ownSelector(): string {
+  const { [ownerLabel]: owner = '', 'workcell.machine': machine } = ownLabels({
+    id: '',
+    keepAlive: false,
+    home: '',
+  });
+  return `workcell.machine=${machine},${ownerLabel}=${asLabel(owner)}`;
+}
+
+/** A value of a label ends with a letter or a digit. */
+function asLabel(owner: string): string {
+  return `${owner}0`;
+}

@@ -1,0 +1,142 @@
+/** Follows pods with one watch for all cells of a namespace, whatever their number. */
+import { createInterface } from 'node:readline';
+import { type ClusterClient, ClusterRefusal } from './cluster-client.js';
+import { type List, type Pod, podsPath } from './objects.js';
+
+/** The server ends a watch after this; bookmarks come about once a minute, so less than that in silence is dead. */
+const watchSeconds = 300;
+const silenceMs = 90_000;
+const firstDelayMs = 50;
+const longestDelayMs = 10_000;
+
+/** Gets each state of a pod; undefined when it is gone. */
+type Follower = (pod: Pod | undefined) => void;
+
+interface WatchEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  readonly object: Pod & { readonly code?: number; readonly message?: string };
+}
+
+/** The state that the watch knows is too old for the server; it lists again. */
+class TooOld extends Error {}
+
+const watches = new Map<ClusterClient, Map<string, PodWatch>>();
+
+/** One for each namespace and selector. */
+export function watchPods(client: ClusterClient, namespace: string, selector: string): PodWatch {
+  const own = watches.get(client) ?? new Map<string, PodWatch>();
+  watches.set(client, own);
+  const key = `${namespace} ${selector}`;
+  const watch = own.get(key) ?? new PodWatch(client, namespace, selector);
+  own.set(key, watch);
+  return watch;
+}
+
+export class PodWatch {
+  readonly #client: ClusterClient;
+  readonly #namespace: string;
+  readonly #selector: string;
+  readonly #followers = new Map<string, Follower>();
+  /** Those that the cluster has told of. */
+  readonly #seen = new Set<string>();
+  #stopping: AbortController | undefined;
+
+  constructor(client: ClusterClient, namespace: string, selector: string) {
+    this.#client = client;
+    this.#namespace = namespace;
+    this.#selector = selector;
+  }
+
+  /** Call it before the pod is made. Gives what ends it. */
+  follow(name: string, follower: Follower): () => void {
+    this.#followers.set(name, follower);
+    if (this.#stopping === undefined) {
+      this.#stopping = new AbortController();
+      void this.#run(this.#stopping.signal);
+    }
+    return () => {
+      if (this.#followers.get(name) !== follower) return;
+      this.#followers.delete(name);
+      this.#seen.delete(name);
+      if (this.#followers.size > 0) return;
+      this.#stopping?.abort();
+      this.#stopping = undefined;
+    };
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    let version: string | undefined;
+    let delayMs = firstDelayMs;
+    while (!signal.aborted) {
+      try {
+        version ??= await this.#list(signal);
+        for await (const { type, object } of this.#events(version, signal)) {
+          delayMs = firstDelayMs;
+          if (type === 'ERROR') throw object.code === 410 ? new TooOld() : new Error(object.message);
+          version = object.metadata.resourceVersion ?? version;
+          if (type !== 'BOOKMARK') this.#tell(object.metadata.name, type === 'DELETED' ? undefined : object);
+        }
+      } catch (error) {
+        const isOld = error instanceof TooOld || (error instanceof ClusterRefusal && error.status === 410);
+        if (isOld) version = undefined;
+        if (signal.aborted) return;
+        await pause(delayMs, signal);
+        delayMs = Math.min(delayMs * 2, longestDelayMs);
+      }
+    }
+  }
+
+  /** Tells all there are, and those that are gone since. Gives the state that a watch goes on from. */
+  async #list(signal: AbortSignal): Promise<string> {
+    // Any state that the server has at hand will do: the watch brings the rest.
+    const query = { labelSelector: this.#selector, resourceVersion: 0 };
+    const list = await this.#client.ask<List<Pod>>('GET', podsPath(this.#namespace), { query, signal });
+    const present = new Set(list.items.map(({ metadata }) => metadata.name));
+    for (const name of [...this.#seen]) if (!present.has(name)) this.#tell(name, undefined);
+    for (const pod of list.items) this.#tell(pod.metadata.name, pod);
+    return list.metadata.resourceVersion;
+  }
+
+  async *#events(resourceVersion: string, signal: AbortSignal): AsyncGenerator<WatchEvent> {
+    const stream = await this.#client.open('GET', podsPath(this.#namespace), {
+      query: {
+        watch: true,
+        allowWatchBookmarks: true,
+        timeoutSeconds: watchSeconds,
+        labelSelector: this.#selector,
+        resourceVersion,
+      },
+      signal,
+      silenceMs,
+    });
+    // Cells are what keeps a program alive, not the news of them.
+    stream.socket.unref();
+    try {
+      for await (const line of createInterface({ input: stream })) yield JSON.parse(line) as WatchEvent;
+    } finally {
+      stream.destroy();
+    }
+  }
+
+  #tell(name: string, pod: Pod | undefined): void {
+    const follower = this.#followers.get(name);
+    if (follower === undefined) return;
+    if (pod === undefined) this.#seen.delete(name);
+    else this.#seen.add(name);
+    follower(pod);
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms).unref();
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}

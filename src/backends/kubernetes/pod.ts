@@ -1,0 +1,206 @@
+/** What we ask of the cluster: a pod with as little as an executor and its commands need. */
+import type { CellSettings } from '../../cell/server/serve-cell.js';
+import { bundleMount, type ExecutorBundle } from '../images/bundle/executor-bundle.js';
+import type { ShippedPlugins } from '../shipped-plugins.js';
+import type { KubernetesOptions } from './kubernetes-options.js';
+import { mergeManifest } from './merge-manifest.js';
+import { podLabels } from './pod-labels.js';
+
+/** The container that the executor and all commands run in. */
+export const cellContainer = 'cell';
+/** The one before it, which brings the executor. */
+export const executorContainer = 'executor';
+
+const workspaceInside = '/workspace';
+const homeInside = '/home/workcell';
+const privateInside = '/run/workcell';
+
+/** Plugins from outside this package. */
+export const pluginsInside = `${privateInside}/plugins`;
+
+/** Of the loopback of the pod, where a forwarded port leads. */
+export const tunnelPort = 47_213;
+
+/** Nobody is left who would end it. */
+const aloneMs = 120_000;
+
+export interface PodParts {
+  readonly id: string;
+  readonly options: KubernetesOptions;
+  readonly bundle: Pick<ExecutorBundle, 'command'>;
+  /** Of the claim that is the workspace. */
+  readonly claim: string | undefined;
+  /** Where this machine keeps what it knows of the cell. */
+  readonly home: string | undefined;
+}
+
+export function podName(id: string): string {
+  return `workcell-${id}`;
+}
+
+export function userOf({ user }: Pick<KubernetesOptions, 'user'>): { uid: number; gid: number } {
+  const [uid = 1000, gid = uid] = user.split(':').map(Number);
+  return { uid, gid };
+}
+
+/** What the executor is told through its standard input, so that the token stands in no object of the cluster. */
+export function cellSettings(
+  { id, options }: Pick<PodParts, 'id' | 'options'>,
+  token: string,
+  shipped: ShippedPlugins,
+): CellSettings {
+  const { env, keepAlive } = options;
+  const files = [...shipped.files].map(([name, content]) => [`${pluginsInside}/${name}`, content]);
+  return {
+    id,
+    socketPath: `${privateInside}/s`,
+    token,
+    workspace: workspaceInside,
+    user: { ...userOf(options), home: homeInside },
+    env,
+    keepAlive,
+    tunnel: { port: tunnelPort, token, ...(!keepAlive && { aloneMs }) },
+    plugins: [...shipped.specs],
+    ...(files.length > 0 && { files: Object.fromEntries(files) }),
+  };
+}
+
+export function describePod(parts: PodParts): Readonly<Record<string, unknown>> {
+  const { id, options } = parts;
+  const { labels, annotations } = podLabels({ id, options, home: parts.home });
+  const ours = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: podName(id), labels, annotations },
+    spec: describeSpec(parts),
+  };
+  return mergeManifest(options.template, ours) as Readonly<Record<string, unknown>>;
+}
+
+function describeSpec({ options, bundle, claim }: PodParts): Readonly<Record<string, unknown>> {
+  const { uid, gid } = userOf(options);
+  const hasExecutor = options.executorImage === 'none';
+  const { nodeSelector, affinity, tolerations, priorityClass, runtimeClass, serviceAccount } = options;
+  return {
+    restartPolicy: 'Never',
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    hostNetwork: false,
+    hostPID: false,
+    hostIPC: false,
+    terminationGracePeriodSeconds: 1,
+    ...(Object.keys(nodeSelector).length > 0 && { nodeSelector }),
+    ...(affinity !== undefined && { affinity }),
+    ...(tolerations.length > 0 && { tolerations }),
+    ...(priorityClass !== undefined && { priorityClassName: priorityClass }),
+    ...(runtimeClass !== undefined && { runtimeClassName: runtimeClass }),
+    ...(serviceAccount !== undefined && { serviceAccountName: serviceAccount }),
+    ...(options.imagePullSecrets.length > 0 && {
+      imagePullSecrets: options.imagePullSecrets.map((name) => ({ name })),
+    }),
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: uid,
+      runAsGroup: gid,
+      // A volume belongs to root when it is new.
+      ...(claim !== undefined && { fsGroup: gid, fsGroupChangePolicy: 'OnRootMismatch' }),
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    ...(!hasExecutor && { initContainers: [bringExecutor(options, bundle)] }),
+    containers: [
+      {
+        name: cellContainer,
+        image: options.image,
+        ...pullPolicy(options),
+        command: [...bundle.command(), 'cell', '-'],
+        args: [],
+        workingDir: '/',
+        // It stays open when nobody is attached, so that a restart of the API server ends no cell.
+        stdin: true,
+        stdinOnce: false,
+        tty: false,
+        ...environment(options),
+        resources: resources(options),
+        securityContext: { ...restricted, readOnlyRootFilesystem: !options.writableSystem },
+        volumeMounts: [
+          ...(hasExecutor ? [] : [{ name: 'workcell-executor', mountPath: bundleMount, readOnly: true }]),
+          { name: 'workcell-workspace', mountPath: workspaceInside },
+          { name: 'workcell-private', mountPath: privateInside },
+          { name: 'workcell-scratch', mountPath: '/tmp', subPath: 'tmp' },
+          { name: 'workcell-scratch', mountPath: '/var/tmp', subPath: 'var-tmp' },
+          { name: 'workcell-scratch', mountPath: homeInside, subPath: 'home' },
+        ],
+      },
+    ],
+    volumes: [
+      ...(hasExecutor ? [] : [{ name: 'workcell-executor', emptyDir: {} }]),
+      claim === undefined
+        ? { name: 'workcell-workspace', emptyDir: {} }
+        : { name: 'workcell-workspace', persistentVolumeClaim: { claimName: claim } },
+      { name: 'workcell-private', emptyDir: { medium: 'Memory', sizeLimit: '64Mi' } },
+      { name: 'workcell-scratch', emptyDir: {} },
+    ],
+  };
+}
+
+/** As the Pod Security level "restricted" wants it. */
+const restricted = {
+  allowPrivilegeEscalation: false,
+  privileged: false,
+  runAsNonRoot: true,
+  capabilities: { drop: ['ALL'] },
+} as const;
+
+/** Copies the executor of our image to where the cell sees it. */
+function bringExecutor(
+  options: KubernetesOptions,
+  bundle: PodParts['bundle'],
+): Readonly<Record<string, unknown>> {
+  const target = '/workcell';
+  const source = `require('node:fs').cpSync(${JSON.stringify(bundleMount)}, ${JSON.stringify(target)}, { recursive: true })`;
+  // Its Node alone, without the program of the executor.
+  const node = bundle.command().slice(0, -1);
+  return {
+    name: executorContainer,
+    image: options.executorImage,
+    ...pullPolicy(options),
+    command: [...node, '-e', source],
+    args: [],
+    workingDir: '/',
+    resources: { requests: { cpu: '10m', memory: '32Mi' } },
+    securityContext: { ...restricted, readOnlyRootFilesystem: true },
+    volumeMounts: [{ name: 'workcell-executor', mountPath: target }],
+  };
+}
+
+function pullPolicy({ imagePullPolicy }: KubernetesOptions): { imagePullPolicy?: string } {
+  return imagePullPolicy === undefined ? {} : { imagePullPolicy };
+}
+
+function environment({ envFromSecrets, envFromConfigMaps }: KubernetesOptions): Record<string, unknown> {
+  const from = [
+    ...envFromSecrets.map((name) => ({ secretRef: { name } })),
+    ...envFromConfigMaps.map((name) => ({ configMapRef: { name } })),
+  ];
+  return from.length === 0 ? {} : { envFrom: from };
+}
+
+/** So little that a small cluster takes many, and enough for the executor to start anywhere. */
+const leastRequests = { cpu: '50m', memory: '128Mi' } as const;
+
+function resources({ limits, requests, gpu }: KubernetesOptions): Record<string, unknown> {
+  const gpus = gpu === undefined ? {} : { [gpu.resource]: String(gpu.count) };
+  const most = { ...quantities(limits), ...gpus };
+  return {
+    requests: { ...leastRequests, ...quantities(requests), ...gpus },
+    ...(Object.keys(most).length > 0 && { limits: most }),
+  };
+}
+
+function quantities({ memoryBytes, cpus, diskBytes }: KubernetesOptions['limits']): Record<string, string> {
+  return {
+    ...(memoryBytes !== undefined && { memory: String(memoryBytes) }),
+    ...(cpus !== undefined && { cpu: `${Math.max(1, Math.round(cpus * 1000))}m` }),
+    ...(diskBytes !== undefined && { 'ephemeral-storage': String(diskBytes) }),
+  };
+}

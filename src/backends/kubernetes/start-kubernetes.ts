@@ -1,0 +1,42 @@
+/** Starts a cell, or takes one that waits. */
+import { randomBytes } from 'node:crypto';
+import { loadPlugins, pluginSpecs } from '../../cell/plugins/load-plugins.js';
+import { type Cell, WorkcellError } from '../../protocol/index.js';
+import type { PluginSpec } from '../../protocol/plugin-spec.js';
+import type { StartContext } from '../backend.js';
+import { createPool } from '../pool.js';
+import { reapPods } from './attach-pod.js';
+import { openCluster } from './cluster-client.js';
+import type { KubernetesOptions } from './kubernetes-options.js';
+import { startPod } from './start-pod.js';
+
+const pool = createPool<KubernetesOptions & { plugins: PluginSpec[] }, Cell>({
+  // The runtime that takes the cell has its own id; this one names the pod.
+  start: async ({ plugins, ...options }) =>
+    startPod(options, {
+      id: randomBytes(8).toString('hex'),
+      onStatus: () => {},
+      plugins: await loadPlugins(plugins),
+    }),
+});
+
+export async function startKubernetes(options: KubernetesOptions, context: StartContext): Promise<Cell> {
+  checkOptions(options);
+  const client = openCluster(options);
+  void reapPods(client, options.namespace ?? client.namespace);
+  if (options.pool === undefined) return startPod(options, context);
+  const { id, signal, plugins = [] } = context;
+  const cell = await pool.take({ ...options, plugins: pluginSpecs(plugins) });
+  if (!signal?.aborted) return { ...cell, id };
+  await cell.stop();
+  throw new WorkcellError('cancelled', 'The start of the cell was cancelled.');
+}
+
+/** Refuses what needs no cluster to refuse. */
+function checkOptions({ pool: wanted, keepAlive, volume }: KubernetesOptions): void {
+  if (wanted !== undefined && (keepAlive || volume?.claim !== undefined))
+    throw new WorkcellError(
+      'invalid-config',
+      'A pool cannot hold cells with keepAlive or volume.claim. Leave out pool, or these.',
+    );
+}
