@@ -19,13 +19,16 @@ import {
   takeActions,
 } from './assemble.js';
 import type { Backend } from './backends/backend.js';
+import type { StartedCell, WorkspaceFiles } from './backends/checkpointed-cell.js';
 import type { GpuRequest } from './backends/gpu-option.js';
 import { type BackendConfig, backendNames, checkBackend, loadBackend } from './backends/index.js';
+import type { WorkspaceOption } from './backends/workspace-modes.js';
 import { checkKeeps } from './cells.js';
 import { chooseBackend } from './config/choose-backend.js';
 import type { LoadedConfig } from './config/load-config.js';
 import { logCell, logSettings, logTrusted } from './log-start.js';
 import { type Demand, type NetworkOption, type StatusUpdate, WorkcellError } from './protocol/index.js';
+import type { Kept } from './runtime/checkpoints/runtime-checkpoints.js';
 import type { StoreAccess } from './runtime/events/open.js';
 import { EventStream } from './runtime/events/stream.js';
 import { Runtime } from './runtime/runtime.js';
@@ -35,7 +38,12 @@ import { createTrusted } from './runtime/security/trusted.js';
 /**
  * A backend with its options. Without a name, the configuration names it, or Workcell chooses the safest one here.
  */
-export type CreateRuntimeOptions = (BackendConfig | Unplaced) & CommonOptions & Named;
+export type CreateRuntimeOptions = (Placed<BackendConfig> | Unplaced) & CommonOptions & Named;
+
+/** Every backend that works in a directory of this machine takes one by its mode, too. */
+type Placed<Config> = Config extends { workspace?: string | undefined }
+  ? Omit<Config, 'workspace'> & { workspace?: string | WorkspaceOption | undefined }
+  : Config;
 
 interface Named {
   /** Of the runtime and its cell: letters and digits, used once. Default: random. */
@@ -44,7 +52,7 @@ interface Named {
 
 interface Unplaced {
   backend?: undefined;
-  workspace?: string | undefined;
+  workspace?: string | WorkspaceOption | undefined;
   /** What the cell reaches. `none` is the default of every backend that isolates. */
   network?: NetworkOption | undefined;
   /** GPUs of this machine: `true` for all, how many, or the ids of some. */
@@ -53,7 +61,15 @@ interface Unplaced {
 
 /** The same, for reading: every backend's options at once, which its own schema checks. */
 type GivenOptions = CommonOptions &
-  Named & { backend?: string | object; workspace?: string | undefined } & Record<string, unknown>;
+  Named & { backend?: string | object; workspace?: string | WorkspaceOption | undefined } & Record<
+    string,
+    unknown
+  >;
+
+interface Origin {
+  readonly files: WorkspaceFiles;
+  readonly kept: Kept;
+}
 
 /** Starts a cell and returns the runtime that works in it. Options win over the configuration. */
 export function createRuntime<Shape extends z.ZodRawShape, Place extends z.ZodRawShape>(
@@ -63,10 +79,15 @@ export function createRuntime(options?: CreateRuntimeOptions): Promise<Runtime>;
 export async function createRuntime(
   options: CreateRuntimeOptions | (CommonOptions & { backend: object }) = {},
 ): Promise<Runtime> {
+  return start(options as GivenOptions);
+}
+
+/** `origin`: the runtime that this one is a fork of, and the checkpoint that it begins with. */
+async function start(options: GivenOptions, origin?: Origin): Promise<Runtime> {
   const {
     backend: named,
     id = randomBytes(8).toString('hex'),
-    workspace,
+    workspace: place,
     minIsolation,
     config: file,
     onStatus: _onStatus,
@@ -82,8 +103,12 @@ export async function createRuntime(
     events: eventOptions,
     askNetwork,
     ...own
-  } = options as GivenOptions;
+  } = options;
   checkId(id);
+  // Most cells work in a directory itself.
+  const modes = typeof place === 'object' ? await import('./backends/checkpointed-cell.js') : undefined;
+  const spec = modes?.checkWorkspace(place);
+  const workspace = typeof place === 'object' ? spec?.from : place;
   const brought = typeof named === 'object' ? checkBackend(named, 'The option backend') : named;
   const config = await readSettings(options, { backend: brought, workspace });
   const demand = demandOf(config, own.network);
@@ -115,7 +140,8 @@ export async function createRuntime(
   });
   report({ status: 'STARTING_RUNTIME', level: 'info', message: `Starting a ${type} cell.` });
   try {
-    const cell = await backend.start(backendOptions(config, backend, own), {
+    const given = backendOptions(config, backend, own);
+    const context = {
       id,
       onStatus: report,
       recording: async () => {
@@ -124,7 +150,12 @@ export async function createRuntime(
       },
       signal,
       plugins,
-    });
+    };
+    const started: StartedCell =
+      modes === undefined || spec === undefined || spec.mode === 'direct'
+        ? { cell: await backend.start(given, context) }
+        : await modes.startCheckpointed(backend, spec, given, context, origin);
+    const { cell } = started;
     try {
       logCell(logger, cell, begun);
       checkIsolation(cell, demand);
@@ -140,6 +171,11 @@ export async function createRuntime(
         defaults,
         askNetwork,
         deniedNetwork: config.values.network.deny,
+        checkpoints: started.history?.(
+          events,
+          (kept, files) => start({ ...options, id: undefined }, { files, kept }),
+          origin?.kept,
+        ),
         ...trusted,
         ...servers,
       });

@@ -1,6 +1,7 @@
 export { type AttachRuntimeOptions, attachRuntime } from './attach-runtime.js';
 export type { CellInfo, CellRef } from './backends/backend.js';
 export type { BackendConfig, BackendName } from './backends/index.js';
+export type { WorkspaceOption } from './backends/workspace-modes.js';
 export type { CodeOutput } from './cell/plugins/jupyter/jupyter-actions.js';
 export { type ListCellsOptions, listCells } from './cells.js';
 export type { CreateRuntimeOptions } from './create-runtime.js';
@@ -36,6 +37,17 @@ export type {
   WorkcellEvent,
 } from './protocol/index.js';
 export { WorkcellError } from './protocol/index.js';
+export type { Conflict } from './runtime/checkpoints/plan-changes.js';
+export type {
+  ApplyOptions,
+  Checkpoint,
+  ForkOptions,
+  Rewound,
+  TakenOver,
+  TakeOverOptions,
+  WorkspaceState,
+} from './runtime/checkpoints/runtime-checkpoints.js';
+export type { WorkspaceChange } from './runtime/checkpoints/show-changes.js';
 export { type DriveOptions, driveRuntime, type RuntimeDriver } from './runtime/events/drive.js';
 export type { EventFilter, EventStore, StoredRuntime } from './runtime/events/event-store.js';
 export { openEventStore } from './runtime/events/open.js';

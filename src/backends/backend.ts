@@ -22,6 +22,19 @@ export interface StartContext {
   readonly recording?: (() => Promise<void>) | undefined;
   /** The plugins of the executor. */
   readonly plugins?: readonly LoadedPlugin[] | undefined;
+  /** Directories to show as the workspace, one over the other, for a backend with `overlays`. */
+  readonly overlay?: WorkspaceOverlay | undefined;
+}
+
+/** An overlay of the kernel's: the cell reads all layers and writes to the upper one. */
+export interface WorkspaceOverlay {
+  /** Topmost first. */
+  readonly lower: readonly string[];
+  readonly upper: string;
+  /** Empty, on the file system of the upper layer. */
+  readonly work: string;
+  /** An empty directory to mount it on. */
+  readonly merged: string;
 }
 
 /** Whether a backend can start cells on this machine, and what it would enforce. */
@@ -73,6 +86,8 @@ export interface Backend<
   readonly secrets?: readonly string[] | undefined;
   /** Whether it can start cells here. */
   probe(): Promise<Probe>;
+  /** Whether a workspace can be such an overlay here. Nothing is left mounted. */
+  overlays?(overlay: WorkspaceOverlay): Promise<boolean>;
   /** Starts a cell. Ends what it began and could not finish. */
   start(options: unknown, context: StartContext): Promise<Cell>;
   /** Works in a kept cell. */
@@ -101,6 +116,8 @@ export interface BackendDefinition<Shape extends z.ZodRawShape, Name extends key
   readonly secrets?: readonly (keyof Shape & string)[];
   /** Whether it can start cells here, and what they would enforce. Leaves nothing behind. */
   probe(): Promise<Probe>;
+  /** For a backend whose cells take `overlay`: whether this one can be had here. */
+  overlays?(overlay: WorkspaceOverlay): Promise<boolean>;
   /** Starts a cell. Ends what it began and could not finish. */
   start(options: z.output<z.ZodObject<Shape>>, context: StartContext): Promise<Cell>;
   /** Works in a cell that somebody started with `keepAlive`, and takes its lease. */

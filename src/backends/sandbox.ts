@@ -10,6 +10,7 @@ import { describeFact, WorkcellError } from '../protocol/index.js';
 import { defineBackend, type Probe } from './backend.js';
 import { pausable } from './pausable.js';
 import { callerPrograms } from './sandbox/caller-programs.js';
+import { canOverlay } from './sandbox/overlay.js';
 import { type SandboxOptions, sandboxOptions } from './sandbox/sandbox-options.js';
 import { takeSandbox } from './sandbox/sandbox-pool.js';
 import { startSandbox } from './sandbox/start-sandbox.js';
@@ -35,6 +36,8 @@ export default defineBackend({
     }
   },
 
+  overlays: canOverlay,
+
   async start(given, context) {
     const options = withCallerPrograms(given);
     const { id, signal, plugins = [] } = context;
@@ -42,7 +45,9 @@ export default defineBackend({
       checkKeepable(options);
       return (await import('./sandbox/kept.js')).startKept(options, context);
     }
-    const { launcher, ...cell } = await takeSandbox(options);
+    const { launcher, ...cell } = await (context.overlay === undefined
+      ? takeSandbox(options)
+      : startSandbox(options, { overlay: context.overlay }));
     if (signal?.aborted) {
       await cell.stop();
       throw new WorkcellError('cancelled', 'The start of the sandbox was cancelled.');

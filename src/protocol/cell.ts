@@ -63,6 +63,8 @@ export interface Cell {
   readonly isolation: Isolation;
   /** Path of the workspace as seen from inside. */
   readonly workspace: string;
+  /** The path by which this side reaches the workspace, where the cell sees more than a directory of this machine. */
+  readonly workspaceRoot?: string | undefined;
   /** Published ports on the loopback of the machine that the cell is on. */
   readonly ports?: readonly PublishedPort[] | undefined;
   /** Present when rules say what the cell reaches. */

@@ -45,6 +45,29 @@ const progressMarkSchema = z.object({
   outputBytes: z.int().nonnegative(),
 });
 
+/** What became of the files of a workspace, and where they came from. */
+const checkpointRecordSchema = z.object({
+  /** `began`: this runtime is a fork, and started from that checkpoint of another runtime. */
+  change: z.enum(['created', 'removed', 'rewound', 'forked', 'began', 'applied', 'merged']),
+  /** The checkpoint: that was made, gone back to, forked from, or whose files were taken over. */
+  id: z.string().optional(),
+  label: z.string().optional(),
+  /** The checkpoint before it in its line. */
+  parent: z.string().optional(),
+  /** The other runtime of a fork or a merge. */
+  runtime: z.string().optional(),
+  /** The checkpoint that keeps what was there before going back. */
+  recovery: z.string().optional(),
+  /** The directory that changes were written to. */
+  directory: z.string().optional(),
+  files: z.int().optional(),
+  bytes: z.int().optional(),
+  conflicts: z.int().optional(),
+});
+
+/** What a record says about checkpoints, forks and changes that were taken over. */
+export type CheckpointRecord = z.infer<typeof checkpointRecordSchema>;
+
 /** One thing that happened in a runtime. `cause` is the id of the action event that led to it. */
 export const eventSchema = z.discriminatedUnion('kind', [
   z.object({ ...base, kind: z.literal('action'), action: z.looseObject({ action: z.string() }) }),
@@ -59,6 +82,7 @@ export const eventSchema = z.discriminatedUnion('kind', [
   z.object({ ...base, kind: z.literal('progress'), cause: z.int(), progress: progressMarkSchema }),
   z.object({ ...base, kind: z.literal('status'), status: statusSchema }),
   z.object({ ...base, kind: z.literal('network'), network: networkRecordSchema }),
+  z.object({ ...base, kind: z.literal('checkpoint'), checkpoint: checkpointRecordSchema }),
 ]);
 
 /** The outcome of judging an action, as the record has it. */

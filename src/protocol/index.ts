@@ -23,7 +23,7 @@ export { describeAction, withoutSecrets } from './describe.js';
 export { errorSchema } from './error-body.js';
 export type { ErrorBody, ErrorCode } from './errors.js';
 export { errorCodes, errorTable, WorkcellError } from './errors.js';
-export type { Decision, EventSource, WorkcellEvent } from './events.js';
+export type { CheckpointRecord, Decision, EventSource, WorkcellEvent } from './events.js';
 export { eventSchema } from './events.js';
 export type {
   ArchiveFormat,

@@ -24,6 +24,18 @@ import {
   type UploadOptions,
   WorkcellError,
 } from '../protocol/index.js';
+import type {
+  ApplyOptions,
+  Checkpoint,
+  ForkOptions,
+  Rewound,
+  RuntimeCheckpoints,
+  TakenOver,
+  TakeOverOptions,
+  WorkspaceState,
+} from './checkpoints/runtime-checkpoints.js';
+import { historyOf, keepHistory } from './checkpoints/runtime-history.js';
+import type { WorkspaceChange } from './checkpoints/show-changes.js';
 import type { EventStream } from './events/stream.js';
 import { RuntimeGit } from './git/runtime-git.js';
 import { RuntimeMicroagents } from './microagents/microagents.js';
@@ -70,6 +82,8 @@ export interface RuntimeParts extends Trusted {
   readonly askNetwork?: NetworkAsker | undefined;
   /** Rules on hosts that stay denied, whatever rules you set later. */
   readonly deniedNetwork?: readonly string[] | undefined;
+  /** For a cell whose workspace can be captured. */
+  readonly checkpoints?: RuntimeCheckpoints | undefined;
   /** Limits of a `run` that sets none itself. */
   readonly defaults?: RunDefaults | undefined;
 }
@@ -146,6 +160,7 @@ export class Runtime implements Executor, AsyncDisposable {
       unset: async (...names) => void (await this.execute({ action: 'unset_env', names })),
     };
     addPluginVerbs(this, call, parts.plugins ?? []);
+    if (parts.checkpoints !== undefined) keepHistory(this, parts.checkpoints);
     this.#setStatus({ status: 'READY', level: 'info', message: `Cell ${cell.id} is ready.` });
     void cell.lost?.then((reason) => {
       if (this.#closing === undefined)
@@ -268,6 +283,49 @@ export class Runtime implements Executor, AsyncDisposable {
     };
   }
 
+  /** Keeps the files of the workspace as they are now; everything in the cell is held meanwhile. */
+  async checkpoint(label?: string): Promise<Checkpoint> {
+    return this.#history().take(label);
+  }
+
+  /** Those that are kept, the oldest first. */
+  checkpoints(): Checkpoint[] {
+    return this.#history().list();
+  }
+
+  /** Gives up a checkpoint. */
+  async dropCheckpoint(checkpoint: string | Checkpoint): Promise<void> {
+    this.#history().drop(checkpoint);
+  }
+
+  /** Puts the files of the workspace back to a checkpoint, and keeps what was there as another one. Processes go on. */
+  async rewind(to: string | Checkpoint): Promise<Rewound> {
+    return this.#history().rewind(to);
+  }
+
+  /** Starts runtimes of their own with the files of this one, as they are now or at a checkpoint. You close them. */
+  async fork(options: ForkOptions = {}): Promise<Runtime[]> {
+    return this.#history().fork<Runtime>(options);
+  }
+
+  /** What differs between two states. Default: from where the workspace began to now. */
+  async diff(before?: WorkspaceState, after: WorkspaceState = this): Promise<WorkspaceChange[]> {
+    return this.#history().diff(before, after);
+  }
+
+  /**
+   * Writes what changed since the workspace began to a directory of this machine. What others changed there meanwhile is a
+   * conflict, and is not overwritten unless you say so.
+   */
+  async apply(directory: string, options: ApplyOptions = {}): Promise<TakenOver> {
+    return this.#history().apply(directory, this, options);
+  }
+
+  /** Takes over what changed in another runtime since the last checkpoint that both have. */
+  async merge(other: Runtime, options: TakeOverOptions = {}): Promise<TakenOver> {
+    return this.#history().merge(other, options);
+  }
+
   /** Pauses everything in the cell until `resume`, where the backend can. Actions wait meanwhile. */
   async pause(): Promise<void> {
     this.#open();
@@ -382,6 +440,11 @@ export class Runtime implements Executor, AsyncDisposable {
       logger,
       network: this.network,
     };
+  }
+
+  #history(): RuntimeCheckpoints {
+    this.#open();
+    return historyOf(this);
   }
 
   #open() {

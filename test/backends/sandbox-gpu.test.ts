@@ -13,10 +13,9 @@ import { type FakeMachine, fakeMachine, ids } from './sandbox/gpu/fake-machine.j
 
 /** A real cell on a machine whose cards are made up. */
 async function start(gpu: GpuRequest, { roots }: FakeMachine) {
-  const { executor, isolation, stop } = await startSandbox(
-    sandbox.options.parse({ gpu }) as SandboxOptions,
-    roots,
-  );
+  const { executor, isolation, stop } = await startSandbox(sandbox.options.parse({ gpu }) as SandboxOptions, {
+    gpuRoots: roots,
+  });
   const run = async (command: string) => {
     const observation = await executor.execute(parseAction({ action: 'run', command }));
     return (observation as { output: string }).output;

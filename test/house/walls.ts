@@ -16,6 +16,7 @@ export const walls: Record<string, readonly string[]> = {
   'runtime/client': ['base', 'protocol'],
   'runtime/events': ['base', 'protocol'],
   'runtime/network': ['base', 'protocol'],
+  'runtime/checkpoints': ['base', 'protocol', 'cell/executor'],
   'runtime/security': ['base', 'protocol', 'runtime/events'],
   'runtime/tools': ['base', 'protocol', 'cell/plugins', 'cell/executor'],
   runtime: [
@@ -23,6 +24,7 @@ export const walls: Record<string, readonly string[]> = {
     'protocol',
     'runtime/events',
     'runtime/network',
+    'runtime/checkpoints',
     'runtime/security',
     'runtime/tools',
     'cell/plugins',
@@ -40,6 +42,7 @@ export const walls: Record<string, readonly string[]> = {
     'runtime/client',
     'runtime/events',
     'runtime/network',
+    'runtime/checkpoints',
     'backends/engines',
     'backends/images',
   ],

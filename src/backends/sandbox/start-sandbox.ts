@@ -13,9 +13,11 @@ import { explain, findBubblewrap, findObstacle } from '../../cell/launchers/bubb
 import type { CellExecutor } from '../../cell/plugins/plugin-cell.js';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
 import type { EgressGateway } from '../../runtime/network/gateway.js';
+import type { WorkspaceOverlay } from '../backend.js';
 import { handsGroupDown, openWorkspace } from '../workspace.js';
 import { giveGpu } from './gpu/give-gpu.js';
 import type { GpuRoots } from './gpu/gpu-roots.js';
+import { overlayCommands } from './overlay.js';
 import { pythonEnvironment } from './python-environment.js';
 import { type SandboxOptions, withDefaults } from './sandbox-options.js';
 
@@ -24,8 +26,17 @@ export type SandboxCell = Omit<Cell, 'id' | 'executor'> & {
   readonly launcher: BubblewrapLauncher;
 };
 
-/** `gpuRoots`: where to look for GPUs. Default: on this machine. */
-export async function startSandbox(options: SandboxOptions, gpuRoots?: GpuRoots): Promise<SandboxCell> {
+interface Surroundings {
+  /** Where to look for GPUs. Default: on this machine. */
+  readonly gpuRoots?: GpuRoots | undefined;
+  /** What the cell sees as its workspace, in place of the directory itself. */
+  readonly overlay?: WorkspaceOverlay | undefined;
+}
+
+export async function startSandbox(
+  options: SandboxOptions,
+  { gpuRoots, overlay }: Surroundings = {},
+): Promise<SandboxCell> {
   const { env } = options;
   const rootfs = options.rootfs === undefined ? undefined : existing(options.rootfs);
   const gateway =
@@ -49,7 +60,8 @@ export async function startSandbox(options: SandboxOptions, gpuRoots?: GpuRoots)
   try {
     launcher = await createBubblewrapLauncher({
       program: findBubblewrap() ?? 'bwrap',
-      workspace: workspace.path,
+      workspace: overlay?.merged ?? workspace.path,
+      ...(overlay !== undefined && { mount: overlayCommands(overlay) }),
       environment,
       network,
       rootfs,
@@ -76,7 +88,7 @@ export async function startSandbox(options: SandboxOptions, gpuRoots?: GpuRoots)
       limits,
       enforcement,
       readWrite,
-      isTemporary: workspace.isTemporary,
+      isTemporary: workspace.isTemporary || overlay !== undefined,
       setgidFiles,
       gpus,
     });
@@ -89,6 +101,7 @@ export async function startSandbox(options: SandboxOptions, gpuRoots?: GpuRoots)
       isolation,
       network: gateway,
       workspace: workspaceInside,
+      ...(overlay !== undefined && { workspaceRoot: `${launcher.files.root}${workspaceInside}` }),
       lost: new Promise((resolve) => {
         void exited.then((how) => {
           if (!stopping) resolve(`The sandbox ended by itself (${how}).`);

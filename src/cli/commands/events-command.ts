@@ -175,6 +175,10 @@ function summary(event: WorkcellEvent): string {
     return [`${outcome} (${by}, risk ${risk})`, ...reasons].join(' ');
   }
   if (event.kind === 'network') return networkSummary(event.network);
+  if (event.kind === 'checkpoint') {
+    const { change, ...details } = event.checkpoint;
+    return [change, ...Object.entries(details).map(([name, value]) => `${name}=${value}`)].join(' ');
+  }
   const { action, observation, ...fields } = (
     event.kind === 'action' ? event.action : event.observation
   ) as Record<string, unknown>;

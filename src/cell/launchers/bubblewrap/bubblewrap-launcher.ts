@@ -26,6 +26,8 @@ export interface BubblewrapOptions extends Pick<MountOptions, 'devices' | 'files
   /** Path of bubblewrap. */
   readonly program: string;
   readonly workspace: string;
+  /** Mounts the workspace, in a mount namespace around the cell. */
+  readonly mount?: readonly string[] | undefined;
   /** What every process starts with. */
   readonly environment: Readonly<Record<string, string>>;
   readonly rootfs?: string | undefined;
@@ -56,7 +58,10 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
   const exchange = makeFleeting('cell');
   const egress = typeof options.network === 'object' ? options.network : undefined;
   const network = typeof options.network === 'object' ? 'egress' : options.network;
-  const enforcement = applyLimits(options.limits, join(exchange, boundedFile), egress !== undefined);
+  const enforcement = applyLimits(options.limits, join(exchange, boundedFile), {
+    ownNetwork: egress !== undefined,
+    mount: options.mount,
+  });
   const terminal = openPair(200, 50);
   let starter: Starter | undefined;
   let closeEgress = () => {};

@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { findHostProgram } from '../../../base/find-program.js';
 import { createControlGroup } from './control-group.js';
-import { type NamespaceLimits, namespaceLimits } from './namespace-limits.js';
+import { type NamespaceLimits, type NamespaceOptions, namespaceLimits } from './namespace-limits.js';
 import { processLimits } from './process-limits.js';
 import { processorList } from './processors.js';
 
@@ -46,14 +46,14 @@ export interface Enforcement {
 }
 
 /**
- * `mark`: path of a file that does not exist yet, by which this side sees which values the kernel took. `ownNetwork`:
- * the prefix gives the command a network namespace.
+ * `mark`: path of a file that does not exist yet, by which this side sees which values the kernel took. The prefix
+ * gives the command the namespaces that the options ask for.
  */
-export function applyLimits(limits: Limits, mark: string, ownNetwork = false): Enforcement {
+export function applyLimits(limits: Limits, mark: string, options: NamespaceOptions = {}): Enforcement {
   const group = createControlGroup(limits);
   const whole = group?.whole ?? [];
   const own = processLimits(limits, whole);
-  const namespace = namespaceLimits(limits, whole, mark, ownNetwork);
+  const namespace = namespaceLimits(limits, whole, mark, options);
   const setup = ['ulimit -c 0', ...namespace.setup, ...own.setup].join('\n');
   const prefix = [...affinity(limits.cpus), ...namespace.prefix];
   if (group === undefined) {

@@ -29,15 +29,22 @@ export interface NamespaceLimits {
   isSet(): boolean;
 }
 
-/**
- * `mark`: path of a file that appears when the kernel took every value. `ownNetwork`: also make the network namespace
- * here, outside the user namespace that bubblewrap makes, so that nothing in the cell has power over it.
- */
+export interface NamespaceOptions {
+  /**
+   * The network namespace is made here too, outside of the user namespace that bubblewrap makes, so that nothing in the cell
+   * has power over it.
+   */
+  readonly ownNetwork?: boolean;
+  /** Shell commands that mount something, in a mount namespace that ends with the cell. */
+  readonly mount?: readonly string[] | undefined;
+}
+
+/** `mark`: path of a file that appears when the kernel took every value. */
 export function namespaceLimits(
   { memoryBytes }: Limits,
   whole: readonly (keyof Limits)[],
   mark: string,
-  ownNetwork = false,
+  { ownNetwork = false, mount = [] }: NamespaceOptions = {},
 ): NamespaceLimits {
   const user = shareOfUser();
   // Where a control group counts memory it counts segments too. Where none does, they stay a small part of it.
@@ -46,7 +53,7 @@ export function namespaceLimits(
   const { inotifyInstances, inotifyWatches, timers, queueBytes } = user;
   return {
     limits: { ...user, segmentBytes },
-    prefix: boundedNamespaces(mark, ownNetwork, {
+    prefix: boundedNamespaces(mark, ownNetwork, mount, {
       'user/max_inotify_instances': inotifyInstances,
       'user/max_inotify_watches': inotifyWatches,
       ...(segmentBytes !== null && { 'kernel/shmall': Math.ceil(segmentBytes / pageBytes) }),
@@ -64,13 +71,21 @@ const pageBytes = 4096;
 function boundedNamespaces(
   mark: string,
   ownNetwork: boolean,
+  mount: readonly string[],
   settings: Readonly<Record<string, number | string>>,
 ): string[] {
   const unshare = mayUnshare() ? findHostProgram('unshare') : undefined;
   if (unshare === undefined) return [];
   const writes = Object.entries(settings).map(([name, value]) => `echo ${value} >/proc/sys/${name}`);
-  const source = `{ ${writes.join(' && ')} && : >"$1"; } 2>/dev/null; shift; exec "$@"`;
-  const namespaces = ['--user', '--ipc', ...(ownNetwork ? ['--net'] : []), '--map-root-user'];
+  const settle = `{ ${writes.join(' && ')} && : >"$1"; } 2>/dev/null; shift;`;
+  const source = [settle, ...mount.map((command) => `${command} || exit;`), 'exec "$@"'].join(' ');
+  const namespaces = [
+    '--user',
+    '--ipc',
+    ...(ownNetwork ? ['--net'] : []),
+    ...(mount.length > 0 ? ['--mount'] : []),
+    '--map-root-user',
+  ];
   return [unshare, ...namespaces, '--', hostProgram('sh'), '-c', source, 'sh', mark];
 }
 

@@ -1,0 +1,265 @@
+/**
+ * Captures what a workspace holds as a layer: a tree of what differs from the base. A layer is plain: a directory in it
+ * always merges with the one below, and a whiteout stands for each name that is gone. So every part of this program can read
+ * one, and the kernel can mount one, without the extended attributes that Node cannot reach.
+ */
+import { chmodSync, linkSync, mkdirSync, opendirSync, type Stats, utimesSync } from 'node:fs';
+import { Pace } from '../../cell/executor/files/pace.js';
+import { WorkcellError } from '../../protocol/index.js';
+import type { Difference } from './compare.js';
+import { copyEntry } from './copy-entry.js';
+import { Folder, isWhiteout } from './layer-folder.js';
+import type { Whiteouts } from './whiteouts.js';
+
+export interface Layer {
+  readonly path: string;
+  /**
+   * What each file was like where it was captured from, so that the next capture shares those that are unchanged. The
+   * paths of directories end in a slash.
+   */
+  readonly seen: ReadonlyMap<string, string>;
+  readonly files: number;
+  readonly bytes: number;
+}
+
+export interface CaptureSource {
+  /** What the cell wrote: the upper layer of an overlay, or a whole directory. */
+  readonly upper: string;
+  /** The layer that the cell started from. */
+  readonly lower?: string | undefined;
+  /** The directory below all layers. */
+  readonly base: string;
+  /** The workspace as the cell sees it. */
+  readonly merged: string;
+  /** The upper directory is the caller's, so modes in it stay as they are. */
+  readonly isCallers?: boolean | undefined;
+}
+
+export interface CaptureLimits {
+  readonly maxBytes?: number | undefined;
+  readonly maxFiles?: number | undefined;
+}
+
+/** Nothing may write to the workspace meanwhile. `previous`: the capture before, of the same upper layer. */
+export async function captureLayer(
+  source: CaptureSource,
+  destination: string,
+  whiteouts: Whiteouts,
+  previous?: Layer,
+  limits: CaptureLimits = {},
+): Promise<Layer> {
+  mkdirSync(destination, { mode: 0o700 });
+  const capture = new Capture(destination, whiteouts, previous, limits);
+  using upper = Folder.open(source.upper, { unlock: !source.isCallers });
+  using lower = source.lower === undefined ? undefined : Folder.open(source.lower, { unlock: true });
+  using base = Folder.open(source.base);
+  using merged = Folder.open(source.merged);
+  using to = Folder.open(destination);
+  using before = previous === undefined ? undefined : Folder.open(previous.path, { unlock: true });
+  await capture.directory('', { upper, lower, base, merged, to, before, isWhole: false });
+  chmodSync(to.base, upper.stats.mode & 0o7777);
+  return { path: destination, seen: capture.seen, files: capture.files, bytes: capture.bytes };
+}
+
+interface Place {
+  readonly upper: Folder;
+  readonly lower: Folder | undefined;
+  readonly base: Folder | undefined;
+  readonly merged: Folder | undefined;
+  readonly to: Folder;
+  readonly before: Folder | undefined;
+  /** The upper directory replaces those below it. */
+  readonly isWhole: boolean;
+}
+
+/** Of the clock that the kernel stamps files with: a later change within one tick leaves no trace. */
+const tickMs = 20;
+const fresh = ' fresh';
+
+/** Whether an entry is another one than when it was captured, by its path and what it is like now. */
+export function differsFrom({ seen }: Pick<Layer, 'seen'>, path: string, stats: Stats): boolean {
+  const key = seen.get(stats.isDirectory() ? `${path}/` : path);
+  if (key === undefined || stats.isDirectory()) return key === undefined;
+  return key !== keyOf(stats) && key !== `${keyOf(stats)}${fresh}`;
+}
+
+/** Whether an entry of the copy differs from what was copied, by size, time and mode. */
+export function differsFromCopied(
+  { seen }: Pick<Layer, 'seen'>,
+  { path, change, before, after }: Difference,
+): boolean {
+  const side = after ?? before;
+  const key = seen.get(side?.kind === 'directory' ? `${path}/` : path);
+  if (change === 'removed') return key !== undefined;
+  if (key === undefined || side === undefined || side.kind === 'directory') return true;
+  const [, size, modifiedMs, , mode] = key.split(' ').map(Number);
+  const isSame = side.kind === 'link' || (size === side.sizeBytes && ((mode ?? 0) & 0o7777) === side.mode);
+  return !(isSame && Math.floor(modifiedMs ?? 0) === side.modifiedMs);
+}
+
+class Capture {
+  readonly seen = new Map<string, string>();
+  files = 0;
+  bytes = 0;
+  readonly #destination: string;
+  readonly #whiteouts: Whiteouts;
+  readonly #previous: Layer | undefined;
+  readonly #limits: CaptureLimits;
+  readonly #pace = new Pace(undefined);
+  readonly #startedAt = Date.now();
+  /** Files with several names, by inode. */
+  readonly #linked = new Map<string, Buffer>();
+
+  constructor(destination: string, whiteouts: Whiteouts, previous: Layer | undefined, limits: CaptureLimits) {
+    // As bytes, like all paths here.
+    this.#destination = Buffer.from(destination).toString('latin1');
+    this.#whiteouts = whiteouts;
+    this.#previous = previous;
+    this.#limits = limits;
+  }
+
+  async directory(path: string, place: Place): Promise<void> {
+    const { upper, lower, base, to, isWhole } = place;
+    const names = upper.names();
+    for (const name of names) {
+      await this.#pace.step();
+      const stats = upper.stat(name);
+      if (stats === undefined) continue;
+      if (isWhiteout(stats)) {
+        if (base?.stat(name) !== undefined) await this.#whiteouts.put(to, name);
+      } else if (stats.isDirectory()) await this.#child(`${path}${name}/`, name, stats, place);
+      else await this.#entry(`${path}${name}`, name, stats, place);
+    }
+    const written = new Set(names);
+    if (isWhole) {
+      for (const name of base?.names() ?? []) if (!written.has(name)) await this.#whiteouts.put(to, name);
+      return;
+    }
+    for (const name of lower?.names() ?? [])
+      if (!written.has(name)) await this.#share(lower as Folder, name, to);
+  }
+
+  async #child(path: string, name: string, stats: Stats, place: Place): Promise<void> {
+    const below = place.isWhole ? undefined : place.lower?.stat(name);
+    using upper = place.upper.child(name);
+    if (upper === undefined) return;
+    using base = place.base?.child(name);
+    using lower = place.isWhole ? undefined : place.lower?.child(name);
+    using merged = place.merged?.child(name);
+    using before = place.before?.child(name);
+    const mayMerge = !place.isWhole && (below === undefined ? base !== undefined : below.isDirectory());
+    const isWhole = !mayMerge || replaces(upper, lower, base, merged);
+    mkdirSync(place.to.at(name), { mode: 0o700 });
+    this.seen.set(path, '');
+    using to = place.to.child(name) as Folder;
+    await this.directory(path, {
+      upper,
+      lower: isWhole ? undefined : lower,
+      base,
+      merged,
+      to,
+      before,
+      isWhole,
+    });
+    settle(to, stats);
+  }
+
+  async #entry(path: string, name: string, stats: Stats, { upper, to, before }: Place): Promise<void> {
+    const key = keyOf(stats);
+    const inode = `${stats.dev}:${stats.ino}`;
+    if (stats.nlink > 1 && stats.isFile() && this.#linkAgain(inode, to.at(name))) return;
+    if (before !== undefined && this.#previous?.seen.get(path) === key) {
+      linkSync(before.at(name), to.at(name));
+      this.#count(stats);
+    } else {
+      this.#count(stats);
+      await copyEntry(upper, name, stats, to);
+    }
+    if (stats.nlink > 1) this.#linked.set(inode, Buffer.from(`${this.#destination}/${path}`, 'latin1'));
+    this.seen.set(path, stats.ctimeMs < this.#startedAt - tickMs ? key : `${key}${fresh}`);
+  }
+
+  /** False when the first name is out of reach, by its length or by the mode of a directory. */
+  #linkAgain(inode: string, target: Buffer): boolean {
+    const first = this.#linked.get(inode);
+    if (first === undefined) return false;
+    try {
+      linkSync(first, target);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** An entry of a layer below that the cell left alone. */
+  async #share(from: Folder, name: string, to: Folder): Promise<void> {
+    await this.#pace.step();
+    const stats = from.stat(name);
+    if (stats === undefined) return;
+    if (!stats.isDirectory()) {
+      if (isWhiteout(stats)) return this.#whiteouts.put(to, name);
+      this.#count(stats);
+      linkSync(from.at(name), to.at(name));
+      return;
+    }
+    using source = from.child(name) as Folder;
+    mkdirSync(to.at(name), { mode: 0o700 });
+    using target = to.child(name) as Folder;
+    for (const inner of source.names()) await this.#share(source, inner, target);
+    settle(target, stats);
+  }
+
+  #count({ size }: Stats): void {
+    this.files++;
+    this.bytes += size;
+    const { maxBytes, maxFiles } = this.#limits;
+    if (maxBytes !== undefined && this.bytes > maxBytes) throw overLimit('bytes', maxBytes);
+    if (maxFiles !== undefined && this.files > maxFiles) throw overLimit('files', maxFiles);
+  }
+}
+
+/** Whether an upper directory hides those below: then the cell does not see a name that only they have. */
+function replaces(
+  upper: Folder,
+  lower: Folder | undefined,
+  base: Folder | undefined,
+  merged: Folder | undefined,
+): boolean {
+  const own = new Set(upper.names());
+  const witness = witnessIn(lower, own) ?? witnessIn(base, own, lower);
+  return witness !== undefined && merged?.stat(witness) === undefined;
+}
+
+/** Reads no further than it must: a directory of the base may be large. */
+function witnessIn(folder: Folder | undefined, own: ReadonlySet<string>, over?: Folder): string | undefined {
+  if (folder === undefined) return undefined;
+  const list = opendirSync(folder.base, { encoding: 'latin1' as BufferEncoding });
+  try {
+    for (let entry = list.readSync(); entry !== null; entry = list.readSync()) {
+      if (own.has(entry.name) || over?.stat(entry.name) !== undefined) continue;
+      const stats = folder.stat(entry.name);
+      if (stats !== undefined && !isWhiteout(stats)) return entry.name;
+    }
+    return undefined;
+  } finally {
+    list.closeSync();
+  }
+}
+
+/** The mode comes last: it may be one that keeps this side out. */
+function settle(to: Folder, stats: Stats): void {
+  utimesSync(to.base, stats.atime, stats.mtime);
+  chmodSync(to.base, stats.mode & 0o7777);
+}
+
+function keyOf({ ino, size, mtimeMs, ctimeMs, mode }: Stats): string {
+  return `${ino} ${size} ${mtimeMs} ${ctimeMs} ${mode}`;
+}
+
+function overLimit(what: 'bytes' | 'files', limit: number): WorkcellError {
+  return new WorkcellError(
+    'file-too-large',
+    `The changes in the workspace are more than ${limit} ${what}, the limit of a checkpoint. Remove what is not needed, or set a higher limit.`,
+    { details: { what, limit } },
+  );
+}

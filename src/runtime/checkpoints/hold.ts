@@ -1,0 +1,129 @@
+/** Holds everything that could change the files of a cell while somebody reads them from outside. */
+import {
+  type Action,
+  type ActionName,
+  type Cell,
+  type ExecuteContext,
+  type PoolStats,
+  type UploadOptions,
+  WorkcellError,
+} from '../../protocol/index.js';
+
+export interface Holdable {
+  /** The same cell; its actions wait while it is held. */
+  readonly cell: Cell;
+  /** Calls `work` while nothing in the cell runs and no file action is under way. One at a time. */
+  hold<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** This side carries these out itself, so to stop the processes of the cell does not stop them. */
+const fileActions = new Set<string>(['write', 'edit', 'make_dir', 'remove', 'move', 'copy']);
+
+export function holdable(cell: Cell): Holdable {
+  const { executor } = cell;
+  const { connect, capabilities } = executor;
+  let turn: Promise<unknown> = Promise.resolve();
+  let held: Promise<void> | undefined;
+  let isPaused = false;
+  let commands = 0;
+  let writing = 0;
+  let onQuiet = () => {};
+
+  async function when<T>(kind: 'file' | 'command' | 'other', work: () => Promise<T>): Promise<T> {
+    while (held !== undefined) await held;
+    if (kind === 'file') writing++;
+    if (kind === 'command') commands++;
+    try {
+      return await work();
+    } finally {
+      if (kind === 'command') commands--;
+      if (kind === 'file' && --writing === 0) onQuiet();
+    }
+  }
+
+  async function stopped<T>(work: () => Promise<T>): Promise<T> {
+    let release = () => {};
+    held = new Promise((resolve) => {
+      release = resolve;
+    });
+    try {
+      // What waits for a paused cell has not begun.
+      if (writing > 0 && !isPaused)
+        await new Promise<void>((resolve) => {
+          onQuiet = resolve;
+        });
+      if (cell.pause === undefined && commands > 0) throw busy(cell.backend);
+      if (!isPaused) await cell.pause?.();
+      try {
+        return await work();
+      } finally {
+        if (!isPaused) await cell.resume?.();
+      }
+    } finally {
+      held = undefined;
+      onQuiet = () => {};
+      release();
+    }
+  }
+
+  const kindOf = (action: ActionName) =>
+    fileActions.has(action) ? 'file' : executor.actions[action]?.startsProcess ? 'command' : 'other';
+  return {
+    cell: {
+      ...cell,
+      // A backend of others may give an object of a class.
+      id: cell.id,
+      backend: cell.backend,
+      isolation: cell.isolation,
+      workspace: cell.workspace,
+      ports: cell.ports,
+      network: cell.network,
+      lost: cell.lost,
+      stop: () => cell.stop(),
+      ...(cell.poolStats !== undefined && { poolStats: () => cell.poolStats?.() as PoolStats }),
+      executor: {
+        actions: executor.actions,
+        execute: <Name extends ActionName>(action: Action<Name>, context?: ExecuteContext) =>
+          when(kindOf(action.action), () => executor.execute(action, context)),
+        upload: (path, content, options?: UploadOptions) =>
+          when('file', () => executor.upload(path, content, options)),
+        download: (path, options) => when('other', () => executor.download(path, options)),
+        openTerminal: (options) => when('other', () => executor.openTerminal(options)),
+        ...(connect !== undefined && {
+          connect: (port: number) => when('other', () => connect.call(executor, port)),
+        }),
+        ...(capabilities !== undefined && {
+          capabilities: () => when('other', () => capabilities.call(executor)),
+        }),
+        close: () => executor.close(),
+      },
+      ...(cell.pause !== undefined && {
+        async pause() {
+          await turn;
+          await cell.pause?.();
+          isPaused = true;
+        },
+      }),
+      ...(cell.resume !== undefined && {
+        async resume() {
+          await turn;
+          await cell.resume?.();
+          isPaused = false;
+        },
+      }),
+    },
+    hold<T>(work: () => Promise<T>): Promise<T> {
+      const result = turn.then(() => stopped(work));
+      turn = result.catch(() => {});
+      return result;
+    },
+  };
+}
+
+function busy(backend: string): WorkcellError {
+  return new WorkcellError(
+    'session-busy',
+    `A command runs in this ${backend} cell, which cannot be paused for a moment. Wait for the command, then try again.`,
+    { details: { backend } },
+  );
+}

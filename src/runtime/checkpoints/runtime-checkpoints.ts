@@ -1,0 +1,336 @@
+/** The checkpoints of one runtime: taken, listed, gone back to, compared, forked from and taken over. */
+import { randomBytes } from 'node:crypto';
+import { realpathSync, type Stats } from 'node:fs';
+import { resolve } from 'node:path';
+import { type CheckpointRecord, WorkcellError } from '../../protocol/index.js';
+import type { CaptureLimits, CaptureSource } from './capture.js';
+import { compareViews, type Difference } from './compare.js';
+import type { HeldLayer, LayerStore } from './layer-store.js';
+import { type Conflict, type PlanOptions, planChanges } from './plan-changes.js';
+import { historyOf } from './runtime-history.js';
+import { describe, showChanges, type WorkspaceChange } from './show-changes.js';
+import type { View } from './workspace-view.js';
+import { writeChanges } from './write-changes.js';
+
+/** The files of a workspace at one moment. Processes are not part of it. */
+export interface Checkpoint {
+  readonly id: string;
+  /** Of the runtime that made it. */
+  readonly runtimeId: string;
+  readonly label?: string | undefined;
+  /** The checkpoint before it in its line. */
+  readonly parent?: string | undefined;
+  readonly createdAt: Date;
+  /** What differs from where the workspace began: files, and bytes in them. */
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** How to take over changes where others made theirs. */
+export interface TakeOverOptions {
+  /** Only says what would happen. */
+  readonly preview?: boolean | undefined;
+  /**
+   * What to do when the directory has changes of its own in the same files. `stop`: write nothing. `skip`: write the others.
+   * `overwrite`: write all. Default: `stop`.
+   */
+  readonly onConflict?: 'stop' | 'skip' | 'overwrite' | undefined;
+}
+
+/** What was taken over, or would be. */
+export interface TakenOver {
+  /** False for a preview, and when conflicts stopped it. */
+  readonly applied: boolean;
+  readonly changes: readonly WorkspaceChange[];
+  readonly conflicts: readonly Conflict[];
+}
+
+/** What going back did. */
+export interface Rewound {
+  /** Keeps what was there before; go back to it to undo the rewind. */
+  readonly recovery: Checkpoint;
+  readonly changes: readonly WorkspaceChange[];
+}
+
+/** A checkpoint, or a runtime as it is now. */
+export type WorkspaceState = string | Checkpoint | RuntimeLike;
+
+export interface RuntimeLike {
+  readonly id: string;
+  readonly backend: string;
+}
+
+/** What to take over, and how. */
+export interface ApplyOptions extends TakeOverOptions {
+  /** Default: this runtime as it is now. */
+  readonly from?: WorkspaceState | undefined;
+}
+
+/** How many forks to start, and from where. */
+export interface ForkOptions {
+  /** How many. Default: 1. */
+  readonly count?: number | undefined;
+  /** Default: the files as they are now. */
+  readonly from?: string | Checkpoint | undefined;
+}
+
+/** A runtime that was started for a fork. */
+interface Forked extends RuntimeLike {
+  close(): Promise<void>;
+}
+
+export interface WorkspaceParts {
+  readonly runtimeId: string;
+  readonly source: CaptureSource;
+  /** The caller's directory, where the workspace came from one. */
+  readonly from?: string | undefined;
+  readonly since: (path: string, stats: Stats) => boolean;
+  readonly isOwn: (difference: Difference) => boolean;
+  readonly store: LayerStore;
+  readonly keep: number;
+  readonly limits: CaptureLimits;
+  /** The checkpoint of another runtime that this one began with. */
+  readonly origin?: Kept | undefined;
+  /** Starts another runtime like this one, with the files of a checkpoint. */
+  fork(from: Kept): Promise<Forked>;
+  /** Calls `work` while nothing changes the files of the cell. */
+  hold<T>(work: () => Promise<T>): Promise<T>;
+  record(change: CheckpointRecord): void;
+}
+
+/** A checkpoint with its files. */
+export interface Kept {
+  readonly checkpoint: Checkpoint;
+  readonly held: HeldLayer;
+}
+
+export class RuntimeCheckpoints {
+  readonly #parts: WorkspaceParts;
+  readonly #kept = new Map<string, Kept>();
+  /** The capture before, whose unchanged files the next one shares. */
+  #last: HeldLayer | undefined;
+  #parent: string | undefined;
+
+  constructor(parts: WorkspaceParts) {
+    this.#parts = parts;
+    const { origin } = parts;
+    if (origin === undefined) return;
+    const { checkpoint } = origin;
+    this.#parent = checkpoint.id;
+    this.#kept.set(checkpoint.id, { checkpoint, held: origin.held.hold() });
+    parts.record({ change: 'began', id: checkpoint.id, runtime: checkpoint.runtimeId });
+  }
+
+  list(): Checkpoint[] {
+    return [...this.#kept.values()].map(({ checkpoint }) => checkpoint);
+  }
+
+  async take(label?: string): Promise<Checkpoint> {
+    const { checkpoint } = await this.#parts.hold(() => this.#take(label));
+    this.#trim(checkpoint.id);
+    return checkpoint;
+  }
+
+  async rewind(named: string | Checkpoint): Promise<Rewound> {
+    const goal = this.#find(named);
+    const held = goal.held.hold();
+    try {
+      return await this.#parts.hold(async () => {
+        const { checkpoint: recovery, held: present } = await this.#take(
+          `before rewinding to ${goal.checkpoint.id}`,
+        );
+        const [before, after] = [this.#view(present), this.#view(held)];
+        const differences = await compareViews(before, after);
+        await writeChanges(this.#parts.source.merged, after, differences);
+        this.#parent = goal.checkpoint.id;
+        this.#parts.record({ change: 'rewound', id: goal.checkpoint.id, recovery: recovery.id });
+        return { recovery, changes: differences.map(describe) };
+      });
+    } finally {
+      held.release();
+      this.#trim(goal.checkpoint.id);
+    }
+  }
+
+  drop(named: string | Checkpoint): void {
+    this.#remove(this.#find(named).checkpoint.id);
+  }
+
+  /** The caller closes them. */
+  async fork<Runtime extends RuntimeLike>({ count = 1, from }: ForkOptions): Promise<Runtime[]> {
+    const { fork, record } = this.#parts;
+    const kept = await this.#hold(from ?? (await this.take('fork')));
+    const { checkpoint, held } = kept;
+    try {
+      const started = await Promise.allSettled(Array.from({ length: count }, () => fork(kept)));
+      const forks = started.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+      const failed = started.find((result) => result.status === 'rejected');
+      if (failed !== undefined) {
+        await Promise.all(forks.map((runtime) => runtime.close()));
+        throw failed.reason;
+      }
+      for (const { id } of forks) record({ change: 'forked', id: checkpoint.id, runtime: id });
+      return forks as unknown as Runtime[];
+    } finally {
+      held.release();
+    }
+  }
+
+  /** Without `before`: what differs from where the workspace began. */
+  async diff(before: WorkspaceState | undefined, after: WorkspaceState): Promise<WorkspaceChange[]> {
+    const { from, source, isOwn } = this.#parts;
+    const one = before === undefined ? undefined : await this.#hold(before);
+    const other = await this.#hold(after).catch((error: unknown) => {
+      one?.held.release();
+      throw error;
+    });
+    try {
+      const was = one === undefined ? { base: from ?? source.base } : this.#view(one.held);
+      const is = this.#view(other.held);
+      const differences = await compareViews(was, is);
+      return await showChanges(was, is, one === undefined ? differences.filter(isOwn) : differences);
+    } finally {
+      one?.held.release();
+      other.held.release();
+    }
+  }
+
+  /** Writes what changed since the workspace began to a directory of this machine. */
+  async apply(
+    directory: string,
+    present: WorkspaceState,
+    { from: state = present, ...options }: ApplyOptions,
+  ): Promise<TakenOver> {
+    const { from: origin, source, since, isOwn, record } = this.#parts;
+    const target = realpathSync(resolve(directory));
+    const { checkpoint, held } = await this.#hold(state);
+    try {
+      const plan = {
+        before: { base: origin ?? source.base },
+        after: this.#view(held),
+        target,
+        isOwn,
+        since: target === origin ? since : undefined,
+      };
+      const result = await takeOver(plan, options);
+      const { applied, changes, conflicts } = result;
+      const counts = { files: changes.length, conflicts: conflicts.length };
+      if (applied) record({ change: 'applied', id: checkpoint.id, directory: target, ...counts });
+      return result;
+    } finally {
+      held.release();
+    }
+  }
+
+  /** Takes over into this workspace what changed in another since their last common checkpoint. */
+  async merge(other: RuntimeLike, options: TakeOverOptions): Promise<TakenOver> {
+    const { source, record } = this.#parts;
+    const { checkpoint, held } = await this.#hold(other);
+    const common = this.#common(historyOf(other))?.hold();
+    try {
+      return await this.#parts.hold(async () => {
+        if (!options.preview) await this.#take(`before merging ${checkpoint.runtimeId}`);
+        const before = common === undefined ? { base: source.base } : this.#view(common);
+        const result = await takeOver({ before, after: this.#view(held), target: source.merged }, options);
+        const { applied, changes, conflicts } = result;
+        const counts = { files: changes.length, conflicts: conflicts.length };
+        if (applied)
+          record({ change: 'merged', id: checkpoint.id, runtime: checkpoint.runtimeId, ...counts });
+        return result;
+      });
+    } finally {
+      common?.release();
+      held.release();
+    }
+  }
+
+  /** Gives up all checkpoints. Those that forks began with stay for them. */
+  async close(): Promise<void> {
+    for (const { held } of this.#kept.values()) held.release();
+    this.#kept.clear();
+    this.#last?.release();
+    this.#last = undefined;
+    await this.#parts.store.close();
+  }
+
+  /** The newest checkpoint that this runtime and another one have. */
+  #common(other: RuntimeCheckpoints): HeldLayer | undefined {
+    const shared = [...this.#kept.keys()].filter((id) => other.#kept.has(id));
+    return this.#kept.get(shared.at(-1) ?? '')?.held;
+  }
+
+  /** The caller releases it. */
+  async #hold(state: WorkspaceState): Promise<Kept> {
+    if (typeof state === 'object' && !('createdAt' in state)) return historyOf(state).#present();
+    const { checkpoint, held } = this.#find(state);
+    return { checkpoint, held: held.hold() };
+  }
+
+  #present(): Promise<Kept> {
+    return this.#parts.hold(() => this.#capture());
+  }
+
+  async #take(label: string | undefined): Promise<Kept> {
+    const kept = await this.#capture(label);
+    const { checkpoint } = kept;
+    const { id, parent, files, bytes } = checkpoint;
+    this.#kept.set(id, kept);
+    this.#parent = id;
+    this.#parts.record({ change: 'created', id, label, parent, files, bytes });
+    return kept;
+  }
+
+  async #capture(label?: string): Promise<Kept> {
+    const { store, source, runtimeId, limits } = this.#parts;
+    const held = await store.capture(source, this.#last?.layer, limits);
+    this.#last?.release();
+    this.#last = held.hold();
+    const { files, bytes } = held.layer;
+    const id = randomBytes(6).toString('hex');
+    const parent = this.#parent;
+    return { checkpoint: { id, runtimeId, label, parent, createdAt: new Date(), files, bytes }, held };
+  }
+
+  #view({ layer }: HeldLayer): View {
+    return { layer: layer.path, base: this.#parts.source.base };
+  }
+
+  #find(named: string | Checkpoint): Kept {
+    const id = typeof named === 'string' ? named : named.id;
+    const kept = this.#kept.get(id);
+    if (kept !== undefined) return kept;
+    throw new WorkcellError(
+      'not-found',
+      `There is no checkpoint ${JSON.stringify(id)}; runtime.checkpoints() lists those that are kept.`,
+      { details: { id } },
+    );
+  }
+
+  /** The oldest go first, whatever they are for; never the one just used. */
+  #trim(current: string): void {
+    const { keep } = this.#parts;
+    for (const id of [...this.#kept.keys()]) {
+      if (this.#kept.size <= keep) return;
+      if (id !== current) this.#remove(id);
+    }
+  }
+
+  #remove(id: string): void {
+    this.#kept.get(id)?.held.release();
+    this.#kept.delete(id);
+    this.#parts.record({ change: 'removed', id });
+  }
+}
+
+async function takeOver(
+  plan: PlanOptions,
+  { preview = false, onConflict = 'stop' }: TakeOverOptions,
+): Promise<TakenOver> {
+  const { writes, conflicts, contested } = await planChanges(plan);
+  const chosen = onConflict === 'overwrite' ? [...writes, ...contested] : writes;
+  const changes = chosen.map(describe);
+  if (preview || (conflicts.length > 0 && onConflict === 'stop'))
+    return { applied: false, changes, conflicts };
+  await writeChanges(plan.target, plan.after, chosen);
+  return { applied: true, changes, conflicts };
+}

@@ -1,0 +1,62 @@
+/** Whether two entries are the same in all that a checkpoint keeps: kind, mode, content. */
+import { chmodSync, closeSync, constants, openSync, readlinkSync, readSync, type Stats } from 'node:fs';
+import { Pace } from '../../cell/executor/files/pace.js';
+import type { Found } from './workspace-view.js';
+
+export type EntryKind = 'file' | 'directory' | 'link' | 'special';
+
+export function kindOf(stats: Stats): EntryKind {
+  if (stats.isFile()) return 'file';
+  if (stats.isDirectory()) return 'directory';
+  return stats.isSymbolicLink() ? 'link' : 'special';
+}
+
+export async function isSameEntry(one: Found, other: Found): Promise<boolean> {
+  const [a, b] = [one.stats, other.stats];
+  const kind = kindOf(a);
+  if (kind !== kindOf(b)) return false;
+  if (a.dev === b.dev && a.ino === b.ino) return true;
+  if (kind === 'link') return targetOf(one).equals(targetOf(other));
+  if ((a.mode & 0o7777) !== (b.mode & 0o7777)) return false;
+  return kind !== 'file' || (a.size === b.size && (await hasSameContent(one, other)));
+}
+
+function targetOf({ folder, name }: Found): Buffer {
+  return readlinkSync(folder.at(name), { encoding: 'buffer' });
+}
+
+const pieceBytes = 65_536;
+
+async function hasSameContent(one: Found, other: Found): Promise<boolean> {
+  const pace = new Pace(undefined);
+  const [first, second] = [openEntry(one), openEntry(other)];
+  try {
+    const [left, right] = [Buffer.allocUnsafe(pieceBytes), Buffer.allocUnsafe(pieceBytes)];
+    for (;;) {
+      const length = readSync(first, left);
+      const count = readSync(second, right, 0, Math.max(length, 1), null);
+      if (length !== count || left.compare(right, 0, count, 0, length) !== 0) return false;
+      if (length === 0) return true;
+      await pace.step();
+    }
+  } finally {
+    closeSync(first);
+    closeSync(second);
+  }
+}
+
+/** Opens a regular file, also one that its own owner may not read. The caller closes it. */
+export function openEntry({ folder, name, stats }: Found): number {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  try {
+    return openSync(folder.at(name), flags);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES' || !folder.unlocks) throw error;
+    chmodSync(folder.at(name), (stats.mode & 0o7777) | 0o400);
+    try {
+      return openSync(folder.at(name), flags);
+    } finally {
+      chmodSync(folder.at(name), stats.mode & 0o7777);
+    }
+  }
+}

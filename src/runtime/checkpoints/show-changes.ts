@@ -1,0 +1,82 @@
+/** Differences for people and programs: paths as text, sizes, and patches of text files within bounds. */
+import { showChange } from '../../cell/executor/files/edit-diff.js';
+import { Pace } from '../../cell/executor/files/pace.js';
+import type { Difference } from './compare.js';
+import { textOf } from './layer-folder.js';
+import { readSmall, textFrom } from './plan-changes.js';
+import type { EntryKind } from './same-entry.js';
+import { type Found, type View, ViewFolder, withEntry } from './workspace-view.js';
+
+/** One file, directory or link that differs. */
+export interface WorkspaceChange {
+  /** Below the workspace. */
+  readonly path: string;
+  readonly change: 'added' | 'changed' | 'removed';
+  readonly kind: EntryKind;
+  /** Of a file, before and after. */
+  readonly beforeBytes?: number | undefined;
+  readonly afterBytes?: number | undefined;
+  /** Permission bits, where they differ. */
+  readonly mode?: { readonly before: number; readonly after: number } | undefined;
+  /** A unified diff, for text that is not too large. */
+  readonly patch?: string | undefined;
+}
+
+const fileBytes = 262_144;
+const allBytes = 4_194_304;
+
+export async function showChanges(
+  before: View,
+  after: View,
+  differences: readonly Difference[],
+): Promise<WorkspaceChange[]> {
+  using was = ViewFolder.open(before);
+  using is = ViewFolder.open(after);
+  const pace = new Pace(undefined);
+  const shown: WorkspaceChange[] = [];
+  let left = allBytes;
+  for (const difference of differences) {
+    await pace.step();
+    const patch =
+      left > 0
+        ? await withEntry(was, difference.path, (old) =>
+            withEntry(is, difference.path, (fresh) => patchOf(difference, old, fresh)),
+          )
+        : undefined;
+    left -= patch?.length ?? 0;
+    shown.push({ ...describe(difference), ...(patch !== undefined && { patch }) });
+  }
+  return shown;
+}
+
+export function describe({ path, change, before, after }: Difference): WorkspaceChange {
+  const kind = (after ?? before)?.kind ?? 'file';
+  const isFile = kind === 'file';
+  const hasMode =
+    before !== undefined && after !== undefined && before.mode !== after.mode && kind !== 'link';
+  return {
+    path: textOf(path),
+    change,
+    kind,
+    ...(isFile && before !== undefined && { beforeBytes: before.sizeBytes }),
+    ...(isFile && after !== undefined && { afterBytes: after.sizeBytes }),
+    ...(hasMode && { mode: { before: before.mode, after: after.mode } }),
+  };
+}
+
+function patchOf(
+  { path, change, before, after }: Difference,
+  old: Found | undefined,
+  fresh: Found | undefined,
+): string | undefined {
+  if ((before ?? after)?.kind !== 'file' || (after ?? before)?.kind !== 'file') return undefined;
+  const was = change === 'added' ? '' : contentOf(old);
+  const is = change === 'removed' ? '' : contentOf(fresh);
+  if (was === undefined || is === undefined || was === is) return undefined;
+  return showChange(textOf(path), was, is).diff;
+}
+
+function contentOf(found: Found | undefined): string | undefined {
+  const bytes = found === undefined ? undefined : readSmall(found, fileBytes);
+  return bytes === undefined ? undefined : textFrom(bytes);
+}
