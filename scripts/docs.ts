@@ -134,7 +134,7 @@ function settingsPage(): string {
     ...generalSettings.flatMap(({ key, variable, schema }) => [
       `## \`${key}\``,
       '',
-      `${marksOf(schema).about ?? ''} ${narrowingKeys.includes(key) ? 'A file that is found by searching may make it stricter.' : ''}`.trim(),
+      `${marksOf(schema).about ?? ''} ${narrowingKeys.includes(key) ? 'The file of a project may make it stricter.' : ''}`.trim(),
       '',
       `${settingType(schema)} · \`${variable}\`${settingDefault(schema)}`,
       '',

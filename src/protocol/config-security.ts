@@ -75,7 +75,7 @@ const decisions = {
     z.array(ruleSchema).optional(),
   ),
   on_risk: about(
-    'What is done about each risk. Default: low allow, medium confirm, high deny, unknown confirm.',
+    'The decision for each risk. Default: low allow, medium confirm, high deny, unknown confirm.',
     z
       .strictObject({
         low: z.enum(outcomes).optional(),
@@ -90,7 +90,7 @@ const decisions = {
     z.enum(['by-risk', 'always', 'never']).optional(),
   ),
   outside_workspace: about(
-    'What is done about paths outside of the workspace. Default: as the rules and the risk say.',
+    'The decision about paths outside of the workspace. Default: as the rules and the risk say.',
     z.enum(['confirm', 'deny']).optional(),
   ),
 };
@@ -109,19 +109,19 @@ const llmSchema = z.strictObject({
     'The highest score that passes, of 1 to 3. Default: 2.',
     z.number().min(1).max(3).optional(),
   ),
-  timeout: about('Seconds; without an answer the action is refused. Default: 20.', seconds.optional()),
+  timeout: about('Seconds; without an answer the guard refuses the action. Default: 20.', seconds.optional()),
 });
 
 const auditSchema = z
   .strictObject({
     file: about('A file for the record.', filePath().optional()),
     rotate_bytes: about(
-      'A file that has grown to this is renamed and the chain goes on. Default: 67108864.',
+      'Renames a file that has grown to this, and the chain continues. Default: 67108864.',
       z.int().min(1024).optional(),
     ),
     sync: about('Waits for the disk after each record. Default: true.', z.boolean().optional()),
     store: about(
-      '`true`: with the events; or the name of a store, as `events.store` has it.',
+      '`true`: with the events; or the name of a store, in the form of `events.store`.',
       z
         .union([
           z.literal(true),
@@ -151,7 +151,7 @@ export const securitySchema = z
       filePath().optional(),
     ),
     confirm: about(
-      'Who is asked: `terminal` (the person at the command line), `store` (whoever answers with `workcell events`), or `nobody`, so that a question is a refusal. Default: `nobody`.',
+      'Who answers questions: `terminal` (the person at the command line), `store` (whoever answers with `workcell events`), or `nobody`, so that a question is a refusal. Default: `nobody`.',
       z.enum(['nobody', 'terminal', 'store']).optional(),
     ),
     confirm_timeout: about(
@@ -163,7 +163,7 @@ export const securitySchema = z
       seconds.optional(),
     ),
     llm: about('The model of the guard `llm`.', llmSchema.optional()),
-    audit: about('Where the audit record is kept. Default: there is none.', auditSchema.optional()),
+    audit: about('Where to keep the audit record. Default: there is none.', auditSchema.optional()),
   })
   .prefault({});
 

@@ -34,7 +34,7 @@ export const serviceSchema = z
         .optional(),
     ),
     templates: about(
-      'Named start options for cells: `backend`, `options` of that backend, `ttl` and `idle` in seconds, `on_idle` (`pause` or `end`). `default` is there without being named.',
+      'Named start options for cells: `backend`, `options` of that backend, `ttl` and `idle` in seconds, `on_idle` (`pause` or `end`). `default` exists even if you do not define it.',
       z
         .record(serviceNameSchema, templateSchema)
         .describe('a table of templates, each with backend, options, ttl, idle and on_idle')
@@ -68,7 +68,7 @@ export const serviceSchema = z
       z.int().min(1).describe('a whole number of at least 1').default(1000),
     ),
     max_cells_per_tenant: about(
-      'Cells of one tenant, where its own limit is not set.',
+      'Cells of one tenant that has no limit of its own.',
       z.int().min(1).describe('a whole number of at least 1').default(200),
     ),
     starts_at_once: about(

@@ -29,7 +29,7 @@ export type ToolEntry = z.infer<typeof toolEntrySchema>;
 /** Each description completes "Accepted: …". The schema of a backend checks that backend's own section. */
 export const configSchema = z.strictObject({
   backend: about(
-    'Where cells run: a name, or a package or file that exports a backend, from where this is written. Default: the safest one that can start here.',
+    'Where cells run: a name, or a package or file that exports a backend, relative to the file that names it. Default: the safest one that can start here.',
     z.string().min(1).describe('the name of a backend, a package or a file').optional(),
   ),
   workspace: about(
@@ -37,11 +37,11 @@ export const configSchema = z.strictObject({
     filePath('the path of a directory').optional(),
   ),
   min_isolation: about(
-    'The start fails when less than this is enforced. May stand in `[security]`, too.',
+    'The start fails when the cell enforces less than this. Can stand in `[security]`, too.',
     z.enum(isolationTiers).optional(),
   ),
   min_facts: about(
-    'The start fails when one of these facts about isolation is not enforced, whatever the tier. May stand in `[security]`, too.',
+    'The start fails when the cell does not enforce one of these facts about isolation, whatever its tier. Can stand in `[security]`, too.',
     z
       .array(z.enum(factCodes))
       .describe(`a list of facts: ${factCodes.join(', ')}`)
@@ -57,11 +57,11 @@ export const configSchema = z.strictObject({
   sandbox: z
     .strictObject({
       timeout: about(
-        'Seconds; ends a command, and all it started, that names no limit of its own. Default: no limit.',
+        'Seconds; ends a command without its own limit, and everything that it started. Default: no limit.',
         seconds.optional(),
       ),
       no_change_timeout: about(
-        'Seconds; a command that names no limit of its own returns, still alive, when nothing was printed for so long. Default: no limit.',
+        'Seconds; hands back a command without its own limit, still running, when it prints nothing for this long. Default: no limit.',
         seconds.optional(),
       ),
       runtime_startup_env_vars: about(
@@ -72,13 +72,13 @@ export const configSchema = z.strictObject({
     .prefault({}),
   security: securitySchema,
   secrets: about(
-    'Values that nothing which leaves the cell shows, by name, each with where it comes from.',
+    'Secrets by name, each with its source. Workcell masks their values in everything that leaves the cell.',
     secretsSchema,
   ),
   mcp: z
     .strictObject({
       servers: about(
-        'MCP servers by name, connected when MCP is first used. `${NAME}` in `env` and `headers` stands for a secret with reach `env`.',
+        'MCP servers by name, which connect on the first use of MCP. `${NAME}` in `env` and `headers` stands for a secret with reach `env`.',
         mcpServersSchema.default({}),
       ),
     })
@@ -86,7 +86,7 @@ export const configSchema = z.strictObject({
   tools: z
     .strictObject({
       entries: about(
-        'Where tools come from that are registered at the start: files or packages, `#export` behind them if need be; a Python file; or tables with `entry` and `arguments`.',
+        'Tools to register at the start: files or packages, with an optional `#export`; a Python file; or tables with `entry` and `arguments`.',
         z
           .array(toolEntrySchema)
           .describe('a list of entry points, or of tables with entry and arguments')
@@ -97,7 +97,7 @@ export const configSchema = z.strictObject({
   network: z
     .strictObject({
       mode: about(
-        '`none`: nothing but its own loopback, and the start fails where that cannot be enforced. `open`: everything that this machine reaches. Default: as the backend has it, `none` where it isolates.',
+        "`none`: nothing but its own loopback, and the start fails where the backend cannot enforce that. `open`: everything that this machine reaches. Default: the backend's own, `none` where it isolates.",
         z.enum(['none', 'open']).optional(),
       ),
       allow: about(
@@ -105,7 +105,7 @@ export const configSchema = z.strictObject({
         ruleListSchema.describe('a list of rules such as *.example.com:443').optional(),
       ),
       deny: about(
-        'Hosts that no cell may reach, whatever else is said. A cell with an open network cannot start then.',
+        'Hosts that no cell may reach, whatever other settings say. A cell with an open network cannot start then.',
         ruleListSchema.describe('a list of rules such as *.example.com').optional(),
       ),
       preset: about(
@@ -116,7 +116,7 @@ export const configSchema = z.strictObject({
           .optional(),
       ),
       ask: about(
-        'A host that no rule is on is a question, on the terminal or to the program.',
+        'Asks about a host that no rule covers, on the terminal or in the program.',
         z.boolean().optional(),
       ),
     })
@@ -124,7 +124,7 @@ export const configSchema = z.strictObject({
   events: z
     .strictObject({
       store: about(
-        'Where events are kept. Default: a file of this user.',
+        'Where to keep events. Default: a file of this user.',
         storeName(
           /^(memory|sqlite:.+|postgres(ql)?:\/\/.+)$/s,
           'memory, sqlite:<file> or postgres://<user>@<host>/<database>',
@@ -135,11 +135,11 @@ export const configSchema = z.strictObject({
         z.enum(['process', 'machine']).default('process'),
       ),
       retention_days: about(
-        'Older events are removed.',
+        'Removes older events.',
         z.number().positive().max(36_500).describe('days, a number above 0').default(30),
       ),
       max_bytes: about(
-        'While the store is larger, its oldest events are removed. Not for PostgreSQL.',
+        'Removes the oldest events while the store is larger. Not for PostgreSQL.',
         z.int().min(1_048_576).describe('bytes, a whole number of at least 1048576').default(1_073_741_824),
       ),
     })

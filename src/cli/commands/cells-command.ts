@@ -73,7 +73,7 @@ async function each(ids: readonly string[], options: CellsOptions, work: Work): 
     const { id } = cell;
     const runtime = await attachRuntime(cell, { config }).catch((error: unknown) => ended(error, work));
     if (runtime === undefined)
-      process.stderr.write(`workcell: cell ${id} was dead; what it left is removed\n`);
+      process.stderr.write(`workcell: cell ${id} was dead; its remains are removed\n`);
     else await leaveOnFailure(runtime, work);
     done.push(id);
     if (!options.json) process.stdout.write(`${id}\n`);

@@ -58,7 +58,7 @@ export class PathSpace {
   outside(path: string): WorkcellError {
     return problem(
       'path-outside',
-      `The path ${quote(path)} leads out of ${quote(this.mount)}, which is all that files may be reached in. Use a path beneath it.`,
+      `The path ${quote(path)} leads out of ${quote(this.mount)}, the only place that file verbs reach. Use a path beneath it.`,
       path,
     );
   }

@@ -152,7 +152,7 @@ async function untilGivenUp<Result>(
 }
 
 function cancelled(): WorkcellError {
-  return new WorkcellError('cancelled', 'The cell was cancelled before its code ran.');
+  return new WorkcellError('cancelled', 'The code cell was cancelled before it ran.');
 }
 
 /** Updates a kernel on what changed around it since the last time. */

@@ -57,7 +57,7 @@ export class ConnectionFile {
   async open(channel: Channel, stopped: AbortSignal): Promise<Duplex> {
     for (;;) {
       const changed = this.#change();
-      if (stopped.aborted) throw new WorkcellError('cancelled', 'The start of the kernel was given up.');
+      if (stopped.aborted) throw new WorkcellError('cancelled', 'The start of the kernel was cancelled.');
       const outcome = await this.#tryNames(channels[channel]);
       if (typeof outcome !== 'string') return outcome;
       // Between its bind and its listen a socket refuses connections for a moment, and no event tells when that ends.

@@ -288,8 +288,8 @@ class Execution implements KernelListener {
       const why =
         this.#stoppedBy === undefined
           ? `The kernel died while the cell ran. ${exit.detail}`
-          : 'The cell did not let itself be interrupted, so its kernel was ended.';
-      this.#notices.push(`${why} Its state is lost; the next cell starts a new one.`);
+          : 'The code cell did not react to the interrupt, so its kernel was ended.';
+      this.#notices.push(`${why} Its state is lost; the next code cell starts a new one.`);
     }
     if (this.#malformed > 0)
       this.#notices.push(
