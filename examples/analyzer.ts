@@ -1,4 +1,4 @@
-/** An analyzer of one's own, in ten lines: it sees each action before it runs and says how risky it is. */
+/** Your own analyzer, in ten lines: it sees each action before it runs and says how risky it is. */
 import assert from 'node:assert/strict';
 import { createRuntime } from 'workcell';
 import { type Analyzer, rules } from 'workcell/security';

@@ -30,9 +30,9 @@ export async function bundleCommandLine(built: string): Promise<void> {
       resolveDir: join(source, 'cli'),
     },
     format: 'cjs',
-    // What is compiled natively, or reads files of its own, or only some users have.
+    // Native modules, modules that read their own files, and those that only some users have.
     external: ['@lydell/*', ...packagesOfSome()],
-    // Node refuses `import()` to what runs from a compiled form, so these become `require()`.
+    // Node refuses `import()` to code that runs from a compiled form, so these become `require()`.
     supported: { 'dynamic-import': false },
     define: { 'import.meta.url': 'moduleUrl' },
     // The sources alone ask for more than their address, to start programs under a loader.

@@ -15,7 +15,7 @@ export interface KubernetesCluster {
 }
 
 export interface OwnKubernetesCluster extends KubernetesCluster {
-  /** Of the API server; the pods go on. */
+  /** Kills the API server; the pods continue. */
   kill(): Promise<void>;
   restart(): Promise<void>;
   stop(): Promise<void>;

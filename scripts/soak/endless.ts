@@ -12,7 +12,7 @@ import type { Report } from './report.js';
 
 const mebibyte = 1024 * 1024;
 
-/** A server may grow by so much. */
+/** A server may grow by this much. */
 const slack = 64;
 
 const lines = "yes 'a line of some length, again and again'";

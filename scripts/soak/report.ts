@@ -48,7 +48,7 @@ export async function settle(look: () => Report, limitMs = 20_000): Promise<Repo
   }
 }
 
-/** Says each tenth of the way that it goes on. */
+/** Prints progress at each tenth of the way. */
 export function tellProgress(done: number, total: number, what: string): void {
   if (done % Math.ceil(total / 10) === 0) console.error(`${done} of ${total} ${what}`);
 }

@@ -43,12 +43,12 @@ export function openWorkspace(given: string | undefined): Workspace {
   return { path: realpathSync(path), isTemporary: false, dispose: async () => {} };
 }
 
-/** Most cells never ask for them, so one whose owner cannot keep anything starts all the same. */
+/** Most cells never need them, so a cell also starts when its owner cannot keep anything. */
 function keepRemotesOf(path: string): void {
   try {
     keepRemotes(path);
   } catch {
-    // The preset that needs them says so.
+    // The preset that needs them reports it.
   }
 }
 

@@ -22,7 +22,7 @@ export function openOutput(onBroken: () => void, stream: NodeJS.WriteStream = pr
   let broken = false;
   let tail = '';
   let waiting = '';
-  /** Nothing is shown while a question is open on the same terminal. */
+  /** Show nothing while a question is open on the same terminal. */
   const show = (text: string): void | Promise<void> => {
     const free = stream.isTTY ? untilFree() : undefined;
     if (free !== undefined) {

@@ -1,4 +1,4 @@
-/** Work of a command in one kept cell, which goes on afterwards. */
+/** Runs a command's work in one kept cell, which continues afterwards. */
 import type { Command } from 'commander';
 import type { Runtime } from '../index.js';
 import { type CellOptions, withConfigOption } from './cell-options.js';

@@ -2,15 +2,18 @@ import { CommanderError } from 'commander';
 import { createProgram } from './program.js';
 import { reportFailure } from './report.js';
 
-/** Runs the command that the words of this process name. Only what every start needs is loaded here; a command loads its own parts when it runs. */
+/**
+ * Runs the command that the arguments of this process name. Loads only what every start needs; a command loads its
+ * own parts when it runs.
+ */
 export async function runWorkcell(): Promise<void> {
-  // A reader that has seen enough, such as `head`, is no failure; the command that writes is ended by its own handler.
+  // A reader that has seen enough, such as `head`, is no failure; the command that writes has its own handler for it.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });
   const program = createProgram();
   try {
-    // To look for a backend takes time, so it happens only where one can be named, or cells of all of them are looked for.
+    // Finding a backend takes time, so do it only for commands that can name one or look for cells of all of them.
     const words = process.argv.slice(2);
     const mayName = words.some((word) => /^-.*b/.test(word));
     if (mayName || words[0] === 'cells') {

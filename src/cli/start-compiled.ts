@@ -1,6 +1,6 @@
 /**
- * Starts the command line as the package has it: one file, and its compiled form from the user's cache. To find, read and
- * compile some hundred modules would take most of the time of a short command.
+ * Starts the command line of the package: one file, and its compiled form from the user's cache. Finding, reading and
+ * compiling some hundred modules would take most of the time of a short command.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,7 +11,7 @@ import { importerName } from '../base/import-module.js';
 import { reachTrusted } from '../base/trusted-path.js';
 import { cacheDirectory } from '../base/user-directories.js';
 
-/** Set by the bundler. The name changes with the content. */
+/** The bundler sets it. The name changes with the content. */
 declare const bundledProgram: string;
 
 /** One for each version of the package and of Node that is in use. */
@@ -23,14 +23,14 @@ const compiled = join(cacheDirectory(), 'compiled', `${bundledProgram}-${process
 const cachedData = readCompiled();
 const script = new Script(readFileSync(file, 'latin1'), { filename: file, cachedData });
 if (cachedData === undefined || script.cachedDataRejected) process.once('exit', keepCompiled);
-// Node refuses `import()` to what runs from a compiled form.
+// Node refuses `import()` to code that runs from a compiled form.
 (globalThis as Record<symbol, unknown>)[Symbol.for(importerName)] = (address: string) => import(address);
 const module = { exports: {} };
 script
   .runInThisContext()
   .call(module.exports, module.exports, createRequire(file), module, file, dirname(file));
 
-/** We run what it holds, so only where nobody else can write to it or to a directory above it. */
+/** We run its content, so read it only where no other user can write to it or to a directory above it. */
 function readCompiled(): Buffer | undefined {
   try {
     using place = reachTrusted(compiled);
@@ -40,7 +40,10 @@ function readCompiled(): Buffer | undefined {
   }
 }
 
-/** At the end, since what has not run until then is not compiled. Without it the next start takes longer, and works. */
+/**
+ * Compile at the end, because the compiled form contains only functions that have run. Without it the next start
+ * takes longer, but works.
+ */
 function keepCompiled(): void {
   const folder = dirname(compiled);
   try {
@@ -54,7 +57,7 @@ function keepCompiled(): void {
     }
     removeOld(folder);
   } catch {
-    // The cache cannot be written, or another process was first.
+    // We cannot write the cache, or another process was first.
   }
 }
 

@@ -129,7 +129,7 @@ export class ServiceClient {
     return this.#ask('POST', `${pathOf(cell)}/previews`, previewSchema, { body: preview, ...options });
   }
 
-  /** What cells can be made from. */
+  /** The templates for cells. */
   templates(options: CallOptions = {}): Promise<ServiceTemplateInfo[]> {
     return this.#ask('GET', '/v1/templates', serviceTemplateSchema.array(), options);
   }

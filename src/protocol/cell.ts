@@ -25,7 +25,7 @@ export interface NetworkStats {
   readonly receivedBytes: number;
 }
 
-/** A host that no rule is on. */
+/** A host that no rule covers. */
 export interface NetworkQuestion {
   readonly host: string;
   readonly port: number;

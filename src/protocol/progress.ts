@@ -25,10 +25,13 @@ const toolProgressSchema = z.object({ type: z.literal('tool-progress'), value: z
 
 const toolLogSchema = z.object({ type: z.literal('tool-log'), message: z.string() });
 
-/** What code shows besides its prints, as it does, with media by their types. The observation has all of them in order. */
+/**
+ * What code shows besides its output, as it does, with media by their types. The observation has all of them in
+ * order.
+ */
 const displaySchema = z.object({
   type: z.literal('display'),
-  /** A result is the value of the cell. */
+  /** A result is the value of the code cell. */
   kind: z.enum(['result', 'display']),
   data: z.record(z.string(), z.unknown()),
   /** Bytes of omitted media, by media type. */

@@ -31,7 +31,7 @@ export const createCellSchema = z.strictObject({
   labels: labelsSchema.default({}),
   /** Variables that shells and processes start with. The service does not keep them. */
   env: environmentSchema.default({}),
-  /** Ends the cell so long after its creation. Default and most: as the template says. */
+  /** Ends the cell this long after its creation. Default and most: as the template says. */
   ttlMs: duration.optional(),
   idleMs: duration.optional(),
   onIdle: z.enum(onIdleChoices).optional(),
@@ -147,7 +147,7 @@ export type NewKey = z.output<typeof newKeySchema>;
 /** A link to a port of a cell. */
 export const createPreviewSchema = z.strictObject({
   port: z.int().min(1).max(65_535),
-  /** So long the link holds; default an hour, at most a week. */
+  /** How long the link holds; default an hour, at most a week. */
   ttlMs: z
     .int()
     .min(1000)
@@ -160,5 +160,5 @@ export type CreatePreview = z.input<typeof createPreviewSchema>;
 
 export const previewSchema = z.object({ url: z.string(), port: z.int(), expiresAt: moment });
 
-/** A link: whoever has it may use that port, until then. */
+/** A link: whoever has it may use that port, until it expires. */
 export type Preview = z.output<typeof previewSchema>;

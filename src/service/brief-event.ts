@@ -1,4 +1,4 @@
-/** Events for a list: long texts are cut, so that a record with much output opens at once. */
+/** Events for a list: cuts long texts, so that a record with much output opens at once. */
 
 import type { WorkcellEvent } from '../protocol/index.js';
 import type { BriefEvent } from '../protocol/record-wire.js';

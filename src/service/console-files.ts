@@ -16,8 +16,8 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /**
- * The terminal of the page writes style sheets of its own, so styles may be inline. Scripts may not, and what would turn
- * text into markup is refused by the browser itself.
+ * The terminal of the page writes its own style sheets, so styles may be inline. Scripts may not, and the browser
+ * itself refuses whatever would turn text into markup.
  */
 const policy = [
   "default-src 'none'",
@@ -37,7 +37,7 @@ interface ConsoleFile {
   readonly body: Buffer;
 }
 
-/** `directory`: another build than that of the package. Files load when the page is first asked for. */
+/** `directory`: another build than the package's. Files load on the first request for the page. */
 export function consoleRoutes(app: FastifyInstance, directory: string = builtFiles): void {
   let files: ReadonlyMap<string, ConsoleFile> | undefined;
   const config = { open: true };

@@ -1,4 +1,4 @@
-/** Routes to records and questions, for whoever the gate lets in. */
+/** Routes to records and questions, for callers that the gate admits. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Outgoing } from '../base/http/outgoing.js';
 import { parse } from '../base/http/parse-request.js';
@@ -10,11 +10,11 @@ import type { Records } from './records.js';
 
 /** Who may see and answer what. */
 export interface RecordGate {
-  /** Whether the one who asks may see the record of a runtime, by its id. */
+  /** Whether the caller may see the record of a runtime, by its id. */
   sees(request: FastifyRequest): (id: string) => boolean;
-  /** The cells whose last action is told. */
+  /** The cells whose last action the caller sees. */
   cells(request: FastifyRequest): readonly string[];
-  /** Throws unless the one who asks decides about the actions of others; gives his name. */
+  /** Throws unless the caller decides about the actions of others; returns the caller's name. */
   decides(request: FastifyRequest): string;
 }
 
@@ -47,7 +47,7 @@ export function recordRoutes(app: FastifyInstance, records: Records, gate: Recor
     });
     reply.raw.flushHeaders();
     const outgoing = new Outgoing(reply.raw);
-    // Tells a quiet stream from a dead one.
+    // Distinguishes a quiet stream from a dead one.
     const timer = setInterval(() => void outgoing.write('\n'), heartbeatMs);
     const line = (event: WorkcellEvent) =>
       `${JSON.stringify(brief === undefined ? event : briefEvent(event))}\n`;
@@ -77,7 +77,7 @@ export function recordRoutes(app: FastifyInstance, records: Records, gate: Recor
     return reply.code(204).send();
   });
 
-  /** A question belongs to its cell; one without is for whoever sees everything. */
+  /** A question belongs to its cell; one without a cell is for callers that see everything. */
   async function questionsFor(request: FastifyRequest) {
     const sees = gate.sees(request);
     return (await records.questions()).filter(({ cell }) => sees(cell ?? ''));

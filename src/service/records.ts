@@ -8,14 +8,14 @@ import { type Confirmations, openConfirmations } from '../runtime/security/index
 
 const pageEvents = 1000;
 
-/** How far back the last action of a cell is looked for: behind it come its decision, its outcome and connections. */
+/** How far back to look for the last action of a cell: its decision, its outcome and connections come behind it. */
 const lookBack = 50;
 
 export class Records {
   readonly #name: string | undefined;
   #opened: Promise<{ store: EventStore; desk: Confirmations }> | undefined;
 
-  /** `name`: as `events.store` has it. The store opens on first use. */
+  /** `name`: in the form of `events.store`. The store opens on first use. */
   constructor(name: string | undefined) {
     this.#name = name;
   }
@@ -114,7 +114,7 @@ export class Records {
         throw error;
       }
     })();
-    // One that cannot be opened now may be there at the next request.
+    // A store that does not open now may open at the next request.
     this.#opened.catch(() => {
       this.#opened = undefined;
     });

@@ -25,7 +25,7 @@ export interface ServiceOptions extends Omit<Exposure, 'token' | 'allowAnonymous
   readonly log?: Log | undefined;
   /** What the service speaks besides its own API. */
   readonly also?: readonly ServiceMount[] | undefined;
-  /** Templates that are there for those protocols, by name; the configuration says the rest of them. */
+  /** Templates for those protocols, by name; the configuration completes them. */
   readonly templates?: Readonly<Record<string, BroughtTemplate>> | undefined;
   /** Another build of the console than that of this package. */
   readonly console?: string | undefined;
@@ -33,7 +33,7 @@ export interface ServiceOptions extends Omit<Exposure, 'token' | 'allowAnonymous
 
 export interface Service {
   readonly address: ListenAddress;
-  /** Where ports of cells are served, if anywhere. */
+  /** Where the service serves ports of cells, if anywhere. */
   readonly previews: ListenAddress | undefined;
   /** Answers requests in progress and leaves all cells running, for the next start. Succeeds when called twice. */
   close(): Promise<void>;

@@ -27,7 +27,7 @@ export interface ServiceParts {
   readonly previews?: PreviewLinks | undefined;
   /** Signs what clients bring back: links and keys of sessions. The same after a restart. */
   readonly secret: string;
-  /** Where clients reach the service, when its owner says so; else that is where their request went. */
+  /** Where clients reach the service, if its owner says so; else the address of their request. */
   readonly url: string | undefined;
   readonly records: Records;
   /** Where the built console is, if not in this package. */

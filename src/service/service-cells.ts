@@ -16,7 +16,7 @@ import type { Template } from './templates.js';
 /** `network` and the rest are for protocols of other systems; the native one leaves them to the template. */
 type Create = z.output<typeof createCellSchema> &
   Pick<CellRecord, 'onExpiry' | 'facade'> & {
-    /** Takes the place of the template's, and must not be wider. */
+    /** Replaces the template's network, and must not be wider. */
     readonly network?: unknown;
   };
 type Change = z.output<typeof changeCellSchema>;
@@ -36,7 +36,7 @@ const contextLimits = { keptBytes: 4 * 1024 * 1024 };
 export interface CellInUse {
   readonly runtime: Runtime;
   readonly context: ServerContext;
-  /** To be called when the request has ended. */
+  /** Call it when the request has ended. */
   done(): void;
 }
 
@@ -221,7 +221,7 @@ export class ServiceCells {
     });
   }
 
-  /** Whether it is about to be gone, although it is still told of. */
+  /** Whether it is about to end, although lists still show it. */
   isEnding(id: string): boolean {
     return this.#ending.has(id);
   }
@@ -237,7 +237,7 @@ export class ServiceCells {
     return this.#known(id);
   }
 
-  /** What a request works in: the cell is attached to, or resumed, if need be. */
+  /** What a request works in: attaches to the cell or resumes it, if necessary. */
   async use(tenant: string, cell: string): Promise<CellInUse> {
     const { id, state } = this.get(tenant, cell);
     const ready = state === 'running' && !this.#turns.has(id) ? this.#live.get(id) : undefined;

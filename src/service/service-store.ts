@@ -28,9 +28,9 @@ export interface CellRecord {
   readonly ref: CellRef;
   readonly workspace?: string | undefined;
   readonly isolation?: ServiceCell['isolation'];
-  /** What becomes of it at `expiresAt`. Default: it ends. */
+  /** What to do with it at `expiresAt`. Default: end it. */
   readonly onExpiry?: 'pause' | undefined;
-  /** What another system's protocol keeps with the cells that were made through it. */
+  /** What another system's protocol keeps with the cells that it created. */
   readonly facade?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -167,7 +167,7 @@ export class ServiceStore {
     ) as AnsweredRequest | undefined;
   }
 
-  /** What the service signs with: made once, and kept as long as the store. */
+  /** The secret that the service signs with: created once, and kept as long as the store. */
   secret(): string {
     const row = this.#do((prepare) => {
       prepare("INSERT OR IGNORE INTO secrets VALUES ('signing', ?)").run(randomBytes(32).toString('hex'));

@@ -19,18 +19,18 @@ export interface Template {
   readonly ttlMs?: number | undefined;
   readonly idleMs?: number | undefined;
   readonly onIdle: 'pause' | 'end';
-  /** What its executors have, where the protocol that it is for asks for something else than the configuration says. */
+  /** The plugins of its executors, where its protocol needs others than the configuration names. */
   readonly plugins?: readonly PluginSpec[] | undefined;
 }
 
-/** A template that a protocol brings along. The configuration may say the rest of it. */
+/** A template that a protocol brings. The configuration can complete it. */
 export interface BroughtTemplate {
   readonly plugins?: readonly PluginSpec[] | undefined;
 }
 
 /**
  * All templates of a configuration and of the protocols that bring some, checked now instead of with the first cell.
- * `chosen`: the backend where none is named.
+ * `chosen`: the backend for those that name none.
  */
 export async function readTemplates(
   config: LoadedConfig,

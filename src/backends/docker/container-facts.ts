@@ -42,7 +42,7 @@ export function readIsolation(parts: FactsOptions): Isolation {
   };
 }
 
-/** What the kernel reports of any container, whoever runs it. Without these there is no isolation to speak of. */
+/** What the kernel reports of any container. Without these facts there is no isolation to speak of. */
 export function readKernel(kernel: KernelReport): {
   tier: IsolationTier;
   isGvisor: boolean;

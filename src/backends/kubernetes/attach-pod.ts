@@ -1,4 +1,4 @@
-/** Finds pods again: those that outlived who started them, and those that nobody would end. */
+/** Finds pods again: those that outlived their starter, and those that no process would end. */
 import { type Cell, WorkcellError } from '../../protocol/index.js';
 import type { FoundCell, StartContext } from '../backend.js';
 import { givenLabels, homeOf, idLabel, isKept, isOrphan } from '../docker/labels.js';

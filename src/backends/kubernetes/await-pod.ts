@@ -10,12 +10,12 @@ export interface FollowedPod {
   readonly running: Promise<Pod>;
   /** Settles with the reason when the pod has ended. */
   readonly gone: Promise<string>;
-  /** The last state that the cluster told. */
+  /** The last state that the cluster reported. */
   last(): Pod | undefined;
   stop(): void;
 }
 
-/** Call it before the pod is made. */
+/** Call it before you create the pod. */
 export function followPod(
   watch: PodWatch,
   name: string,
@@ -62,7 +62,7 @@ export function endOf(pod: Pod | undefined): string | undefined {
   return pod.metadata.deletionTimestamp === undefined ? undefined : 'Somebody deletes the pod.';
 }
 
-/** What keeps a container from starting and does not go away by itself. */
+/** A problem that keeps a container from starting and does not go away by itself. */
 function obstacleIn(
   pod: Pod,
   images: { readonly image: string; readonly executorImage: string },

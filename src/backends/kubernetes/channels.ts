@@ -4,7 +4,7 @@ import type { WebSocket } from 'ws';
 import type { ClusterClient } from './cluster-client.js';
 import { podPath } from './objects.js';
 
-/** An unanswered ping for so long means that nobody is there any more. */
+/** When a ping gets no answer for this long, the other side has gone. */
 const pingMs = 20_000;
 
 const stdin = 0;

@@ -11,10 +11,10 @@ type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 interface Call {
   readonly query?: Query | undefined;
-  /** Sent as JSON; with PATCH, merged into what is there. */
+  /** Sent as JSON; PATCH merges it into the existing object. */
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
-  /** Without any byte for so long the connection counts as dead. */
+  /** Without any byte for this long the connection counts as dead. */
   readonly silenceMs?: number | undefined;
 }
 
@@ -22,7 +22,7 @@ interface Call {
 export class ClusterRefusal extends Error {
   constructor(
     readonly status: number,
-    /** As Kubernetes has it: NotFound, Forbidden, Invalid, … */
+    /** A reason of Kubernetes: NotFound, Forbidden, Invalid, … */
     readonly reason: string,
     message: string,
   ) {
@@ -67,7 +67,10 @@ export class ClusterClient {
     return (await json(await this.open(method, path, { silenceMs: answerMs, ...call }))) as Answer;
   }
 
-  /** For a request whose answer is a stream. Rejects with a ClusterRefusal, or `backend-unavailable` where nobody answers. */
+  /**
+   * For a request whose answer is a stream. Rejects with a ClusterRefusal, or with `backend-unavailable` where
+   * nothing answers.
+   */
   async open(method: Method, path: string, call: Call = {}): Promise<IncomingMessage> {
     const { headers, tls } = await this.#cluster.credentials();
     const { query, body, signal, silenceMs } = call;
@@ -111,7 +114,7 @@ export class ClusterClient {
       skipUTF8Validation: true,
     });
     return new Promise((resolve, reject) => {
-      // What arrives before anybody listens must not be lost.
+      // Do not lose messages that arrive before anybody listens.
       socket.once('open', () => {
         socket.pause();
         resolve(socket);

@@ -37,7 +37,7 @@ const runMs = 60_000;
 const earlyMs = 30_000;
 const known = new Map<string, { status: Promise<Status>; until: number }>();
 
-/** Runs it when there is no answer yet, or when the one before is about to end. */
+/** Runs it when there is no answer yet, or when the previous one is about to expire. */
 export async function runExecPlugin(
   plugin: ExecPlugin,
   directory: string,
@@ -70,7 +70,7 @@ async function run(
     kind: 'ExecCredential',
     spec: { interactive: false, ...(plugin.provideClusterInfo === true && { cluster }) },
   };
-  // A name with a slash is seen from the file that it stands in, any other from PATH.
+  // A name with a slash starts at the directory of its file; any other is in PATH.
   const program = command.includes('/') && !isAbsolute(command) ? join(directory, command) : command;
   try {
     const { stdout } = await promisify(execFile)(program, args, {

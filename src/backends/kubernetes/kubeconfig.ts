@@ -70,7 +70,7 @@ const configSchema = z.looseObject({
   contexts: listOf(z.looseObject({ name: z.string(), context: contextSchema })),
 });
 
-/** A part of a file, and the directory that its paths are seen from. */
+/** A part of a file, and the directory that its paths start at. */
 interface Found<Item> {
   readonly item: Item;
   readonly directory: string;
@@ -78,7 +78,9 @@ interface Found<Item> {
 
 const accountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** As kubectl looks for it: the file that is named, those of KUBECONFIG, ~/.kube/config, and in a pod its account. */
+/**
+ * Searches as kubectl does: the named file, those of KUBECONFIG, ~/.kube/config, and in a pod its service account.
+ */
 export function findCluster({ kubeconfig, context }: ClusterPlace): Cluster {
   const listed = (process.env.KUBECONFIG ?? '').split(delimiter).filter((path) => path !== '');
   const usual = join(homedir(), '.kube', 'config');
@@ -96,7 +98,7 @@ export function findCluster({ kubeconfig, context }: ClusterPlace): Cluster {
 
 function fromFiles(paths: readonly string[], wanted: string | undefined): Cluster {
   const configs = paths.map((path) => ({ config: readConfig(path), directory: dirname(path), path }));
-  // Of several that have the same name, the first counts.
+  // When several have the same name, the first counts.
   const find = <Item>(
     pick: (each: (typeof configs)[number]) => Item | undefined,
   ): Found<Item> | undefined => {
@@ -193,7 +195,7 @@ interface Identity {
 }
 
 function own(user: z.output<typeof userSchema>, directory: string): Identity {
-  // Whoever rotates a token writes the file again.
+  // Whoever rotates a token writes the file again, so read it each time.
   const file =
     user.tokenFile === undefined ? undefined : readPath(directory, user.tokenFile).toString('utf8').trim();
   return {

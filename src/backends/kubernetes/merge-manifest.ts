@@ -1,10 +1,11 @@
-/** Puts our pod into the one that somebody gave. */
+/** Merges our pod into the user's template. */
 
 type Part = Readonly<Record<string, unknown>>;
 
 /**
- * Ours counts where both say something. Lists whose items have names are merged by name, others are joined: what somebody
- * wants besides (a sidecar, a volume, a toleration) stays, and what makes the cell safe cannot be taken away.
+ * Ours wins where both set something. Merges lists by the names of their items where they have names, and joins the
+ * others. So additions of the user (a sidecar, a volume, a toleration) stay, and nothing can remove what makes the
+ * cell safe.
  */
 export function mergeManifest(given: unknown, ours: unknown): unknown {
   if (Array.isArray(given) && Array.isArray(ours)) return mergeLists(given, ours);

@@ -1,4 +1,4 @@
-/** What belongs to a pod and goes with it: its volume, and ways to its ports. */
+/** Objects that belong to a pod and that the cluster removes with it: its volume, and ways to its ports. */
 
 import { idLabel } from '../docker/labels.js';
 import { type ClusterClient, ClusterRefusal } from './cluster-client.js';
@@ -13,7 +13,7 @@ export function claimOf(id: string, { volume }: Pick<KubernetesOptions, 'volume'
   return volume === undefined ? undefined : (volume.claim ?? podName(id));
 }
 
-/** Makes all of them, in the name of the pod: the cluster removes them with it. */
+/** Creates all of them with the pod as their owner: the cluster removes them with it. */
 export async function makeOwned(
   client: ClusterClient,
   namespace: string,
@@ -82,7 +82,7 @@ function describeIngress(
   };
 }
 
-/** One that is there already is used as it is. */
+/** Uses an existing one as it is. */
 async function make(client: ClusterClient, path: string, body: Manifest): Promise<void> {
   try {
     await client.ask('POST', path, { body });

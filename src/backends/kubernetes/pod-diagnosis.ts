@@ -82,7 +82,7 @@ const causes: readonly Cause[] = [
   { matches: ({ status }) => status === 409, code: 'already-exists', advise: () => 'Choose another id.' },
 ];
 
-/** What kept a pod that did not run in time, from its conditions and from the events of the cluster. */
+/** Why a pod did not run in time, from its conditions and from the events of the cluster. */
 export async function explainSilence(
   { client, namespace }: Asked,
   pod: Pod | undefined,

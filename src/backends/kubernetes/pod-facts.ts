@@ -1,4 +1,7 @@
-/** What a pod enforces: what the kernel reported to the executor, what we asked of the cluster, and what was probed. */
+/**
+ * What a pod enforces: what the kernel reported to the executor, what we asked of the cluster, and the result of
+ * probes.
+ */
 import type { KernelReport } from '../../cell/server/boot-protocol.js';
 import type { Fact, Isolation } from '../../protocol/index.js';
 import { readKernel } from '../docker/container-facts.js';
@@ -8,7 +11,7 @@ import { userOf } from './pod.js';
 export function readPodIsolation(parts: {
   readonly options: KubernetesOptions;
   readonly kernel: KernelReport;
-  /** A policy that denies all is known to be enforced. */
+  /** We know that the cluster enforces a policy that denies everything. */
   readonly networkDenied: boolean;
 }): Isolation {
   const { options, kernel, networkDenied } = parts;
@@ -62,7 +65,7 @@ function limitFacts({ limits }: KubernetesOptions): Fact[] {
       values: { limit: memoryBytes ?? null, ...whole },
     },
     { code: 'processors', enforced: cpus !== undefined, values: { limit: cpus ?? null, ...whole } },
-    // What a node allows a pod is a setting of the node that nobody tells us.
+    // A setting of the node limits this, and nothing reports it to us.
     { code: 'processes', enforced: false, values: nobody },
     {
       code: 'scratch',

@@ -3,13 +3,16 @@ import { createInterface } from 'node:readline';
 import { type ClusterClient, ClusterRefusal } from './cluster-client.js';
 import { type List, type Pod, podsPath } from './objects.js';
 
-/** The server ends a watch after this; bookmarks come about once a minute, so less than that in silence is dead. */
+/**
+ * The server ends a watch after this time. Bookmarks come about once a minute, so a connection that is silent for
+ * longer is dead.
+ */
 const watchSeconds = 300;
 const silenceMs = 90_000;
 const firstDelayMs = 50;
 const longestDelayMs = 10_000;
 
-/** Gets each state of a pod; undefined when it is gone. */
+/** Gets each state of a pod; undefined when it no longer exists. */
 type Follower = (pod: Pod | undefined) => void;
 
 interface WatchEvent {
@@ -37,7 +40,7 @@ export class PodWatch {
   readonly #namespace: string;
   readonly #selector: string;
   readonly #followers = new Map<string, Follower>();
-  /** Those that the cluster has told of. */
+  /** Pods that the cluster has reported. */
   readonly #seen = new Set<string>();
   #stopping: AbortController | undefined;
 
@@ -47,7 +50,7 @@ export class PodWatch {
     this.#selector = selector;
   }
 
-  /** Call it before the pod is made. Gives what ends it. */
+  /** Call it before you create the pod. Returns the function that stops it. */
   follow(name: string, follower: Follower): () => void {
     this.#followers.set(name, follower);
     if (this.#stopping === undefined) {
@@ -86,9 +89,9 @@ export class PodWatch {
     }
   }
 
-  /** Tells all there are, and those that are gone since. Gives the state that a watch goes on from. */
+  /** Reports all existing pods, and those that disappeared since. Returns the version that a watch continues from. */
   async #list(signal: AbortSignal): Promise<string> {
-    // Any state that the server has at hand will do: the watch brings the rest.
+    // Any state that the server has at hand suffices: the watch brings the rest.
     const query = { labelSelector: this.#selector, resourceVersion: 0 };
     const list = await this.#client.ask<List<Pod>>('GET', podsPath(this.#namespace), { query, signal });
     const present = new Set(list.items.map(({ metadata }) => metadata.name));
@@ -109,7 +112,7 @@ export class PodWatch {
       signal,
       silenceMs,
     });
-    // Cells are what keeps a program alive, not the news of them.
+    // Cells keep a program alive; the watch does not.
     stream.socket.unref();
     try {
       for await (const line of createInterface({ input: stream })) yield JSON.parse(line) as WatchEvent;

@@ -1,4 +1,4 @@
-/** The way to the executor in a pod: one forwarded port, and in it as many connections as are needed. */
+/** The connection to the executor in a pod: one forwarded port, which carries as many connections as necessary. */
 import { openTunnel, type Tunnel } from '../../runtime/client/tunnel.js';
 import type { StartContext } from '../backend.js';
 import { type ReachOptions, reachExecutor } from '../executor-program.js';
@@ -21,7 +21,7 @@ export async function openPodWire(
   let current: Promise<Tunnel> | undefined;
   const open = async (): Promise<Tunnel> =>
     openTunnel(await forwardPort(client, pod, tunnelPort), options.token);
-  /** Of many that ask at once, one opens it. */
+  /** When many ask at once, one opens it. */
   const share = (): Promise<Tunnel> => {
     const opening = open();
     const forget = () => {

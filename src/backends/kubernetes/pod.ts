@@ -8,7 +8,7 @@ import { podLabels } from './pod-labels.js';
 
 /** The container that the executor and all commands run in. */
 export const cellContainer = 'cell';
-/** The one before it, which brings the executor. */
+/** The container before it, which brings the executor. */
 export const executorContainer = 'executor';
 
 const workspaceInside = '/workspace';
@@ -21,7 +21,7 @@ export const pluginsInside = `${privateInside}/plugins`;
 /** Of the loopback of the pod, where a forwarded port leads. */
 export const tunnelPort = 47_213;
 
-/** Nobody is left who would end it. */
+/** After this long without its owner, a cell ends itself. */
 const aloneMs = 120_000;
 
 export interface PodParts {
@@ -43,7 +43,7 @@ export function userOf({ user }: Pick<KubernetesOptions, 'user'>): { uid: number
   return { uid, gid };
 }
 
-/** What the executor is told through its standard input, so that the token stands in no object of the cluster. */
+/** What the executor gets through its standard input, so that no object of the cluster contains the token. */
 export function cellSettings(
   { id, options }: Pick<PodParts, 'id' | 'options'>,
   token: string,
@@ -115,7 +115,7 @@ function describeSpec({ options, bundle, claim }: PodParts): Readonly<Record<str
         command: [...bundle.command(), 'cell', '-'],
         args: [],
         workingDir: '/',
-        // It stays open when nobody is attached, so that a restart of the API server ends no cell.
+        // It stays open without an attached client, so that a restart of the API server ends no cell.
         stdin: true,
         stdinOnce: false,
         tty: false,

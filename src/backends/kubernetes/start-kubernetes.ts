@@ -32,7 +32,7 @@ export async function startKubernetes(options: KubernetesOptions, context: Start
   throw new WorkcellError('cancelled', 'The start of the cell was cancelled.');
 }
 
-/** Refuses what needs no cluster to refuse. */
+/** Refuses problems that need no cluster. */
 function checkOptions({ pool: wanted, keepAlive, volume }: KubernetesOptions): void {
   if (wanted !== undefined && (keepAlive || volume?.claim !== undefined))
     throw new WorkcellError(

@@ -141,7 +141,7 @@ async function boot(
   }
 }
 
-/** With all that it owns. Succeeds when it is gone. */
+/** Also removes what it owns. Succeeds when it no longer exists. */
 export async function removePod(client: ClusterClient, namespace: string, name: string): Promise<void> {
   try {
     await client.ask('DELETE', podPath(namespace, name), {

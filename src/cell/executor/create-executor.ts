@@ -23,7 +23,7 @@ import { Processes } from './processes/plain-processes.js';
 import { Shells } from './shell/shells.js';
 import type { SpareShell } from './shell/spare.js';
 
-/** `spare`: a shell that somebody started early, with the variables of the launcher. */
+/** `spare`: a shell that started in advance, with the variables of the launcher. */
 export function createExecutor(
   launcher: Launcher,
   { spare }: { spare?: SpareShell | undefined } = {},

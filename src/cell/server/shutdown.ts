@@ -3,7 +3,9 @@ import type { Readable } from 'node:stream';
 import { stopWatchdog } from '../launchers/watchdog.js';
 import type { ExecutorServer } from './serve-executor.js';
 
-/** Signals, and the end of an input that the starter of the server keeps open. Gives what does the same by a call. */
+/**
+ * Signals, and the end of an input that the starter of the server keeps open. Returns a function that does the same.
+ */
 export function shutDownOn(
   server: ExecutorServer,
   options: { input?: Readable | undefined; commands: 'end' | 'detach' },

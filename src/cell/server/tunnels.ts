@@ -1,4 +1,7 @@
-/** Lets the owner of a cell in by a port of its place, where nothing else leads inside. Each connection is a tunnel. */
+/**
+ * Admits the owner of a cell through a port of its place, where nothing else leads inside. Each connection is a
+ * tunnel.
+ */
 import { timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -9,7 +12,7 @@ export interface TunnelSettings {
   readonly port: number;
   /** Every connection in a tunnel must carry it. */
   readonly token: string;
-  /** The cell ends when its owner was away for so long. Default: it waits for ever. */
+  /** The cell ends when its owner was away for this long. Default: it waits for ever. */
   readonly aloneMs?: number | undefined;
 }
 

@@ -78,7 +78,7 @@ export function openHandsServerCommand(): Command {
     .action(serve);
 }
 
-/** In the form that --messages takes; values of a given file count. */
+/** In the form that --messages takes, with the values of a --messages file that stands before it. */
 function printMessages(this: Command): void {
   const { messages } = this.opts<OpenHandsServerOptions>();
   const present = messages === undefined ? defaultMessages : readMessages(defaultMessages, messages);
@@ -112,7 +112,7 @@ async function serve(
   const { allowAnonymous } = options;
   const { token, isNew } = await takeToken(options, { variable: 'SESSION_API_KEY', allowAnonymous });
   const trusted = await takeTrusted(options);
-  // The default names would create an account on a machine that has none of it.
+  // The default names would create an account on a machine that has no such account.
   const named = ['username', 'userId'].some((name) => command.getOptionValueSource(name) === 'cli');
   const user = named && process.getuid?.() === 0 ? userOf(options) : undefined;
   const mayGain = options.allowSudo === true;

@@ -53,7 +53,7 @@ async function serve(options: ServeOptions): Promise<void> {
     log: createLog(options.verbose ? 'debug' : 'info'),
   });
   const secret = isNew ? `operator key: ${token}` : undefined;
-  // A browser keeps what stands behind the # to itself, and the page takes it out of the address.
+  // A browser does not send the part behind the #, and the page removes it from the address.
   const page = isNew ? `/console/#key=${token}` : '/console/';
   await serveUntilAsked({ server, secret, page }, interrupts);
 }

@@ -56,7 +56,7 @@ async function shell(options: ShellCommandOptions): Promise<void> {
 
 /** Joins two terminals until the program on the far one ends. */
 async function connect(terminal: Terminal, stdin: NodeJS.ReadStream, stdout: NodeJS.WriteStream) {
-  // What is typed while a question is open is its answer.
+  // Text typed while a question is open is its answer.
   const onInput = (data: Buffer) => {
     if (untilFree() === undefined) void terminal.write(data);
   };

@@ -103,7 +103,7 @@ export function toRpcError(thrown: unknown, log?: Log): RpcError {
   return new RpcError(rpcCodes[error.code] ?? 'internal', error.message);
 }
 
-/** Whether the cell itself is gone, so that a client must be cut off instead of answered. */
+/** Whether the cell itself has ended, so that we must cut a client off instead of answering. */
 export function isGone(error: unknown): boolean {
   return (
     WorkcellError.isInstance(error) &&

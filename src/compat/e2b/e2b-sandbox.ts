@@ -1,4 +1,4 @@
-/** What the facade keeps with each cell that was made through it, and the two tokens that open the cell. */
+/** What the facade keeps with each cell that it created, and the two tokens that open the cell. */
 import { createHmac } from 'node:crypto';
 import * as z from 'zod';
 import type { CellRecord } from '../../service/service-store.js';
@@ -28,15 +28,15 @@ export type StoredFacts = z.output<typeof factsSchema>;
 export interface Sandbox {
   readonly record: CellRecord;
   readonly facts: StoredFacts;
-  /** Opens processes and files. Absent for a sandbox that was made to need none. */
+  /** Opens processes and files. Absent for a sandbox that needs none. */
   readonly accessToken: string | undefined;
   /** Opens the ports of a sandbox without public traffic. */
   readonly trafficToken: string | undefined;
 }
 
 /**
- * Undefined for a cell that was made in another way: it is no sandbox to these clients. Tokens follow from the secret
- * of the service, so that nobody has to keep them.
+ * Undefined for a cell that another protocol created: it is no sandbox to these clients. The secret of the service
+ * determines the tokens, so that nobody has to keep them.
  */
 export function sandboxOf(record: CellRecord, secret: string): Sandbox | undefined {
   const { facade, id } = record;

@@ -1,4 +1,4 @@
-/** The way from a request inside a sandbox to its cell: who may use it, whether it runs, and what it holds open. */
+/** Leads a request inside a sandbox to its cell: who may use it, whether it runs, and what it holds open. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '../../base/http/http-options.js';
@@ -53,7 +53,7 @@ export class Sandboxes {
     return record === undefined ? undefined : sandboxOf(record, this.#parts.secret);
   }
 
-  /** The one that a cell is, which was made through this protocol. */
+  /** The sandbox of a cell that this protocol created. */
   of(record: CellRecord): Sandbox {
     return sandboxOf(record, this.#parts.secret) as Sandbox;
   }
@@ -65,7 +65,7 @@ export class Sandboxes {
       .filter((sandbox) => sandbox !== undefined);
   }
 
-  /** Opens a sandbox for the time of a request. A paused one is resumed only if it was made to be. */
+  /** Opens a sandbox for the time of a request. Resumes a paused one only if its creation said so. */
   async open(id: string, request: FastifyRequest, reply: FastifyReply): Promise<OpenSandbox> {
     const sandbox = this.running(id);
     const { record } = sandbox;
@@ -110,7 +110,7 @@ export class Sandboxes {
     return state;
   }
 
-  /** Cuts off whoever listens: a client then asks whether the sandbox still runs. */
+  /** Cuts off all listeners: a client then asks whether the sandbox still runs. */
   cut(id: string): void {
     for (const end of this.#states.get(id)?.streams ?? []) end();
   }

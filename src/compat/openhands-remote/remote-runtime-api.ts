@@ -135,7 +135,7 @@ function imageRoutes(app: FastifyInstance, askers: Askers): void {
     return { exists: true, image: { upload_time: since, image_size_bytes: 0 } };
   });
 
-  // An upload that nobody reads.
+  // We do not read the upload.
   app.addContentTypeParser('multipart/form-data', (_request, payload, done) => {
     payload.resume();
     payload.once('end', () => done(null, undefined));

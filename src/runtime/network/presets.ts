@@ -1,6 +1,6 @@
 /**
- * Rules that follow the tools of this machine: where a package manager is set up to fetch from is what it may reach. Their
- * own settings tell, those of the user and the system, never what a cell can write.
+ * Rules that follow the tools of this machine: a package manager may reach the places that its settings fetch from.
+ * It reads the settings of the user and the system, never a file that a cell can write.
  */
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';

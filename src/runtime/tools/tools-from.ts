@@ -16,7 +16,7 @@ export interface ToldInside {
 /**
  * The tools of an entry point: a Python file, a name in a Python module, or a JavaScript or TypeScript module. JSON
  * behind it is the argument for the tools. `from`: where relative entry points start. For a Python class or name,
- * `runtime.addFrom` asks the cell for the tools.
+ * `runtime.findTools` asks the cell for the tools.
  */
 export async function toolsFrom(
   text: string,

@@ -7,7 +7,7 @@ export type Admission =
   /** The first visit: the token becomes a cookie, and leaves the address. */
   | { readonly redirect: string; readonly setCookie: string };
 
-/** Undefined for a request that shows no link that holds. */
+/** Undefined for a request without a valid link. */
 export function admit(links: PreviewLinks, request: IncomingMessage): Admission | undefined {
   return links.hostSuffix === undefined
     ? byPath(links, request.url ?? '/')

@@ -36,7 +36,7 @@ export class PreviewLinks {
     return `${protocol}//${host}/${token}/`;
   }
 
-  /** What a token stands for, or undefined for one that is forged or over. */
+  /** What a token stands for; undefined for a forged or expired one. */
   read(token: string): PreviewLink | undefined {
     const [, cell = '', port, at] = /^([0-9a-z]{1,64})-(\d{1,5})-(\d{1,15})-[0-9a-f]{64}$/.exec(token) ?? [];
     const link = { cell, port: Number(port), expiresAt: Number(at) };

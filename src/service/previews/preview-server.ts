@@ -131,7 +131,7 @@ function sentTo(links: PreviewLinks, { link, path, cookie }: Exclude<Admission, 
   return { path, port: link.port, cookie, shared: links.hostSuffix === undefined };
 }
 
-/** Whether a cell is there is told to nobody who has no link to it. */
+/** Reveals only to holders of a link whether a cell exists. */
 function noLink(): WorkcellError {
   return new WorkcellError('not-found', 'This link does not hold, or its time is over. Ask for a new one.');
 }

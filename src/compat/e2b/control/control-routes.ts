@@ -185,7 +185,7 @@ async function create(
     template: asked.templateID,
     metadata: asked.metadata ?? {},
     secure: asked.secure !== false,
-    // Ports are private unless somebody asks for the opposite; clients send the token by themselves.
+    // Ports are private unless the client asks for the opposite; clients send the token by themselves.
     private: asked.network?.allowPublicTraffic !== true,
     autoPause: asked.autoPause ?? false,
     autoPauseMemory: asked.autoPauseMemory ?? true,
@@ -228,7 +228,7 @@ function refuseWhatIsMissing({
       throw new E2bError(400, `This server has no ${name}; make the sandbox without.`);
 }
 
-/** A cell that is paused keeps its processes; there is no way yet to keep its disk alone. */
+/** A paused cell keeps its processes; there is no way yet to keep its disk alone. */
 function checkMemory(memory: boolean): void {
   if (!memory)
     throw new E2bError(
@@ -237,7 +237,7 @@ function checkMemory(memory: boolean): void {
     );
 }
 
-/** To connect never shortens the time of a sandbox that runs. */
+/** Connecting never shortens the time of a running sandbox. */
 function extend({ parts: { cells } }: Control, found: Sandbox, seconds: number, anew: boolean): Sandbox {
   const { record } = found;
   const { tenant, id } = record;

@@ -4,7 +4,7 @@ import { E2bError } from '../e2b-errors.js';
 import type { Sandbox } from '../e2b-sandbox.js';
 import type { listSchema } from './sandbox-schemas.js';
 
-/** Newest first unless asked otherwise. The token names the last one told, so that others may come and go. */
+/** Newest first by default. The token names the last listed one, so that others may come and go. */
 export function listSandboxes(
   all: readonly Sandbox[],
   { metadata, state, startedAfter, template, order, limit, nextToken }: z.output<typeof listSchema>,
@@ -27,7 +27,7 @@ export function listSandboxes(
   return fitting.length > limit && last !== undefined ? { page, next: writeToken(placeOf(last)) } : { page };
 }
 
-/** A form, each word of which was encoded once more. */
+/** A form whose words the client has encoded once more. */
 function metadataIn(text: string): [string, string][] {
   try {
     return [...new URLSearchParams(text)].map(([key, value]) => [

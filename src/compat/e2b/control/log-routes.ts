@@ -1,4 +1,4 @@
-/** What happened in a sandbox, for who asks by the control API. */
+/** The log of a sandbox, for clients of the control API. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import { type Control, query } from './control-routes.js';

@@ -38,14 +38,14 @@ export function networkFor(
   return { network: rules, allowInternetAccess: true };
 }
 
-/** Puts other rules in the place of those that the sandbox was made with. */
+/** Replaces the network rules of a sandbox. */
 export async function changeNetwork(runtime: Pick<Runtime, 'network'>, asked: Asked): Promise<void> {
   if (runtime.network.rules() === undefined)
     throw new E2bError(400, 'The sandbox was made without rules on its network, so that they cannot change.');
   await runtime.network.set(rulesOf(asked) ?? { allow: everything, deny: [] });
 }
 
-/** Undefined when nothing is asked for. Names that are allowed win over addresses that are denied. */
+/** Undefined when the client asks for nothing. Allowed names win over denied addresses. */
 function rulesOf(asked: Asked): { allow: string[]; deny: string[] } | undefined {
   if (asked.rules !== undefined || asked.egressProxy != null)
     throw new E2bError(

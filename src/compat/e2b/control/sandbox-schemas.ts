@@ -1,4 +1,4 @@
-/** What clients send to make and change sandboxes. Fields that nobody here knows are let through, as E2B does. */
+/** What clients send to create and change sandboxes. Ignores unknown fields, as E2B does. */
 import * as z from 'zod';
 
 const seconds = z.int().min(0).max(31_622_400);

@@ -1,10 +1,10 @@
-/** Sandboxes as the control API tells of them. */
+/** Sandboxes as the control API describes them. */
 import { availableParallelism, totalmem } from 'node:os';
 import { envdVersion, type Sandbox } from '../e2b-sandbox.js';
 
 const mebibyte = 1024 * 1024;
 
-/** The answer to who makes, connects to or forks one. */
+/** The answer to a client that creates, connects to or forks one. */
 export function openedView({ record: { id }, facts, accessToken, trafficToken }: Sandbox): object {
   return {
     sandboxID: id,

@@ -1,11 +1,11 @@
-/** Templates: those of the service by their names, and the two names that clients ask for without being told to. */
+/** Templates: those of the service by their names, and the two default names of clients. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Template } from '../../../service/templates.js';
 import { E2bError } from '../e2b-errors.js';
 import { envdVersion } from '../e2b-sandbox.js';
 import type { Control } from './control-routes.js';
 
-/** What clients name when their user names nothing. The configuration may define templates of these names. */
+/** The names that clients send when their user names none. The configuration can define templates of these names. */
 const builtin = ['base', 'code-interpreter-v1'];
 
 export function templateFor(templates: readonly Template[], asked: string): Template {
@@ -41,7 +41,7 @@ export function templateRoutes(app: FastifyInstance, { parts: { cells } }: Contr
     return { templateID: alias, public: false };
   });
 
-  // What builds templates, keeps snapshots, volumes and secrets is not here; its clients understand a 404.
+  // Building templates, snapshots, volumes and secrets are not here; clients understand a 404.
   const refuse = async ({ method, url }: FastifyRequest): Promise<never> => {
     throw new E2bError(404, `This server has no ${method} ${url.split('?')[0]}.`);
   };

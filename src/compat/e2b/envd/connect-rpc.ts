@@ -32,7 +32,7 @@ function openEnvelope(body: Buffer): Buffer {
   return body.subarray(5);
 }
 
-/** Checks a message; what does not fit is refused with the place, but never with the value. */
+/** Checks a message. The refusal names the place that does not fit, but never the value. */
 export function message<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value ?? {});
   if (result.success) return result.data;
@@ -52,7 +52,7 @@ export function timeoutOf({ headers }: FastifyRequest): number | undefined {
   return Number.isSafeInteger(value) && value > 0 ? Math.min(value, 2_147_483_647) : undefined;
 }
 
-/** An answer of many messages. While it is silent it says that it is still there. */
+/** An answer of many messages. While it has none, it sends signs of life. */
 export class RpcStream {
   readonly #reply: FastifyReply;
   readonly #outgoing: Outgoing;
@@ -90,7 +90,7 @@ export class RpcStream {
     await this.#outgoing.end(envelope(endFlag, last));
   }
 
-  /** Without an end, as when a sandbox is killed. */
+  /** Breaks it off without an end, as when somebody kills a sandbox. */
   cut(): void {
     this.#reply.raw.destroy();
   }

@@ -1,4 +1,4 @@
-/** Who may read or write files over plain HTTP: holders of the token, and of addresses that were signed with it. */
+/** Who may read or write files over plain HTTP: holders of the token, and of addresses that it signed. */
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { E2bError } from '../e2b-errors.js';
@@ -37,7 +37,7 @@ export function isSigned(query: FileQuery, operation: FileOperation, accessToken
   return isSame(query.signature, signatureOf(query, operation, accessToken));
 }
 
-/** The path counts as it was sent, before anybody resolved it. */
+/** Uses the path as the client sent it, before anybody resolves it. */
 function signatureOf(
   { path, username = '', signature_expiration: end }: FileQuery,
   operation: FileOperation,

@@ -17,7 +17,7 @@ export class FileMetadata {
     }
   }
 
-  /** Of a path and all below it; without a target they are forgotten. */
+  /** Moves the metadata of a path and everything below it; without a target it forgets them. */
   move(from: string, to: string | undefined): void {
     for (const [path, metadata] of [...this.#byPath]) {
       if (path !== from && !path.startsWith(`${from}/`)) continue;

@@ -99,7 +99,7 @@ export function filesystemService(app: FastifyInstance, sandboxOf: SandboxOf, op
     const outgoing = new RpcStream(request, reply, sandbox.state.streams, { keepalive: {} });
     try {
       const { directory, recursive, shown } = await watched(sandbox, request.body);
-      // The first message is the client's sign that nothing more is missed, so events wait for it.
+      // The first message tells the client that it misses nothing from now on, so events wait for it.
       let begun: () => void = () => {};
       const hasBegun = new Promise<void>((resolve) => {
         begun = resolve;
@@ -135,7 +135,7 @@ async function watched(sandbox: OpenSandbox, body: unknown) {
   if (type !== 'directory') throw new RpcError('invalid_argument', `path ${directory} is not a directory`);
   const shown = async ({ name, type, path }: WatchEvent) => {
     const isThere = includeEntry && type !== 'EVENT_TYPE_REMOVE';
-    // A file may be gone again by now.
+    // A file may no longer exist by now.
     const entry = isThere ? await stat(sandbox, path).catch(() => undefined) : undefined;
     return { name, type, ...(entry !== undefined && { entry: await showEntry(sandbox, entry) }) };
   };

@@ -95,7 +95,7 @@ export function processService(app: FastifyInstance, sandboxOf: SandboxOf, optio
 
 interface Started {
   readonly followed: Followed;
-  /** To be called when somebody listens, so that nothing is missed. */
+  /** Call it when somebody listens, so that nothing gets lost. */
   begin(): void;
 }
 
@@ -142,7 +142,7 @@ async function start(
   }
 }
 
-/** Sends what happens with a process until it ends or the client leaves; the process goes on without it. */
+/** Sends the events of a process until it ends or the client leaves; the process continues without it. */
 async function stream(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -18,7 +18,7 @@ interface EndEvent {
 
 export type DataEvent = { stdout: string } | { stderr: string } | { pty: string };
 
-/** Hears of a process until it ends; `onEnd` gets an error when nobody can tell any more. */
+/** Hears of a process until it ends; `onEnd` gets an error when we cannot tell any more. */
 export interface ProcessListener {
   /** A returned promise holds the process back. */
   onData(data: DataEvent): Promise<void>;
@@ -30,7 +30,7 @@ export type Selector = { readonly pid?: number | undefined; readonly tag?: strin
 /** Terminals have no process id that this side knows; theirs begin beyond all that a kernel gives. */
 const firstTerminalPid = 2 ** 30;
 
-/** Ends of so many processes are kept for clients that connect late. */
+/** How many ends of processes to keep for clients that connect late. */
 const keptEnds = 64;
 
 export class Processes {
@@ -47,7 +47,7 @@ export class Processes {
     return firstTerminalPid + this.#terminals++;
   }
 
-  /** Also one that this process did not start, because it was started again itself since. */
+  /** Also finds a process that this process did not start, because it has itself restarted since. */
   async find(selector: Selector, executor: Executor): Promise<Followed> {
     const { pid, tag } = selector;
     const known =
@@ -81,7 +81,7 @@ export class Processes {
   }
 }
 
-/** What plain processes and terminals have in common: listeners, and an end that is kept. */
+/** What plain processes and terminals have in common: listeners, and an end that it keeps. */
 export abstract class Followed {
   readonly pid: number;
   readonly config: ProcessConfig;
@@ -100,7 +100,7 @@ export abstract class Followed {
     return this.#end !== undefined;
   }
 
-  /** Gives the way to stop listening. */
+  /** Returns the function that stops listening. */
   listen(listener: ProcessListener): () => void {
     if (this.#end !== undefined) listener.onEnd(this.#end);
     else this.#listeners.add(listener);
@@ -136,7 +136,7 @@ export class FollowedProcess extends Followed {
     this.#id = id;
   }
 
-  /** Listens to the process until its end, whoever comes and goes. */
+  /** Listens to the process until its end, whichever clients come and go. */
   follow(): void {
     const encode = (text: string) => Buffer.from(text).toString('base64');
     this.#executor

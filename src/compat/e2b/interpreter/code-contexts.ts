@@ -20,7 +20,7 @@ export class Interpreter {
   /** The last code with variables of its own; the next one waits for it, because all kernels see them. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  /** The one of a language that is there without being made. */
+  /** The context of a language that exists without being created. */
   defaultContext(language: string, home: string): CodeContext {
     const name = languages[language] ?? language;
     const id = `default-${name}`;

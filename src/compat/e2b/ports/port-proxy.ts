@@ -23,7 +23,7 @@ export function portProxy(
   const inside = (request: FastifyRequest) => connections.get(request) as Duplex;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
-  // Before an upgrade is answered, so that a port that nobody listens on is refused with an error.
+  // Connect before the upgrade, to refuse a port without a listener with an error.
   app.addHook('preHandler', async (request, reply) => {
     connections.set(request, await open(sandboxes, placeOf(request), request, reply));
   });
@@ -118,7 +118,7 @@ function relay(outside: WebSocket, request: FastifyRequest, connection: Duplex):
     perMessageDeflate: false,
     maxPayload: longestFrame,
   });
-  // What comes before the other side is there waits in the connection.
+  // Data that comes before the other side is ready waits in the connection.
   outside.pause();
   inside.once('open', () => outside.resume());
   join(outside, inside);
