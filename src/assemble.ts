@@ -132,9 +132,9 @@ export async function readSecurity(
   for (const name of names)
     checkCommand(config, { key: 'secrets', place: `secrets.${name}`, command: named[name]?.command });
   const entries = names.map(async (name) => {
-    const { reach, commands, hosts, ...reference } = named[name] ?? {};
+    const { reach, commands, hosts, body, ...reference } = named[name] ?? {};
     const value = await readSecret(`secrets.${name}`, reference, { signal });
-    return [name, { value, reach, commands, hosts }] as const;
+    return [name, { value, reach, commands, hosts, body }] as const;
   });
   return withSettings(given, {
     security: withPolicyFile(config),

@@ -77,7 +77,7 @@ async function open(
   const store = storeOf(config);
   const tools = await readTools(options, config);
   const said = await readSecurity(options, config);
-  const trusted = await createTrusted({ who: id, ...said, store });
+  const { boundSecrets: _unreached, ...trusted } = await createTrusted({ who: id, ...said, store });
   const logger = safeLogger(options.logger, trusted.mask);
   const onStatus = statusListener(options, logger);
   logTrusted(logger, id, said, { plugins, tools });

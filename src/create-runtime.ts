@@ -27,7 +27,14 @@ import { checkKeeps } from './cells.js';
 import { chooseBackend } from './config/choose-backend.js';
 import type { LoadedConfig } from './config/load-config.js';
 import { logCell, logSettings, logTrusted } from './log-start.js';
-import { type Demand, type NetworkOption, type StatusUpdate, WorkcellError } from './protocol/index.js';
+import {
+  type Demand,
+  type NetworkOption,
+  type NetworkSecret,
+  type StatusUpdate,
+  WorkcellError,
+} from './protocol/index.js';
+import { ruleListSchema } from './protocol/network/network-schema.js';
 import type { Kept } from './runtime/checkpoints/runtime-checkpoints.js';
 import type { StoreAccess } from './runtime/events/open.js';
 import { EventStream } from './runtime/events/stream.js';
@@ -129,7 +136,7 @@ async function start(options: GivenOptions, origin?: Origin): Promise<Runtime> {
   const said = await readSecurity(options, config);
   if (signal?.aborted) throw new WorkcellError('cancelled', 'The start was cancelled before it began.');
   const store = storeOf(config);
-  const trusted = await createTrusted({ who: id, ...said, store });
+  const { boundSecrets = [], ...trusted } = await createTrusted({ who: id, ...said, store });
   const logger = safeLogger(given, trusted.mask);
   const onStatus = statusListener(options, logger);
   logTrusted(logger, id, said, { plugins, tools });
@@ -140,7 +147,8 @@ async function start(options: GivenOptions, origin?: Origin): Promise<Runtime> {
   });
   report({ status: 'STARTING_RUNTIME', level: 'info', message: `Starting a ${type} cell.` });
   try {
-    const given = backendOptions(config, backend, own);
+    const chosen = backendOptions(config, backend, own);
+    checkBound(boundSecrets, chosen.network);
     const context = {
       id,
       onStatus: report,
@@ -150,11 +158,12 @@ async function start(options: GivenOptions, origin?: Origin): Promise<Runtime> {
       },
       signal,
       plugins,
+      networkSecrets: boundSecrets,
     };
     const started: StartedCell =
       modes === undefined || spec === undefined || spec.mode === 'direct'
-        ? { cell: await backend.start(given, context) }
-        : await modes.startCheckpointed(backend, spec, given, context, origin);
+        ? { cell: await backend.start(chosen, context) }
+        : await modes.startCheckpointed(backend, spec, chosen, context, origin);
     const { cell } = started;
     try {
       logCell(logger, cell, begun);
@@ -248,6 +257,31 @@ function checkTakesRules({ type, options }: Backend): void {
     `Backend "${type}" cannot enforce network rules. Use backend "sandbox", or network: "none".`,
     { details: { backend: type, capability: 'network' } },
   );
+}
+
+/** Nothing else keeps a secret out of a cell and gets it to a server. */
+function checkBound(secrets: readonly NetworkSecret[], network: unknown): void {
+  const [first] = secrets;
+  if (first === undefined) return;
+  const details = { secret: first.name };
+  if (!isRules(network))
+    throw new WorkcellError(
+      'invalid-config',
+      `Secret ${first.name} has reach "network", which needs a cell with network rules. Give network: { allow: [...] }, or another reach.`,
+      { details },
+    );
+  for (const { name, hosts } of secrets)
+    for (const host of hosts) {
+      const rule = ruleListSchema.safeParse([host.replace(/^http:\/\//, '')]);
+      if (rule.success) continue;
+      throw new WorkcellError(
+        'invalid-config',
+        `Secret ${name} names ${JSON.stringify(host)}, which is no host.`,
+        {
+          details: { secret: name },
+        },
+      );
+    }
 }
 
 async function choose(demand: Demand, logger: Logger | undefined): Promise<string> {

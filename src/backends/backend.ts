@@ -6,6 +6,7 @@ import {
   describeIssues,
   type Fact,
   type IsolationTier,
+  type NetworkSecret,
   type StatusUpdate,
   WorkcellError,
 } from '../protocol/index.js';
@@ -22,6 +23,8 @@ export interface StartContext {
   readonly recording?: (() => Promise<void>) | undefined;
   /** The plugins of the executor. */
   readonly plugins?: readonly LoadedPlugin[] | undefined;
+  /** What the gateway of a cell with network rules puts into requests. */
+  readonly networkSecrets?: readonly NetworkSecret[] | undefined;
   /** Directories to show as the workspace, one over the other, for a backend with `overlays`. */
   readonly overlay?: WorkspaceOverlay | undefined;
 }

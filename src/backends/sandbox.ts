@@ -40,14 +40,17 @@ export default defineBackend({
 
   async start(given, context) {
     const options = withCallerPrograms(given);
-    const { id, signal, plugins = [] } = context;
+    const { id, signal, plugins = [], networkSecrets = [] } = context;
     if (options.keepAlive || options.keeper !== false) {
       checkKeepable(options);
       return (await import('./sandbox/kept.js')).startKept(options, context);
     }
-    const { launcher, ...cell } = await (context.overlay === undefined
+    const { overlay } = context;
+    const isSecretive = networkSecrets.length > 0;
+    if (isSecretive && options.pool !== undefined) throw noPool();
+    const { launcher, ...cell } = await (overlay === undefined && !isSecretive
       ? takeSandbox(options)
-      : startSandbox(options, { overlay: context.overlay }));
+      : startSandbox(options, { overlay, networkSecrets }));
     if (signal?.aborted) {
       await cell.stop();
       throw new WorkcellError('cancelled', 'The start of the sandbox was cancelled.');
@@ -95,6 +98,14 @@ function checkKeepable({ pool, network }: SandboxOptions): void {
   throw new WorkcellError(
     'invalid-config',
     'A pool cannot hold cells of a keeper. Leave out pool, or keepAlive and keeper.',
+  );
+}
+
+/** A cell that waits would have placeholders of secrets that its runtime does not know. */
+function noPool(): WorkcellError {
+  return new WorkcellError(
+    'invalid-config',
+    'A pool cannot hold cells whose secrets have reach "network". Leave out pool, or give these secrets another reach.',
   );
 }
 

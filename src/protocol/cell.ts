@@ -42,6 +42,18 @@ export type NetworkAsker = (
   signal: AbortSignal,
 ) => NetworkAnswer | Promise<NetworkAnswer>;
 
+/** A secret that a cell uses without having it: the gateway puts it into requests to these hosts. */
+export interface NetworkSecret {
+  /** The variable that holds its placeholder in the cell. */
+  readonly name: string;
+  /** As rules have them, on port 443 where they name none; with `http://` in front for requests without TLS. */
+  readonly hosts: readonly string[];
+  /** Also into bodies. Default: into headers and passwords of basic authentication only. */
+  readonly body?: boolean | undefined;
+  /** Undefined when there is none now. */
+  value(): Promise<string | undefined>;
+}
+
 /** Controls what a cell reaches on the network. Only cells that start with rules have one. */
 export interface CellNetwork {
   rules(): FullNetworkRules;

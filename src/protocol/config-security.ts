@@ -39,16 +39,20 @@ const secretSchema = z
   .strictObject({
     ...secretSource,
     reach: about(
-      '`none` only hides it; `env` also sets it as a variable of chosen commands. Default: `none`.',
-      z.enum(['none', 'env']).optional(),
+      '`none` only hides it; `env` also sets it as a variable of chosen commands; `network` sets a placeholder, which the gateway of a cell with network rules replaces in requests to `hosts`. Default: `none`.',
+      z.enum(['none', 'env', 'network']).optional(),
     ),
     commands: about(
       'The simple commands that get it, such as `gh *`. Default: those that mention its name.',
       z.array(z.string().min(1)).optional(),
     ),
     hosts: about(
-      'Servers, such as `github.com`, that git may send it to as a password. Default: none.',
+      'Servers, such as `github.com`, that git may send it to as a password, or that requests with it go to. Default: none.',
       z.array(z.string().min(1)).optional(),
+    ),
+    body: about(
+      'With reach `network`: put it into bodies of requests, too. Default: false.',
+      z.boolean().optional(),
     ),
   })
   .refine(hasOneSource, needsOneSource);

@@ -14,6 +14,7 @@ export type {
   NetworkAnswer,
   NetworkAsker,
   NetworkQuestion,
+  NetworkSecret,
   NetworkStats,
   PoolStats,
   PublishedPort,

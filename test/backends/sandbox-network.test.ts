@@ -16,18 +16,34 @@ const site = join(place, 'site');
 const workspace = join(place, 'workspace');
 const servers: Server[] = [];
 let runtime: Runtime;
+let secure: string;
+let plain: string;
+
+/** What hosts with "private-" in front ask for. */
+const secret = 'a-secret-of-the-tests';
 
 /** Files of the site, by host and path; and what the request was. */
 const serveSite: RequestListener = (request, response) => {
   const { pathname } = new URL(request.url ?? '/', 'http://site');
-  const host = String(request.headers.host).replace(/:\d+$/, '');
+  const named = String(request.headers.host).replace(/:\d+$/, '');
+  const { authorization = '' } = request.headers;
+  const [scheme = '', credentials = ''] = authorization.split(' ');
+  const isBearer = scheme === 'Bearer' && credentials === secret;
+  const isBasic = Buffer.from(credentials, 'base64').toString().endsWith(`:${secret}`);
+  if (named.startsWith('private-') && !isBearer && !isBasic)
+    return void response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="private"' }).end();
+  const host = named.replace('private-', '');
   const file = join(site, host, normalize(decodeURIComponent(pathname)));
   try {
     const body = readFileSync(file.endsWith('/') ? `${file}index.html` : file);
     response.writeHead(200, {
       'Content-Type': file.endsWith('/') ? 'text/html' : 'application/octet-stream',
     });
-    response.end(body);
+    response.end(
+      named === host
+        ? body
+        : Buffer.from(body.toString('latin1').replace('//npm.', '//private-npm.'), 'latin1'),
+    );
   } catch {
     response.writeHead(404).end();
   }
@@ -107,8 +123,8 @@ const trust = {
 beforeAll(async () => {
   chmodSync(place, 0o755);
   for (const directory of [site, workspace]) mkdirSync(directory, { mode: 0o755 });
-  const plain = await listen(createHttp(serveSite));
-  const secure = await listen(createHttps(makeCertificates(), serveSite));
+  plain = await listen(createHttp(serveSite));
+  secure = await listen(createHttps(makeCertificates(), serveSite));
   makeSite();
   const names = ['web', 'git', 'npm', 'pip', 'other'].map((name) => `${name}.site.test`);
   runtime = await createRuntime({
@@ -164,6 +180,88 @@ describe('programs that know nothing of a proxy', () => {
     expect(
       await succeed(`PYTHONPATH=/workspace/py /usr/bin/python3 -c 'print(__import__("tinywheel").answer)'`),
     ).toContain('42');
+  });
+});
+
+describe('secrets that stay outside, and requests that are read', () => {
+  let secretive: Runtime;
+  const names = ['private-git', 'private-npm', 'private-pip', 'web'].map((name) => `${name}.site.test`);
+
+  beforeAll(async () => {
+    // The owner trusts the site; the cell is told nothing.
+    vi.stubEnv('SSL_CERT_FILE', join(workspace, 'ca.pem'));
+    secretive = await createRuntime({
+      backend: 'sandbox',
+      config: false,
+      workspace,
+      secrets: { TOKEN: { value: secret, reach: 'network', hosts: ['private-*.site.test'] } },
+      network: {
+        allow: ['private-*.site.test', 'plain.test'],
+        requests: [{ host: 'web.site.test', methods: ['GET', 'HEAD'] }],
+        hosts: { ...Object.fromEntries(names.map((name) => [name, secure])), 'plain.test': plain },
+      },
+    });
+  });
+  afterAll(async () => {
+    vi.unstubAllEnvs();
+    await secretive?.close();
+  });
+
+  async function succeedThere(command: string): Promise<string> {
+    const { exitCode, output } = await secretive.run(command, { timeoutMs: 60_000 });
+    if (exitCode !== 0) throw new Error(`${command} ended with ${exitCode}: ${output}`);
+    return output;
+  }
+
+  test('git clones with a token as its password', async () => {
+    await succeedThere(
+      'git clone -q https://x:$TOKEN@private-git.site.test/repository.git own && cat own/README',
+    );
+    expect(await succeedThere('env; cat own/.git/config')).not.toContain(secret);
+  });
+
+  test('npm installs from a private registry', async () => {
+    await succeedThere(
+      "mkdir -p secret && echo {} >secret/package.json && echo '//private-npm.site.test/:_authToken=${TOKEN}' >secret/.npmrc",
+    );
+    await succeedThere(
+      '(cd secret && npm install --no-audit --no-fund --registry https://private-npm.site.test tiny)',
+    );
+    expect(await succeedThere(`node -p 'require("/workspace/secret/node_modules/tiny")'`)).toContain('42');
+  });
+
+  test('pip installs from a private index', async () => {
+    await succeedThere(
+      '/usr/bin/pip3 install --quiet --disable-pip-version-check --target /workspace/own-py --index-url https://x:$TOKEN@private-pip.site.test/simple tinywheel',
+    );
+  });
+
+  test('a placeholder on its way elsewhere is refused and recorded', async () => {
+    const { output, notice } = await secretive.run('curl -sS -H "X-Key: $TOKEN" http://plain.test/hello');
+    expect(JSON.parse(output)).toMatchObject({
+      host: 'plain.test',
+      reason: expect.stringContaining('TOKEN'),
+    });
+    expect(notice).toContain('placeholder of the secret TOKEN');
+    expect((await secretive.run('curl -sS -o /dev/null -w "%{http_code}" http://plain.test/')).output).toBe(
+      '404',
+    );
+  });
+
+  test('a host that is read only takes no other requests', async () => {
+    expect(
+      await succeedThere('curl -sSf https://web.site.test/hello; wget -qO- https://web.site.test/hello'),
+    ).toBe('hello\nhello\n');
+    const { output } = await secretive.run('curl -sS -d a=b https://web.site.test/hello');
+    expect(JSON.parse(output)).toMatchObject({ reason: 'no rule allows the method POST there' });
+  });
+
+  test('needs a cell with rules', async () => {
+    const secrets = { TOKEN: { value: secret, reach: 'network', hosts: ['a.test'] } } as const;
+    await expect(createRuntime({ backend: 'sandbox', config: false, secrets })).rejects.toMatchObject({
+      code: 'invalid-config',
+      details: { secret: 'TOKEN' },
+    });
   });
 });
 

@@ -183,6 +183,7 @@ const surface = {
       'NetworkQuestion',
       'NetworkRecord',
       'NetworkRules',
+      'NetworkSecret',
       'NetworkStats',
       'Observation',
       'OutputDelta',

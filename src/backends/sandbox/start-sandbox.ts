@@ -11,7 +11,7 @@ import { cellEnvironment, workspaceInside } from '../../cell/launchers/bubblewra
 import { readIsolation } from '../../cell/launchers/bubblewrap/namespace-facts.js';
 import { explain, findBubblewrap, findObstacle } from '../../cell/launchers/bubblewrap/obstacles.js';
 import type { CellExecutor } from '../../cell/plugins/plugin-cell.js';
-import { type Cell, WorkcellError } from '../../protocol/index.js';
+import { type Cell, type NetworkSecret, WorkcellError } from '../../protocol/index.js';
 import type { EgressGateway } from '../../runtime/network/gateway.js';
 import type { WorkspaceOverlay } from '../backend.js';
 import { handsGroupDown, openWorkspace } from '../workspace.js';
@@ -31,17 +31,18 @@ interface Surroundings {
   readonly gpuRoots?: GpuRoots | undefined;
   /** What the cell sees as its workspace, in place of the directory itself. */
   readonly overlay?: WorkspaceOverlay | undefined;
+  readonly networkSecrets?: readonly NetworkSecret[] | undefined;
 }
 
 export async function startSandbox(
   options: SandboxOptions,
-  { gpuRoots, overlay }: Surroundings = {},
+  { gpuRoots, overlay, networkSecrets = [] }: Surroundings = {},
 ): Promise<SandboxCell> {
   const { env } = options;
   const rootfs = options.rootfs === undefined ? undefined : existing(options.rootfs);
   const gateway =
     typeof options.network === 'object'
-      ? await openGateway(options.network, options.workspace ?? '/')
+      ? await openGateway(options.network, { workspace: options.workspace, secrets: networkSecrets })
       : undefined;
   const network = gateway ?? (options.network === 'none' ? 'none' : 'host');
   const limits = withDefaults(options.limits);
@@ -53,7 +54,17 @@ export async function startSandbox(
   const readWrite = options.readWrite.map(existing);
   const { gpus, devices, files, driverInfo, ...gpu } = giveGpu(options.gpu, { rootfs, roots: gpuRoots });
   const workspace = openWorkspace(options.workspace);
-  const environment = gpu.environment({ ...cellEnvironment, ...env, ...python?.variables });
+  const opened = gateway?.opened;
+  const trust =
+    opened &&
+    (await import('./trust-files.js')).layTrust(opened.certificate, { isOwnSystem: rootfs === undefined });
+  const environment = gpu.environment({
+    ...cellEnvironment,
+    ...trust?.variables,
+    ...env,
+    ...python?.variables,
+    ...opened?.placeholders,
+  });
   const setgidFiles = handsGroupDown(workspace.path);
   let launcher: BubblewrapLauncher | undefined;
   let spare: SpareShell | undefined;
@@ -66,7 +77,7 @@ export async function startSandbox(
       network,
       rootfs,
       devices,
-      files,
+      files: [...files, ...(trust?.files ?? [])],
       driverInfo,
       readOnly,
       readWrite,
@@ -113,11 +124,13 @@ export async function startSandbox(
         const ended = launcher?.close();
         await executor.close();
         await ended;
+        trust?.remove();
         await workspace.dispose();
       },
     };
   } catch (error) {
     await launcher?.close();
+    trust?.remove();
     await workspace.dispose();
     throw await explained(error);
   }
@@ -126,12 +139,19 @@ export async function startSandbox(
 /** Loads it only where there are rules: most cells have none. */
 async function openGateway(
   { preset, ...rules }: Exclude<SandboxOptions['network'], string>,
-  workspace: string,
+  { workspace = '/', secrets }: { workspace?: string | undefined; secrets: readonly NetworkSecret[] },
 ): Promise<EgressGateway> {
   const { EgressGateway } = await import('../../runtime/network/gateway.js');
-  if (preset.length === 0) return new EgressGateway(rules);
-  const { presetRules } = await import('../../runtime/network/presets.js');
-  return new EgressGateway({ ...rules, allow: [...rules.allow, ...(await presetRules(preset, workspace))] });
+  if (preset.length === 0) return new EgressGateway(rules, secrets);
+  const { presetRequests, presetRules } = await import('../../runtime/network/presets.js');
+  return new EgressGateway(
+    {
+      ...rules,
+      allow: [...rules.allow, ...(await presetRules(preset, workspace))],
+      requests: [...rules.requests, ...(await presetRequests(preset, workspace))],
+    },
+    secrets,
+  );
 }
 
 /** Resolve a mounted path here: the kernel would follow a link, and the report should say where to. */

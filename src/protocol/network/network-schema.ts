@@ -25,12 +25,38 @@ const placeSchema = z
     'must be an address, and a port if need be: 127.0.0.1:8080',
   );
 
+/** Requests that a host takes. The gateway opens the TLS of such hosts to read them. */
+const requestRuleSchema = z.strictObject({
+  /** As in `allow`, which it need not be in as well. */
+  host: ruleSchema,
+  /** Default: every method. */
+  methods: z
+    .array(z.string().regex(/^[A-Z]{1,20}$/, 'must be a method such as GET'))
+    .min(1)
+    .optional(),
+  /** `*` stays between slashes, `**` does not. Default: every path. */
+  paths: z
+    .array(
+      z
+        .string()
+        .regex(/^\/[\x21-\x7e]*$/, 'must be a path such as /api/**')
+        .max(1024),
+    )
+    .min(1)
+    .optional(),
+});
+
+/** Requests that a host takes, and no others. */
+export type RequestRule = z.output<typeof requestRuleSchema>;
+
 /** What a cell may reach. It refuses everything else; `deny` wins over `allow`. */
 export const networkRulesSchema = z.strictObject({
   /** Hosts, with ports behind a colon; 80 and 443 without. */
   allow: ruleListSchema.default([]),
   /** The same; without ports it refuses all of them. */
   deny: ruleListSchema.default([]),
+  /** Hosts of which only these requests pass, in HTTP/1. */
+  requests: z.array(requestRuleSchema).max(most).default([]),
   /** Ask about a host that no rule covers. The runtime decides who answers. */
   ask: z.boolean().default(false),
   /** The address of a name, instead of the answer of this machine's resolver. */
@@ -56,7 +82,7 @@ export const networkRulesSchema = z.strictObject({
 });
 
 /** Tools whose own settings say what they reach. */
-export const networkPresets = ['npm', 'pip', 'go', 'apt', 'git'] as const;
+export const networkPresets = ['npm', 'pip', 'go', 'apt', 'git', 'git-read'] as const;
 
 /** A tool whose own settings say what it reaches. */
 export type NetworkPreset = (typeof networkPresets)[number];

@@ -5,9 +5,11 @@
 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { CellNetwork, NetworkAsker, NetworkStats } from '../../protocol/cell.js';
-import { parseAddress, unwrapAddress } from '../../protocol/network/address.js';
-import { formatAuthority, formatHost, type Host, parseHost } from '../../protocol/network/host.js';
+import type { TLSSocket } from 'node:tls';
+import type { CellNetwork, NetworkAsker, NetworkSecret, NetworkStats } from '../../protocol/cell.js';
+import { WorkcellError } from '../../protocol/errors.js';
+import { parseAddress } from '../../protocol/network/address.js';
+import { formatAuthority, formatHost, type Host } from '../../protocol/network/host.js';
 import {
   type FullNetworkRules,
   type NetworkEvent,
@@ -16,44 +18,33 @@ import {
   networkRulesSchema,
 } from '../../protocol/network/network-schema.js';
 import { CellNames } from './cell-names.js';
-import { longestHello, looksLikeTls, parseClientHello } from './client-hello.js';
+import { looksLikeTls } from './client-hello.js';
 import { ConnectionLimit } from './connection-limit.js';
+import { type Destination, type Wanted, wantedBy } from './destination.js';
 import { dial, exists } from './dial.js';
 import { DnsStub } from './dns-stub.js';
 import { EventRate } from './event-rate.js';
 import { firstBytes } from './first-bytes.js';
 import { HttpForwarder } from './http-forwarder.js';
-import { longestLine, looksLikeHttp, mayBecomeHttp, mayHideHost, sameHost } from './http-target.js';
+import { looksLikeHttp, mayHideHost, sameHost } from './http-target.js';
 import { Lookups } from './lookups.js';
 import { NetworkPolicy, type Verdict } from './network-policy.js';
-import { Questions } from './questions.js';
-import { Refusal, refuseStream, reset } from './refusal.js';
+import { editRequest } from './opened/edit-request.js';
+import { TlsOpener } from './opened/open-tls.js';
+import { Placeholders } from './opened/placeholders.js';
+import { Questions, unanswered } from './questions.js';
+import { Refusal, refuseStream, reset, Unreachable } from './refusal.js';
 import { readSocksRequest } from './socks.js';
+import { isTelling, namedIn } from './telling.js';
 import { endTogether, endWhenIdle, tie } from './tie.js';
-
-/** The address that a program in the cell connected to. */
-export interface Destination {
-  readonly address: string;
-  readonly port: number;
-}
-
-/** Where programs of a cell find proxies, on its own loopback. */
-const proxyPorts = { http: 3128, socks: 1080 } as const;
-
-/** The host of a connection, as far as we know it, and how the connection came. */
-interface Wanted {
-  readonly host: Host | undefined;
-  readonly port: number;
-  readonly via: NetworkEvent['via'];
-  /** What this one connection may reach besides. */
-  readonly granted: Set<string>;
-}
 
 interface Open {
   readonly host: Host;
   readonly port: number;
   readonly upstream: Socket;
   readonly granted: ReadonlySet<string>;
+  /** Each request by it is judged by itself. */
+  readonly isRead: boolean;
 }
 
 /** A program that connects to one of these speaks first, so we can wait for it. */
@@ -67,6 +58,9 @@ export class EgressGateway implements CellNetwork {
   readonly #lookups = new Lookups();
   readonly #stub: DnsStub;
   readonly #http = new HttpForwarder();
+  readonly #placeholders: Placeholders;
+  /** Only where the cell was started with hosts whose TLS is opened: its programs trust no other certificates. */
+  readonly #tls: TlsOpener | undefined;
   readonly #streams = new Set<Duplex>();
   readonly #open = new Set<Open>();
   readonly #rate = new EventRate();
@@ -86,12 +80,19 @@ export class EgressGateway implements CellNetwork {
   #metered = { sent: 0, received: 0 };
   #closed = false;
 
-  constructor(rules: FullNetworkRules) {
+  constructor(rules: FullNetworkRules, secrets: readonly NetworkSecret[] = []) {
     this.#policy = new NetworkPolicy(rules);
+    this.#placeholders = new Placeholders(secrets);
+    if (rules.requests.length > 0 || secrets.length > 0) this.#tls = new TlsOpener();
     this.#stub = new DnsStub({
       names: this.#names,
       exists: async (name) => !this.#policy.mayResolve(name) || exists(this.#policy, this.#lookups, name),
     });
+  }
+
+  /** The certificate that programs of the cell have to trust, in PEM, and the variables that hold placeholders. */
+  get opened(): { readonly certificate: string; readonly placeholders: Record<string, string> } | undefined {
+    return this.#tls && { certificate: this.#tls.certificate, placeholders: this.#placeholders.environment };
   }
 
   rules(): FullNetworkRules {
@@ -108,6 +109,7 @@ export class EgressGateway implements CellNetwork {
   async #change(next: (before: FullNetworkRules) => NetworkRules): Promise<void> {
     const before = this.rules();
     const rules = networkRulesSchema.parse(next(this.rules()));
+    if (rules.requests.length > 0 && this.#tls === undefined) throw notOpened();
     const policy = new NetworkPolicy(rules);
     // Deny at once, and open ports before allowing anything: when the ports fail to open, only the denials stay.
     if (rules.deny.some((rule) => !before.deny.includes(rule)))
@@ -159,7 +161,7 @@ export class EgressGateway implements CellNetwork {
     stream.on('error', () => {});
     if (this.#closed) return void reset(stream);
     const { port } = destination;
-    const wanted = this.#wanted(destination);
+    const wanted = wantedBy(destination, this.#names);
     const limit = this.#accepted.reached(this.#policy.rules.limits, this.#streams.size);
     if (limit !== undefined) {
       this.#refused(wanted, new Refusal(wanted.host, port, { allowed: false, reason: limit }));
@@ -177,19 +179,6 @@ export class EgressGateway implements CellNetwork {
     this.#questions.close();
     for (const stream of this.#streams) stream.destroy();
     for (const { upstream } of this.#open) upstream.destroy();
-  }
-
-  #wanted({ address, port }: Destination): Wanted {
-    const granted = new Set<string>();
-    const literal = parseAddress(address);
-    if (literal === undefined) return { host: undefined, port, via: 'direct', granted };
-    const plain = unwrapAddress(literal);
-    const own = plain.bits === 32 && plain.value >> 24n === 127n;
-    if (own && port === proxyPorts.http) return { host: undefined, port, via: 'http-proxy', granted };
-    if (own && port === proxyPorts.socks) return { host: undefined, port, via: 'socks', granted };
-    const name = this.#names.nameOf(formatHost({ address: plain }));
-    if (name === null) return { host: undefined, port, via: 'direct', granted };
-    return { host: name === undefined ? { address: plain } : { name }, port, via: 'direct', granted };
   }
 
   async #serve(stream: Duplex, wanted: Wanted): Promise<void> {
@@ -214,7 +203,7 @@ export class EgressGateway implements CellNetwork {
   /** Serves a stream of which we know only the destination. */
   async #serveStream(stream: Duplex, wanted: Wanted): Promise<void> {
     const { host, port } = wanted;
-    const speaksFirst = clientFirst.has(port);
+    const speaksFirst = clientFirst.has(port) || this.#isRead(host, port);
     const verdict: Verdict =
       host === undefined ? { allowed: false } : await this.#decide({ ...wanted, host });
     // The rules may allow the name that the program will tell, although they refuse the address that it found by
@@ -249,11 +238,13 @@ export class EgressGateway implements CellNetwork {
       const judged = await this.#decide({ ...wanted, host: named });
       if (!judged.allowed)
         return this.#refuse(stream, { ...wanted, host: named }, new Refusal(named, port, judged), first);
+      if (this.#isRead(named, port)) return this.#serveOpened(stream, { ...wanted, host: named });
       return this.#splice(stream, { ...wanted, host: named }, first);
     }
     if (looksLikeHttp(first)) return this.#serveHttp(stream, wanted, false);
-    // On the port of HTTP, anything but HTTP/1 may be a request that we cannot judge.
-    if (host === undefined || 'address' in host || port === 80 || mayHideHost(first)) {
+    // On the port of HTTP, what is no request of HTTP/1 could be one that nobody can judge.
+    const isOpaque = port === 80 || mayHideHost(first) || this.#isRead(host, port);
+    if (host === undefined || 'address' in host || isOpaque) {
       const reason = 'neither TLS nor HTTP/1 tells which host it is for';
       return this.#refuse(stream, wanted, new Refusal(host, port, { allowed: false, reason }), first);
     }
@@ -299,14 +290,58 @@ export class EgressGateway implements CellNetwork {
     tie(stream, upstream);
   }
 
-  #serveHttp(stream: Duplex, wanted: Wanted, isProxy: boolean): void {
+  /** True when rules or secrets need the requests to that host read, so that its TLS is opened. */
+  #isRead(host: Host | undefined, port: number): boolean {
+    if (this.#tls === undefined || host === undefined || !('name' in host)) return false;
+    return this.#policy.requests.isOn(host, port) || this.#placeholders.isFor({ host, port, isSecure: true });
+  }
+
+  /** TLS that ends here, and begins again on the way to the server. */
+  async #serveOpened(stream: Duplex, wanted: Wanted & { readonly host: Host }): Promise<void> {
+    const { host, port, via } = wanted;
+    try {
+      const secure = await this.#tls?.accept(stream, formatHost(host));
+      if (secure !== undefined) this.#serveHttp(secure, wanted, false, this.#tls);
+    } catch (error) {
+      const reason = `the program did not take the certificate of this cell: ${(error as Error).message}`;
+      this.#record({ outcome: 'failed', host: formatHost(host), port, via, reason });
+    }
+  }
+
+  async #connectSecure(wanted: Wanted & { readonly host: Host }, tls: TlsOpener): Promise<TLSSocket> {
+    const { upstream } = await this.#connect(wanted, true);
+    try {
+      return await tls.connect(upstream, formatHost(wanted.host));
+    } catch (error) {
+      throw new Unreachable(wanted.host, wanted.port, (error as Error).message);
+    }
+  }
+
+  /** `tls`: where it was opened. */
+  #serveHttp(stream: Duplex, wanted: Wanted, isProxy: boolean, tls?: TlsOpener): void {
     const { host, port } = wanted;
     const of = (named: Host, at: number) => ({ ...wanted, host: named, port: at });
     this.#http.serve(stream, {
       host: host !== undefined && 'name' in host ? host : undefined,
       port,
       isProxy,
-      connect: async (named, at) => (await this.#connect(of(named, at))).upstream,
+      connect: async (named, at) =>
+        tls === undefined
+          ? (await this.#connect(of(named, at), true)).upstream
+          : this.#connectSecure(of(named, at), tls),
+      edit: (target, incoming) => {
+        const { requests } = this.#policy;
+        return editRequest(
+          {
+            requests,
+            placeholders: this.#placeholders,
+            isSecure: tls !== undefined,
+            onRefused: (refusal) => this.#refused(of(target.host, target.port), refusal),
+          },
+          target,
+          incoming,
+        );
+      },
       check: async (named, at) => {
         const verdict = await this.#decide(of(named, at));
         if (verdict.allowed) return;
@@ -324,7 +359,7 @@ export class EgressGateway implements CellNetwork {
   }
 
   /** Judges, dials and records. */
-  async #connect(wanted: Wanted & { readonly host: Host }): Promise<Open> {
+  async #connect(wanted: Wanted & { readonly host: Host }, isRead = false): Promise<Open> {
     const { host, port, via, granted } = wanted;
     const verdict = await this.#decide(wanted);
     const policy = this.#policy;
@@ -338,8 +373,8 @@ export class EgressGateway implements CellNetwork {
       if (limit !== undefined) throw new Refusal(host, port, { allowed: false, reason: limit });
       this.#dialling++;
       upstream = await dial(policy, this.#lookups, host, port).finally(() => this.#dialling--);
-      // The rules may have changed while we dialled, or the cell may have ended.
-      const now = this.#stillAllowed({ host, port, upstream, granted }) && !this.#closed;
+      // The rules may have changed while it was dialled, and so may the cell have ended.
+      const now = this.#stillAllowed({ host, port, upstream, granted, isRead }) && !this.#closed;
       if (!now) {
         upstream.destroy();
         throw new Refusal(host, port, { allowed: false, reason: 'the rules changed' });
@@ -349,7 +384,7 @@ export class EgressGateway implements CellNetwork {
       else this.#record({ ...told, outcome: 'failed', reason: (error as Error).message });
       throw error;
     }
-    const open = { host, port, upstream, granted };
+    const open = { host, port, upstream, granted, isRead };
     const address = upstream.remoteAddress;
     let reason: string | undefined;
     upstream.on('error', (error) => {
@@ -389,7 +424,8 @@ export class EgressGateway implements CellNetwork {
     return { allowed: false, reason: unanswered[answer] };
   }
 
-  #stillAllowed({ host, port, upstream, granted }: Open): boolean {
+  #stillAllowed({ host, port, upstream, granted, isRead }: Open): boolean {
+    if (!isRead && this.#isRead(host, port)) return false;
     const verdict = this.#policy.decide(host, port);
     if (!verdict.allowed && !(verdict.askable && granted.has(formatAuthority(host, port)))) return false;
     const dialled = parseAddress(upstream.remoteAddress ?? '');
@@ -448,17 +484,12 @@ export class EgressGateway implements CellNetwork {
   }
 }
 
-const unanswered = {
-  deny: 'it was asked about and denied',
-  timeout: 'nobody answered the question about it in time',
-  nobody: 'no rule allows this host, and nobody is there to ask',
-  'too-many': 'too many questions are open',
-} as const;
-
-/** True when enough has come to tell TLS and HTTP from anything else, and to read the name of the server. */
-function isTelling(bytes: Buffer): boolean {
-  if (looksLikeTls(bytes)) return bytes.length > longestHello || parseClientHello(bytes) !== 'more';
-  return looksLikeHttp(bytes) || !mayBecomeHttp(bytes) || bytes.length >= longestLine;
+function notOpened(): WorkcellError {
+  return new WorkcellError(
+    'invalid-config',
+    'This cell was started without rules on requests, so its programs trust no certificate of the gateway. Start it with network: { requests: [...] }.',
+    { details: { key: 'network.requests' } },
+  );
 }
 
 /** Do not count connections that we have ended, though their sockets are not closed yet. */
@@ -466,10 +497,4 @@ function countLive(all: Iterable<Open>): number {
   let count = 0;
   for (const { upstream } of all) if (!upstream.destroyed) count++;
   return count;
-}
-
-function namedIn(first: Buffer): Host | undefined {
-  const hello = parseClientHello(first);
-  if (hello === undefined || hello === 'more' || hello.serverName === undefined) return undefined;
-  return parseHost(hello.serverName);
 }

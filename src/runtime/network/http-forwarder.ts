@@ -29,12 +29,25 @@ export interface HttpDoor {
   connect(host: Host, port: number): Promise<Duplex>;
   /** Judges a target without connecting to it; throws where the rules refuse it. */
   check(host: Host, port: number): Promise<void>;
-  /** Takes a connection that the client requested with CONNECT. */
+  /** Judges a request by more than its target, and gives it as it is sent on; throws where it is refused. */
+  edit(target: HttpTarget, incoming: IncomingMessage): Promise<EditedRequest>;
+  /** Takes a connection that was asked for with CONNECT. */
   tunnel(stream: Duplex, host: Host, port: number, head: Buffer): void;
   /** Called for a request that it refuses before the request has a target. */
   onRefused(refusal: Refusal): void;
   /** Bytes of bodies and heads, as they pass. */
   onBytes(direction: 'sent' | 'received', bytes: number): void;
+}
+
+/** A request as it is sent on. */
+export interface EditedRequest {
+  readonly rawHeaders: readonly string[];
+  /** In place of the body that came, which was read. */
+  readonly body?: Buffer | undefined;
+  /** Sees each piece of the body; throws where it must not be sent. */
+  readonly scan?: ((chunk: Buffer) => void) | undefined;
+  /** To be called when the request is over. */
+  readonly release?: (() => void) | undefined;
 }
 
 interface Client extends HttpDoor {
@@ -122,22 +135,23 @@ export class HttpForwarder {
     response.once('finish', answered).once('close', answered);
     try {
       const target = await judged(client, incoming);
+      const edited = await client.edit(target, incoming);
       client.onBytes('sent', headBytes(incoming));
-      await this.#exchange(client, target, incoming, response);
+      await this.#exchange({ client, target, edited }, incoming, response).finally(edited.release);
     } catch (error) {
       answerFailure(incoming, response, error as Error);
     }
   }
 
   #exchange(
-    client: Client,
-    target: HttpTarget,
+    { client, target, edited }: { client: Client; target: HttpTarget; edited: EditedRequest },
     incoming: IncomingMessage,
     response: ServerResponse,
     isRetry = false,
   ): Promise<void> {
+    const { rawHeaders, body, scan } = edited;
     const hasBody = bodyOf(incoming);
-    const outgoing = send(client, target, incoming, passedOn(incoming.rawHeaders, hasBody, incoming.method));
+    const outgoing = send(client, target, incoming, passedOn(rawHeaders, hasBody, incoming.method));
     return new Promise((resolve, reject) => {
       const guarded = guard(reject);
       let isAnswered = false;
@@ -146,7 +160,7 @@ export class HttpForwarder {
         guarded((error: NodeJS.ErrnoException) => {
           // A server may close a waiting connection just when we send the next request on it.
           if (!isRetry && !hasBody && outgoing.reusedSocket && error.code === 'ECONNRESET')
-            resolve(this.#exchange(client, target, incoming, response, true));
+            resolve(this.#exchange({ client, target, edited }, incoming, response, true));
           else reject(error);
         }),
       );
@@ -169,7 +183,16 @@ export class HttpForwarder {
       });
       response.once('close', () => outgoing.destroy());
       if (isRetry || !hasBody) return void outgoing.end();
-      incoming.on('data', (chunk: Buffer) => client.onBytes('sent', chunk.length));
+      if (body !== undefined) return void outgoing.end(body);
+      incoming.on('data', (chunk: Buffer) => {
+        client.onBytes('sent', chunk.length);
+        try {
+          scan?.(chunk);
+        } catch (error) {
+          incoming.unpipe();
+          outgoing.destroy(error as Error);
+        }
+      });
       incoming.pipe(outgoing);
     });
   }
@@ -185,13 +208,8 @@ export class HttpForwarder {
           allowed: false,
           reason: `an upgrade to ${JSON.stringify(incoming.headers.upgrade)} cannot be judged`,
         });
-      const headers = [
-        ...passedOn(incoming.rawHeaders, true),
-        'Connection',
-        'Upgrade',
-        'Upgrade',
-        'websocket',
-      ];
+      const { rawHeaders } = await client.edit(target, incoming);
+      const headers = [...passedOn(rawHeaders, true), 'Connection', 'Upgrade', 'Upgrade', 'websocket'];
       const outgoing = send(client, target, incoming, headers);
       let isAnswered = false;
       const fail = (error: Error) => {

@@ -17,6 +17,7 @@ import {
   portsOf,
 } from '../../protocol/network/host-rule.js';
 import { type FullNetworkRules, readPlace } from '../../protocol/network/network-schema.js';
+import { RequestPolicy } from './opened/request-policy.js';
 
 export interface Verdict {
   readonly allowed: boolean;
@@ -38,13 +39,16 @@ const usualPorts = [80, 443] as const;
 
 export class NetworkPolicy {
   readonly rules: FullNetworkRules;
+  /** What hosts take, of which more is said than that they may be reached. */
+  readonly requests: RequestPolicy;
   readonly #allow: readonly HostRule[];
   readonly #deny: readonly HostRule[];
   readonly #hosts: ReadonlyMap<string, FixedPlace>;
 
   constructor(rules: FullNetworkRules) {
     this.rules = rules;
-    this.#allow = rules.allow.map(parseRule);
+    this.requests = new RequestPolicy(rules.requests);
+    this.#allow = [...rules.allow, ...rules.requests.map(({ host }) => host)].map(parseRule);
     this.#deny = rules.deny.map(parseRule);
     this.#hosts = new Map(
       Object.entries(rules.hosts).flatMap(([name, text]) => {

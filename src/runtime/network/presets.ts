@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { findHostProgram } from '../../base/find-program.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { parseHost } from '../../protocol/network/host.js';
-import type { NetworkPreset } from '../../protocol/network/network-schema.js';
+import type { NetworkPreset, RequestRule } from '../../protocol/network/network-schema.js';
 import { keepRemotes } from './kept-remotes.js';
 
 const run = promisify(execFile);
@@ -34,30 +34,52 @@ const finders: Readonly<Record<NetworkPreset, (workspace: string) => Promise<str
     ...namesIn(await output('go', ['env', 'GOSUMDB'])),
   ],
   apt: async () => aptSources().flatMap(urlsIn),
-  git: async (workspace) => {
-    const urls = await output('git', [
-      'config',
-      '--file',
-      keepRemotes(workspace),
-      '--get-regexp',
-      '^remote\\..*\\.(push)?url$',
-    ]);
-    return urls.split('\n').flatMap((line) => remoteRule(line.replace(/^\S+\s/, '')));
-  },
+  // Its hosts take only some requests, so no rule allows all of them.
+  'git-read': async () => [],
+  git: (workspace) => gitHosts(workspace),
 };
 
-/** Where pip fetches from without settings, and where the index leads for files. */
+/** `isWeb`: only of those that speak HTTP. */
+async function gitHosts(workspace: string, isWeb = false): Promise<string[]> {
+  const urls = await output('git', [
+    'config',
+    '--file',
+    keepRemotes(workspace),
+    '--get-regexp',
+    '^remote\\..*\\.(push)?url$',
+  ]);
+  return urls.split('\n').flatMap((line) => remoteRule(line.replace(/^\S+\s/, ''), isWeb));
+}
+
+/** What presets stand for beyond hosts: code hosts that can be cloned from and not pushed to. */
+export async function presetRequests(
+  presets: readonly NetworkPreset[],
+  workspace: string,
+): Promise<RequestRule[]> {
+  if (!presets.includes('git-read')) return [];
+  const hosts = await gitHosts(workspace, true);
+  if (hosts.length === 0) throw standsForNothing('git-read', workspace);
+  return [...new Set(hosts)].flatMap((host) => [
+    { host, methods: ['GET', 'HEAD'] },
+    { host, methods: ['POST'], paths: ['/**/git-upload-pack', '/**/info/lfs/objects/batch'] },
+  ]);
+}
+
+/** Where pip fetches from when nothing is set up, and where the index leads for files. */
 const pipDefaults =
   'from pip._internal.models.index import PyPI as index; print(index.simple_url, "https://" + index.file_storage_domain)';
 
 async function rulesOf(preset: NetworkPreset, workspace: string): Promise<string[]> {
   const rules = await finders[preset](workspace);
-  if (rules.length > 0) return rules;
-  const where =
-    preset === 'git'
-      ? `${workspace} had no remote when the first cell started there`
-      : `${preset} is not set up on this machine`;
-  throw new WorkcellError(
+  if (rules.length > 0 || preset === 'git-read') return rules;
+  throw standsForNothing(preset, workspace);
+}
+
+function standsForNothing(preset: NetworkPreset, workspace: string): WorkcellError {
+  const where = preset.startsWith('git')
+    ? `${workspace} had no such remote when the first cell started there`
+    : `${preset} is not set up on this machine`;
+  return new WorkcellError(
     'invalid-config',
     `The network preset "${preset}" stands for nothing here: ${where}. Leave it out, or name the hosts in allow.`,
     { details: { preset } },
@@ -107,11 +129,12 @@ function namesIn(text: string): string[] {
 }
 
 /** `https://host/…`, `ssh://git@host:22/…` and `git@host:path`. */
-function remoteRule(remote: string): string[] {
+function remoteRule(remote: string, isWeb: boolean): string[] {
   const scp = /^(?:[\w.-]+@)?([\w.-]+):(?!\/\/)/.exec(remote)?.[1];
   const host = scp ?? (URL.canParse(remote) ? new URL(remote).hostname : '');
   const known = parseHost(host);
   if (known === undefined || !('name' in known)) return [];
+  if (isWeb && !/^https?:/i.test(remote)) return [];
   if (scp !== undefined) return [`${known.name}:22`];
   const { protocol, port } = new URL(remote);
   const usual = { 'https:': 443, 'http:': 80, 'ssh:': 22, 'git:': 9418 }[protocol];

@@ -8,6 +8,14 @@ const mostOpen = 16;
 
 export type Answered = NetworkAnswer | 'timeout' | 'nobody' | 'too-many';
 
+/** Why a connection is refused after a question. */
+export const unanswered = {
+  deny: 'it was asked about and denied',
+  timeout: 'nobody answered the question about it in time',
+  nobody: 'no rule allows this host, and nobody is there to ask',
+  'too-many': 'too many questions are open',
+} as const;
+
 export class Questions {
   #asker: NetworkAsker | undefined;
   readonly #open = new Map<string, Promise<Answered>>();

@@ -5,6 +5,7 @@ import {
   type ActionName,
   type Decision,
   type ErrorBody,
+  type NetworkSecret,
   WorkcellError,
 } from '../../protocol/index.js';
 import type { Analyzer, JudgedAction } from './analyzers/analyzer.js';
@@ -46,6 +47,7 @@ export interface TrustedParts {
       ) => Promise<Action<Name>>)
     | undefined;
   readonly credential?: ((name: string, host: string) => Promise<string>) | undefined;
+  readonly boundSecrets?: readonly NetworkSecret[] | undefined;
   readonly audit?: ((effect: Effect) => void | Promise<void>) | undefined;
   readonly release?: (() => void) | undefined;
 }
@@ -113,6 +115,7 @@ async function openSecrets(given: Readonly<Record<string, SecretOptions>> | Secr
     prepare: (action, definition) =>
       secrets.prepare(action as JudgedAction, { definition }) as Promise<never>,
     credential: (name, host) => secrets.credential(name, host),
+    boundSecrets: secrets.bound(),
   };
 }
 

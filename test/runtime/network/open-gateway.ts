@@ -6,6 +6,7 @@ import {
   type FullNetworkRules,
   type NetworkEvent,
   type NetworkRules,
+  type NetworkSecret,
   networkRulesSchema,
 } from '../../../src/protocol/index.js';
 import { EgressGateway } from '../../../src/runtime/network/gateway.js';
@@ -23,9 +24,12 @@ export interface OpenGateway {
   event(outcome: NetworkEvent['outcome']): Promise<NetworkEvent>;
 }
 
-export async function openGateway(rules: NetworkRules): Promise<OpenGateway> {
+export async function openGateway(
+  rules: NetworkRules,
+  secrets: readonly NetworkSecret[] = [],
+): Promise<OpenGateway> {
   const full: FullNetworkRules = networkRulesSchema.parse(rules);
-  const gateway = new EgressGateway(full);
+  const gateway = new EgressGateway(full, secrets);
   const events: NetworkEvent[] = [];
   const waiting = new Set<() => void>();
   gateway.listen((event) => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { openWorkspace } from '../../../src/backends/workspace.js';
-import { presetRules } from '../../../src/runtime/network/presets.js';
+import { presetRequests, presetRules } from '../../../src/runtime/network/presets.js';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -48,6 +48,12 @@ test('git means the hosts of the remotes of the workspace, on the ports of their
     'ssh.corp.test:22',
     'other.corp.test:2222',
   ]);
+  expect(await presetRules(['git-read'], workspace)).toEqual([]);
+  expect((await presetRequests(['git-read'], workspace)).map(({ host }) => host)).toEqual([
+    'git.corp.test:443',
+    'git.corp.test:443',
+  ]);
+  expect(await presetRequests(['git'], workspace)).toEqual([]);
   await expect(presetRules(['git'], makeDirectory({}))).rejects.toMatchObject({ code: 'invalid-config' });
 });
 

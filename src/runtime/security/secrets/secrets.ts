@@ -1,5 +1,5 @@
 /** Named secrets: which commands get them, and that nothing which leaves a cell shows them. */
-import { WorkcellError } from '../../../protocol/index.js';
+import { type NetworkSecret, WorkcellError } from '../../../protocol/index.js';
 import { definitionOf } from '../analyzers/actions/unfold.js';
 import type { AnalyzeContext, JudgedAction } from '../analyzers/analyzer.js';
 import { checkPatterns, mayReceive } from './reach.js';
@@ -22,12 +22,14 @@ export type SecretOptions = (
       readonly value?: undefined;
     }
 ) & {
-  /** `none` (default) only hides it; `env` also sets it as a variable of chosen commands. */
-  readonly reach?: 'none' | 'env' | undefined;
+  /** `none` (default) only hides it; `env` also sets it as a variable of chosen commands; `network` leaves it outside: the cell has a placeholder, which the gateway replaces in requests to `hosts`. */
+  readonly reach?: 'none' | 'env' | 'network' | undefined;
   /** The simple commands that get it, such as `gh *`. Default: those that mention its name. */
   readonly commands?: readonly string[] | undefined;
-  /** Servers, such as `github.com`, that git in the cell may send it to as a password. Default: none. */
+  /** Servers, such as `github.com`, that git in the cell may send it to as a password, or that requests with it go to. Default: none. */
   readonly hosts?: readonly string[] | undefined;
+  /** With reach `network`: also put into bodies of requests. Default: into headers and passwords only. */
+  readonly body?: boolean | undefined;
 };
 
 /** The secrets of a runtime: masks them, and passes them to the actions that may have them. */
@@ -42,6 +44,8 @@ export interface Secrets {
   ): Promise<Action>;
   /** The value, for a server that the secret's `hosts` name; throws `denied` for any other. */
   credential(name: string, host: string): Promise<string>;
+  /** Those that the gateway of a cell puts into requests, while the cell has placeholders. */
+  bound(): NetworkSecret[];
 }
 
 /** Shorter values are in ordinary text by chance, and hiding them would make it unreadable. */
@@ -108,6 +112,10 @@ export async function createSecrets(
       if (Object.keys(added).length === 0) return action;
       return { ...action, [table]: { ...(action[table] as Record<string, string> | undefined), ...added } };
     },
+    bound: () =>
+      [...entries].flatMap(([name, { reach, hosts = [], body }]) =>
+        reach === 'network' ? [{ name, hosts, body, value: async () => (await load(name))?.value }] : [],
+      ),
     async credential(name, host) {
       const hosts = entries.get(name)?.hosts ?? [];
       // A host without a port means all its ports.

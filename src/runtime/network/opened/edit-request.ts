@@ -1,0 +1,91 @@
+/** Judges what the head of a request says beyond its host, and puts secrets in the place of their placeholders. */
+import type { IncomingMessage } from 'node:http';
+import type { EditedRequest } from '../http-forwarder.js';
+import type { HttpTarget } from '../http-target.js';
+import { Refusal } from '../refusal.js';
+import type { Placeholders } from './placeholders.js';
+import type { RequestPolicy } from './request-policy.js';
+
+/** Of a body in which secrets are put: it has to be whole before its length can be told. */
+const longestBody = 1_048_576;
+
+interface By {
+  readonly requests: RequestPolicy;
+  readonly placeholders: Placeholders;
+  /** The request came over TLS, and leaves so. */
+  readonly isSecure: boolean;
+  /** Told of each refusal, also of those within a body. */
+  onRefused(refusal: Refusal): void;
+}
+
+/** Throws a `Refusal`. */
+export async function editRequest(
+  { requests, placeholders, isSecure, onRefused }: By,
+  { host, port, path }: HttpTarget,
+  incoming: IncomingMessage,
+): Promise<EditedRequest> {
+  const { method = 'GET', rawHeaders } = incoming;
+  const refuse = (message: string) => {
+    const reason = message.charAt(0).toLowerCase() + message.slice(1);
+    const refusal = new Refusal(host, port, { allowed: false, reason });
+    onRefused(refusal);
+    return refusal;
+  };
+  const refused = requests.refuses(host, port, { method, path, rawHeaders });
+  if (refused !== undefined) throw refuse(refused);
+  if (placeholders.isEmpty) return { rawHeaders };
+  const to = { host, port, isSecure };
+  try {
+    placeholders.refuseIn(path);
+    // A server answers it with what it was sent.
+    if (method === 'TRACE' && placeholders.isFor(to)) throw new Error('A TRACE would show the secrets');
+    const filled = await placeholders.fillHeaders(to, rawHeaders);
+    if (!placeholders.fillsBodies(to)) return { rawHeaders: filled, scan: scanning(placeholders, refuse) };
+    // An upgrade has no body, and what follows it passes unread.
+    if (incoming.headers.upgrade !== undefined) return { rawHeaders: filled };
+    const share = placeholders.bodies.share();
+    try {
+      const body = await placeholders.fillBody(to, await wholeBody(incoming, share.add));
+      return { rawHeaders: withLength(filled, body.length), body, release: share.release };
+    } catch (error) {
+      share.release();
+      throw error;
+    }
+  } catch (error) {
+    throw refuse((error as Error).message);
+  }
+}
+
+function scanning(placeholders: Placeholders, refuse: (message: string) => Refusal): (chunk: Buffer) => void {
+  const scan = placeholders.scan();
+  return (chunk) => {
+    try {
+      scan(chunk);
+    } catch (error) {
+      throw refuse((error as Error).message);
+    }
+  };
+}
+
+async function wholeBody(incoming: IncomingMessage, hold: (bytes: number) => void): Promise<Buffer> {
+  const { 'content-encoding': encoding = 'identity' } = incoming.headers;
+  if (encoding !== 'identity') throw new Error('Its body is compressed, and secrets are to be put in');
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    hold(chunk.length);
+    if (length > longestBody)
+      throw new Error(`Its body is longer than ${longestBody} bytes, and secrets are to be put in`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Without a body, nothing is said of its length. */
+function withLength(raw: readonly string[], length: number): string[] {
+  const framing = /^(?:content-length|transfer-encoding|trailer)$/i;
+  const kept = raw.filter((_, index) => !framing.test(raw[index - (index % 2)] ?? ''));
+  const hadFraming = kept.length < raw.length;
+  return hadFraming ? [...kept, 'Content-Length', String(length)] : kept;
+}

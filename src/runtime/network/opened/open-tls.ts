@@ -1,0 +1,94 @@
+/** Opens the TLS of a connection: the gateway is the server for the program in the cell, and a client of the real one. */
+import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { connect, createSecureContext, rootCertificates, type SecureContext, TLSSocket } from 'node:tls';
+import { CellAuthority } from './cell-authority.js';
+
+/** Only what the gateway can read requests of: with HTTP/2 in the list, programs would choose it. */
+const ALPNProtocols = ['http/1.1'];
+const handshakeMs = 10_000;
+
+export class TlsOpener {
+  readonly #authority = new CellAuthority();
+
+  /** What the programs of the cell have to trust, in PEM. */
+  get certificate(): string {
+    return this.#authority.certificate;
+  }
+
+  /** Settles when the program has taken the certificate for that name. */
+  accept(stream: Duplex, name: string): Promise<TLSSocket> {
+    const secureContext = this.#authority.contextFor(name);
+    const secure = new TLSSocket(stream as Socket, { isServer: true, secureContext, ALPNProtocols });
+    return established(secure, 'secure', stream);
+  }
+
+  /** Fails unless this machine trusts the certificate of the server. */
+  connect(upstream: Socket, servername: string): Promise<TLSSocket> {
+    const secureContext = machineTrust();
+    const secure = connect({ socket: upstream, servername, secureContext, ALPNProtocols });
+    return established(secure, 'secureConnect', upstream);
+  }
+}
+
+function established(
+  secure: TLSSocket,
+  event: 'secure' | 'secureConnect',
+  below: Duplex,
+): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error) => {
+      clearTimeout(timer);
+      secure.destroy();
+      below.destroy(error);
+      reject(error);
+    };
+    const onClose = () => fail(new Error('the connection ended within the TLS handshake'));
+    const timer = setTimeout(() => fail(new Error('the TLS handshake took too long')), handshakeMs);
+    secure.once('error', fail).once('close', onClose);
+    // As a server it tells of its errors by this name only.
+    secure.on('_tlsError', fail);
+    secure.once(event, () => {
+      clearTimeout(timer);
+      secure.off('error', fail).off('close', onClose).off('_tlsError', fail);
+      secure.on('error', () => {}).on('_tlsError', () => secure.destroy());
+      // What counts connections and bytes watches the one below.
+      secure.once('close', () => below.destroy());
+      resolve(secure);
+    });
+  });
+}
+
+const systemBundles = [
+  '/etc/ssl/certs/ca-certificates.crt',
+  '/etc/pki/tls/certs/ca-bundle.crt',
+  '/etc/ssl/cert.pem',
+];
+
+/** Whom this machine trusts, in PEM: its own list, or that of Node where it has none, and what this process was told to. */
+export function machineRoots(): string {
+  const bundle = systemBundles.map(read).find((text) => text !== '') ?? rootCertificates.join('\n');
+  const { SSL_CERT_FILE = '', NODE_EXTRA_CA_CERTS = '' } = process.env;
+  const further = [SSL_CERT_FILE, NODE_EXTRA_CA_CERTS].filter((path) => path !== '').map(read);
+  return [bundle, ...further].join('\n');
+}
+
+let trusted: { readonly of: string; readonly context: SecureContext } | undefined;
+
+/** Made once: reading hundreds of certificates takes long. */
+function machineTrust(): SecureContext {
+  const { SSL_CERT_FILE, NODE_EXTRA_CA_CERTS } = process.env;
+  const of = JSON.stringify([SSL_CERT_FILE, NODE_EXTRA_CA_CERTS]);
+  if (trusted?.of !== of)
+    trusted = { of, context: createSecureContext({ ca: machineRoots(), minVersion: 'TLSv1.2' }) };
+  return trusted.context;
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

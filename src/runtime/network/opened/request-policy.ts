@@ -1,0 +1,61 @@
+/** Which requests a host takes, where rules say more than that it may be reached. */
+import { compileGlob, type GlobMatcher } from '../../../base/glob.js';
+import type { Host } from '../../../protocol/network/host.js';
+import { type HostRule, matchesHost, matchesPort, parseRule } from '../../../protocol/network/host-rule.js';
+import type { RequestRule } from '../../../protocol/network/network-schema.js';
+
+interface Compiled {
+  readonly host: HostRule;
+  readonly methods: ReadonlySet<string> | undefined;
+  readonly paths: readonly GlobMatcher[] | undefined;
+}
+
+const usualPorts = [80, 443];
+
+/** Servers take another method than that of the request from these. */
+const methodOverrides = /^x-(?:http-)?method(?:-override)?$/i;
+
+/** Servers disagree on what such a path names. */
+const ambiguousPath = /\/\/|\\|\/\.{1,2}(?:\/|$)|%(?:2f|5c|2e|00|25)|[^\x21-\x7e]|;/i;
+
+export class RequestPolicy {
+  readonly #rules: readonly Compiled[];
+
+  constructor(rules: readonly RequestRule[]) {
+    this.#rules = rules.map(({ host, methods, paths }) => ({
+      host: parseRule(host),
+      methods: methods && new Set(methods),
+      paths: paths?.map((path) => compileGlob(path, 'path')),
+    }));
+  }
+
+  /** True when requests to that host have to be read. */
+  isOn(host: Host, port: number): boolean {
+    return this.#on(host, port).length > 0;
+  }
+
+  /** Why the request is refused; undefined when it passes. */
+  refuses(
+    host: Host,
+    port: number,
+    { method, path, rawHeaders }: { method: string; path: string; rawHeaders: readonly string[] },
+  ): string | undefined {
+    const rules = this.#on(host, port);
+    if (rules.length === 0) return undefined;
+    if (rawHeaders.some((name, index) => index % 2 === 0 && methodOverrides.test(name)))
+      return 'a header names another method than the request has';
+    const [pathname = ''] = path.split(/[?#]/, 1);
+    const byMethod = rules.filter(({ methods }) => methods?.has(method) ?? true);
+    if (byMethod.length === 0) return `no rule allows the method ${method} there`;
+    if (byMethod.some(({ paths }) => paths === undefined)) return undefined;
+    if (ambiguousPath.test(pathname)) return 'its path can be read in more than one way';
+    const allowed = byMethod.some(({ paths }) => paths?.some((fits) => fits(pathname)));
+    return allowed ? undefined : `no rule allows ${method} on this path there`;
+  }
+
+  #on(host: Host, port: number): Compiled[] {
+    return this.#rules.filter(
+      (rule) => matchesHost(rule.host, host) && matchesPort(rule.host, port, usualPorts),
+    );
+  }
+}
