@@ -28,6 +28,7 @@ const system = [
   'test/service/previews.test.ts',
   'test/service/service.test.ts',
   'test/console/console*.test.ts',
+  'test/service/tenants-attack.test.ts',
   'test/runtime/{git,microagents}/**/*.test.ts',
 ];
 const house = ['test/house/**/*.test.ts'];

@@ -11,6 +11,7 @@ const templateSchema = z.strictObject({
   ttl: seconds.optional(),
   idle: seconds.optional(),
   on_idle: z.enum(onIdleChoices).optional(),
+  pool: z.int().min(0).max(64).optional(),
 });
 
 export type ServiceTemplate = z.output<typeof templateSchema>;
@@ -34,10 +35,10 @@ export const serviceSchema = z
         .optional(),
     ),
     templates: about(
-      'Named start options for cells: `backend`, `options` of that backend, `ttl` and `idle` in seconds, `on_idle` (`pause` or `end`). `default` exists even if you do not define it.',
+      'Named start options for cells: `backend`, `options` of that backend, `ttl` and `idle` in seconds, `on_idle` (`pause` or `end`), `pool` (how many cells start ahead for each tenant that uses it). `default` exists even if you do not define it.',
       z
         .record(serviceNameSchema, templateSchema)
-        .describe('a table of templates, each with backend, options, ttl, idle and on_idle')
+        .describe('a table of templates, each with backend, options, ttl, idle, on_idle and pool')
         .default({}),
     ),
     tenants: about(

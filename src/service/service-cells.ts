@@ -1,24 +1,19 @@
 /** The cells of the service: which tenant has which, and the runtime behind each of them while a request uses it. */
-import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
 import { cellContext } from '../cell/server/serve-executor.js';
 import type { ServerContext } from '../cell/server/server-context.js';
 import type { Runtime } from '../index.js';
 import { WorkcellError } from '../protocol/index.js';
-import type { changeCellSchema, createCellSchema } from '../protocol/service-wire.js';
+import type { changeCellSchema } from '../protocol/service-wire.js';
 import { type AskedRequest, cellBefore, findCell } from './asked-before.js';
+import { CellPool, type Spare } from './cell-pool.js';
 import { CellQuotas, type ServiceLimits } from './cell-quotas.js';
 import { CellTimes } from './cell-times.js';
 import { FairQueue } from './fair-queue.js';
+import { type AskedCell, least, newRecord } from './new-record.js';
 import type { CellRecord, ServiceStore } from './service-store.js';
 import type { Template } from './templates.js';
 
-/** `network` and the rest are for protocols of other systems; the native one leaves them to the template. */
-type Create = z.output<typeof createCellSchema> &
-  Pick<CellRecord, 'onExpiry' | 'facade'> & {
-    /** Replaces the template's network, and must not be wider. */
-    readonly network?: unknown;
-  };
 type Change = z.output<typeof changeCellSchema>;
 
 /** Creates runtimes; a service uses `createRuntime` and `attachRuntime`. */
@@ -63,6 +58,7 @@ export class ServiceCells {
   readonly #ending = new Set<string>();
   readonly #starts: FairQueue;
   readonly #times: CellTimes;
+  readonly #pool: CellPool;
   #closed = false;
 
   constructor(parts: {
@@ -89,11 +85,25 @@ export class ServiceCells {
       pause: async ({ id, tenant }) => void (await this.pause(tenant, id)),
       onFailure: (id, error) => this.#complain(id, 'paused or ended', error),
     });
+    this.#pool = new CellPool({
+      start: (tenant, template) => this.#startSpare(tenant, template),
+      end: async ({ record: { id }, runtime }) => {
+        await runtime.close();
+        this.#store.removeCell(id);
+      },
+      room: () => parts.limits.maxCells - this.#records.size - this.#pool.size,
+      onFailure: (error) => this.#complain('of the pool', 'started or ended', error),
+    });
     for (const record of this.#store.cells()) this.#records.set(record.id, record);
   }
 
   get templates(): readonly Template[] {
     return [...this.#templates.values()];
+  }
+
+  /** How many are started ahead. */
+  get spare(): number {
+    return this.#pool.size;
   }
 
   /** How many wait for their start. */
@@ -118,7 +128,7 @@ export class ServiceCells {
   /** A new cell, or the existing one with this name or from this request before. `isNew` tells which. */
   async create(
     tenant: string,
-    asked: Create,
+    asked: AskedCell,
     request?: AskedRequest,
   ): Promise<{ record: CellRecord; isNew: boolean }> {
     const template = this.#templates.get(asked.template);
@@ -131,35 +141,29 @@ export class ServiceCells {
       if (this.#records.has(known.id)) return { record: this.#known(known.id), isNew: false };
     }
     this.#quotas.check(tenant, { own: this.list(tenant).length, all: this.#records.size });
-    const now = Date.now();
-    const id = randomBytes(10).toString('hex');
-    const ttlMs = least(asked.ttlMs, template.ttlMs);
-    const record: CellRecord = {
-      id,
-      tenant,
-      name: asked.name,
-      template: template.name,
-      state: 'starting',
-      labels: asked.labels,
-      createdAt: now,
-      usedAt: now,
-      expiresAt: ttlMs === undefined ? undefined : now + ttlMs,
-      idleMs: least(asked.idleMs, template.idleMs),
-      onIdle: template.onIdle === 'end' ? 'end' : (asked.onIdle ?? template.onIdle),
-      ref: { backend: template.backend, place: template.place, id },
-      ...(asked.onExpiry !== undefined && { onExpiry: asked.onExpiry }),
-      ...(asked.facade !== undefined && { facade: asked.facade }),
-    };
+    // A spare cell has started already, so it has neither variables nor a network of its own.
+    const isPlain = Object.keys(asked.env).length === 0 && asked.network === undefined;
+    const spare = isPlain ? this.#pool.take(tenant, template) : undefined;
+    const record = newRecord(tenant, asked, template, spare?.record.id);
+    const { id } = record;
     const options = {
       ...template.options(tenant, asked.env),
       ...(asked.network !== undefined && { network: asked.network }),
     };
     // Record it before it starts: repeated requests find it, and an interrupted start leaves no unknown cell.
-    this.#store.putCell(record, request);
+    try {
+      this.#store.putCell(record, request);
+    } catch (error) {
+      if (spare !== undefined) this.#pool.end(spare);
+      throw error;
+    }
     this.#records.set(id, record);
-    const started = await this.#inTurn(id, () =>
-      this.#starts.run(tenant, () => this.#start(record, options)),
+    const started = await this.#inTurn(id, async () =>
+      spare === undefined
+        ? this.#starts.run(tenant, () => this.#start(record, options))
+        : this.#begin(id, async () => spare.runtime),
     );
+    this.#pool.fill(tenant, template);
     return { record: started, isNew: true };
   }
 
@@ -259,14 +263,19 @@ export class ServiceCells {
   async close(): Promise<void> {
     this.#closed = true;
     this.#times.close();
+    await this.#pool.close();
     await Promise.allSettled([...this.#turns.values()]);
     await Promise.allSettled([...this.#live].map(([id, live]) => this.#leave(id, live)));
   }
 
-  async #start({ id }: CellRecord, options: Record<string, unknown>): Promise<CellRecord> {
+  #start({ id }: CellRecord, options: Record<string, unknown>): Promise<CellRecord> {
+    return this.#begin(id, () => this.#source.create(id, options, () => this.#lose(id)));
+  }
+
+  async #begin(id: string, open: () => Promise<Runtime>): Promise<CellRecord> {
     let runtime: Runtime | undefined;
     try {
-      runtime = await this.#source.create(id, options, () => this.#lose(id));
+      runtime = await open();
       const { workspace, isolation } = runtime;
       const started = this.#patch(id, { state: 'running', workspace, isolation: isolation.tier });
       this.#hold(started, runtime);
@@ -276,6 +285,22 @@ export class ServiceCells {
       this.#forget(id);
       throw error;
     }
+  }
+
+  /** Kept like a cell whose start is under way: should this process die, the next one ends it. */
+  #startSpare(tenant: string, template: Template): Promise<Spare> {
+    return this.#starts.run(tenant, async () => {
+      const record = newRecord(tenant, { labels: {} }, template);
+      const { id } = record;
+      this.#store.putCell(record);
+      try {
+        const options = template.options(tenant, {});
+        return { record, runtime: await this.#source.create(id, options, () => this.#lose(id)) };
+      } catch (error) {
+        this.#store.removeCell(id);
+        throw error;
+      }
+    });
   }
 
   #hold({ id, tenant }: CellRecord, runtime: Runtime): Live {
@@ -352,7 +377,7 @@ export class ServiceCells {
   /** The connection to the cell broke. The cell itself may continue, so end nothing. */
   #lose(id: string): void {
     const live = this.#live.get(id);
-    if (live === undefined || this.#closed) return;
+    if (this.#closed || this.#pool.drop(id) || live === undefined) return;
     this.#release(id, live);
     void live.runtime.detach().catch(() => {});
     void this.#inTurn(id, () => this.#look(id)).catch((error: unknown) => this.#complain(id, 'found', error));
@@ -421,11 +446,6 @@ export class ServiceCells {
     turn.then(over, over);
     return turn;
   }
-}
-
-function least(...values: (number | undefined)[]): number | undefined {
-  const given = values.filter((value) => value !== undefined);
-  return given.length === 0 ? undefined : Math.min(...given);
 }
 
 function isGone(error: unknown): boolean {

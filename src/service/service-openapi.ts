@@ -4,6 +4,7 @@ import { packageVersion } from '../base/package-version.js';
 import { describeApi, type Json, jsonSchema } from '../cell/server/openapi.js';
 import type { RouteEntry } from '../cell/server/route-table.js';
 import { errorSchema } from '../protocol/index.js';
+import { answerSchema } from '../protocol/record-wire.js';
 import {
   cellPageSchema,
   changeCellSchema,
@@ -31,6 +32,7 @@ export function serviceOpenapi(): Json {
     Keys: jsonSchema(serviceKeySchema.array(), 'output'),
     CreatePreview: jsonSchema(createPreviewSchema, 'input'),
     Preview: jsonSchema(previewSchema, 'output'),
+    Answer: jsonSchema(answerSchema, 'input'),
     Templates: jsonSchema(serviceTemplateSchema.array(), 'output'),
   });
 }
@@ -117,6 +119,52 @@ const routes: readonly RouteEntry[] = [
     path: '/v1/keys/{key}',
     summary: 'Removes a key and ends what it has open.',
     answers: gone,
+  },
+  {
+    method: 'get',
+    path: '/v1/records',
+    summary: 'Lists the records of the cells that you may see.',
+    answers: { 200: { description: 'One entry for each.' } },
+  },
+  {
+    method: 'get',
+    path: '/v1/records/{id}',
+    summary: 'Reads the events of a record, page by page.',
+    query: {
+      after: 'id of the last event before the page',
+      limit: 'most events of a page',
+      kind: 'events of this kind only',
+      brief: '1 leaves long values out',
+    },
+    answers: { 200: { description: 'A page.' } },
+  },
+  {
+    method: 'get',
+    path: '/v1/records/{id}/follow',
+    summary: 'Gives the events of a record as they come.',
+    query: { after: 'id of the last event that you have', brief: '1 leaves long values out' },
+    answers: {
+      200: { description: 'A line of JSON for each event.', types: { 'application/x-ndjson': '' } },
+    },
+  },
+  {
+    method: 'get',
+    path: '/v1/activity',
+    summary: 'Tells what each of your cells did last.',
+    answers: { 200: { description: 'One entry for each cell that did something.' } },
+  },
+  {
+    method: 'get',
+    path: '/v1/questions',
+    summary: 'Lists the questions about actions that wait for a person.',
+    answers: { 200: { description: 'Those that still wait.' } },
+  },
+  {
+    method: 'post',
+    path: '/v1/questions/{id}',
+    summary: 'Answers a question.',
+    body: json('Answer'),
+    answers: { 204: { description: 'The action goes on, or is refused.' } },
   },
   {
     method: 'get',

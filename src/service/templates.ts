@@ -19,6 +19,8 @@ export interface Template {
   readonly ttlMs?: number | undefined;
   readonly idleMs?: number | undefined;
   readonly onIdle: 'pause' | 'end';
+  /** How many cells start ahead, for each tenant that uses it. */
+  readonly pool?: number | undefined;
   /** The plugins of its executors, where its protocol needs others than the configuration names. */
   readonly plugins?: readonly PluginSpec[] | undefined;
 }
@@ -77,6 +79,7 @@ async function readTemplate(
     ttlMs: toMs(template.ttl),
     idleMs: toMs(template.idle),
     onIdle: template.on_idle ?? 'pause',
+    pool: template.pool,
   };
 }
 

@@ -178,3 +178,39 @@ test('a name whose cell is being ended leads to a new one', async () => {
   expect(second.isNew).toBe(true);
   expect(second.record.id).not.toBe(first.record.id);
 });
+
+test('a tenant that made a cell finds the next one ready; one that died ahead is given to nobody', async () => {
+  const cells = await open({ pool: 1 });
+  await cells.create(tenant, asked());
+  await vi.waitFor(() => expect(there.size).toBe(2));
+  const [, spare = ''] = [...there.keys()];
+  expect(cells.list(tenant)).toHaveLength(1);
+  await expect(cells.use(tenant, spare)).rejects.toMatchObject({ code: 'cell-not-found' });
+  // Another tenant gets none of it, and one with variables a fresh one.
+  expect((await cells.create('b', asked())).record.id).not.toBe(spare);
+  expect((await cells.create(tenant, asked({ env: { A: 'b' } }))).record.id).not.toBe(spare);
+  const { record } = await cells.create(tenant, asked({ name: 'mine', labels: { a: 'b' } }));
+  expect(record).toMatchObject({ id: spare, state: 'running', name: 'mine', labels: { a: 'b' } });
+  await vi.waitFor(() => expect(there.size).toBe(6));
+  const [dead = ''] = [...there.keys()].filter((id) => cells.byId(id) === undefined);
+  there.get(dead)?.lose();
+  await vi.waitFor(() => expect(there.has(dead)).toBe(false));
+  expect((await cells.create(tenant, asked())).record.id).not.toBe(dead);
+  await cells.close();
+  // Those that somebody has go on, and no other is left.
+  expect([...there.keys()].toSorted()).toEqual(
+    cells
+      .list(undefined)
+      .map(({ id }) => id)
+      .toSorted(),
+  );
+});
+
+test('cells that a killed process started ahead are ended by the next one', async () => {
+  const before = await open({ pool: 1 });
+  await before.create(tenant, asked());
+  await vi.waitFor(() => expect(there.size).toBe(2));
+  const after = await open();
+  expect(there.size).toBe(1);
+  expect(after.list(tenant)).toHaveLength(1);
+});

@@ -1,21 +1,6 @@
-import type { FastifyInstance } from 'fastify';
 import { expect, test } from 'vitest';
-import { createServiceApp, type ServiceParts } from '../../src/service/service-app.js';
 import { serviceOpenapi } from '../../src/service/service-openapi.js';
-
-/** Every route of the application, as the document writes them. */
-async function served(): Promise<string[]> {
-  const app: FastifyInstance = createServiceApp({} as ServiceParts, {});
-  const found = new Set<string>();
-  app.addHook('onRoute', ({ method, url }) => {
-    for (const one of [method].flat())
-      if (one !== 'HEAD' && one !== 'OPTIONS')
-        found.add(`${one.toLowerCase()} ${url.replaceAll(/:(\w+)/g, '{$1}')}`);
-  });
-  await app.ready();
-  await app.close();
-  return [...found];
-}
+import { servedRoutes } from './service-routes.js';
 
 test('the document tells of every route of the service, and of no other', async () => {
   const document = serviceOpenapi() as { paths: Record<string, Record<string, unknown>> };
@@ -24,9 +9,10 @@ test('the document tells of every route of the service, and of no other', async 
   );
   const own = told.filter((route) => route.includes('/v1/cells/{cell}'));
   // What stands below a cell besides is the executor's, which has a document of its own.
-  const routes = (await served()).filter(
-    (route) => !route.includes('/v1/cells/{cell}') || own.includes(route),
-  );
+  const served = (await servedRoutes())
+    .filter(({ url }) => !isPage(url))
+    .map(({ method, url }) => `${method.toLowerCase()} ${url.replaceAll(/:(\w+)/g, '{$1}')}`);
+  const routes = served.filter((route) => !route.includes('/v1/cells/{cell}') || own.includes(route));
   expect(told.toSorted()).toEqual(routes.toSorted());
 });
 
@@ -35,3 +21,8 @@ test('whatever the document refers to is in it', () => {
   const references = JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g);
   for (const [, name] of references) expect(document.components.schemas).toHaveProperty(name ?? '');
 });
+
+/** Of the console, for browsers. */
+function isPage(url: string): boolean {
+  return url === '/' || url.startsWith('/console');
+}

@@ -85,7 +85,9 @@ function sessionRoutes(
   app.get('/sessions/:session', async (request) => {
     const asker = askers(request);
     const { session } = request.params as { session: string };
-    return runtimes.shown(request, cellFor(cells, asker, nameOf(session), 'user'));
+    const record = orMissing(() => cellFor(cells, asker, nameOf(session), 'user'));
+    if (record !== undefined) return runtimes.shown(request, record);
+    throw new WorkcellError('cell-not-found', `The session ${JSON.stringify(session)} has no runtime.`);
   });
 
   app.get('/sessions/batch', async (request) => {
@@ -159,6 +161,14 @@ function imageRoutes(app: FastifyInstance, askers: Askers): void {
     });
 }
 
-function ignoreMissing(error: unknown): void {
+function orMissing<Result>(find: () => Result): Result | undefined {
+  try {
+    return find();
+  } catch (error) {
+    return ignoreMissing(error);
+  }
+}
+
+function ignoreMissing(error: unknown): undefined {
   if (!WorkcellError.isInstance(error) || error.code !== 'cell-not-found') throw error;
 }

@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ServiceClient } from '../../src/client/index.js';
+import { createRuntime } from '../../src/index.js';
+import { startService } from '../../src/service/serve-service.js';
+import { defineLine } from '../line.js';
+import { interleave } from '../measure.js';
+
+const operatorKey = 'an-operator-key-of-the-bench';
+
+export default defineLine({
+  name: 'service',
+  summary: 'a cell of a service over HTTP; floor: the same action on a runtime of this process',
+
+  async measure() {
+    const directory = mkdtempSync(join(tmpdir(), 'workcell-bench-service-'));
+    const config = join(directory, 'service.toml');
+    writeFileSync(
+      config,
+      `backend = "sandbox"\n[events]\nstore = "memory"\n[service]\nstore = "sqlite:${join(directory, 'service.db')}"\n[service.templates.warm]\npool = 8\n`,
+      { mode: 0o600 },
+    );
+    const begun = performance.now();
+    const service = await startService({ listen: { host: '127.0.0.1', port: 0 }, operatorKey, config });
+    const startMs = performance.now() - begun;
+    const url = `http://127.0.0.1:${(service.address as { port: number }).port}`;
+    const client = new ServiceClient({ url, apiKey: operatorKey });
+    const headers = { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ action: 'run', command: 'true' });
+    const run = async (cell: string) => {
+      const answer = await fetch(`${client.address(cell)}/v1/actions`, { method: 'POST', headers, body });
+      if (!answer.ok) throw new Error(await answer.text());
+      await answer.arrayBuffer();
+    };
+    const kept = await client.create();
+    const runtime = await createRuntime({ backend: 'sandbox', config: false, events: { store: 'memory' } });
+    try {
+      const timings = await interleave(
+        {
+          'create from a pool, first command': async () => {
+            const { id } = await client.create({ template: 'warm' });
+            await run(id);
+            await client.remove(id);
+          },
+          'command in a cell': () => run(kept.id),
+          'command, in process': async () => void (await runtime.run('true')),
+        },
+        { rounds: 60, warmup: 5 },
+      );
+      const bar = { unit: 'ms', better: 'less' } as const;
+      return {
+        timings,
+        floor: 'command, in process',
+        figures: [
+          {
+            name: 'create, first command and removal, from a pool',
+            value: timings['create from a pool, first command'].p50,
+            ...bar,
+            bar: 50,
+            aim: 10,
+          },
+          {
+            name: 'what the service adds to a command',
+            value: timings['command in a cell'].p50 - timings['command, in process'].p50,
+            ...bar,
+            bar: 3,
+            aim: 0.5,
+          },
+          { name: 'start of the service', value: startMs, ...bar, bar: 1000 },
+        ],
+      };
+    } finally {
+      await runtime.close();
+      await client.remove(kept.id);
+      await service.close();
+      rmSync(directory, { recursive: true, force: true });
+    }
+  },
+});
