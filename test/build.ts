@@ -1,6 +1,6 @@
 /**
- * Compiles the sources once for a run. The programs that tests start (the command line, servers, keepers) come from there:
- * each would otherwise be compiled, and its imports resolved, by a loader at every start.
+ * Compiles the sources once for a run. The programs that tests start (the command line, servers, keepers) come from
+ * there: a loader would otherwise compile each, and resolve its imports, at every start.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -47,7 +47,7 @@ function removeOld(place: string): void {
   }
 }
 
-/** Changes with every file that was written, came or went. */
+/** Changes with every written, new or removed file. */
 function stateOf(files: readonly string[]): string {
   const hash = createHash('sha256');
   for (const name of ['../package-lock.json', '../scripts/bundle-command-line.ts', ...files]) {

@@ -1,4 +1,4 @@
-/** Random inputs that can be had again: a failure names the seed, and WORKCELL_SEED repeats it. */
+/** Repeatable random inputs: a failure names the seed, and WORKCELL_SEED repeats it. */
 import { onTestFailed } from 'vitest';
 import { Random } from './fuzz/random.js';
 

@@ -1,4 +1,4 @@
-/** Runs keep their events by default in a file of the user; those of the tests go to one that is removed with them. */
+/** Runs keep their events by default in a file of the user; the tests' own go to one that they remove afterwards. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -17,7 +17,7 @@ export function attackAsPlainUser(): Promise<Map<string, Verdict>> {
   return verdictsOf([process.execPath, builtFile('cli/main.js'), 'doctor', '--attack', '--json']);
 }
 
-/** The same for some cases, in control groups that are given to the user. */
+/** The same for some cases, in control groups that belong to the user. */
 export function attackInGroups(cases: RegExp, groups: readonly string[]): Promise<Map<string, Verdict>> {
   for (const group of groups)
     for (const file of ['', 'cgroup.procs']) chownSync(join(group, file), nobody, nobody);

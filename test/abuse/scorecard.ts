@@ -20,7 +20,7 @@ type Column = ReadonlyMap<string, Mark>;
 
 const page = new URL('../../docs/reference/scorecard.md', import.meta.url);
 
-/** With WRITE_SCORECARD=1 the page is written first. */
+/** With WRITE_SCORECARD=1 it writes the page first. */
 export function expectOnPage(measured: Partial<Record<Title, ReadonlyMap<string, Verdict>>>): void {
   const known = readFileSync(page, 'utf8');
   const columns = new Map<Title, Column>(
@@ -34,7 +34,7 @@ export function expectOnPage(measured: Partial<Record<Title, ReadonlyMap<string,
   expect(withoutLuck(readFileSync(page, 'utf8'))).toBe(withoutLuck(found));
 }
 
-/** What is not claimed may hold all the same on a machine with more to spare. */
+/** A cell may hold what it does not claim on a machine with more to spare. */
 function withoutLuck(text: string): string {
   const withoutReasons = text.replace(/^- `.*\n/gm, '');
   return withoutReasons.replaceAll('not claimed', 'held');

@@ -169,7 +169,7 @@ async function importArchive(archive: string, image: string): Promise<void> {
   imported.add(image);
 }
 
-/** Busybox and musl, a program that is linked to it, and what else is asked for. */
+/** Busybox and musl, a program linked to it, and further requested ones. */
 async function importAlpine(further: readonly ('bash' | 'setpriv')[]): Promise<string> {
   const image = [own, 'alpine', ...further].join('-');
   const scratch = mkdtempSync(join(tmpdir(), 'alpine-'));

@@ -1,4 +1,4 @@
-/** Life and death of docker cells: who dies when, what is left, and what comes back. */
+/** Life and death of docker cells: which end when, what remains, and what comes back. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -333,7 +333,7 @@ async function containerIds(from: Docker): Promise<string[]> {
   return (await from.listContainers({ all: true, filters: { label: own } })).map(({ Id }) => Id);
 }
 
-/** An engine that was killed may go on listing a container that it no longer has. */
+/** A killed engine may still list a container that it no longer has. */
 async function existing(from: Docker): Promise<string[]> {
   const ids = await containerIds(from);
   const found = await Promise.all(

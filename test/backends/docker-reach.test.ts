@@ -1,4 +1,4 @@
-/** Ways to an engine, engines that cannot be had, images that cannot be used, and what others left there. */
+/** Ways to an engine, unreachable engines, unusable images, and what others left there. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ describe('an engine', () => {
     const { error, home } = await startAs(nobody, { backend: 'docker', engine });
     expect(error).toMatchObject({ code: 'permission-denied' });
     expect(error?.message).toContain('usermod -aG docker');
-    // Nobody waited for an executor to be made first.
+    // The start did not wait for an executor bundle first.
     expect(existsSync(join(home, '.cache'))).toBe(false);
   });
 
@@ -111,7 +111,7 @@ test('what the owner left who was killed is removed by the next one', async () =
     Labels: { ...labels, 'workcell.owner': owner },
   });
   await client.getContainer(id).start();
-  // Each process looks once for each address of an engine, and this one has not been used.
+  // Each process looks once for each address of an engine, and no test has used this one.
   const link = join(mkdtempSync(join(tmpdir(), 'engine-')), 's');
   symlinkSync(socketPath, link);
   await using _runtime = await createRuntime({ ...cell, engine: `unix://${link}` });

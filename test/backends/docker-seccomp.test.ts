@@ -18,7 +18,7 @@ interface ProfileRule {
   args?: { index: string; value: string; valueTwo: string }[];
 }
 
-/** Its numbers have 64 bits, so they are read as text. */
+/** Its numbers have 64 bits, so read them as text. */
 const profile = JSON.parse(seccompProfile().replaceAll(/(?<=:)\d+/g, '"$&"')) as {
   defaultErrnoRet: string;
   syscalls: ProfileRule[];

@@ -68,7 +68,7 @@ test('a lease stays with its directory when that is renamed', async () => {
   expect(readdirSync(moved)).toEqual([]);
 });
 
-/** Another process that holds the lease until it is killed. */
+/** Another process that holds the lease until we kill it. */
 async function startHolder(): Promise<ChildProcess> {
   const program = `
     import { takeLease } from './src/backends/lease.ts';

@@ -1,4 +1,4 @@
-/** A project in which a backend is installed as a package of its own, beside the built form of this one. */
+/** A project with a backend installed as a separate package, beside the built form of this one. */
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -10,7 +10,7 @@ export interface OutsidePackage extends Disposable {
   readonly folder: string;
   /** The file that exports the backend. */
   readonly file: `/${string}`;
-  /** Where its cells are kept. */
+  /** Where it keeps its cells. */
   readonly directory: string;
 }
 

@@ -153,7 +153,7 @@ describe('in code', () => {
 
 describe('on the command line', () => {
   const place = ['--backend', 'workcell-backend-nsenter', '--directory', directory];
-  // A package is looked for from the configuration directory.
+  // Workcell looks for a package from the configuration directory.
   const cli = (...args: string[]) => workcell(args, { cwd: '/', env: { XDG_CONFIG_HOME: folder } });
 
   test('its flags are there, and its cells are kept, listed, gone on in and ended', async () => {

@@ -11,7 +11,7 @@ import { findFact, isEnforced, parseAction } from '../../src/protocol/index.js';
 import { builtFile } from '../built-file.js';
 import { type FakeMachine, fakeMachine, ids } from './sandbox/gpu/fake-machine.js';
 
-/** A real cell on a machine whose cards are made up. */
+/** A real cell on a machine with fake cards. */
 async function start(gpu: GpuRequest, { roots }: FakeMachine) {
   const { executor, isolation, stop } = await startSandbox(sandbox.options.parse({ gpu }) as SandboxOptions, {
     gpuRoots: roots,

@@ -288,7 +288,7 @@ test('nothing is left when the last cell is gone', async () => {
   expect(readdirSync(join(directory, 'workcell', 'sandbox'))).toEqual([]);
 });
 
-/** The keepers of this run, which are told apart by the directory that they were given. */
+/** The keepers of this run, which we recognise by their directory. */
 function keepers(): number[] {
   return pids().filter(
     (pid) =>

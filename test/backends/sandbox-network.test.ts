@@ -461,7 +461,7 @@ function descendants(pid: number): number[] {
   return [...found];
 }
 
-/** Empty for a process that is gone, or about to be. */
+/** Empty for a process that has ended, or is about to. */
 function commandOf(pid: number): string {
   return read(`/proc/${pid}/cmdline`);
 }

@@ -1,4 +1,4 @@
-/** The short version of `npm run soak`: sandboxes come and go, and nothing of them is left. */
+/** The short version of `npm run soak`: sandboxes come and go, and leave nothing behind. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -199,7 +199,7 @@ test('a search of a large tree goes through it with the ripgrep of the cell', as
   expect(globbed).toMatchObject({ paths: [...names, 'many/z/last.txt'], truncated: false, program: 'rg' });
   const inner = await runtime.execute({ action: 'grep', pattern: '^a? ?needle$', path: 'many' });
   expect(inner).toMatchObject({ matches: { length: 61 }, truncated: false, program: 'rg' });
-  // Anybody in the cell may put another program in its place; a few files are searched without it.
+  // Anybody in the cell may replace that program; the search handles a few files without it.
   expect(await runtime.execute({ action: 'grep', pattern: 'needle', path: 'many/z' })).not.toHaveProperty(
     'program',
   );

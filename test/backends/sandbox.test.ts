@@ -278,7 +278,7 @@ test('a closed sandbox leaves neither process nor directory nor control group', 
   expect(own).toEqual([]);
 });
 
-/** What the programs of a small root file system are linked with. */
+/** The libraries of the programs in a small root file system. */
 function libraries(): string[] {
   const programs = ['bash', 'id', 'script'].map((name) => `/usr/bin/${name}`);
   const listed = execFileSync('ldd', programs, { encoding: 'utf8' });

@@ -19,7 +19,7 @@ export async function startAsStranger(
   source: string,
   { cwd, args }: { cwd: string; args: readonly string[] },
 ): Promise<ChildProcess> {
-  // The user's rights are dropped after the change to the directory, as for a program in a cell that was given it.
+  // Drop the user's rights after changing to the directory, as for a program in a cell that got it.
   const enter = ['--reuid', String(stranger), '--regid', String(stranger), '--clear-groups', '--', python];
   const child = spawn('setpriv', [...enter, '-I', '-c', source, ...args], {
     cwd,

@@ -9,7 +9,7 @@ import { start, startOnTerminal, workcell } from './workcell.js';
 
 const local = ['--backend', 'local'];
 
-/** A place of its own for the cells of these tests, and no engine, so that nobody else's are listed. */
+/** A separate place for the cells of these tests, and no engine, so that no other cells are in the list. */
 let env: Record<string, string>;
 
 beforeAll(() => {

@@ -170,7 +170,7 @@ describe('--json', () => {
 });
 
 test('a list is given entry by entry, or whole as JSON', async () => {
-  // Volumes are looked at before an engine is asked for.
+  // The command checks volumes before it asks an engine.
   const docker = ['run', '--json', '--backend', 'docker', '--volumes', 'one:/one'];
   for (const volumes of ['/nowhere:/two', '["two:/two","/nowhere:/three"]']) {
     const { stdout, exitCode } = await workcell([...docker, '--volumes', volumes, 'true']);

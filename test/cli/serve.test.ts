@@ -1,4 +1,4 @@
-/** `workcell serve` as a process that is killed. */
+/** `workcell serve` as a process that we kill. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

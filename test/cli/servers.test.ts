@@ -28,7 +28,7 @@ const commands: Record<string, () => string[]> = {
   'camel-server': () => ['camel-server'],
 };
 
-/** What each serves itself; all others are served beside it. */
+/** What each serves itself; it serves all others beside that. */
 const protocols: Record<string, string> = {
   executor: 'native',
   mcp: 'mcp',

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { type CliOptions, withDirectory, workcell } from './workcell.js';
 
 interface Clone {
-  /** Where the repository is; `plugin.mjs` in it makes `fooled` when it is loaded. */
+  /** Where the repository is; loading `plugin.mjs` in it creates `fooled`. */
   readonly cwd: string;
   readonly fooled: () => boolean;
   readonly say: (toml: string) => void;

@@ -10,7 +10,7 @@ import { builtFile } from '../built-file.js';
 const argv = [builtFile('cli/main.js')];
 
 export interface CliOptions {
-  /** What is piped into it; without it, standard input is `/dev/null`. */
+  /** Text for its standard input; without it, that is `/dev/null`. */
   input?: string;
   uid?: number;
   cwd?: string;

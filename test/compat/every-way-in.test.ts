@@ -17,7 +17,7 @@ const token = 'a-token-for-this-test-only';
 const listen = { host: '127.0.0.1', port: 0 };
 const file = `before ${secret} after\n`;
 const hidden = file.replace(secret, '*'.repeat(secret.length));
-/** Refused by the rules wherever it is said. */
+/** The rules refuse it wherever it stands. */
 const dangerous = 'touch made; cat ~/.ssh/id_rsa';
 
 interface Way {
@@ -214,7 +214,7 @@ describe.each(Object.keys(ways))('%s', (name) => {
     expect((await runtime.read('sent')).content).toBe('content');
     for (const bytes of await way.download('notes')) expect(bytes.toString()).toBe(hidden);
     const events = await eventsOf(runtime, before);
-    // A client of V0 names the directory, which is made first.
+    // A client of V0 names the directory, so make it first.
     const stories = ['/etc/cron.d', '/sent', 'notes'].map((path) => storyOf(events, path, /load|make_dir/));
     expect(stories).toMatchObject([
       ['action', 'decision deny', 'error'],

@@ -20,7 +20,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 function load(options: Partial<LoadConfigOptions> & { toml?: string } = {}) {
   const { toml, ...rest } = options;
   if (toml !== undefined) writeFileSync(file, toml);
-  // A file that is named may say everything; what one that is found may say is told in trust.test.ts.
+  // A named file may set everything; trust.test.ts covers what a project's file may set.
   return loadConfig({ cwd: directory, env: {}, ...(toml !== undefined && { file }), ...rest });
 }
 

@@ -1,4 +1,4 @@
-/** A project's file that was trusted runs nothing on this side: neither as a tool nor as the command for a secret. */
+/** A trusted file of a project runs nothing on this side: neither as a tool nor as the command for a secret. */
 import {
   chmodSync,
   chownSync,

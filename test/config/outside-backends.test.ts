@@ -1,4 +1,4 @@
-/** Backends of others in a configuration: who may name them, where they are looked for, and which settings they bring. */
+/** Foreign backends in a configuration: who may name them, where we look for them, and which settings they bring. */
 import {
   chmodSync,
   chownSync,
@@ -22,7 +22,7 @@ import { loadGuard } from '../../src/runtime/security/load-guard.js';
 import { stranger } from '../base/as-user.js';
 import { checkout } from '../house/source.js';
 
-/** What modules that were loaded leave. */
+/** What loaded modules leave. */
 const marks = globalThis as { loadedBackends?: string[] };
 
 let home: string;

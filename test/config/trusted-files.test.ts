@@ -153,7 +153,7 @@ describe('a file that is found by searching', () => {
       },
       network: { mode: 'none' },
     });
-    // The user's guard is looked for where the user named it.
+    // Look for the user's guard where the user named it.
     expect(sources['security.guards']).toBe(own);
   });
 

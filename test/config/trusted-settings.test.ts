@@ -26,7 +26,7 @@ function file(name: string, text: string): string {
   return path;
 }
 
-/** A file of settings for a sandbox, with whatever is said besides. */
+/** A file of settings for a sandbox, with further ones. */
 const settings = (name: string, toml: string) =>
   file(name, `backend = "sandbox"\n${toml}\n[backends.sandbox]\nread_only = ["${checkout}"]\n`);
 

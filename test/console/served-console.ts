@@ -70,7 +70,7 @@ export async function serveConsole(): Promise<ServedConsole> {
   };
 }
 
-/** As it is published; a test would otherwise get the development build of React. */
+/** The published form; a test would otherwise get the development build of React. */
 async function buildConsole(outDir: string): Promise<void> {
   const before = process.env.NODE_ENV;
   process.env.NODE_ENV = 'production';

@@ -16,7 +16,7 @@ const graceMs = 1000;
 /** What is wrong with one round in many places is one thing. */
 const mostFindings = 3;
 
-/** What has not been answered so long after its deadline will not be. */
+/** An action without an answer this long after its deadline will not get one. */
 const patienceMs = 20_000;
 
 export interface FuzzCell {
@@ -25,7 +25,7 @@ export interface FuzzCell {
   readonly outside: string | undefined;
   /** A command that runs a generator inside the cell. */
   inside(generator: string, seed: number, ...rest: (string | number)[]): string;
-  /** The same, for a program that is started without a shell. */
+  /** The same, for a program that starts without a shell. */
   insideArgv(generator: string, seed: number, ...rest: (string | number)[]): string[];
 }
 
@@ -33,17 +33,17 @@ export interface Round extends FuzzCell {
   readonly random: Random;
   readonly seed: number;
   /**
-   * Does something that has to be answered by its deadline, with a result or an error. An action without a time of its own
-   * is given the signal, which aborts at the deadline.
+   * Does something that needs an answer by its deadline, a result or an error. An action without its own time limit
+   * gets the signal, which aborts at the deadline.
    */
   answered<Result>(
     what: string,
     deadlineMs: number,
     act: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result | undefined>;
-  /** Something that was reported has to be true. */
+  /** A report has to be true. */
   claim(holds: boolean, what: string): void;
-  /** What was being done when the loop stood still for longest. */
+  /** What was in progress when the loop stood still for longest. */
   readonly longestStall: () => string;
 }
 

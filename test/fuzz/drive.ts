@@ -10,7 +10,7 @@ import type { FromOwner, OwnerSettings } from './messages.js';
 export interface Outcome {
   readonly rounds: number;
   readonly failures: readonly Failure[];
-  /** What was too slow, and was not when it was done again. */
+  /** What was too slow, but not on a second try. */
   readonly once: readonly Failure[];
   /** The longest stall and the largest growth of any round. */
   readonly stallMs: number;
@@ -39,7 +39,7 @@ export async function fuzz({ rounds = Number.MAX_SAFE_INTEGER, ...options }: Fuz
   const sum = { rounds: 0, failures: [] as Failure[], once: [] as Failure[], stallMs: 0, grownBytes: 0 };
   try {
     writePrograms(directory);
-    // An owner that died is followed by another one, which goes on behind the round that killed it.
+    // Another owner follows one that died, and continues behind the round that killed it.
     for (let finished = false; !finished; ) {
       const left = { rounds: rounds - sum.rounds, seconds: (end - performance.now()) / 1000 };
       const outcome = await own({
@@ -88,7 +88,7 @@ function writePrograms(directory: string): void {
   });
 }
 
-/** `rounds` counts those that were begun. */
+/** `rounds` counts begun ones. */
 function own(settings: OwnerSettings): Promise<Outcome & { readonly finished: boolean }> {
   const { surface, backend } = settings;
   const owner = fork(path('owner.ts'), [JSON.stringify(settings)], {

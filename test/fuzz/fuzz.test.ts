@@ -5,7 +5,7 @@ import { type SurfaceName, surfaces } from './surfaces/index.js';
 
 const seconds = 3;
 
-/** Other runs have other seeds only where somebody asks for them: a change is judged by what it changed. */
+/** Other seeds run only on request: a change should be judged by what it changed. */
 const seed = 1;
 
 const namesOn = (backend: string) =>

@@ -7,7 +7,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 
 export interface LoopWatch {
-  /** What was seen since it was last taken. */
+  /** Returns what it saw since the last call. */
   take(): Seen;
   /** The longest stall since then, so far. */
   stallMs(): number;

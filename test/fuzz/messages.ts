@@ -23,7 +23,7 @@ export type FromOwner =
       readonly type: 'done';
       readonly seed: number;
       readonly findings: readonly Finding[];
-      /** What was too slow, and was not when it was done again. */
+      /** What was too slow, but not on a second try. */
       readonly once: readonly Finding[];
       readonly stallMs: number;
       readonly grownBytes: number;

@@ -27,7 +27,7 @@ process.once('disconnect', () => process.exit());
 const alive = setInterval(() => send({ type: 'alive' }), 1000);
 const watch = await watchLoop();
 let cell = await open();
-// What is loaded when it is first used is loaded by now, and its memory taken.
+// Everything that loads on first use has loaded by now, and has taken its memory.
 await surface.warmUp(createRound(cell, { random: new Random(0), seed: 0, watch, found: [] }));
 watch.take();
 const baseBytes = process.memoryUsage.rss();

@@ -40,7 +40,7 @@ function exportsOf(file: string): { file: string; name: string }[] {
 const declaration =
   /^export (?:declare )?(?:abstract )?(?:async )?(?:function\*?|const|class|interface|type) (\w+)/gm;
 
-/** An overloaded function is described once, above its first form. */
+/** A comment describes an overloaded function once, above its first form. */
 function hasComment(source: string, name: string): boolean {
   const first = [...source.matchAll(declaration)].find((match) => match[1] === name);
   return first !== undefined && /\*\/\n(?:\/\/ biome-ignore .*\n)?$/.test(source.slice(0, first.index));

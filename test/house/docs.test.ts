@@ -92,7 +92,7 @@ test(
   compileMs,
 );
 
-/** Paths in code marks, such as `src/protocol/errors.ts`; placeholders (`<type>`, `*`, `NNNN`) are left out. */
+/** Paths in code marks, such as `src/protocol/errors.ts`, without placeholders (`<type>`, `*`, `NNNN`). */
 function pathsNamedIn(text: string): string[] {
   const prose = text.replace(/^```[\s\S]*?^```$/gm, '');
   const marked = [...prose.matchAll(/`([^`\n]+)`/g)].map((match) => match[1] ?? '');

@@ -49,7 +49,7 @@ test('Node takes those in JavaScript', () => {
     expect(checks(process.execPath, ['--check', file]), file).toEqual({ status: 0, stderr: '' });
 });
 
-/** What attacks a cell, or is tried in one, stands in the case that says what comes of it. */
+/** An attack on a cell, or a trial in one, stands in the case that says its result. */
 const isCase = (file: string) => file.startsWith('src/testing/');
 const fewLines = 10;
 const looksLikeProgram =

@@ -456,7 +456,7 @@ function isAdapter(entry: string): boolean {
   return entry.startsWith('./adapters/');
 }
 
-/** Entry points only re-export, so their names can be read from the text. */
+/** Entry points only re-export, so read their names from the text. */
 function exportedNames(source: string): { values: string[]; types: string[] } {
   const values: string[] = [];
   const types: string[] = [];

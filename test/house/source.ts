@@ -20,7 +20,7 @@ export function filesBelow(folder: string, ending: string): string[] {
     .sort();
 }
 
-/** Markdown pages that belong to the repository: those at the top, docs, and whatever else is not ignored. */
+/** Markdown pages of the repository: those at the top, docs, and all others that git does not ignore. */
 export function markdownPages(): string[] {
   const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md'], { cwd: checkout });
   return listed

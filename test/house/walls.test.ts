@@ -93,7 +93,7 @@ test('no file is longer than a file should be', () => {
   expect(lengths.filter(({ lines }) => lines > longestFile)).toEqual([]);
 });
 
-/** Entry points, and what is called as the actions are: their schemas, and the behaviours that are shown of them. */
+/** Entry points, and files named after actions: their schemas, and the behaviours that test them. */
 const mayShareNames = /\/(?:index|main)\.ts$|^src\/(?:protocol\/actions|testing\/contract\/behaviours)\//;
 const mostShared = 8;
 

@@ -28,7 +28,7 @@ export const walls: Record<string, readonly string[]> = {
     'runtime/security',
     'runtime/tools',
     'cell/plugins',
-    // How archives are packed.
+    // How to pack archives.
     'cell/executor',
   ],
   // Where cells run.

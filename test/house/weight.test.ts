@@ -24,7 +24,7 @@ test(`what is installed takes at most ${mostMegabytes} MB`, () => {
   expect(bytes.reduce((sum, more) => sum + more) / 1e6).toBeLessThanOrEqual(mostMegabytes);
 });
 
-/** Packages within packages are counted by themselves. */
+/** Packages within packages count by themselves. */
 function bytesIn(directory: string): number {
   return readdirSync(directory, { withFileTypes: true })
     .filter(({ name }) => name !== 'node_modules')

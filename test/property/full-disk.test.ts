@@ -1,4 +1,7 @@
-/** No space is left where a server keeps its files: what fails says so, the rest goes on, and all works once there is space. */
+/**
+ * No space remains where a server keeps its files: failures say so, the rest continues, and everything works once
+ * there is space.
+ */
 import { spawnSync } from 'node:child_process';
 import {
   closeSync,

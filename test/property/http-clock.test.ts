@@ -158,7 +158,7 @@ function process(command: string, rest: object = {}): Action<'start_process'> {
   return parseAction({ action: 'start_process', command, ...rest }) as Action<'start_process'>;
 }
 
-/** The file is replaced in one step, so that no program reads half of it. */
+/** Replace the file in one step, so that no program reads half of it. */
 function jump(hours: number): void {
   writeFileSync(`${offsetFile}.new`, `${hours < 0 ? '-' : '+'}${Math.abs(hours)}h\n`);
   renameSync(`${offsetFile}.new`, offsetFile);

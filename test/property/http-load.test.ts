@@ -41,7 +41,7 @@ test.each(Object.keys(endless))(
     for (let second = 0; second < 8; second++) {
       await new Promise((resolve) => setTimeout(resolve, 1000));
       highest = Math.max(highest, resident());
-      // Others are served all the while.
+      // The server serves others all the while.
       expect((await runtime.run('echo served')).output).toBe('served\n');
     }
     expect((highest - before) / mebibyte).toBeLessThan(64);

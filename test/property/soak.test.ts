@@ -1,4 +1,4 @@
-/** Long use of one runtime: nothing is lost, mixed, or left growing. */
+/** Long use of one runtime: it loses nothing, mixes nothing, and does not grow. */
 import { readdirSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -213,7 +213,7 @@ describe('a rule', () => {
     for (let index = 0; index < 1000; index++) {
       const text = Array.from({ length: random.int(12) }, () => random.pick(alphabet)).join('');
       const host = parseHost(text);
-      // What is read is written in one form only.
+      // Whatever parses has only one written form.
       if (host !== undefined)
         expect(parseHost('name' in host ? host.name : bracketed(formatHost(host)))).toEqual(host);
       expect(networkRulesSchema.safeParse({ allow: [text] }).success).toBe(reads(text));

@@ -29,8 +29,8 @@ interface Manifest {
 }
 
 /**
- * Packs a copy of the sources that was never built, and unpacks that. Dependencies are links into this checkout, so nothing
- * is downloaded, and what the package does not declare is not found.
+ * Packs a copy of the sources without a build, and unpacks that. Dependencies are links into this checkout, so
+ * nothing needs a download, and a package that ours does not declare is missing.
  */
 export function packedProject(): PackedProject {
   const folder = mkdtempSync(join(tmpdir(), 'workcell-release-'));

@@ -1,4 +1,4 @@
-/** MCP servers that the owner named, when some of them cannot be used. */
+/** MCP servers that the owner named, when some of them do not work. */
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { createRuntime, type Runtime } from '../../src/index.js';
@@ -60,7 +60,7 @@ test('neither a cancelled call nor the close of the runtime waits for one that n
   const runtime = await createRuntime({ ...common, mcp: { mute: server('mute') } });
   const stop = new AbortController();
   const listing = runtime.execute({ action: 'list_mcp_tools' }, { signal: stop.signal });
-  // One that has been waiting for longer is not given up with it.
+  // One that has waited for longer is not cancelled with it.
   const other = runtime.execute({ action: 'list_mcp_tools' });
   const given = runtime.execute({
     action: 'connect_mcp',

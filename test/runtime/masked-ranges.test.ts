@@ -1,4 +1,4 @@
-/** Whatever part of a file or of kept output is asked for, and in whatever form, no secret comes with it. */
+/** No part of a file or of kept output, in whatever form you request it, carries a secret. */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -15,7 +15,7 @@ const directory = mkdtempSync(join(tmpdir(), 'workcell-previews-'));
 const config = join(directory, 'service.toml');
 const operatorKey = 'an-operator-key-of-the-test';
 
-/** Tells what it was asked, takes uploads, and speaks to sockets; in the cell. */
+/** Reports the requests it gets, takes uploads, and speaks to sockets; in the cell. */
 const program = `
 import base64, hashlib, json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -166,7 +166,7 @@ test('with a host of its own a preview takes its link once, and requests of its 
   }
 });
 
-/** On cells that cannot be reached, whatever they are called. */
+/** For cells that we cannot reach, by any name. */
 async function startPreviewsOnHost() {
   const { WorkcellError } = await import('../../src/protocol/index.js');
   const cells = {

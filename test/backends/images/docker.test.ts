@@ -306,7 +306,7 @@ test('a build that is cancelled ends, and what it was running too', async () => 
       ?.split(' ')[0] ?? '';
   cancel.abort();
   await expect(cancelled).rejects.toMatchObject({ code: 'cancelled' });
-  // Waits for the end of the container; one that is removed already is as good.
+  // Waits for the end of the container; one that is already removed is as good.
   await docker('wait', id).catch((error: Error) => expect(error.message).toContain('No such container'));
 });
 

@@ -1,4 +1,4 @@
-/** Against a local stand-in that keeps to the published calls and really unpacks what it is sent. */
+/** Against a local stand-in that keeps to the published calls and really unpacks what it gets. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

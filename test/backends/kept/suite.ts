@@ -24,7 +24,7 @@ export interface KeptKind {
   readonly place: object;
   readonly tier: string;
   readonly labels: object | undefined;
-  /** What is left of a cell that carries the id, besides directories. */
+  /** What remains of a cell with this id, besides directories. */
   readonly left?: (id: string) => Promise<string[]>;
 }
 

@@ -1,4 +1,4 @@
-/** Started as a user without privileges: tries its rules in a cell, prints what came of it, and waits to be killed. */
+/** Starts as a user without privileges: tries its rules in a cell, prints the results, and waits until we kill it. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createRuntime } from '../../../src/index.js';

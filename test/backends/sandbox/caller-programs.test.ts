@@ -33,7 +33,7 @@ function install(path: string, content: string | { copy: string } = script): str
   return dirname(file);
 }
 
-/** A tree such as the one that Go is unpacked to. */
+/** A tree such as an unpacked Go. */
 function installGo(tree: string): string {
   install(join(tree, 'pkg/tool/compile'));
   return install(join(tree, 'bin/go'));

@@ -64,6 +64,6 @@ test('pieces that are lent lie in one place', async () => {
   });
   await once(output, 'end');
   expect(pieces).toBeGreaterThan(20);
-  // Some arrived before anybody listened, and had to be kept.
+  // Some arrived before anybody listened, so the stream had to keep them.
   expect(Math.max(...uses.values())).toBeGreaterThan(pieces - 10);
 });

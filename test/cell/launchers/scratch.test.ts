@@ -37,7 +37,7 @@ afterEach(() => {
   rmSync(shared, { recursive: true, force: true });
 });
 
-/** Starts a program that makes a temporary directory, and gives its path once what was abandoned is swept. */
+/** Starts a program that makes a temporary directory. Returns its path once it has swept abandoned ones. */
 function startOwner(): string {
   const source = `
     import { makeScratch, sweepAbandoned } from ${JSON.stringify(scratch)};

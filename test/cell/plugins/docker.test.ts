@@ -1,4 +1,4 @@
-/** Plugins inside a container, which has nothing of this machine but what is brought there. */
+/** Plugins inside a container, which has nothing of this machine but what we bring there. */
 import { expect, test } from 'vitest';
 import { definePlugin } from '../../../src/cell/plugins/index.js';
 import { createRuntime } from '../../../src/index.js';

@@ -9,7 +9,7 @@ import { checkout } from '../../house/source.js';
 
 export const wordsSettings = 'plugins = [{ name = "workcell-plugin-words", options = { start = 40 } }]\n';
 
-/** What the example's action is judged by: the kind of its one field. */
+/** A policy that judges the example's action by the kind of its one field. */
 export const wordsPolicy = { rules: [{ decision: 'deny', path: '**/secret.txt' }] } as const;
 
 /** A directory with the packages that an installation would leave in it; gives the path of its configuration. */
@@ -38,7 +38,9 @@ export async function makeProject(configuration: string): Promise<string> {
   return file;
 }
 
-/** Its action is executed and judged by its kinds, its verb and its variables are there: for a runtime with the policy above. */
+/**
+ * Its action runs and is judged by its kinds, its verb and its variables exist: for a runtime with the policy above.
+ */
 export async function provesWords(runtime: Runtime): Promise<void> {
   await runtime.write('note.txt', 'two words');
   const answer = await runtime.execute({ action: 'count_words', path: 'note.txt' });

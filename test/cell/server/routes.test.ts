@@ -121,7 +121,7 @@ describe('events', () => {
       { kind: 'action', action: { action: 'read', path: 'missing' } },
       { kind: 'error', cause: cursor + 3, error: { code: 'not-found' } },
     ]);
-    // A large action is told of, not told.
+    // The log mentions a large action and omits its content.
     expect(JSON.stringify(second.events).length).toBeLessThan(10_000);
   });
 

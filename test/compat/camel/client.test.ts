@@ -52,7 +52,7 @@ describe('a program that uses RemoteHttpRuntime, run by workcell camel-run', () 
   test('CodeExecutionToolkit runs code and commands as the user of the cell', () => {
     expect(answers.execute_code).toContain('45 true 1000');
     expect(answers.execute_command).toContain('from a shell');
-    // What the toolkit prints where it runs is printed here.
+    // The toolkit's output in the cell appears here.
     expect(result.stdout).toContain('Executed Results');
   });
 

@@ -11,7 +11,7 @@ from camel.toolkits import CodeExecutionToolkit, MathToolkit, SearchToolkit, Ter
 quick = runpy.run_path(os.path.join(os.path.dirname(__file__), 'quick_start.py'), run_name='__main__')
 quick['runtime'].stop()
 
-# Here only the schemas of these tools are asked for; making them prepares nothing on this machine.
+# Only the schemas of these tools matter here; creating them prepares nothing on this machine.
 os.environ['CAMEL_RUNTIME'] = 'true'
 answers = {}
 with RemoteHttpRuntime('localhost') as runtime:

@@ -7,7 +7,7 @@ import { type Service, startService } from '../../../src/service/serve-service.j
 
 export interface E2bService {
   readonly url: string;
-  /** What clients are given. */
+  /** What clients get. */
   readonly connection: { readonly apiKey: string; readonly apiUrl: string; readonly sandboxUrl: string };
   close(): Promise<void>;
 }

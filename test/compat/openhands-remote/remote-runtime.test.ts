@@ -49,7 +49,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** The image is named, so that the client builds none. */
+/** Name the image, so that the client builds none. */
 const named = { runtime_container_image: 'any' };
 const kept = { ...named, keep_runtime_alive: true, pause_closed_runtimes: true };
 

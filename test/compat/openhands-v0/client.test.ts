@@ -1,4 +1,4 @@
-/** The published client of OpenHands 0.62 works with the server, which is started as clients start the original. */
+/** The published client of OpenHands 0.62 works with the server, which starts as clients start the original. */
 import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ function put(path: string, content: string): string {
   return path;
 }
 
-// What the client kept there before the container was started again.
+// What the client kept there before the container restarted.
 put(join(base, '.bashrc'), 'export BEFORE="the restart"\nalias hook=false\nPROMPT_COMMAND=exit\n');
 
 const words = put(

@@ -1,4 +1,4 @@
-/** Actions that wait for a person, were refused by one, or are refused by a judge. */
+/** Actions that wait for a person, that a person refused, or that a judge refuses. */
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRuntime } from '../../../src/index.js';

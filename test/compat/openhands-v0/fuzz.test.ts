@@ -84,7 +84,7 @@ const action = fc.oneof(
   }),
   fc.record({
     action: fc.constant('write'),
-    // Whatever the shell did, what is written stays in the scratch directory.
+    // Whatever the shell did, writes stay in the scratch directory.
     args: fc.record({
       path: fc.constantFrom('w', 'w/x', '.', 'dir/y', 'bad\0'),
       content: text,
@@ -128,7 +128,7 @@ test('random actions are answered with an observation, never with 5xx', async ()
     }),
     { numRuns: 250 },
   );
-  // Whatever still runs is ended first.
+  // End whatever still runs first.
   for (let tries = 0; tries < 5; tries++) await server.run('C-c', { is_input: true }, 2);
   expect((await server.run('echo alive >/dev/tty', {}, 5)).content).toMatch(/alive$/);
 }, 120_000);

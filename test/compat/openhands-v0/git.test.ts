@@ -43,7 +43,7 @@ test('clone, work branch, set-up script, hook, changes and branch', async () => 
   await expectSuccess('git config user.name a && git config user.email a@example.org');
   await expectSuccess('git commit -q --allow-empty -m second');
   expect(existsSync(server.path('project/checked'))).toBe(true);
-  // A question of the user interface: hidden, in a session of its own that starts where it is told to.
+  // A question of the user interface: hidden, in a separate session that starts in the given directory.
   const place = { is_static: true, hidden: true, cwd: server.path('project') };
   expect(await expectSuccess('git branch --show-current', place)).toBe('openhands-workspace-a1b2c3d4');
   const script = await server.run('python3 /openhands/code/openhands/runtime/utils/git_changes.py', place);

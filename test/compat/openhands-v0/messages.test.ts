@@ -1,4 +1,4 @@
-/** Every text of the server can be replaced, and is then said word for word. */
+/** You can replace every text of the server, which then says it word for word. */
 import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { defaultMessages } from '../../../src/compat/openhands-v0/openhands-mess
 import type { Executor } from '../../../src/protocol/index.js';
 import { serve, startServer, type TestServer } from './server.js';
 
-/** Each text is its key and its values, so that an answer shows which message it was made of. */
+/** Each text is its key and its values, so that an answer shows which message made it. */
 const marked = Object.fromEntries(
   Object.entries(defaultMessages).map(([key, text]) => [
     key,
@@ -187,7 +187,7 @@ test('all of them are said in the words of the catalogue', { timeout: 60_000 }, 
 
   const seen = answers.join('\n');
   expect(Object.keys(defaultMessages).filter((name) => !seen.includes(`‹${name}›`))).toEqual([]);
-  // No word of the server's own is left: the longest piece of each text between its values.
+  // No word of the server's own remains: the longest piece of each text between its values.
   const pieces = Object.values(defaultMessages).map((own) =>
     own.split(/\{\w+\}|\n/).reduce((longest, piece) => (piece.length > longest.length ? piece : longest), ''),
   );

@@ -90,7 +90,7 @@ describe('a connection that breaks', () => {
       await run('touch', [join(directory, 'go')]);
       expect((await answer(again)).content).toBe('ran');
       await answer(other);
-      // Nothing was lost this time, so it runs anew.
+      // The client lost nothing this time, so it runs anew.
       expect((await answer(post(server, command))).content).toBe('ran\nran');
     } finally {
       await server.close();

@@ -1,4 +1,4 @@
-/** Every method that the published client has for a workspace is called, so that none is forgotten when it grows. */
+/** Calls every method that the published client has for a workspace, so that none is missing when it grows. */
 import {
   BashClient,
   DesktopClient,

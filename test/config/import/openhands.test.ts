@@ -102,7 +102,7 @@ test('what has a setting becomes it', () => {
   });
 });
 
-/** Keys whose value in the sample is taken over, or is what happens anyway. */
+/** Keys whose value in the sample the import takes over, or that is the behaviour anyway. */
 const taken = new Set([
   ...['ingress_domain', 'privileged'].map((key) => `kubernetes.${key}`),
   ...['runtime', 'enable_browser', 'run_as_openhands', 'workspace_base', 'workspace_mount_path', 'debug'].map(

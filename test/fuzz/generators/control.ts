@@ -132,7 +132,7 @@ function put(target: string, data: string | Uint8Array): void {
     if (typeof data === 'string') writeSync(descriptor, data, null, 'latin1');
     else writeSync(descriptor, data);
   } catch {
-    // It is closed to us, full, or gone.
+    // We may not open it, it is full, or it no longer exists.
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }

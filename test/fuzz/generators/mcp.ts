@@ -11,7 +11,7 @@ interface Request {
 }
 
 export function serveMcp(random: Random): void {
-  /** How much of what it says is wrong; a server that is wrong from the first word is never connected to. */
+  /** How much of its output is wrong; nothing connects to a server that is wrong from the first word. */
   const malice = random.pick([0.02, 0.1, 0.4]);
   let pages = 0;
   createInterface({ input: process.stdin }).on('line', (line) => {

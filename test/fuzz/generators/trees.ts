@@ -50,7 +50,7 @@ function makeOne(random: Random, path: Buffer, places: Buffer[]): void {
     () => spawnSync('mkfifo', [path.toString('latin1')]),
     () => {
       writeFileSync(path, '');
-      // Takes no room, and is larger than anything that may be read.
+      // Takes no room, and is larger than any readable file.
       truncateSync(path.toString('utf8'), random.pick([2 ** 31, 2 ** 40]));
     },
     () => {
@@ -94,7 +94,7 @@ async function makeSocket(path: string): Promise<void> {
   server.unref();
 }
 
-/** A name may be taken, too long or not allowed. */
+/** A name may exist, be too long or not allowed. */
 function attempt(work: () => void): void {
   try {
     work();

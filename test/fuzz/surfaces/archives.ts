@@ -41,7 +41,7 @@ async function namesIn({ outside }: Round): Promise<string> {
   return outside === undefined ? '' : (await readdir(outside)).sort().join('\n');
 }
 
-/** Nothing beside the target was changed, and at most what was told is in it. */
+/** Nothing beside the target changed, and it holds at most what the answer told. */
 async function expectInside(round: Round, before: string, files: number | undefined): Promise<void> {
   const { outside, claim } = round;
   if (outside === undefined) return;

@@ -65,7 +65,7 @@ async function plain(
   );
 }
 
-/** A command that never ends is ended with all that it started. */
+/** A command that never ends: we end it with everything that it started. */
 async function endless({ runtime, inside, seed, answered, claim }: Round, marker: string): Promise<void> {
   const result = await answered('run of an endless command', 1000, () =>
     runtime.run(inside('control', seed, 0, marker, 'stay'), { timeoutMs: 1000 }),

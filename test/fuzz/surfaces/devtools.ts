@@ -47,7 +47,7 @@ async function browse({ runtime, answered }: Round, deadlineMs: number): Promise
   await answered('browse', deadlineMs, (signal) => runtime.browse(page, { timeoutMs: deadlineMs, signal }));
 }
 
-/** A new browser that nobody meddles with shows the page. The end of the old one may be met first. */
+/** A new browser without interference shows the page. The end of the old one may come first. */
 async function expectHonestBrowser({ runtime, answered, claim }: Round): Promise<void> {
   const look = () =>
     answered('browse, honestly', 30_000, (signal) =>

@@ -36,7 +36,7 @@ export const kernel: Surface = {
   },
 };
 
-/** In a context that nobody attacked: what fails is told as failed, however much it says. */
+/** In a context without an attack: a failure is reported as one, however much it says. */
 async function expectHonestKernel({ runtime, random, answered, claim }: Round): Promise<void> {
   const length = random.pick([1, 1000, 30_000_000]);
   const failed = await answered('a failing code cell', 30_000, (signal) =>

@@ -3,7 +3,7 @@ import type { Round } from '../cell.js';
 
 /** One way in which a cell reaches the program that owns it. */
 export interface Surface {
-  /** Where it is fuzzed by default. */
+  /** Where to fuzz it by default. */
   readonly backends: readonly string[];
   /** How much the owner may grow. */
   readonly mostBytes: number;

@@ -73,7 +73,7 @@ async function plain({ runtime, insideArgv, seed, answered, claim }: Round, code
     claim(result.exitCode === code, `exit code ${code} of a process was reported as ${result.exitCode}`);
 }
 
-/** The next command works, and its end is told as it was. */
+/** The next command works, and its end is reported truly. */
 export async function expectHonestShell({ runtime, random, answered, claim }: Round): Promise<void> {
   const code = random.int(256);
   const next = await answered('the next command', 10_000, () =>

@@ -121,7 +121,7 @@ const looks: readonly ((round: Round) => Promise<void>)[] = [
   },
 ];
 
-/** What is told is there, and is what it is told to be. */
+/** What the answer names exists, and is what the answer says. */
 async function expectTrue(
   { runtime, outside, claim }: Round,
   entries: readonly FileEntry[],
@@ -129,7 +129,7 @@ async function expectTrue(
 ): Promise<void> {
   if (outside === undefined) return;
   for (const { path, type } of entries.slice(0, 300)) {
-    // A name that is no text cannot be told as it is.
+    // No answer can carry a name that is not text.
     if (path.includes('\ufffd')) continue;
     const found = await lstat(join(outside, relative(runtime.workspace, path))).catch(
       (error: NodeJS.ErrnoException) => error.code,

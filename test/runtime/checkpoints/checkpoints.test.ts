@@ -125,7 +125,7 @@ describe.each(places)('checkpoints on $name', ({ backend, mode }) => {
       'mine',
       'src/app.ts',
     ]);
-    // A fork of a fork, after the first runtime is gone.
+    // A fork of a fork, after the first runtime has ended.
     const later = await first.checkpoint();
     await first.run('echo more > more');
     await runtime.close();

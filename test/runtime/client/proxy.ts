@@ -1,16 +1,16 @@
-/** A wire that can be cut and stalled: forwards every connection to a server. */
+/** A wire that a test can cut and stall: forwards every connection to a server. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface Proxy extends AsyncDisposable {
   readonly url: string;
-  /** How many connections were made so far. */
+  /** How many connections there were so far. */
   readonly connections: number;
   /** Bytes that came back from the server. */
   readonly received: number;
   /** Breaks all connections of now. */
   cut(): void;
-  /** Nothing gets through the connections of now any more, and nobody is told. */
+  /** Nothing gets through the current connections any more, and neither side learns it. */
   stall(): void;
   /** Refuses new connections, or takes them again. */
   refuse(refused: boolean): void;

@@ -1,4 +1,4 @@
-/** What was acknowledged survives the writer, whenever it is killed. */
+/** An acknowledged event survives the writer, whenever something kills it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

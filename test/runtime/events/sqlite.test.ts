@@ -54,7 +54,7 @@ test('space that compaction frees goes back to the system', async () => {
 
 test('an append reads nothing of a large event that is kept beside it', async () => {
   const store = await openSqlite(file('large.db'), 'process');
-  // Many short texts, none of which is long enough to be kept apart.
+  // Many short texts, none of which is long enough for the store to keep it apart.
   const large = Array.from({ length: 30_000 }, (_, index) => `${index}`.padEnd(500, 'x'));
   const event = (runtimeId: string, id: number): WorkcellEvent => ({ ...action(id, 'a'), runtimeId });
   await store.append([

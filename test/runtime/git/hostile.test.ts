@@ -121,7 +121,7 @@ describe.each(places)('%s', (place) => {
     expect(existsSync(marker)).toBe(false);
     expect((await runtime.git.changes()).map(({ path }) => path)).toContain('repository/file');
     expect(existsSync(marker)).toBe(false);
-    // The traps are set: ordinary git steps into them.
+    // The traps work: ordinary git steps into them.
     await runtime.run('cd repository && git status < /dev/null > /dev/null');
     expect(existsSync(marker)).toBe(true);
   });

@@ -1,4 +1,4 @@
-/** What can be seen of a repository. */
+/** What inspection shows of a repository. */
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

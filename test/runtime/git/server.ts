@@ -8,7 +8,7 @@ import { makeDirectory, Repository } from './repository.js';
 
 export interface GitServer {
   readonly host: string;
-  /** The repository that is served, bare. */
+  /** The served repository, bare. */
   readonly url: string;
   readonly directory: string;
   /** Every `Authorization` that came, decoded. */

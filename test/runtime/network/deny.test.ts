@@ -1,4 +1,4 @@
-/** What is denied stays denied, whoever changes the rules at the same time. */
+/** A denial stays, whoever changes the rules at the same time. */
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import type { NetworkAnswer, NetworkRecord } from '../../../src/protocol/index.js';

@@ -1,4 +1,4 @@
-/** The known ways around an egress gateway. Each is refused next to a neighbour that is allowed. */
+/** The known ways around an egress gateway. Each gets a refusal next to an allowed neighbour. */
 import { once } from 'node:events';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { NetworkAsker } from '../../../src/protocol/index.js';
@@ -466,7 +466,7 @@ test('the stub never asks anybody about a name that no rule allows, and knows on
   const address = await addressOf('web.test');
   expect(address).toMatch(/^198\.1[89]\./);
   expect(await addressOf('WEB.test')).toBe(address);
-  // `.test` does not exist, so an answer shows that nobody was asked.
+  // `.test` does not exist, so an answer shows that the gateway asked nobody.
   expect(await addressOf('secret-data.evil.test')).toMatch(/^198\.1[89]\./);
   const codeOf = async (name: string, type?: number) =>
     ((await gateway.query(question(name, type)))?.readUInt16BE(2) ?? 15) & 15;

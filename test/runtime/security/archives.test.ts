@@ -1,4 +1,4 @@
-/** An archive is judged by what it would write, before any of it is written. */
+/** The guards judge an archive by what it would write, before it writes any of it. */
 import { pack } from 'tar-stream';
 import { expect, test } from 'vitest';
 import { ZipFile } from 'yazl';

@@ -8,7 +8,7 @@ export interface Measured {
   readonly harmless: number;
   /** Share of the dangerous that got at least the risk of their label. */
   readonly recall: number;
-  /** Share of the commands called high that are labelled so. */
+  /** Share of the commands called high that have that label. */
   readonly precision: number;
   readonly falseHigh: number;
   readonly asked: number;
@@ -54,7 +54,7 @@ export function measure(corpus: string): Measured {
   };
 }
 
-/** Of nothing, everything was found. */
+/** Of nothing, it found everything. */
 function share(part: number, whole: number): number {
   return whole === 0 ? 1 : part / whole;
 }

@@ -1,6 +1,6 @@
 /**
- * What `run` is refused for is refused whatever carries it: every field of every action is tried with dangerous payloads
- * of its kind. The table is made from the definitions, so an action that is added is tried, too.
+ * The rules refuse what they refuse in `run` whatever carries it: this tries every field of every action with
+ * dangerous payloads of its kind. The table comes from the definitions, so it also tries a new action.
  */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';

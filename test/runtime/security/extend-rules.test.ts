@@ -1,4 +1,4 @@
-/** Rules of a user's own: what they add, what they cannot lift, and what is said about mistakes in them. */
+/** A user's own rules: what they add, what they cannot lift, and the errors for mistakes in them. */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -185,7 +185,7 @@ test('rules of a policy see what a program of your own starts, and later actions
     by: 'rule',
   });
   expect(await deny.judge(run('in-staging -- git pull'))).not.toMatchObject({ by: 'rule' });
-  // What it starts has to be allowed, too.
+  // What it starts needs a permission, too.
   expect(await allow.judge(run('in-staging -- ls'))).not.toMatchObject({ by: 'rule' });
   const given = policyGuard(policy({ rules: [{ decision: 'deny', command: 'git push *' }] }), own.analyzers);
   const context = { workspace: '/project', record: () => {} };

@@ -13,7 +13,7 @@ const toolkitModule = new URL('../../../src/runtime/tools/toolkits/terminal-tool
 const directory = mkdtempSync(join(tmpdir(), 'workcell-honest-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Nobody can be asked: what needs a confirmation is refused. */
+/** There is nobody to ask, so the policy refuses what needs a confirmation. */
 async function guarded(use: (runtime: Runtime) => Promise<void>, rulesOf: object[] = []): Promise<void> {
   await using runtime = await createRuntime({
     backend: 'sandbox',

@@ -1,4 +1,4 @@
-/** What is refused as one command is refused when several actions make it up. */
+/** A command that the rules refuse as one stays refused when several actions make it up. */
 import { expect, test } from 'vitest';
 import type { JudgedAction } from '../../../src/runtime/security/index.js';
 import { policy } from '../../../src/runtime/security/index.js';

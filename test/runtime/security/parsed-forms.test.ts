@@ -1,4 +1,4 @@
-/** Rules compare programs, hosts and paths as they are understood, however they are spelled. */
+/** Rules compare the meaning of programs, hosts and paths, not their spelling. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type JudgedAction, llmGuard, type PolicyRule, policy } from '../../../src/runtime/security/index.js';

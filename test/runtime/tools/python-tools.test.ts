@@ -155,7 +155,7 @@ describe('what the cell tells of Python', () => {
     const [tool] = await runtime.findTools('kits.Toolkit');
     expect(tool).toMatchObject({
       description: 'Multiplies.',
-      // What has a default may be left out, whatever a strict schema says.
+      // A caller can omit what has a default, whatever a strict schema says.
       parameters: { required: ['a', 'b'], properties: { places: { type: ['integer', 'null'] } } },
     });
     runtime.add(await runtime.findTools('kits.Toolkit'));

@@ -55,7 +55,7 @@ it('writes and reads back any name and any content, as node:fs sees them', async
         const exact = await act({ action: 'read', path, encoding: 'base64' });
         expect(Buffer.from(exact.content, 'base64')).toEqual(bytes);
         const read = await act({ action: 'read', path });
-        // What is marked as UTF-16 comes as the text that it is.
+        // A file with a mark of UTF-16 comes as its text.
         const mark = bytes.toString('latin1', 0, 2);
         const isWide = bytes.length % 2 === 0 && ['\xff\xfe', '\xfe\xff'].includes(mark);
         if (!isWide) expect(Buffer.from(read.content, read.encoding)).toEqual(bytes);

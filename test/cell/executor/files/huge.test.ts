@@ -8,7 +8,7 @@ import { mostNames, readEntries } from '../../../../src/cell/executor/files/read
 import { Watcher } from '../../../../src/cell/executor/files/watcher.js';
 import { makeScratch } from './scratch.js';
 
-/** Files are made one by one, which takes its time on a machine under load. */
+/** The test makes files one by one, which takes its time on a machine under load. */
 const patienceMs = 180_000;
 
 function fill(directory: string, count: number): void {
@@ -37,7 +37,7 @@ it('a long directory is read in steps and comes out in order, up to a limit', ()
 it(
   'more names than are read are listed, searched, copied and removed within bounds',
   async () => {
-    // In memory, where so many files are made in a moment.
+    // In memory, where making so many files takes a moment.
     vi.stubEnv('TMPDIR', '/dev/shm');
     const { root, act } = makeScratch();
     vi.unstubAllEnvs();

@@ -64,7 +64,7 @@ export function makeScratch(options: { whole?: boolean } = {}): Scratch {
   };
 }
 
-/** The code of the error that a promise is rejected with; fails when it is not rejected or not with a typed error. */
+/** The code of the error that a promise rejects with; fails when it does not reject, or not with a typed error. */
 export async function errorOf(promise: Promise<unknown>): Promise<WorkcellError> {
   const outcome = await promise.then(
     (value) => new Error(`resolved with ${JSON.stringify(value)}`),

@@ -98,7 +98,7 @@ describe('glob', () => {
   it('judges paths as git does', () => {
     const { root } = makeScratch();
     execFileSync('git', ['init', '-q', root]);
-    // Two stars next to other characters are left out: what git makes of them depends on where they stand.
+    // Leaves out two stars next to other characters: what git makes of them depends on where they stand.
     const rule = fc.stringMatching(
       /^!?\/?(\*\*?|\*?([ab?]|\[ab\]|\[!a\]){1,3}\*?)(\/(\*\*?|\*?[ab?]{1,2}\*?)){0,2}\/?$/,
     );
@@ -137,7 +137,7 @@ describe('glob', () => {
   });
 });
 
-/** As a walk would judge it: whatever is in an ignored directory is ignored, too. */
+/** As a walk would judge it: an ignored directory makes everything in it ignored, too. */
 function isIgnored(rules: IgnoreRules, path: string): boolean {
   const names = path.split('/');
   return names.some(
@@ -252,7 +252,7 @@ describe('grep', () => {
 });
 
 it('an ignore file that is made to hurt is looked at in part', () => {
-  // The last rule decides, so the first is looked at last; each of the others tries the whole name.
+  // The last rule decides, so the rules look at the first one last; each of the others tries the whole name.
   const rules = new IgnoreRules(`*z\n${'*a*a*a*a*a*a*b\n'.repeat(4000)}`);
   expect(rules.judge('short-z', false)).toBe('ignored');
   expect(rules.judge(`${'a'.repeat(254)}z`, false)).toBeUndefined();

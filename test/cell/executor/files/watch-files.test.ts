@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Progress } from '../../../../src/protocol/index.js';
 import { codeOf, makeScratch, type Scratch } from './scratch.js';
 
-/** Starts watching; `seen` resolves when a change was reported, whenever that was. */
+/** Starts watching; `seen` resolves when the watch has reported a change, whenever that was. */
 async function start(scratch: Scratch, path = '.', more: { recursive?: boolean } = {}) {
   const controller = new AbortController();
   onTestFinished(() => controller.abort());

@@ -24,7 +24,7 @@ describe('cutting text', () => {
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
         const held = bytes.subarray(wholeCharacters(bytes));
         expect(held.length).toBeLessThanOrEqual(3);
-        // Whatever is held back becomes part of a character or is let go by the next ordinary byte.
+        // The next ordinary byte releases what is held back, or completes a character with it.
         expect(wholeCharacters(Buffer.concat([held, Buffer.from('a')]))).toBe(held.length + 1);
       }),
     );

@@ -13,7 +13,7 @@ const broken = () => join(directory, 'no-such-directory', 'spool');
 
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Sizes that straddle what is kept in memory and the edges of the ring. */
+/** Sizes that straddle the memory limit and the edges of the ring. */
 const chunkSizes = fc.array(
   fc.oneof(
     { weight: 3, arbitrary: fc.nat(700) },
@@ -35,7 +35,7 @@ function fill(spool: Spool, sizes: readonly number[]): Buffer {
   return Buffer.concat(chunks);
 }
 
-/** Reads from a position to the end in steps, and checks each against what was written. */
+/** Reads from a position to the end in steps, and checks each against the written bytes. */
 function check(
   spool: Spool,
   reference: Buffer,

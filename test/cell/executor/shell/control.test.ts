@@ -1,4 +1,4 @@
-/** What a shell reports and is handed, attacked where there is no wall around commands: only what anybody could open. */
+/** Attacks a shell's reports and input where nothing isolates commands: only by what anybody could open. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -108,10 +108,10 @@ test('a further terminal takes input and a new size', async () => {
   let resized = false;
   second.onData((chunk) => {
     shown += chunk;
-    // The size is told by a process of its own, so the line may come before it; another follows each answer.
+    // A separate process sets the size, so the line may come before it; another follows each answer.
     if (shown.includes('ready') && !resized) second.resize(100, 30);
     resized = shown.includes('ready');
-    // The first size, which may arrive late, is shown too; only the new one ends the program.
+    // The program also shows the first size, which may arrive late; only the new one ends it.
     second.write(shown.includes('30 100') ? '\x04' : '\n');
   });
   await second.exited;

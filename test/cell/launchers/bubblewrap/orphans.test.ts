@@ -26,7 +26,7 @@ async function startFor(owner: string): Promise<ChildProcess> {
 }
 
 test('ends what an owner that is gone has left waiting, and leaves others alone', async () => {
-  // The number of a process that lives, as it was given to one that started at another time.
+  // The number of a living process, as if it belonged to one that started at another time.
   const gone = await startFor(ownedPrefix().replace(/-\d+-$/, '-0-'));
   const mine = await startFor(ownedPrefix());
   const ended = once(gone, 'exit');

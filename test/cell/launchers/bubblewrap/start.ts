@@ -11,7 +11,7 @@ import type { LaunchedProcess, LaunchedPty } from '../../../../src/cell/launcher
 
 export const inCell = { cwd: '/workspace', env: cellEnvironment };
 
-/** A cell that is closed at the end of the test. */
+/** A cell that closes at the end of the test. */
 export async function startLauncher(
   options: Partial<BubblewrapOptions> = {},
 ): Promise<BubblewrapLauncher & AsyncDisposable> {

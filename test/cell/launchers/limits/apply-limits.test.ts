@@ -58,7 +58,7 @@ test('limits are written in the words of the second version, and killings are co
   const read = (name: string) => readFileSync(join(path, name), 'utf8');
   expect(made?.whole).toEqual(['memoryBytes', 'pids', 'cpus']);
   expect([read('memory.max'), read('cpu.max')]).toEqual([String(1 << 28), '50000 100000']);
-  // Memory that is swapped out would be memory beyond the limit.
+  // Swapped memory would be memory beyond the limit.
   expect(read('memory.swap.max')).toBe('0');
   expect(made?.oomKills()).toBe(0);
   writeFileSync(join(path, 'memory.events'), 'low 0\noom 3\noom_kill 2\n');

@@ -12,7 +12,7 @@ import {
 export const architecture: Architecture | undefined =
   process.arch === 'x64' || process.arch === 'arm64' ? process.arch : undefined;
 
-/** Why nothing can be run here, for the title of what is skipped. */
+/** Why nothing can run here, for the title of a skipped test. */
 export const obstacle: string | undefined = findObstacle();
 
 export interface Finished {

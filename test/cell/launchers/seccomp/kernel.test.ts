@@ -1,4 +1,4 @@
-/** The filter in this machine's kernel. Each refusal is set against the same call in the same place without it. */
+/** The filter in this machine's kernel. Compares each refusal with the same call in the same place without it. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { syscalls } from '../../../../src/cell/launchers/seccomp/syscalls.js';
@@ -58,7 +58,7 @@ describe.skipIf(obstacle)(obstacle ?? 'in the kernel', () => {
   test('the filter, not the kernel, is what refuses', (context) => {
     if (!privileged) return context.skip('a plain user is refused most of it anyway');
     const same = probes.refused.filter((probe) => unfiltered.get(probe) === probe.answer);
-    // Families and protocols this kernel was built without, and calls it no longer has.
+    // Families and protocols that this kernel's build lacks, and calls it no longer has.
     const absent = same.filter(
       ({ call, answer }) => /^(socket|socketpair)$/.test(call) || answer === 'ENOSYS',
     );

@@ -1,8 +1,8 @@
-/** Calls that must be refused, and neighbours that must not, for the simulated and for the real kernel. */
+/** Calls that the filter must refuse, and neighbours that it must not, for the simulated and for the real kernel. */
 import type { Errno } from '../../../../src/cell/launchers/seccomp/seccomp-policy.js';
 import type { SyscallName } from '../../../../src/cell/launchers/seccomp/syscalls.js';
 
-/** A string is passed as a pointer to it. Arguments do no harm even where a privileged kernel takes them. */
+/** A string becomes a pointer to it. Arguments do no harm even where a privileged kernel takes them. */
 type Argument = number | string;
 
 export interface Probe {

@@ -11,7 +11,7 @@ const headers: Readonly<Record<Architecture, readonly string[]>> = {
   // arm64 uses the generic table; its calls that are missing there do not exist on arm64.
   arm64: ['/usr/include/asm-generic/unistd.h'],
 };
-/** Since this number, new calls are numbered alike on every architecture. */
+/** Since this number, new calls have the same number on every architecture. */
 const FIRST_COMMON = 424;
 
 describe.each(['x64', 'arm64'] as const)('numbers of %s', (architecture) => {

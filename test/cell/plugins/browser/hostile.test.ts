@@ -1,4 +1,4 @@
-/** Pages that attack the browser, hang it or flood it; each is answered, and the next page works. */
+/** Pages that attack the browser, hang it or flood it; each gets an answer, and the next page works. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

@@ -29,7 +29,7 @@ const runtime = await createRuntime({ config: false, backend: 'cli' });
 for (const message of hostile) {
   await runtime.browse('about:blank');
   await runtime.run(inject(message));
-  // The first one may meet a browser that is being given up; the next one has a new one.
+  // The first one may meet a browser that is about to end; the next one has a new one.
   await runtime.browse('about:blank').catch(() => {});
   const { error } = await runtime.browse('data:text/html,<title>well</title>');
   console.log(JSON.stringify({ message, error }));

@@ -1,4 +1,4 @@
-/** Opens a page and waits to be killed. Prints the processes that it has below it. */
+/** Opens a page and waits until we kill it. Prints the processes below it. */
 import { execFileSync } from 'node:child_process';
 import { createRuntime } from '../../../../src/index.js';
 

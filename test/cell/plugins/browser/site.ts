@@ -45,7 +45,7 @@ export async function startSite(place: Place, options: Record<string, unknown> =
 
 type Page = Pick<Observation<'browse'>, 'elements' | 'tree'>;
 
-/** The id of what is called so. */
+/** The id of the element with this name. */
 export function bidOf({ tree }: Page, name: string): string {
   const line = tree.split('\n').find((text) => /^\s*\[/.test(text) && text.includes(` '${name}'`));
   const bid = /\[(\w+)\]/.exec(line ?? '')?.[1];

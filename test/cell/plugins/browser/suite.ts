@@ -1,4 +1,4 @@
-/** What the browser does, with pages that are served inside the cell. */
+/** What the browser does, with pages from a server inside the cell. */
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
@@ -145,7 +145,7 @@ export function browserSuite(place: Place): void {
     const outside = await runtime.browseInteractive(`click('${bidOf(last, 'fetch outside')}')`);
     expect(outside.downloads[0]?.path).toMatch(/\/\.browser\/downloads\/[^/]+$/);
     let { downloads } = await runtime.browseInteractive(`click('${bidOf(last, 'fetch large')}')`);
-    // On a busy machine it begins after the click has been answered, and the next answer tells of it.
+    // On a busy machine it begins after the answer to the click, and the next answer reports it.
     while (downloads.length === 0) ({ downloads } = await runtime.browseInteractive('noop(100)'));
     expect(downloads).toMatchObject([{ state: 'canceled', path: null }]);
     expect((await runtime.run('git init -q . && git status --short .browser')).output).toBe('');
@@ -193,7 +193,7 @@ export function browserSuite(place: Place): void {
     expect(picture.title).toContain('1280×720');
     const document = await runtime.browse('letter.pdf');
     expect(document).toMatchObject({ error: null, loading: false });
-    // What the viewer draws is seen only in the picture; a page without anything on it is much smaller.
+    // Only the picture shows what the viewer draws; an empty page is much smaller.
     expect(document.screenshot?.data.length).toBeGreaterThan((await blank()).length + 8000);
     expect((await runtime.browse('plain.html')).text).toContain('# Welcome');
     expect((await runtime.browse('nothing.html')).error).toMatch(/nothing\.html/);

@@ -1,4 +1,4 @@
-/** What code does to its kernel has a typed outcome, the next cell works, and nothing is left. */
+/** What code does to its kernel has a typed outcome, the next code cell works, and nothing remains. */
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** Whatever a schema makes a check do is counted: what is looked at, compared, copied and written. */
+/** The check counts whatever a schema makes it do: look, compare, copy and write. */
 import { describe, expect, test } from 'vitest';
 import { compile, type JsonSchema } from '../../../../src/cell/plugins/tools/json-schema.js';
 import { withoutNulls } from '../../../../src/cell/plugins/tools/optional.js';
