@@ -29,6 +29,9 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             self.rfile.read(1)
             return
+        if self.path.startswith('/odd'):
+            self.wfile.write(b'HTTP/1.1 099 Odd\\r\\ncontent-length: 0\\r\\n\\r\\n')
+            return
         if self.path.startswith('/events'):
             self.send_response(200); self.send_header('content-type', 'text/event-stream'); self.end_headers()
             self.wfile.write(b'data: one\\n\\n'); self.wfile.flush()
@@ -103,6 +106,11 @@ test('a link leads to the port, with paths, uploads, events and sockets', async 
   const socket = new WebSocket(`${link.replace('http', 'ws')}socket`);
   expect(await new Promise((resolve) => socket.once('message', (data) => resolve(String(data))))).toBe('hi');
   socket.terminate();
+});
+
+test('an answer that HTTP does not allow ends with it, and nothing else', async () => {
+  expect((await fetch(`${link}odd`)).status).toBe(502);
+  expect((await fetch(link)).status).toBe(200);
 });
 
 test('a page of a shared host has no origin, no cookies and no workers beyond its own', async () => {

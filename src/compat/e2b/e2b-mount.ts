@@ -5,6 +5,7 @@ import { controlRoutes } from './control/control-routes.js';
 import { E2bError, sendE2bError } from './e2b-errors.js';
 import { isSame, type OpenSandbox, Sandboxes } from './e2b-sandboxes.js';
 import { envdRoutes } from './envd/envd-routes.js';
+import { checkToken } from './envd/file-access.js';
 import { interpreterRoutes } from './interpreter/interpreter-routes.js';
 import { portProxy } from './ports/port-proxy.js';
 
@@ -81,10 +82,11 @@ function portOf(headers: FastifyRequest['headers']): number {
 function interpreterScope(app: FastifyInstance, sandboxes: Sandboxes): void {
   const opened = new WeakMap<FastifyRequest, OpenSandbox>();
   app.addHook('onRequest', async (request, reply) => {
-    const { trafficToken } = sandboxes.running(idOf(request));
+    const { accessToken, trafficToken } = sandboxes.running(idOf(request));
     const { 'e2b-traffic-access-token': given } = request.headers;
     if (trafficToken !== undefined && !isSame(given, trafficToken))
       throw new E2bError(403, 'The sandbox is private: send its e2b-traffic-access-token.');
+    checkToken(request, accessToken);
     opened.set(request, await sandboxes.open(idOf(request), request, reply));
   });
   interpreterRoutes(app, (request) => opened.get(request) as OpenSandbox, at('interpreter'));

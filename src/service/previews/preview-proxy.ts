@@ -48,7 +48,12 @@ export function forward(
   upstream.once('error', fail);
   outgoing.once('close', () => inside.destroy());
   upstream.once('response', (answer) => {
-    outgoing.writeHead(answer.statusCode ?? 502, answerHeaders(answer, to));
+    try {
+      outgoing.writeHead(answer.statusCode ?? 502, answerHeaders(answer, to));
+    } catch {
+      // A program of the cell answers, and may send what no server may send, such as the status 099.
+      return fail();
+    }
     outgoing.flushHeaders();
     pipeline(answer, outgoing, () => inside.destroy());
   });

@@ -14,6 +14,7 @@ import {
   TimeoutError,
 } from 'e2b';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ServiceClient } from '../../../src/client/index.js';
 import { type E2bService, startE2bService } from './e2b-service.js';
 
 let service: E2bService;
@@ -369,4 +370,78 @@ test('a port inside is reached by who has the token of the sandbox', async () =>
   const closed = await fetch(service.url, { headers: { ...headers, ...token, 'e2b-sandbox-port': '3001' } });
   expect(await closed.json()).toMatchObject({ code: 502, port: 3001 });
   await running.kill();
+});
+
+test('a port that answers what HTTP does not allow is answered 502, and the service goes on', async () => {
+  const ready = signal<string>();
+  const server = `require('net').createServer((s) => s.end('HTTP/1.1 099 Odd\\r\\n\\r\\n')).listen(3002, () => console.log('up'))`;
+  const running = await sandbox.commands.run(`node -e "${server}"`, {
+    background: true,
+    onStdout: ready.tell,
+    timeoutMs: 0,
+  });
+  await ready.arrived;
+  const answer = await fetch(service.url, {
+    headers: {
+      'e2b-sandbox-id': sandbox.sandboxId,
+      'e2b-sandbox-port': '3002',
+      'e2b-traffic-access-token': sandbox.trafficAccessToken ?? '',
+    },
+  });
+  expect(answer.status).toBe(502);
+  expect(await sandbox.isRunning()).toBe(true);
+  await running.kill();
+});
+
+test('a body that is not what it says is refused, also where nobody reads it', async () => {
+  const { sandboxId } = sandbox;
+  const { envdAccessToken = '' } = sandbox as unknown as { envdAccessToken?: string };
+  for (const path of ['~bad', 'good.txt']) {
+    const refused = await fetch(`${service.url}/files?path=${path}`, {
+      method: 'POST',
+      headers: {
+        'e2b-sandbox-id': sandboxId,
+        'e2b-sandbox-port': '49983',
+        'x-access-token': envdAccessToken,
+        'content-type': 'application/octet-stream',
+        'content-encoding': 'gzip',
+      },
+      body: 'not packed at all',
+    });
+    expect(refused.status).toBe(400);
+  }
+  expect(await sandbox.isRunning()).toBe(true);
+});
+
+test('what a sandbox wrote cannot act as a page of the service', async () => {
+  await sandbox.files.write('page.html', '<script>top.location = "/"</script>');
+  const page = await fetch(await sandbox.downloadUrl('page.html', { useSignatureExpiration: 60_000 }));
+  expect(page.headers.get('content-security-policy')).toBe("sandbox; default-src 'none'");
+});
+
+test('code is run for holders of the token only, and a reader is not shown it', async () => {
+  const open = await Sandbox.create({
+    ...service.connection,
+    secure: true,
+    network: { allowPublicTraffic: true },
+  });
+  const asked = await fetch(`${service.url}/execute`, {
+    method: 'POST',
+    headers: {
+      'e2b-sandbox-id': open.sandboxId,
+      'e2b-sandbox-port': '49999',
+      'content-type': 'application/json',
+    },
+    body: '{"code":"1"}',
+  });
+  expect(asked.status).toBe(401);
+  const operator = new ServiceClient({ url: service.url, apiKey: service.connection.apiKey });
+  const { key } = await operator.createKey({ role: 'reader' });
+  const info = async (apiKey: string) =>
+    (await fetch(`${service.url}/sandboxes/${open.sandboxId}`, { headers: { 'x-api-key': apiKey } })).json();
+  expect(await info(service.connection.apiKey)).toHaveProperty('envdAccessToken');
+  const shown = await info(key);
+  expect(shown).toMatchObject({ sandboxID: open.sandboxId });
+  expect(shown).not.toHaveProperty('envdAccessToken');
+  await open.kill();
 });

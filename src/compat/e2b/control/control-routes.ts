@@ -73,7 +73,9 @@ export function controlRoutes(app: FastifyInstance, parts: ServiceParts, sandbox
     const asked = query(listSchema, request);
     return pageFor(control, request, { ...asked, state: ['running'] }).page.map(listedView);
   });
-  app.get('/sandboxes/:id', async (request) => detailView(control.find(request, 'reader')));
+  app.get('/sandboxes/:id', async (request) =>
+    detailView(control.find(request, 'reader'), control.askerOf(request).role !== 'reader'),
+  );
 
   app.delete('/sandboxes/:id', async (request, reply) => {
     const { record } = control.find(request, 'user');

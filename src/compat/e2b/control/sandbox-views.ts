@@ -33,12 +33,13 @@ export function listedView({ record, facts }: Sandbox): object {
   };
 }
 
-export function detailView(sandbox: Sandbox): object {
+/** `mayUse`: who asks may change the sandbox. Its token is for them only. */
+export function detailView(sandbox: Sandbox, mayUse: boolean): object {
   const { accessToken, facts } = sandbox;
   const { allowInternetAccess, network, autoPause, autoResume } = facts;
   return {
     ...listedView(sandbox),
-    ...(accessToken !== undefined && { envdAccessToken: accessToken }),
+    ...(mayUse && accessToken !== undefined && { envdAccessToken: accessToken }),
     ...(allowInternetAccess !== undefined && { allowInternetAccess }),
     ...(network !== undefined && { network }),
     lifecycle: { onTimeout: autoPause ? 'pause' : 'kill', autoResume },

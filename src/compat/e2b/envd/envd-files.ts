@@ -1,6 +1,6 @@
 /** Files as plain HTTP: downloads, and uploads as forms or as they are. */
 import { posix } from 'node:path';
-import { Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
@@ -69,6 +69,8 @@ async function download(
   void reply
     .type(webTypeOf(path) ?? 'application/octet-stream')
     .header('content-disposition', `inline; filename=${quoted(posix.basename(path))}`)
+    // A signed address opens in a browser, at the address of this service: what a cell wrote may not act as its page.
+    .header('content-security-policy', "sandbox; default-src 'none'")
     .header('x-content-type-options', 'nosniff')
     .header('accept-ranges', 'bytes')
     .header('vary', 'Accept-Encoding');
@@ -106,7 +108,18 @@ async function upload(request: FastifyRequest, sandbox: OpenSandbox, asked: stri
   };
   if (!isForm) {
     if (asked === '') throw new E2bError(400, 'The query needs a path.');
-    return [await write(asked, unpacked(bytes, request.headers['content-encoding']))];
+    const { 'content-encoding': encoding = 'identity' } = request.headers;
+    if (!['identity', 'gzip'].includes(encoding))
+      throw new E2bError(400, `unsupported content encoding: ${encoding}`);
+    let damage: string | undefined;
+    const content = unpacked(bytes, encoding, (reason) => {
+      damage = reason;
+    });
+    return [
+      await write(asked, content).catch((error: unknown) => {
+        throw damage === undefined ? error : new E2bError(400, `The body is not gzip: ${damage}.`);
+      }),
+    ];
   }
   const written: object[] = [];
   const paths = new Set<string>();
@@ -123,14 +136,18 @@ async function upload(request: FastifyRequest, sandbox: OpenSandbox, asked: stri
   return written;
 }
 
-function unpacked(bytes: AsyncIterable<Uint8Array>, encoding = 'identity'): AsyncIterable<Uint8Array> {
-  if (encoding === 'identity') return bytes;
-  if (encoding !== 'gzip') throw new E2bError(400, `unsupported content encoding: ${encoding}`);
-  const gunzip = createGunzip();
-  Readable.from(bytes)
-    .once('error', (error) => gunzip.destroy(error))
-    .pipe(gunzip);
-  return gunzip;
+/**
+ * Begins when somebody reads: an upload that is refused before has nothing to fail. The executor makes one error of all
+ * that fails while it reads, so `onDamaged` tells this one.
+ */
+async function* unpacked(
+  bytes: AsyncIterable<Uint8Array>,
+  encoding: string,
+  onDamaged: (reason: string) => void,
+): AsyncGenerator<Uint8Array> {
+  if (encoding === 'identity') return yield* bytes;
+  const gunzip = createGunzip().once('error', ({ message }) => onDamaged(message));
+  yield* pipeline(Readable.from(bytes), gunzip, () => {}) as AsyncIterable<Uint8Array>;
 }
 
 const prefix = 'x-metadata-';

@@ -2,11 +2,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { measure } from '../control/measure.js';
 import { E2bError, RpcError, sendE2bError } from '../e2b-errors.js';
-import { isSame, type OpenSandbox, type Sandboxes } from '../e2b-sandboxes.js';
+import type { OpenSandbox, Sandboxes } from '../e2b-sandboxes.js';
 import { acceptEnvelopes, sendRpcError } from './connect-rpc.js';
 import { fileRoutes } from './envd-files.js';
 import { checkUserOf } from './envd-user.js';
-import { isSigned } from './file-access.js';
+import { checkToken, isSigned } from './file-access.js';
 import { filesystemService } from './filesystem-service.js';
 import { processService } from './process-service.js';
 
@@ -79,14 +79,6 @@ export function envdRoutes(
       {},
     );
   });
-}
-
-function checkToken({ headers }: FastifyRequest, expected: string | undefined): void {
-  if (expected === undefined || isSame(headers['x-access-token'], expected)) return;
-  throw new E2bError(
-    401,
-    'unauthorized access, please provide a valid access token or method signing if supported',
-  );
 }
 
 function toHttp(error: RpcError): E2bError {

@@ -47,3 +47,12 @@ function signatureOf(
   const digest = createHash('sha256').update(words.join(':')).digest('base64');
   return `v1_${digest.replace(/=+$/, '')}`;
 }
+
+/** Whoever has a sandbox's own token may run programs in it. */
+export function checkToken({ headers }: FastifyRequest, expected: string | undefined): void {
+  if (expected === undefined || isSame(headers['x-access-token'], expected)) return;
+  throw new E2bError(
+    401,
+    'unauthorized access, please provide a valid access token or method signing if supported',
+  );
+}

@@ -93,14 +93,21 @@ function forward(request: FastifyRequest, reply: FastifyReply, inside: Duplex): 
     headers: { ...passed(request.headers), connection: 'close' },
     createConnection: () => inside as never,
   });
-  outgoing.once('response', (response) => {
-    const { statusCode = 502, headers } = response;
-    reply.raw.writeHead(statusCode, passed(headers));
-    pipeline(response, reply.raw, () => {});
-  });
-  outgoing.once('error', () => {
+  const fail = () => {
+    inside.destroy();
     if (reply.raw.headersSent) reply.raw.destroy();
     else reply.raw.writeHead(502).end();
+  };
+  outgoing.once('error', fail);
+  outgoing.once('response', (response) => {
+    const { statusCode = 502, headers } = response;
+    try {
+      reply.raw.writeHead(statusCode, passed(headers));
+    } catch {
+      // A program of the sandbox answers, and may send what no server may send, such as the status 099.
+      return fail();
+    }
+    pipeline(response, reply.raw, () => {});
   });
   pipeline(request.raw, outgoing, () => {});
   return reply;
