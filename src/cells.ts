@@ -143,9 +143,12 @@ function canKeep(backend: Backend): backend is Required<Backend> {
   return backend.attach !== undefined && backend.list !== undefined;
 }
 
-/** True for a backend that needs to know where its cells are, and does not: nobody could know of any. */
-function isNowhere({ place }: Backend, where: GivenPlace): boolean {
-  return Object.keys(where).length === 0 && !place.safeParse(where).success;
+/**
+ * True for a backend that needs to know where its cells are, and does not: nobody could know of any. Also for a vendor's that
+ * nobody named.
+ */
+function isNowhere({ place, elsewhere }: Backend, where: GivenPlace): boolean {
+  return Object.keys(where).length === 0 && (elsewhere === true || !place.safeParse(where).success);
 }
 
 function isUnavailable(error: unknown): error is WorkcellError {

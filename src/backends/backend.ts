@@ -87,6 +87,8 @@ export interface Backend<
   readonly place: z.ZodObject<Place, z.core.$strict>;
   /** The options that are secrets: they have no flag, and no reference to a cell contains them. */
   readonly secrets?: readonly string[] | undefined;
+  /** Its cells are a vendor's, who is asked for them only when the backend is named or configured. */
+  readonly elsewhere?: boolean | undefined;
   /** Whether it can start cells here. */
   probe(): Promise<Probe>;
   /** Whether a workspace can be such an overlay here. Nothing is left mounted. */
@@ -117,6 +119,8 @@ export interface BackendDefinition<Shape extends z.ZodRawShape, Name extends key
   readonly place?: readonly Name[];
   /** The options that are secrets: they get no flag, and no reference to a cell contains them. */
   readonly secrets?: readonly (keyof Shape & string)[];
+  /** Its cells are a vendor's, which is asked for them only when the backend is named or configured. */
+  readonly elsewhere?: boolean;
   /** Whether it can start cells here, and what they would enforce. Leaves nothing behind. */
   probe(): Promise<Probe>;
   /** For a backend whose cells take `overlay`: whether this one can be had here. */

@@ -71,6 +71,8 @@ export async function startExecutor(
 export interface ReachOptions {
   /** The token in the settings of the executor. */
   readonly token?: string | undefined;
+  /** What the way to it asks of every request, such as the token of a proxy. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Settles with the reason when the place has certainly ended, so that nobody waits for it. */
   readonly gone?: Promise<string> | undefined;
   /** While the place is paused: settles when it continues. */

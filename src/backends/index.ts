@@ -14,10 +14,13 @@ import { holdBackend, within } from './held-backend.js';
 /** Those of this package. */
 export const backends = {
   cli: () => import('./cli.js'),
+  daytona: () => import('./daytona.js'),
   docker: () => import('./docker.js'),
+  e2b: () => import('./e2b.js'),
   kubernetes: () => import('./kubernetes.js'),
   local: () => import('./local.js'),
   remote: () => import('./remote.js'),
+  runloop: () => import('./runloop.js'),
   sandbox: () => import('./sandbox.js'),
   service: () => import('./service.js'),
   'ubuntu-docker': () => import('./ubuntu-docker.js'),
@@ -35,7 +38,7 @@ export type BackendName = keyof typeof backends;
 export const backendNames = Object.keys(backends) as BackendName[];
 
 /** Names of backends that this package will have. We never load a package of such a name as a backend. */
-export const reservedNames: readonly string[] = ['daytona', 'e2b', 'modal', 'runloop'];
+export const reservedNames: readonly string[] = ['modal'];
 
 /** Backends of other packages, by the name of the package. A package declares its own here by merging this interface. */
 // biome-ignore lint/suspicious/noEmptyInterface: packages fill it

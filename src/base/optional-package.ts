@@ -6,7 +6,10 @@ const require = createRequire(import.meta.url);
 
 /** What is optional, and what for. `workcell doctor` lists them. */
 export const optionalPackages = {
+  '@daytonaio/sdk': 'backend daytona',
+  '@runloop/api-client': 'backend runloop',
   acorn: 'functions that ship into a cell',
+  e2b: 'backend e2b',
   esbuild: 'tools and plugins that ship into a cell',
   'eslint-scope': 'functions that ship into a cell',
   pg: 'events in PostgreSQL',
@@ -33,4 +36,13 @@ export function requirePackages(purpose: string, names: readonly (keyof typeof o
     `${purpose} takes the ${missing.length === 1 ? 'package' : 'packages'} ${list}. Install with: npm install ${missing.join(' ')}`,
     { details: { packages: missing } },
   );
+}
+
+/** Loads one of them when it is first used. `purpose`: as the subject of a sentence. */
+export async function importOptional<Module>(
+  name: keyof typeof optionalPackages,
+  purpose: string,
+): Promise<Module> {
+  requirePackages(purpose, [name]);
+  return (await import(name)) as Module;
 }

@@ -15,6 +15,8 @@ import { logToStandardError } from './stderr-log.js';
 const settingsSchema = z.strictObject({
   id: z.string(),
   socketPath: z.string(),
+  /** In the place of a socket, where only ports lead in: on all addresses, for requests to these hosts. */
+  tcp: z.strictObject({ port: z.int().min(1).max(65_535), hosts: z.array(z.string()) }).optional(),
   /** Every request must carry it. Without one, any process that reaches the socket may use it. */
   token: z.string().optional(),
   workspace: z.string(),
@@ -75,7 +77,7 @@ function hasUser(settings: CellSettings): settings is UserSettings {
 
 async function serveAsSelf(settings: CellSettings): Promise<ExecutorServer> {
   const { startServer } = await import('./start-server.js');
-  const { id, socketPath, token, workspace, env, plugins, temporary } = settings;
+  const { id, socketPath, tcp, token, workspace, env, plugins, temporary } = settings;
   // Commands keep the directory for temporary files that they would have without us.
   const environment = hostEnvironment(env);
   if (temporary !== undefined) process.env.TMPDIR = temporary;
@@ -85,7 +87,9 @@ async function serveAsSelf(settings: CellSettings): Promise<ExecutorServer> {
     workspace,
     environment,
     plugins: await loadPlugins(plugins),
-    listen: { path: socketPath },
+    ...(tcp === undefined
+      ? { listen: { path: socketPath } }
+      : { listen: { host: '0.0.0.0', port: tcp.port }, allowRemote: true, hosts: tcp.hosts }),
     log: logToStandardError,
   });
 }

@@ -44,6 +44,8 @@ export interface LinkOptions {
   readonly token?: string | undefined;
   /** Names this client to a server that it shares with others. */
   readonly client?: string | undefined;
+  /** What the way to the server asks of every request, such as the token of a proxy. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Resolves with the reason when the server has certainly ended. */
   readonly gone?: Promise<string> | undefined;
   /** A connection without a sign of life for this long while an answer is due counts as dead. */
@@ -82,6 +84,7 @@ export class Link {
   readonly #base: string;
   readonly #token: string | undefined;
   readonly #client: string | undefined;
+  readonly #extra: Readonly<Record<string, string>>;
   readonly #isLocal: boolean;
   readonly #halted: () => Promise<void> | undefined;
   readonly #watched: Promise<void> | undefined;
@@ -99,6 +102,7 @@ export class Link {
     this.#isLocal = isLocal;
     this.#token = options.token;
     this.#client = options.client;
+    this.#extra = options.headers ?? {};
     this.#halted = options.halted ?? (() => undefined);
     const { silenceMs = defaultSilenceMs } = options;
     this.lost = new Promise((resolve) => {
@@ -129,6 +133,7 @@ export class Link {
   /** Headers that every request carries. */
   headers(): Record<string, string> {
     return {
+      ...this.#extra,
       ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
       ...(this.#client !== undefined && { [clientHeader]: this.#client }),
       ...(this.#instance !== undefined && { [instanceHeader]: this.#instance }),

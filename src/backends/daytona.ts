@@ -1,0 +1,157 @@
+/** Cells in sandboxes of Daytona. */
+import type { Daytona, Sandbox as DaytonaSandbox } from '@daytonaio/sdk';
+import { z } from 'zod';
+import { readToken } from '../base/http/token.js';
+import { importOptional } from '../base/optional-package.js';
+import { quote } from '../base/shell-quote.js';
+import { environmentSchema } from '../protocol/actions/common.js';
+import { WorkcellError } from '../protocol/index.js';
+import { defineBackend, type FoundCell } from './backend.js';
+import { attachToSandbox, startInSandbox } from './vendor/vendor-cell.js';
+import { missingKey, vendorError } from './vendor/vendor-errors.js';
+import { idLabel, keptLabel, type VendorSandbox } from './vendor/vendor-sandbox.js';
+
+type Sdk = typeof import('@daytonaio/sdk');
+
+const place = {
+  apiKey: z.string().min(1).optional(),
+  /** A file that holds the key. Default: the variable `DAYTONA_API_KEY`. */
+  apiKeyFile: z.string().min(1).optional(),
+  /** Default: that of the vendor. */
+  apiUrl: z.url().optional(),
+  /** A region. Default: that of the organisation. */
+  target: z.string().min(1).optional(),
+};
+
+type Where = z.output<z.ZodObject<typeof place>>;
+
+/** So many minutes without a sign of life end a sandbox whose program died; one that works in it says that it is there. */
+const graceMinutes = 5;
+const commandSeconds = 120;
+
+const cloud = 'https://app.daytona.io/api';
+
+export default defineBackend({
+  type: 'daytona',
+  options: {
+    ...place,
+    /** What the sandbox starts from. Default: Daytona's own. */
+    snapshot: z.string().min(1).optional(),
+    env: environmentSchema.default({}),
+    /** `none` takes the network from the sandbox. */
+    network: z.enum(['none', 'open']).default('none'),
+    labels: z.record(z.string(), z.string()).default({}),
+    /** How long a cell with keepAlive lives on after the last that worked in it. Default: an hour. */
+    ttlMs: z.int().min(60_000).default(3_600_000),
+    /** The cell lives on when this process ends; attach to it by its id. Closing still ends it. */
+    keepAlive: z.boolean().default(false),
+    workspace: z.undefined('is made in the sandbox').optional(),
+  },
+  place: ['apiKey', 'apiKeyFile', 'apiUrl', 'target'],
+  secrets: ['apiKey'],
+  elsewhere: true,
+
+  async probe() {
+    return {
+      available: true,
+      tier: 'vendor',
+      summary: 'Asks Daytona for sandboxes; what they enforce is what Daytona says.',
+      advice: ['Install its client with: npm install @daytonaio/sdk'],
+    };
+  },
+
+  async start({ snapshot, env, network, labels, ttlMs, keepAlive, ...where }, context) {
+    const daytona = await open(where);
+    const sandbox = await daytona
+      .create({
+        ...(snapshot !== undefined && { snapshot }),
+        labels: { ...labels, [idLabel]: context.id, ...(keepAlive && { [keptLabel]: 'yes' }) },
+        autoStopInterval: keepAlive ? Math.ceil(ttlMs / 60_000) : graceMinutes,
+        // A sandbox of a program that died is deleted when it stops.
+        ...(!keepAlive && { ephemeral: true }),
+        ...(network === 'none' && { networkBlockAll: true }),
+      })
+      .catch(fail);
+    const vendor = asVendor(sandbox, daytona);
+    return startInSandbox({ backend: 'daytona', sandbox: vendor, env, keepAlive }, context);
+  },
+
+  async attach(id, where, context) {
+    const daytona = await open(where);
+    for await (const sandbox of daytona.list({ labels: { [idLabel]: id, [keptLabel]: 'yes' } })) {
+      if (sandbox.state === 'paused' || sandbox.state === 'stopped') await sandbox.start().catch(fail);
+      const vendor = asVendor(await daytona.get(sandbox.id).catch(fail), daytona);
+      return attachToSandbox({ backend: 'daytona', sandbox: vendor, env: {}, keepAlive: true }, context);
+    }
+    throw new WorkcellError(
+      'cell-not-found',
+      `Daytona has no sandbox with the cell "${id}" that was kept alive.`,
+      {
+        details: { id },
+      },
+    );
+  },
+
+  async list(where) {
+    const found: FoundCell[] = [];
+    const daytona = await open(where);
+    for await (const { labels: all, state, createdAt } of daytona.list({ labels: { [keptLabel]: 'yes' } })) {
+      const { [idLabel]: id = '', [keptLabel]: _kept, ...labels } = all;
+      const startedAt = createdAt === undefined ? undefined : new Date(createdAt);
+      found.push({ id, status: statuses[String(state)] ?? 'lost', startedAt, isolation: 'vendor', labels });
+    }
+    await daytona[Symbol.asyncDispose]();
+    return found;
+  },
+});
+
+const statuses: Readonly<Record<string, FoundCell['status']>> = {
+  started: 'running',
+  paused: 'paused',
+  // Its processes are gone, so that nobody can go on in it.
+  stopped: 'lost',
+};
+
+async function open({ apiKey, apiKeyFile, apiUrl = cloud, target }: Where): Promise<Daytona> {
+  const sdk = await importOptional<Sdk>('@daytonaio/sdk', 'Backend "daytona"');
+  const key = apiKey ?? readToken({ file: apiKeyFile }) ?? process.env.DAYTONA_API_KEY;
+  if (key === undefined || key === '') throw missingKey('Daytona', 'DAYTONA_API_KEY');
+  return new sdk.Daytona({ apiKey: key, apiUrl, ...(target !== undefined && { target }) });
+}
+
+function asVendor(sandbox: DaytonaSandbox, daytona: Daytona): VendorSandbox {
+  return {
+    id: sandbox.id,
+    async run(command) {
+      // The daemon splits words itself in some versions.
+      const words = `sh -c ${quote(command)}`;
+      const { exitCode, result } = await sandbox.process
+        .executeCommand(words, undefined, undefined, commandSeconds)
+        .catch(fail);
+      return { exitCode, output: result };
+    },
+    write: (path, content) => sandbox.fs.uploadFile(content, path).catch(fail),
+    async address(port) {
+      const { url, token } = await sandbox.getPreviewLink(port).catch(fail);
+      return { url, headers: { 'x-daytona-preview-token': token }, host: new URL(url).hostname };
+    },
+    async end() {
+      await sandbox.delete().catch((error: unknown) => {
+        if (statusOf(error) !== 404) fail(error);
+      });
+      await daytona[Symbol.asyncDispose]();
+    },
+    extend: () => sandbox.refreshActivity().catch(fail),
+    pause: () => sandbox.pause().catch(fail),
+    resume: () => sandbox.start().catch(fail),
+  };
+}
+
+function statusOf(error: unknown): number | undefined {
+  const { statusCode } = (error ?? {}) as { statusCode?: unknown };
+  return typeof statusCode === 'number' ? statusCode : undefined;
+}
+
+function fail(error: unknown): never {
+  throw vendorError('Daytona', error, statusOf(error));
+}

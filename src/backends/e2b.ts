@@ -1,0 +1,178 @@
+/** Cells in sandboxes of E2B, or of a service that speaks its protocol. */
+import type { Sandbox as E2bSandbox } from 'e2b';
+import { z } from 'zod';
+import { readToken } from '../base/http/token.js';
+import { importOptional } from '../base/optional-package.js';
+import { environmentSchema } from '../protocol/actions/common.js';
+import { WorkcellError } from '../protocol/index.js';
+import { defineBackend, type FoundCell } from './backend.js';
+import { attachToSandbox, startInSandbox } from './vendor/vendor-cell.js';
+import { missingKey, vendorError } from './vendor/vendor-errors.js';
+import { idLabel, keptLabel, type VendorSandbox } from './vendor/vendor-sandbox.js';
+
+type Sdk = typeof import('e2b');
+
+const place = {
+  apiKey: z.string().min(1).optional(),
+  /** A file that holds the key. Default: the variable `E2B_API_KEY`. */
+  apiKeyFile: z.string().min(1).optional(),
+  /** Of the control API, where it is not E2B's own. */
+  apiUrl: z.url().optional(),
+  /** One address for all sandboxes, as a service of ours has. */
+  sandboxUrl: z.url().optional(),
+  domain: z.string().min(1).optional(),
+};
+
+type Where = z.output<z.ZodObject<typeof place>>;
+
+/** So long a sandbox outlives a program that died; one that works in it extends it. */
+const graceMs = 300_000;
+const commandMs = 120_000;
+
+export default defineBackend({
+  type: 'e2b',
+  options: {
+    ...place,
+    template: z.string().min(1).default('base'),
+    env: environmentSchema.default({}),
+    /** `none` takes the internet from the sandbox. */
+    network: z.enum(['none', 'open']).default('none'),
+    labels: z.record(z.string(), z.string()).default({}),
+    /** How long a cell with keepAlive lives, or lives on after the last that worked in it. Default: an hour. */
+    ttlMs: z.int().min(1000).default(3_600_000),
+    /** The cell lives on when this process ends; attach to it by its id. Closing still ends it. */
+    keepAlive: z.boolean().default(false),
+    workspace: z.undefined('is made in the sandbox').optional(),
+  },
+  place: ['apiKey', 'apiKeyFile', 'apiUrl', 'sandboxUrl', 'domain'],
+  secrets: ['apiKey'],
+  elsewhere: true,
+
+  async probe() {
+    return {
+      available: true,
+      tier: 'vendor',
+      summary: 'Asks E2B for sandboxes; what they enforce is what E2B says.',
+      advice: ['Install its client with: npm install e2b'],
+    };
+  },
+
+  async start({ template, env, network, labels, ttlMs, keepAlive, ...where }, context) {
+    const { sdk, connection } = await open(where);
+    const livesMs = keepAlive ? ttlMs : graceMs;
+    const sandbox = await sdk.Sandbox.create(template, {
+      ...connection,
+      metadata: { ...labels, [idLabel]: context.id, ...(keepAlive && { [keptLabel]: String(ttlMs) }) },
+      timeoutMs: livesMs,
+      allowInternetAccess: network === 'open' ? undefined : false,
+      ...(keepAlive && { lifecycle: { onTimeout: 'pause' as const } }),
+    } as Parameters<Sdk['Sandbox']['create']>[1] & object).catch((error: unknown) => {
+      throw translate(sdk, error);
+    });
+    const vendor = asVendor(sdk, sandbox, where, livesMs);
+    return startInSandbox({ backend: 'e2b', sandbox: vendor, env, keepAlive }, context);
+  },
+
+  async attach(id, where, context) {
+    const { sdk, connection } = await open(where);
+    const found = (await listKept(sdk, connection)).find(({ metadata }) => metadata[idLabel] === id);
+    if (found === undefined)
+      throw new WorkcellError(
+        'cell-not-found',
+        `E2B has no sandbox with the cell "${id}" that was kept alive.`,
+        {
+          details: { id },
+        },
+      );
+    const livesMs = Number(found.metadata[keptLabel]) || graceMs;
+    const sandbox = await sdk.Sandbox.connect(found.sandboxId, { ...connection, timeoutMs: livesMs }).catch(
+      (error: unknown) => {
+        throw translate(sdk, error);
+      },
+    );
+    const vendor = asVendor(sdk, sandbox, where, livesMs);
+    return attachToSandbox({ backend: 'e2b', sandbox: vendor, env: {}, keepAlive: true }, context);
+  },
+
+  async list(where) {
+    const { sdk, connection } = await open(where);
+    return (await listKept(sdk, connection)).map(({ metadata, state, startedAt }): FoundCell => {
+      const { [idLabel]: id = '', [keptLabel]: _kept, ...labels } = metadata;
+      return {
+        id,
+        status: state === 'paused' ? 'paused' : 'running',
+        startedAt,
+        isolation: 'vendor',
+        labels,
+      };
+    });
+  },
+});
+
+async function open({ apiKey, apiKeyFile, apiUrl, sandboxUrl, domain }: Where) {
+  const sdk = await importOptional<Sdk>('e2b', 'Backend "e2b"');
+  const key = apiKey ?? readToken({ file: apiKeyFile }) ?? process.env.E2B_API_KEY;
+  if (key === undefined || key === '') throw missingKey('E2B', 'E2B_API_KEY');
+  const connection = {
+    apiKey: key,
+    ...(apiUrl !== undefined && { apiUrl }),
+    ...(sandboxUrl !== undefined && { sandboxUrl }),
+    ...(domain !== undefined && { domain }),
+  };
+  return { sdk, connection };
+}
+
+async function listKept({ Sandbox }: Sdk, connection: object) {
+  const found: Awaited<ReturnType<ReturnType<typeof Sandbox.list>['nextItems']>> = [];
+  const pages = Sandbox.list(connection);
+  while (pages.hasNext) found.push(...(await pages.nextItems()));
+  return found.filter(({ metadata }) => keptLabel in metadata && idLabel in metadata);
+}
+
+function asVendor(sdk: Sdk, sandbox: E2bSandbox, { sandboxUrl }: Where, livesMs: number): VendorSandbox {
+  const told = <Value>(work: Promise<Value>) =>
+    work.catch((error: unknown) => {
+      throw translate(sdk, error);
+    });
+  return {
+    id: sandbox.sandboxId,
+    async run(command) {
+      try {
+        const { exitCode, stdout, stderr } = await sandbox.commands.run(command, { timeoutMs: commandMs });
+        return { exitCode, output: stdout + stderr };
+      } catch (error) {
+        if (!(error instanceof sdk.CommandExitError)) throw translate(sdk, error);
+        return { exitCode: error.exitCode, output: error.stdout + error.stderr };
+      }
+    },
+    write: async (path, content) =>
+      void (await told(sandbox.files.write(path, new Uint8Array(content).buffer, { useOctetStream: true }))),
+    async address(port) {
+      const traffic = sandbox.trafficAccessToken;
+      const token = traffic === undefined ? {} : { 'e2b-traffic-access-token': traffic };
+      if (sandboxUrl !== undefined) {
+        const route = { 'e2b-sandbox-id': sandbox.sandboxId, 'e2b-sandbox-port': String(port) };
+        return { url: sandboxUrl, headers: { ...token, ...route }, host: new URL(sandboxUrl).hostname };
+      }
+      const host = sandbox.getHost(port);
+      return { url: `https://${host}`, headers: token, host };
+    },
+    end: async () => void (await told(sandbox.kill())),
+    extend: () => told(sandbox.setTimeout(livesMs)),
+    pause: async () => void (await told(sandbox.pause())),
+    resume: async () => void (await told(sandbox.connect({ timeoutMs: livesMs }))),
+  };
+}
+
+function translate(sdk: Sdk, error: unknown): WorkcellError {
+  const classes: [new (...args: never[]) => unknown, number][] = [
+    [sdk.AuthenticationError, 401],
+    [sdk.RateLimitError, 429],
+    [sdk.NotFoundError, 404],
+    [sdk.TimeoutError, 504],
+    [sdk.InvalidArgumentError, 400],
+  ];
+  const [, status] = classes.find(([type]) => error instanceof type) ?? [];
+  const told = (error as { statusCode?: unknown }).statusCode;
+  return vendorError('E2B', error, status ?? (typeof told === 'number' ? told : undefined));
+}

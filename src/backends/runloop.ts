@@ -1,0 +1,173 @@
+/** Cells in devboxes of Runloop. */
+import type Runloop from '@runloop/api-client';
+import { z } from 'zod';
+import { readToken } from '../base/http/token.js';
+import { importOptional } from '../base/optional-package.js';
+import { environmentSchema } from '../protocol/actions/common.js';
+import { WorkcellError } from '../protocol/index.js';
+import { defineBackend, type FoundCell } from './backend.js';
+import { attachToSandbox, startInSandbox } from './vendor/vendor-cell.js';
+import { missingKey, vendorError } from './vendor/vendor-errors.js';
+import { idLabel, keptLabel, type VendorSandbox } from './vendor/vendor-sandbox.js';
+
+type Sdk = typeof import('@runloop/api-client');
+type Devbox = Runloop.DevboxView;
+
+const place = {
+  apiKey: z.string().min(1).optional(),
+  /** A file that holds the key. Default: the variable `RUNLOOP_API_KEY`. */
+  apiKeyFile: z.string().min(1).optional(),
+  /** Default: that of the vendor. */
+  apiUrl: z.url().optional(),
+  /** Where the ports of a devbox are, with {port} and {key} in it. */
+  tunnelUrl: z
+    .string()
+    .includes('{key}')
+    .includes('{port}')
+    .default('https://{port}-{key}.tunnel.runloop.ai'),
+};
+
+type Where = z.output<z.ZodObject<typeof place>>;
+
+/** So long a devbox outlives a program that died; one that works in it extends it. */
+const graceSeconds = 300;
+
+const cloud = 'https://api.runloop.ai';
+/** Each is waited for longer, up to ten seconds. */
+const maxRetries = 2;
+
+export default defineBackend({
+  type: 'runloop',
+  options: {
+    ...place,
+    /** What the devbox starts from. Default: Runloop's own. */
+    blueprint: z.string().min(1).optional(),
+    env: environmentSchema.default({}),
+    /** A policy of your account that says what the devbox reaches. Default: everything. */
+    networkPolicy: z.string().min(1).optional(),
+    labels: z.record(z.string(), z.string()).default({}),
+    /** How long a cell with keepAlive lives on after the last that worked in it. Default: an hour. */
+    ttlMs: z.int().min(60_000).default(3_600_000),
+    /** The cell lives on when this process ends; attach to it by its id. Closing still ends it. */
+    keepAlive: z.boolean().default(false),
+    workspace: z.undefined('is made in the devbox').optional(),
+  },
+  place: ['apiKey', 'apiKeyFile', 'apiUrl', 'tunnelUrl'],
+  secrets: ['apiKey'],
+  elsewhere: true,
+
+  async probe() {
+    return {
+      available: true,
+      tier: 'vendor',
+      summary: 'Asks Runloop for devboxes; what they enforce is what Runloop says.',
+      advice: ['Install its client with: npm install @runloop/api-client'],
+    };
+  },
+
+  async start({ blueprint, env, networkPolicy, labels, ttlMs, keepAlive, ...where }, context) {
+    const { client, toFile } = await open(where);
+    const devbox = await client.devboxes
+      .createAndAwaitRunning({
+        name: `workcell-${context.id}`,
+        ...(blueprint !== undefined && { blueprint_name: blueprint }),
+        metadata: { ...labels, [idLabel]: context.id, ...(keepAlive && { [keptLabel]: 'yes' }) },
+        launch_parameters: {
+          keep_alive_time_seconds: keepAlive ? Math.ceil(ttlMs / 1000) : graceSeconds,
+          ...(networkPolicy !== undefined && { network_policy_id: networkPolicy }),
+        },
+        tunnel: { auth_mode: 'authenticated' },
+      })
+      .catch(fail);
+    const sandbox = asVendor(client, toFile, devbox, where);
+    return startInSandbox({ backend: 'runloop', sandbox, env, keepAlive }, context);
+  },
+
+  async attach(id, where, context) {
+    const { client, toFile } = await open(where);
+    const devbox = (await listKept(client)).find(({ metadata }) => metadata[idLabel] === id);
+    if (devbox === undefined)
+      throw new WorkcellError(
+        'cell-not-found',
+        `Runloop has no devbox with the cell "${id}" that was kept alive.`,
+        {
+          details: { id },
+        },
+      );
+    const sandbox = asVendor(client, toFile, devbox, where);
+    return attachToSandbox({ backend: 'runloop', sandbox, env: {}, keepAlive: true }, context);
+  },
+
+  async list(where) {
+    const { client } = await open(where);
+    return (await listKept(client)).map(({ metadata, create_time_ms }): FoundCell => {
+      const { [idLabel]: id = '', [keptLabel]: _kept, ...labels } = metadata;
+      return { id, status: 'running', startedAt: new Date(create_time_ms), isolation: 'vendor', labels };
+    });
+  },
+});
+
+async function open({ apiKey, apiKeyFile, apiUrl = cloud }: Where) {
+  const sdk = await importOptional<Sdk>('@runloop/api-client', 'Backend "runloop"');
+  const key = apiKey ?? readToken({ file: apiKeyFile }) ?? process.env.RUNLOOP_API_KEY;
+  if (key === undefined || key === '') throw missingKey('Runloop', 'RUNLOOP_API_KEY');
+  // Without TLS nobody agrees on HTTP/2.
+  const http2 = apiUrl.startsWith('https:');
+  return {
+    client: new sdk.default({ bearerToken: key, baseURL: apiUrl, http2, maxRetries }),
+    toFile: sdk.toFile,
+  };
+}
+
+async function listKept(client: Runloop): Promise<Devbox[]> {
+  const found: Devbox[] = [];
+  for await (const devbox of client.devboxes.list({ status: 'running' })) found.push(devbox);
+  return found.filter(({ metadata }) => keptLabel in metadata && idLabel in metadata);
+}
+
+function asVendor(
+  client: Runloop,
+  toFile: Sdk['toFile'],
+  devbox: Devbox,
+  { tunnelUrl }: Where,
+): VendorSandbox {
+  const { devboxes } = client;
+  const { id } = devbox;
+  let tunnel: Promise<{ tunnel_key: string; auth_token?: string | null }> | undefined;
+  return {
+    id,
+    async run(command) {
+      const { exit_status, stdout, stderr } = await devboxes
+        .executeAndAwaitCompletion(id, { command })
+        .catch(fail);
+      return { exitCode: exit_status ?? -1, output: `${stdout ?? ''}${stderr ?? ''}` };
+    },
+    async write(path, content) {
+      await devboxes.uploadFile(id, { path, file: await toFile(content, 'file') }).catch(fail);
+    },
+    async address(port) {
+      tunnel ??= devbox.tunnel
+        ? Promise.resolve(devbox.tunnel)
+        : Promise.resolve(devboxes.enableTunnel(id, { auth_mode: 'authenticated' })).catch(fail);
+      const { tunnel_key, auth_token } = await tunnel;
+      const url = tunnelUrl.replace('{key}', tunnel_key).replace('{port}', String(port));
+      const headers = auth_token ? { 'x-runloop-tunnel-authorization': `Bearer ${auth_token}` } : {};
+      return { url, headers, host: new URL(url).hostname };
+    },
+    async end() {
+      await devboxes.shutdown(id).catch((error: unknown) => {
+        if (statusOf(error) !== 404) fail(error);
+      });
+    },
+    extend: async () => void (await devboxes.keepAlive(id).catch(fail)),
+  };
+}
+
+function statusOf(error: unknown): number | undefined {
+  const { status } = (error ?? {}) as { status?: unknown };
+  return typeof status === 'number' ? status : undefined;
+}
+
+function fail(error: unknown): never {
+  throw vendorError('Runloop', error, statusOf(error));
+}

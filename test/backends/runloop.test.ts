@@ -1,0 +1,14 @@
+/** Backend `runloop` through the published client, against a stand-in that really runs what it is asked. */
+import { afterAll, beforeAll } from 'vitest';
+import { RunloopStandIn } from './vendors/runloop-stand-in.js';
+import { vendorSuite } from './vendors/vendor-suite.js';
+
+const vendor = new RunloopStandIn();
+beforeAll(() => vendor.start());
+afterAll(() => vendor.close());
+
+vendorSuite(
+  () => vendor,
+  () => ({ backend: 'runloop', apiKey: vendor.key, apiUrl: vendor.url, tunnelUrl: vendor.tunnelUrl }),
+  { pauses: false },
+);

@@ -1,0 +1,14 @@
+/**
+ * The contract of a vendor's backend. The executor in it is the one that every other backend shows whole, so each run shows
+ * what depends on the way to it, and `npm run contract:vendors` all of it.
+ */
+import { test } from 'vitest';
+import { contractTests, type RequirementId } from '../../../src/testing/index.js';
+
+const shown: readonly RequirementId[] = ['transfer.file', 'processes.signal', 'terminals.session'];
+
+export function contractSample(options: Parameters<typeof contractTests>[0]): void {
+  const all = contractTests(options, { traits: ['limited-tree', 'kernels'] });
+  const chosen = all.filter(({ id }) => process.env.WHOLE_CONTRACT === '1' || shown.includes(id));
+  for (const { title, run } of chosen) test(title, { timeout: 60_000 }, run);
+}

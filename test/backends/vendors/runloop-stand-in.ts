@@ -1,0 +1,111 @@
+/** Stands in for Runloop: what its SDK 1.32 sends is checked, and what it asks for is done in a sandbox of this machine. */
+import { z } from 'zod';
+import { readForm } from '../../../src/compat/form.js';
+import { Answer, type Call, gathered, StandIn, type StandInSandbox } from './stand-in.js';
+
+/** `DevboxCreateParams`, as far as the backend uses them; anything else is refused. */
+const createSchema = z.strictObject({
+  name: z.string(),
+  blueprint_name: z.string().optional(),
+  metadata: z.record(z.string(), z.string()),
+  launch_parameters: z.strictObject({
+    keep_alive_time_seconds: z.int().positive(),
+    network_policy_id: z.string().optional(),
+  }),
+  tunnel: z.strictObject({ auth_mode: z.enum(['open', 'authenticated']) }),
+});
+const executeSchema = z.strictObject({
+  command: z.string(),
+  command_id: z.string(),
+  optimistic_timeout: z.number().nullish(),
+});
+
+export class RunloopStandIn extends StandIn {
+  readonly key = 'a-runloop-key-of-the-test';
+  protected readonly portHeader = 'x-runloop-tunnel-authorization';
+
+  /** Where ports are, as the backend is told. */
+  get tunnelUrl(): string {
+    return `${this.url}/port/{key}/{port}`;
+  }
+
+  protected portToken({ token }: StandInSandbox): string {
+    return `Bearer ${token}`;
+  }
+
+  protected async answer(call: Call): Promise<Answer> {
+    const { method, path } = call;
+    if (call.headers.authorization !== `Bearer ${this.key}`)
+      return new Answer(401, { message: 'Unauthorized' });
+    if (method === 'POST' && (path === '/v1/devboxes' || path === '/v1/devboxes/create_and_await_running')) {
+      const { metadata } = createSchema.parse(await call.json());
+      return new Answer(200, this.#view(await this.make(metadata, 'provisioning')));
+    }
+    if (method === 'GET' && path === '/v1/devboxes') {
+      const all = [...this.sandboxes.values()].map((one) => this.#view(one));
+      return new Answer(200, { devboxes: all, has_more: false, total_count: all.length, remaining_count: 0 });
+    }
+    const [, id = '', rest = ''] = /^\/v1\/devboxes\/([^/]+)(\/.*)?$/.exec(path) ?? [];
+    const sandbox = this.sandboxes.get(id);
+    if (sandbox === undefined) return new Answer(404, { message: 'devbox not found' });
+    return this.#devbox(sandbox, rest, call);
+  }
+
+  async #devbox(sandbox: StandInSandbox, rest: string, call: Call): Promise<Answer> {
+    if (rest === '') return new Answer(200, this.#view(sandbox));
+    if (rest === '/wait_for_status') {
+      // Not there at once: the first answer says that it is to be asked for again.
+      if (sandbox.asked++ === 0)
+        return new Answer(408, { message: 'not yet' }, { 'x-should-retry': 'false' });
+      sandbox.state = 'running';
+      return new Answer(200, this.#view(sandbox));
+    }
+    if (rest === '/shutdown') {
+      await this.end(sandbox.id);
+      return new Answer(200, { ...this.#view(sandbox), status: 'shutdown' });
+    }
+    if (rest === '/keep_alive') return new Answer(200, {});
+    if (rest === '/execute') {
+      const { command, command_id } = executeSchema.parse(await call.json());
+      const { exitCode, stdout, stderr } = await this.run(sandbox, command);
+      const ended = { status: 'completed', exit_status: exitCode, stdout, stderr };
+      return new Answer(200, { devbox_id: sandbox.id, execution_id: command_id, ...ended });
+    }
+    if (rest === '/upload_file') {
+      let path = '';
+      let content: Buffer | undefined;
+      const form = readForm(call.request, call.headers['content-type'], (reason) => new Error(reason));
+      for await (const part of form) {
+        const bytes = await gathered(part.content);
+        if (part.name === 'path') path = bytes.toString();
+        else if (part.name === 'file') content = bytes;
+        else throw new Answer(400, { message: `unknown part ${part.name}` });
+      }
+      if (path === '' || content === undefined)
+        throw new Answer(400, { message: 'path and file are needed' });
+      await this.upload(sandbox, path, content);
+      return new Answer(200, {});
+    }
+    return new Answer(404, { message: `no ${rest}` });
+  }
+
+  #view({ id, labels, state, createdAt, token }: StandInSandbox): object {
+    const tunnel = {
+      tunnel_key: id,
+      auth_token: token,
+      auth_mode: 'authenticated',
+      create_time_ms: createdAt,
+    };
+    const times = { create_time_ms: createdAt, end_time_ms: null };
+    return {
+      id,
+      status: state,
+      metadata: labels,
+      ...times,
+      tunnel,
+      capabilities: [],
+      state_transitions: [],
+      launch_parameters: {},
+    };
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * What the stand-ins of vendors have in common: one HTTP server on loopback, sandboxes that really run what they are asked
+ * (cells of backend `sandbox`), ports that are reached with a token, and faults on request.
+ */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { createRuntime, type Runtime } from '../../../src/index.js';
+
+export interface StandInSandbox {
+  readonly id: string;
+  readonly runtime: Runtime;
+  readonly labels: Record<string, string>;
+  readonly token: string;
+  readonly createdAt: number;
+  /** Of the vendor's own words. */
+  state: string;
+  /** How often somebody has asked for it. */
+  asked: number;
+}
+
+export interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingMessage['headers'];
+  readonly request: IncomingMessage;
+  body(): Promise<Buffer>;
+  json(): Promise<unknown>;
+}
+
+/** What a vendor answers: a status and JSON. */
+export class Answer {
+  constructor(
+    readonly status: number,
+    readonly body: unknown = {},
+    readonly headers: Record<string, string> = {},
+  ) {}
+}
+
+export abstract class StandIn {
+  readonly sandboxes = new Map<string, StandInSandbox>();
+  /** Answers of these are given before anything else is done, each once. */
+  readonly faults: ((call: Call) => Answer | 'cut' | undefined)[] = [];
+  url = '';
+  /** The header that opens a port. */
+  protected abstract readonly portHeader: string;
+  protected abstract portToken(sandbox: StandInSandbox): string;
+  protected abstract answer(call: Call): Promise<Answer>;
+  readonly #server = createServer((request, response) => void this.#serve(request, response));
+
+  async start(): Promise<this> {
+    this.#server.on(
+      'upgrade',
+      (request, socket, head) => void this.#upgrade(request, socket as Socket, head),
+    );
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return this;
+  }
+
+  async close(): Promise<void> {
+    for (const id of [...this.sandboxes.keys()]) await this.end(id);
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  protected async make(labels: Record<string, string>, state: string): Promise<StandInSandbox> {
+    const runtime = await createRuntime({ backend: 'sandbox', config: false });
+    const id = randomBytes(8).toString('hex');
+    const token = randomBytes(8).toString('hex');
+    const sandbox = { id, runtime, labels, token, state, createdAt: Date.now(), asked: 0 };
+    this.sandboxes.set(id, sandbox);
+    return sandbox;
+  }
+
+  protected async end(id: string): Promise<void> {
+    const sandbox = this.sandboxes.get(id);
+    this.sandboxes.delete(id);
+    await sandbox?.runtime.close();
+  }
+
+  protected async run({ runtime }: StandInSandbox, command: string) {
+    const started = await runtime.execute({ action: 'start_process', argv: ['sh', '-c', command] });
+    const { exitCode, stdout, stderr } = await runtime.execute({ action: 'wait_process', id: started.id });
+    return { exitCode: exitCode ?? -1, stdout, stderr };
+  }
+
+  protected async upload({ runtime }: StandInSandbox, path: string, content: Uint8Array): Promise<void> {
+    const pieces = async function* () {
+      yield content;
+    };
+    await runtime.upload(path, pieces());
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const call = callOf(request);
+    try {
+      const fault = this.faults[0]?.(call);
+      if (fault !== undefined) this.faults.shift();
+      if (fault === 'cut') return void request.socket.destroy();
+      const port = await this.#port(call);
+      if (port instanceof Answer || port === undefined)
+        return send(response, fault ?? port ?? (await this.answer(call)));
+      const headers = { ...request.headers, connection: 'close' };
+      const inside = httpRequest({
+        method: call.method,
+        path: port.path,
+        headers,
+        createConnection: () => port.stream as Socket,
+      });
+      inside.on('response', (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      });
+      inside.on('error', () => response.destroy());
+      response.on('close', () => port.stream.destroy());
+      request.pipe(inside);
+    } catch (error) {
+      send(response, error instanceof Answer ? error : new Answer(500, { message: String(error) }));
+    }
+  }
+
+  async #upgrade(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+    const port = await this.#port(callOf(request)).catch(() => undefined);
+    if (port === undefined || port instanceof Answer)
+      return void socket.end('HTTP/1.1 404 Not Found\r\n\r\n');
+    const lines = request.rawHeaders.flatMap((name, index, all) =>
+      index % 2 === 0 ? [`${name}: ${all[index + 1]}`] : [],
+    );
+    port.stream.write(`${request.method} ${port.path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+    port.stream.write(head);
+    socket.pipe(port.stream).pipe(socket);
+    for (const one of [socket, port.stream])
+      one.on('error', () => {}).on('close', () => [socket, port.stream].map((s) => s.destroy()));
+  }
+
+  /** `/port/<id>/<port>/…`: what stands for the host names that a vendor gives ports. */
+  async #port({
+    path,
+    headers,
+    request,
+  }: Call): Promise<{ stream: Duplex; path: string } | Answer | undefined> {
+    const [, id = '', port, rest = '/'] = /^\/port\/([^/]+)\/(\d+)(\/.*)?$/.exec(path) ?? [];
+    if (port === undefined) return undefined;
+    const sandbox = [...this.sandboxes.values()].find((one) => one.id === id);
+    if (sandbox === undefined) return new Answer(404, { message: 'no such sandbox' });
+    if (headers[this.portHeader] !== this.portToken(sandbox))
+      return new Answer(401, { message: 'wrong port token' });
+    const { search } = new URL(request.url ?? '/', 'http://x');
+    return { stream: (await sandbox.runtime.connect(Number(port))) as Duplex, path: `${rest}${search}` };
+  }
+}
+
+export async function gathered(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const piece of pieces) chunks.push(piece);
+  return Buffer.concat(chunks);
+}
+
+function callOf(request: IncomingMessage): Call {
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://x');
+  const body = async () => await gathered(request);
+  return {
+    method: request.method ?? 'GET',
+    path: pathname,
+    query: searchParams,
+    headers: request.headers,
+    request,
+    body,
+    json: async () => JSON.parse((await body()).toString() || '{}'),
+  };
+}
+
+function send(response: ServerResponse, { status, body, headers }: Answer): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(status === 204 ? undefined : JSON.stringify(body));
+}
