@@ -6,6 +6,7 @@ import { type LogLevel, logLevels } from '../protocol/config.js';
 export interface CellOptions {
   backend?: string;
   workspace?: string;
+  overlay?: true;
   gpu?: true;
   gpuCount?: number;
   gpuId?: string[];

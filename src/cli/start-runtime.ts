@@ -99,7 +99,7 @@ async function create(options: CellOptions, common: Common, values: Config): Pro
     // The configuration checks the typed value, and names the accepted ones.
     backend,
     minIsolation: demandGiven(options),
-    workspace,
+    workspace: options.overlay ? { from: workspace ?? process.cwd(), mode: 'overlay' } : workspace,
     ...(await networkGiven(options, own.network, values)),
     ...(env !== undefined && { env }),
     ...(keepAlive && { keepAlive }),
@@ -155,7 +155,7 @@ function demandGiven({ minIsolation: tier, minFact: facts }: CellOptions) {
 async function refuseShape(options: CellOptions): Promise<void> {
   const { givenBackendOptions } = await import('./backend-options.js');
   const given = givenBackendOptions(options);
-  const shaping = ['workspace', 'env', 'allow', 'deny', 'ask'] as const;
+  const shaping = ['workspace', 'overlay', 'env', 'allow', 'deny', 'ask'] as const;
   const names = [
     ...shaping.filter((name) => options[name] !== undefined),
     ...(gpuGiven(options) === undefined ? [] : ['gpu']),

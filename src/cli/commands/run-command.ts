@@ -15,6 +15,7 @@ export interface RunCommandOptions extends CellOptions {
   timeout?: number;
   noChangeTimeout?: number;
   json?: true;
+  apply?: true;
   guard?: 'rules';
   rules: string[];
   confirm?: true;
@@ -39,6 +40,7 @@ Examples:
   $ workcell run --workspace . --timeout 60 npm test
   $ workcell run --backend local --keep-alive 'cd /tmp; export A=1'
   $ workcell run --attach 3f9a 'pwd; echo $A'
+  $ workcell run --overlay --apply 'npm update && npm test'
   $ workcell run --guard rules --confirm 'rm -rf build'
   $ workcell run --backend cli --json 'uname -a' | jq -r .output`;
 
@@ -54,6 +56,8 @@ export function runCommand(): Command {
     .addOption(
       new Option('--guard <guard>', 'judge the command first and refuse a risky one').choices(['rules']),
     )
+    .option('--overlay', 'leave the workspace untouched, and list what the command would change in it')
+    .option('--apply', 'with --overlay: take the changes over when the command succeeds')
     .option('--confirm', 'show the risk of a risky command and ask you; refuse without a terminal')
     .addOption(rulesOption())
     .option('--json', 'print the observation as one line of JSON instead of the output')
@@ -84,12 +88,15 @@ async function run(words: string[], options: RunCommandOptions): Promise<void> {
     interrupts.signal,
     await judge(options),
   );
+  const finish = await finisher(runtime, options);
   if (piped !== undefined) {
-    process.exitCode = await piped.runPiped(runtime, toShellSource(words), options, interrupts).finally(end);
+    const code = piped.runPiped(runtime, toShellSource(words), options, interrupts);
+    process.exitCode = await code.then(finish).finally(end);
     return;
   }
   const output = options.json ? undefined : openOutput(() => interrupts.abort(141));
   let observation: Observation<'run'>;
+  let exitCode: number;
   try {
     const { session } = options;
     const running = runtime.run(toShellSource(words), {
@@ -108,11 +115,13 @@ async function run(words: string[], options: RunCommandOptions): Promise<void> {
     });
     interrupts.forward(() => runtime.run('C-c', { input: true, session }));
     observation = await running;
+    const cancelled = observation.endedBy === 'cancelled' ? interrupts.exitCode() : undefined;
+    exitCode = await finish(cancelled ?? exitCodeOf(observation));
   } finally {
     output?.end();
     await end();
   }
-  const { endedBy, notice } = observation;
+  const { notice } = observation;
   if (notice !== undefined) log('warn', notice);
   if (options.json) {
     const kept = options.keepAlive && { cell: runtime.id };
@@ -120,7 +129,18 @@ async function run(words: string[], options: RunCommandOptions): Promise<void> {
   }
   explain(observation);
   hint(runtime, observation, output?.tail() ?? observation.output);
-  process.exitCode = (endedBy === 'cancelled' ? interrupts.exitCode() : undefined) ?? exitCodeOf(observation);
+  process.exitCode = exitCode;
+}
+
+/** Takes the exit code of the command and returns that of this program. */
+async function finisher(
+  runtime: Runtime,
+  { overlay, apply, workspace = process.cwd() }: RunCommandOptions,
+): Promise<(code: number) => Promise<number>> {
+  if (overlay === undefined) return async (code) => code;
+  const { finishOverlay } = await import('../overlay-run.js');
+  return async (code) =>
+    (await finishOverlay(runtime, workspace, { apply: apply === true, succeeded: code === 0 })) ?? code;
 }
 
 /** Whether a program or a file feeds this one, and the command needs no shell that keeps its state. */

@@ -1,0 +1,49 @@
+/** What `workcell run --overlay` does when the command has ended: says what it changed, and takes that over where asked to. */
+import type { Runtime, WorkspaceChange } from '../index.js';
+import { plainText } from './sanitize.js';
+
+const letters = { added: 'A', changed: 'M', removed: 'D' } as const;
+const mostLines = 50;
+
+/** Returns the exit code for a take-over that conflicts stopped. */
+export async function finishOverlay(
+  runtime: Runtime,
+  directory: string,
+  { apply, succeeded }: { apply: boolean; succeeded: boolean },
+): Promise<number | undefined> {
+  const say = (text: string) => process.stderr.write(`workcell: ${text}\n`);
+  const changes = await runtime.diff();
+  if (changes.length === 0) {
+    say(`the command changed nothing in ${directory}`);
+    return undefined;
+  }
+  list(changes);
+  if (!apply || !succeeded) {
+    say(
+      apply
+        ? `the command failed, so its ${changes.length} changes are not applied`
+        : `${directory} is untouched, and these ${changes.length} changes are gone; --apply takes them over`,
+    );
+    return undefined;
+  }
+  const { applied, conflicts } = await runtime.apply(directory);
+  if (applied) {
+    say(`applied ${changes.length} changes to ${directory}`);
+    return undefined;
+  }
+  for (const { path } of conflicts.slice(0, mostLines)) process.stderr.write(`C  ${plainText(path)}\n`);
+  say(`nothing is applied: somebody else changed ${conflicts.length} of these files meanwhile`);
+  return conflictCode;
+}
+
+/** As for a file that changed. */
+const conflictCode = 65;
+
+function list(changes: readonly WorkspaceChange[]): void {
+  const lines = changes
+    .slice(0, mostLines)
+    .map(({ change, path }) => `${letters[change]}  ${plainText(path)}`);
+  const more = changes.length - lines.length;
+  if (more > 0) lines.push(`… ${more} more`);
+  process.stderr.write(`${lines.join('\n')}\n`);
+}
