@@ -37,6 +37,7 @@ export type {
   WorkcellEvent,
 } from './protocol/index.js';
 export { WorkcellError } from './protocol/index.js';
+export { type Best, type BestOfOptions, bestOf } from './runtime/best-of.js';
 export type { Conflict } from './runtime/checkpoints/plan-changes.js';
 export type {
   ApplyOptions,

@@ -9,6 +9,7 @@ import {
   lutimesSync,
   openSync,
   readlinkSync,
+  renameSync,
   type Stats,
   symlinkSync,
   utimesSync,
@@ -30,17 +31,27 @@ export async function copyEntry(from: Folder, name: string, stats: Stats, to: Fo
     symlinkSync(readlinkSync(from.at(name), { encoding: 'buffer' }), to.at(as));
     lutimesSync(to.at(as), stats.atime, stats.mtime);
   } else if (stats.isFile()) await copyRegular(from, name, stats, to, as);
-  else shareSpecial(from, name, to, as);
+  else await shareSpecial(from, name, stats, to, as);
 }
 
 /** Pipes and sockets hold nothing, so both names may be the same one. */
-function shareSpecial(from: Folder, name: string, to: Folder, as: string): void {
+async function shareSpecial(from: Folder, name: string, stats: Stats, to: Folder, as: string): Promise<void> {
   try {
     linkSync(from.at(name), to.at(as));
   } catch (error) {
-    // On another file system there is no way to make one; a program that needs it makes its own.
     if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
+    // On another file system, make a pipe. Nothing listens at the name of a copied socket, so leave those out.
+    if (stats.isFIFO()) await makePipe(to, as, stats.mode & 0o777);
   }
+}
+
+/** Made under a plain name: the argument of a program is text, and a name need not be. */
+async function makePipe(to: Folder, as: string, mode: number): Promise<void> {
+  const plain = `.workcell-pipe-${process.pid}`;
+  const path = to.base.replace('/self/', `/${process.pid}/`);
+  const words = ['-m', mode.toString(8), `${path}/${plain}`];
+  await promisify(execFile)(hostProgram('mkfifo'), words, { env: {}, cwd: '/' });
+  renameSync(to.at(plain), to.at(as));
 }
 
 async function copyRegular(from: Folder, name: string, stats: Stats, to: Folder, as: string): Promise<void> {

@@ -36,7 +36,7 @@ export async function writeChanges(target: string, source: View, writes: readonl
       await pace.step();
       if (change === 'removed' || after === undefined) continue;
       inParent(root, path, (folder, name) => {
-        if (after.kind !== 'directory') renameSync(staged.at(String(index)), folder.at(name));
+        if (after.kind !== 'directory') place(staged, String(index), folder, name);
         else if (change === 'added') makeDirectory(folder, name);
       });
     }
@@ -64,6 +64,11 @@ async function stage(staged: Folder, source: View, writes: readonly Write[]): Pr
           await copyEntry(found.folder, found.name, found.stats, staged, String(index));
       });
   }
+}
+
+/** A socket is not staged on another file system. */
+function place(staged: Folder, index: string, folder: Folder, name: string): void {
+  if (staged.stat(index) !== undefined) renameSync(staged.at(index), folder.at(name));
 }
 
 /** Calls `use` with the directory of a path; not at all when it is gone, or is none. */

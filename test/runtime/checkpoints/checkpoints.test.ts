@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -11,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createRuntime, type WorkspaceOption } from '../../../src/index.js';
+import { type Checkpoint, createRuntime, type WorkspaceOption } from '../../../src/index.js';
 
 const root = mkdtempSync(join(tmpdir(), 'checkpoints-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -180,4 +181,72 @@ describe.each(places)('checkpoints on $name', ({ backend, mode }) => {
       (await runtime.run('head -1 readme; tail -1 readme; cat both other')).output.trim().split(/\s+/),
     ).toEqual(['ONE', 'SEVEN', 'mine', 'o']);
   });
+
+  it('brings hostile content through, and never follows it', async () => {
+    await using runtime = await open(repository());
+    const secret = join(root, 'secret');
+    writeFileSync(secret, 'secret');
+    await runtime.run(
+      [
+        `ln -s ${secret} to-secret; ln -s ${root} to-root; ln -s . loop; mkfifo pipe`,
+        "mkdir -p 'a\nb' $'bytes-\\xff' Case case; echo 1 > Case/x; echo 2 > case/x; touch -- -rf",
+        'rm -rf src; ln -s /etc src; mkdir locked; echo in > locked/file; chmod 0 locked/file; chmod 0 locked',
+        'truncate -s 1T huge; mkdir .workcell-apply-1-x; ln readme twin',
+      ].join('\n'),
+    );
+    const before = await runtime.checkpoint();
+    await runtime.run('chmod 700 locked; rm -rf ./* ./.w*; mkdir src; echo mine > src/passwd');
+    await runtime.rewind(before);
+    const { output } = await runtime.run(
+      'readlink to-secret src; cat Case/x case/x; stat -c %a locked; stat -c %s huge; test -p pipe && echo pipe; ls -d bytes-*',
+    );
+    expect(output.trim().split('\n').slice(0, 7)).toEqual([
+      secret,
+      '/etc',
+      '1',
+      '2',
+      '0',
+      String(2 ** 40),
+      'pipe',
+    ]);
+    const target = join(root, `target-${count++}`);
+    mkdirSync(target);
+    const { applied } = await runtime.apply(target, { onConflict: 'overwrite' });
+    expect(applied).toBe(true);
+    expect(lstatSync(join(target, 'to-secret')).isSymbolicLink()).toBe(true);
+    expect(readFileSync(secret, 'utf8')).toBe('secret');
+    expect(existsSync('/etc/leaf')).toBe(false);
+  });
+
+  it('keeps the newest checkpoints, refuses what is too large, and leaves nothing behind', async () => {
+    const before = leftovers();
+    const runtime = await open(repository(), { keep: 3, maxFiles: 20 });
+    for (let round = 0; round < 6; round++) {
+      await runtime.write('state', String(round));
+      await runtime.checkpoint(`round ${round}`);
+    }
+    expect(runtime.checkpoints().map(({ label }) => label)).toEqual(['round 3', 'round 4', 'round 5']);
+    const [oldest] = runtime.checkpoints();
+    await runtime.rewind(oldest as Checkpoint);
+    expect((await runtime.read('state')).content).toBe('3');
+    await runtime.run('touch file-{1..30}');
+    await expect(runtime.checkpoint()).rejects.toMatchObject({ code: 'file-too-large' });
+    const events = [];
+    for await (const event of runtime.events.since(0)) {
+      if (event.kind === 'checkpoint') events.push(event.checkpoint.change);
+      if (events.includes('rewound')) break;
+    }
+    expect(events.filter((change) => change === 'created').length).toBeGreaterThanOrEqual(6);
+    await runtime.close();
+    expect(leftovers()).toEqual(before);
+  });
 });
+
+/** What this process has in its directory for temporary files. */
+function leftovers(): string[] {
+  const own = join(tmpdir(), `workcell-${process.geteuid?.()}`);
+  const mine = readdirSync(own).filter((name) => name.includes(`-${process.pid}-`));
+  return mine
+    .flatMap((name) => readdirSync(join(own, name)))
+    .filter((name) => /^(workspace|layers)-/.test(name));
+}
