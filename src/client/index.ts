@@ -10,6 +10,8 @@ export type {
   Preview,
   ServiceCell,
   ServiceKey,
+  ServiceStatus,
   ServiceTemplateInfo,
+  ServiceUsage,
 } from '../protocol/service-wire.js';
 export { type ListOptions, ServiceClient, type ServiceClientOptions } from './service-client.js';

@@ -14,10 +14,14 @@ import {
   previewSchema,
   type ServiceCell,
   type ServiceKey,
+  type ServiceStatus,
   type ServiceTemplateInfo,
+  type ServiceUsage,
   serviceCellSchema,
   serviceKeySchema,
+  serviceStatusSchema,
   serviceTemplateSchema,
+  usageSchema,
 } from '../protocol/service-wire.js';
 
 /** Where a service is, and the key to it. */
@@ -127,6 +131,21 @@ export class ServiceClient {
   /** A link to a port of a cell, for browsers: whoever has it may use that port. */
   preview(cell: string, preview: CreatePreview, options: CallOptions = {}): Promise<Preview> {
     return this.#ask('POST', `${pathOf(cell)}/previews`, previewSchema, { body: preview, ...options });
+  }
+
+  /** What your tenant used on each of the last 31 days, or between two days (`YYYY-MM-DD`); all tenants for the operator. */
+  usage(
+    { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined } = {},
+    options: CallOptions = {},
+  ): Promise<ServiceUsage[]> {
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries({ from, to })) if (value !== undefined) query.set(name, value);
+    return this.#ask('GET', `/v1/usage?${query}`, usageSchema.array(), options);
+  }
+
+  /** How the service does, for its operator. */
+  status(options: CallOptions = {}): Promise<ServiceStatus> {
+    return this.#ask('GET', '/v1/status', serviceStatusSchema, options);
   }
 
   /** The templates for cells. */

@@ -162,3 +162,42 @@ export const previewSchema = z.object({ url: z.string(), port: z.int(), expiresA
 
 /** A link: whoever has it may use that port, until it expires. */
 export type Preview = z.output<typeof previewSchema>;
+
+const day = z.iso.date();
+
+export const usageQuery = z.strictObject({
+  /** Days in UTC, including both. Default: the last 31. */
+  from: day.optional(),
+  to: day.optional(),
+  /** Operators only. Default: all. */
+  tenant: serviceNameSchema.optional(),
+  format: z.enum(['json', 'csv']).default('json'),
+});
+
+export const usageSchema = z.object({
+  tenant: z.string(),
+  day,
+  /** Time that cells ran; paused ones do not. */
+  cellSeconds: z.number(),
+  /** Cells that were made. */
+  cells: z.int(),
+});
+
+/** What a tenant used on one day. */
+export type ServiceUsage = z.output<typeof usageSchema>;
+
+export const serviceStatusSchema = z.object({
+  version: z.string(),
+  startedAt: moment,
+  cells: z.record(z.enum(cellStates), z.int()),
+  tenants: z.int(),
+  /** Cells that wait for their start. */
+  waiting: z.int(),
+  /** Cells that were started ahead. */
+  spare: z.int(),
+  memoryBytes: z.int(),
+  templates: z.array(z.string()),
+});
+
+/** How a service does. */
+export type ServiceStatus = z.output<typeof serviceStatusSchema>;

@@ -10,6 +10,7 @@ import { createKeySchema } from '../protocol/service-wire.js';
 import { cellRoutes } from './cell-routes.js';
 import { consoleRoutes } from './console-files.js';
 import { insideRoutes } from './inside-routes.js';
+import { operatorRoutes } from './operator-routes.js';
 import type { PreviewLinks } from './previews/preview-links.js';
 import { recordRoutes } from './record-routes.js';
 import type { Records } from './records.js';
@@ -17,7 +18,7 @@ import { type Askers, authenticated } from './service-access.js';
 import type { ServiceCells } from './service-cells.js';
 import { serviceGate } from './service-gate.js';
 import { checkRole, type ServiceKeys } from './service-keys.js';
-import { renderServiceMetrics } from './service-metrics.js';
+import type { KeyRecord } from './service-store.js';
 
 /** What routes work with: those of the service, and those of other protocols beside them. */
 export interface ServiceParts {
@@ -55,7 +56,9 @@ export function createServiceApp(
           const message = `There is no ${request.method} ${request.url.split('?')[0]} here.`;
           sendError(reply, new WorkcellError('not-found', message), log);
         });
+        countAnswers(scope, parts, askers);
         healthRoutes(scope, parts, askers);
+        operatorRoutes(scope, parts, askers);
         cellRoutes(scope, parts, askers);
         keyRoutes(scope, parts, askers);
         recordRoutes(scope, parts.records, serviceGate(parts.cells, askers));
@@ -68,16 +71,20 @@ export function createServiceApp(
   return app;
 }
 
+function countAnswers(scope: FastifyInstance, { cells }: ServiceParts, askers: Askers): void {
+  scope.addHook('onResponse', (request, reply, done) => {
+    const asker: KeyRecord | undefined = askers(request);
+    if (asker !== undefined) cells.figures.answered(asker.tenant, reply.statusCode);
+    done();
+  });
+}
+
 function healthRoutes(app: FastifyInstance, { cells }: ServiceParts, askers: Askers): void {
   app.get('/healthz', { config: { open: true } }, async () => ({ alive: true }));
   app.get('/readyz', { config: { open: true } }, async () => ({ ready: true }));
   app.get('/openapi.json', { config: { open: true } }, async () => {
     const { serviceOpenapi } = await import('./service-openapi.js');
     return serviceOpenapi();
-  });
-  app.get('/metrics', async (request, reply) => {
-    checkRole(askers(request), 'operator', 'read the metrics');
-    return reply.type('text/plain; version=0.0.4; charset=utf-8').send(renderServiceMetrics(cells));
   });
   app.get('/v1/templates', async (request) => {
     checkRole(askers(request), 'reader', 'list templates');

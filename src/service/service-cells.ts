@@ -9,8 +9,10 @@ import { type AskedRequest, cellBefore, findCell } from './asked-before.js';
 import { CellPool, type Spare } from './cell-pool.js';
 import { CellQuotas, type ServiceLimits } from './cell-quotas.js';
 import { CellTimes } from './cell-times.js';
+import { addUp, counted, ranUntil, type UsageRow } from './cell-usage.js';
 import { FairQueue } from './fair-queue.js';
 import { type AskedCell, least, newRecord } from './new-record.js';
+import { ServiceFigures } from './service-figures.js';
 import type { CellRecord, ServiceStore } from './service-store.js';
 import type { Template } from './templates.js';
 
@@ -59,6 +61,7 @@ export class ServiceCells {
   readonly #starts: FairQueue;
   readonly #times: CellTimes;
   readonly #pool: CellPool;
+  readonly figures = new ServiceFigures();
   #closed = false;
 
   constructor(parts: {
@@ -87,9 +90,9 @@ export class ServiceCells {
     });
     this.#pool = new CellPool({
       start: (tenant, template) => this.#startSpare(tenant, template),
-      end: async ({ record: { id }, runtime }) => {
+      end: async ({ record, runtime }) => {
         await runtime.close();
-        this.#store.removeCell(id);
+        this.#store.removeCell(record);
       },
       room: () => parts.limits.maxCells - this.#records.size - this.#pool.size,
       onFailure: (error) => this.#complain('of the pool', 'started or ended', error),
@@ -158,11 +161,12 @@ export class ServiceCells {
       throw error;
     }
     this.#records.set(id, record);
-    const started = await this.#inTurn(id, async () =>
+    const start = async () =>
       spare === undefined
         ? this.#starts.run(tenant, () => this.#start(record, options))
-        : this.#begin(id, async () => spare.runtime),
-    );
+        : this.#begin(id, async () => spare.runtime);
+    const isSpare = spare !== undefined;
+    const started = await this.figures.timed(tenant, isSpare, () => this.#inTurn(id, start));
     this.#pool.fill(tenant, template);
     return { record: started, isNew: true };
   }
@@ -186,6 +190,16 @@ export class ServiceCells {
     return [...this.#records.values()]
       .filter((record) => tenant === undefined || record.tenant === tenant)
       .map((record) => this.#withUse(record));
+  }
+
+  /** By tenant and day, with what running cells have used so far; days are `YYYY-MM-DD`. */
+  usage(tenant: string | undefined, from: string, to: string): UsageRow[] {
+    const now = Date.now();
+    const running = this.list(tenant).flatMap((record) =>
+      ranUntil(record, now).map((piece) => ({ tenant: record.tenant, ...piece })),
+    );
+    const rows = [...this.#store.usage(from, to), ...running.filter(({ day }) => day >= from && day <= to)];
+    return addUp(rows.filter((row) => tenant === undefined || row.tenant === tenant));
   }
 
   change(tenant: string, cell: string, { labels, ttlMs, idleMs, onIdle }: Change): CellRecord {
@@ -297,7 +311,7 @@ export class ServiceCells {
         const options = template.options(tenant, {});
         return { record, runtime: await this.#source.create(id, options, () => this.#lose(id)) };
       } catch (error) {
-        this.#store.removeCell(id);
+        this.#store.removeCell(record);
         throw error;
       }
     });
@@ -423,14 +437,16 @@ export class ServiceCells {
 
   /** Changes the current record: another change may have come while we waited. */
   #patch(id: string, fields: Partial<CellRecord>): CellRecord {
-    const record = { ...this.#known(id), ...fields };
-    this.#store.putCell(record);
+    const before = this.#known(id);
+    const { record = before, usage } = counted(before, { ...before, ...fields });
+    this.#store.putCell(record, undefined, usage);
     this.#records.set(id, record);
     return record;
   }
 
   #forget(id: string): void {
-    this.#store.removeCell(id);
+    const record = this.#known(id);
+    this.#store.removeCell(record, counted(record, undefined).usage);
     this.#records.delete(id);
     this.#times.forget(id);
   }

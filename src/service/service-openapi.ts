@@ -15,7 +15,9 @@ import {
   previewSchema,
   serviceCellSchema,
   serviceKeySchema,
+  serviceStatusSchema,
   serviceTemplateSchema,
+  usageSchema,
 } from '../protocol/service-wire.js';
 
 export function serviceOpenapi(): Json {
@@ -33,6 +35,8 @@ export function serviceOpenapi(): Json {
     CreatePreview: jsonSchema(createPreviewSchema, 'input'),
     Preview: jsonSchema(previewSchema, 'output'),
     Answer: jsonSchema(answerSchema, 'input'),
+    Status: jsonSchema(serviceStatusSchema, 'output'),
+    Usage: jsonSchema(usageSchema.array(), 'output'),
     Templates: jsonSchema(serviceTemplateSchema.array(), 'output'),
   });
 }
@@ -171,6 +175,24 @@ const routes: readonly RouteEntry[] = [
     path: '/metrics',
     summary: 'Figures for Prometheus.',
     answers: text('Text of Prometheus.'),
+  },
+  {
+    method: 'get',
+    path: '/v1/status',
+    summary: 'Tells the operator how the service does.',
+    answers: { 200: { description: 'The status.', types: json('Status') } },
+  },
+  {
+    method: 'get',
+    path: '/v1/usage',
+    summary: 'Tells what tenants used, day by day.',
+    query: {
+      from: 'first day, YYYY-MM-DD in UTC',
+      to: 'last day',
+      tenant: 'for operators: whose',
+      format: 'json or csv',
+    },
+    answers: { 200: { description: 'A row for each day.', types: { ...json('Usage'), 'text/csv': '' } } },
   },
   {
     method: 'get',

@@ -10,6 +10,7 @@ import { type Lease, tryLease } from '../backends/lease.js';
 import { WorkcellError } from '../protocol/index.js';
 import type { KeyRole, ServiceCell } from '../protocol/service-wire.js';
 import { openDatabase, unavailable } from '../runtime/events/sqlite/sqlite-database.js';
+import type { UsagePiece, UsageRow } from './cell-usage.js';
 
 export interface CellRecord {
   readonly id: string;
@@ -21,6 +22,8 @@ export interface CellRecord {
   /** Times are milliseconds since 1970. */
   readonly createdAt: number;
   readonly usedAt: number;
+  /** When it last started or resumed. */
+  readonly runningSince?: number | undefined;
   readonly expiresAt?: number | undefined;
   readonly idleMs?: number | undefined;
   readonly onIdle: ServiceCell['onIdle'];
@@ -50,6 +53,8 @@ export interface AnsweredRequest {
   readonly cell: string;
 }
 
+type Prepare = (sql: string) => StatementSync;
+
 /** How long a client can repeat a request. */
 const requestsKeptMs = 86_400_000;
 
@@ -66,6 +71,12 @@ const migrations = [
   );
   `,
   'CREATE TABLE secrets (name TEXT PRIMARY KEY, value TEXT NOT NULL);',
+  `
+  CREATE TABLE usage (
+    tenant TEXT NOT NULL, day TEXT NOT NULL, cell_ms INTEGER NOT NULL, cells INTEGER NOT NULL,
+    PRIMARY KEY (tenant, day)
+  );
+  `,
 ];
 
 const kind = { what: 'store of the service', setting: 'service.store', migrations };
@@ -104,39 +115,48 @@ export class ServiceStore {
     this.#lease = lease;
   }
 
-  /** `request`: the request for it; the store keeps both or neither. */
-  putCell(record: CellRecord, request?: { readonly key: string; readonly fingerprint: string }): void {
+  /** `request`: the request for it; `usage`: what its tenant used. The store keeps all of it, or nothing. */
+  putCell(
+    record: CellRecord,
+    request?: { readonly key: string; readonly fingerprint: string },
+    usage: readonly UsagePiece[] = [],
+  ): void {
     const { id, tenant, name = null } = record;
-    this.#do((prepare) => {
-      prepare('BEGIN IMMEDIATE').run();
-      try {
-        prepare('INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?)').run(
-          id,
-          tenant,
-          name,
-          JSON.stringify(record),
-        );
-        if (request !== undefined) {
-          const now = Date.now();
-          prepare('DELETE FROM requests WHERE at < ?').run(now - requestsKeptMs);
-          prepare('INSERT OR REPLACE INTO requests VALUES (?, ?, ?, ?, ?)').run(
-            tenant,
-            request.key,
-            request.fingerprint,
-            id,
-            now,
-          );
-        }
-        prepare('COMMIT').run();
-      } catch (error) {
-        if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-        throw error;
-      }
+    this.#inOne((prepare) => {
+      prepare('INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?)').run(
+        id,
+        tenant,
+        name,
+        JSON.stringify(record),
+      );
+      addUsage(prepare, tenant, usage);
+      if (request === undefined) return;
+      const now = Date.now();
+      prepare('DELETE FROM requests WHERE at < ?').run(now - requestsKeptMs);
+      prepare('INSERT OR REPLACE INTO requests VALUES (?, ?, ?, ?, ?)').run(
+        tenant,
+        request.key,
+        request.fingerprint,
+        id,
+        now,
+      );
     });
   }
 
-  removeCell(id: string): void {
-    this.#do((prepare) => prepare('DELETE FROM cells WHERE id = ?').run(id));
+  removeCell({ id, tenant }: Pick<CellRecord, 'id' | 'tenant'>, usage: readonly UsagePiece[] = []): void {
+    this.#inOne((prepare) => {
+      prepare('DELETE FROM cells WHERE id = ?').run(id);
+      addUsage(prepare, tenant, usage);
+    });
+  }
+
+  /** From one day to another, including both. */
+  usage(from: string, to: string): UsageRow[] {
+    return this.#do((prepare) =>
+      prepare(
+        'SELECT tenant, day, cell_ms AS cellMs, cells FROM usage WHERE day BETWEEN ? AND ? ORDER BY tenant, day',
+      ).all(from, to),
+    ) as unknown as UsageRow[];
   }
 
   cells(): CellRecord[] {
@@ -191,7 +211,20 @@ export class ServiceStore {
     return rows.map(({ record }) => JSON.parse(record) as CellRecord);
   }
 
-  #do<Result>(work: (prepare: (sql: string) => StatementSync) => Result): Result {
+  #inOne(work: (prepare: Prepare) => void): void {
+    this.#do((prepare) => {
+      prepare('BEGIN IMMEDIATE').run();
+      try {
+        work(prepare);
+        prepare('COMMIT').run();
+      } catch (error) {
+        if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+        throw error;
+      }
+    });
+  }
+
+  #do<Result>(work: (prepare: Prepare) => Result): Result {
     try {
       return work((sql) => {
         const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
@@ -202,4 +235,10 @@ export class ServiceStore {
       throw unavailable(this.#file, error, kind);
     }
   }
+}
+
+function addUsage(prepare: Prepare, tenant: string, usage: readonly UsagePiece[]): void {
+  const add = `INSERT INTO usage VALUES (?, ?, ?, ?)
+    ON CONFLICT (tenant, day) DO UPDATE SET cell_ms = cell_ms + excluded.cell_ms, cells = cells + excluded.cells`;
+  for (const { day, cellMs, cells } of usage) prepare(add).run(tenant, day, cellMs, cells);
 }

@@ -267,7 +267,9 @@ const surface = {
       'ServiceCell',
       'ServiceClientOptions',
       'ServiceKey',
+      'ServiceStatus',
       'ServiceTemplateInfo',
+      'ServiceUsage',
     ],
   },
   './images': {

@@ -214,3 +214,24 @@ test('cells that a killed process started ahead are ended by the next one', asyn
   expect(there.size).toBe(1);
   expect(after.list(tenant)).toHaveLength(1);
 });
+
+test('usage counts the time that cells run, day by day, and not that of paused ones', async () => {
+  vi.useFakeTimers({ now: Date.parse('2030-01-01T23:59:50Z') });
+  const cells = await open();
+  const { record } = await cells.create(tenant, asked());
+  vi.setSystemTime(Date.parse('2030-01-02T00:00:20Z'));
+  await cells.pause(tenant, record.id);
+  vi.setSystemTime(Date.parse('2030-01-02T01:00:00Z'));
+  await cells.resume(tenant, record.id);
+  vi.setSystemTime(Date.parse('2030-01-02T01:00:05Z'));
+  const both = [
+    { tenant, day: '2030-01-01', cellMs: 10_000, cells: 1 },
+    { tenant, day: '2030-01-02', cellMs: 25_000, cells: 0 },
+  ];
+  expect(cells.usage(undefined, '2030-01-01', '2030-01-02')).toEqual(both);
+  await cells.remove(tenant, record.id);
+  vi.setSystemTime(Date.parse('2030-01-02T02:00:00Z'));
+  expect(cells.usage(tenant, '2030-01-01', '2030-01-02')).toEqual(both);
+  expect(cells.usage(tenant, '2030-01-02', '2030-01-09')).toEqual(both.slice(1));
+  expect(cells.usage('other', '2030-01-01', '2030-01-02')).toEqual([]);
+});

@@ -327,6 +327,27 @@ describe('tenants', () => {
   });
 });
 
+test('the operator sees how the service does, and an admin what its tenant used', async () => {
+  const { key } = await operator.createKey({ tenant: 'counted', role: 'admin' });
+  const client = new ServiceClient({ url, apiKey: key });
+  const { id } = await client.create();
+  expect(await operator.status()).toMatchObject({ cells: { running: 1, lost: 0 }, tenants: 1, spare: 0 });
+  await client.remove(id);
+  const [row, ...others] = await client.usage();
+  expect(row).toMatchObject({ tenant: 'counted', cells: 1 });
+  expect(others).toEqual([]);
+  expect((await operator.usage()).map(({ tenant }) => tenant)).toContain('counted');
+  await expect(client.status()).rejects.toMatchObject({ code: 'denied' });
+  const headers = { authorization: `Bearer ${key}` };
+  const table = await fetch(`${url}/v1/usage?format=csv`, { headers });
+  expect(await table.text()).toMatch(/^tenant,day,cell_seconds,cells\ncounted,\d{4}-\d\d-\d\d,[\d.]+,1\n$/);
+  expect((await fetch(`${url}/v1/usage?tenant=default`, { headers })).status).toBe(403);
+  const metrics = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${operatorKey}` } });
+  const text = await metrics.text();
+  expect(text).toContain('workcell_cell_creation_seconds_count{tenant="counted"} 1');
+  expect(text).toContain('workcell_requests_total{tenant="counted",code="4xx"}');
+});
+
 test('a second service on the same store is refused', async () => {
   await expect(startService({ listen, operatorKey, config })).rejects.toMatchObject({
     code: 'store-unavailable',
