@@ -1,4 +1,4 @@
-/** How the console is built. `npm run build` puts it beside the compiled package. */
+/** Builds the console. `npm run build` puts it beside the compiled package. */
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';

@@ -37,7 +37,7 @@ function readPlace(hash: string): Place {
   return { path: path.split('/').filter(Boolean).map(decoded), query: new URLSearchParams(query) };
 }
 
-/** An address can be typed by hand. */
+/** A reader can type an address by hand. */
 function decoded(word: string): string {
   try {
     return decodeURIComponent(word);

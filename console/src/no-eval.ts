@@ -1,4 +1,4 @@
-/** To be imported first: schemas otherwise try to compile themselves, which the policy of the page refuses. */
+/** Import it first: schemas otherwise try to compile themselves, which the policy of the page refuses. */
 import * as z from 'zod';
 
 z.config({ jitless: true });

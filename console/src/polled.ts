@@ -1,4 +1,4 @@
-/** What has no stream of its own: asked for again while the page is looked at. */
+/** Reads again, while the reader looks at the page, what has no stream. */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { reasonOf } from './api.js';
 

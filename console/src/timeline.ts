@@ -30,7 +30,7 @@ export interface Entry {
   observation?: Readonly<Record<string, unknown>>;
   error?: { readonly code: string; readonly message: string };
   readonly network?: NetworkRecord;
-  /** Some texts are cut; the record has all of them. */
+  /** Some texts are shortened; the record has all of them. */
   trimmed: boolean;
 }
 
@@ -41,7 +41,7 @@ export class Timeline {
   last = 0;
   ended = false;
 
-  /** Takes events in order; those that it has already are left out. */
+  /** Takes events in order, and skips those that it already has. */
   push(events: readonly BriefEvent[]): void {
     for (const event of events) {
       if (event.id <= this.last) continue;
@@ -84,7 +84,7 @@ export class Timeline {
       const outcome = level === 'error' ? 'failed' : 'ok';
       this.entries.push({ ...base, group: 'state', name: wordOf(status), title: message, outcome });
       if (status === 'STOPPED') this.ended = true;
-      // What ran in a cell that is gone has ended with it.
+      // Everything that ran in an ended cell has ended with it.
       if (status === 'STOPPED' || status === 'ERROR_RUNTIME_DISCONNECTED') this.#endAll(at, status);
     } else if (event.kind === 'network') {
       this.entries.push({ ...base, ...networkEntry(event.network), network: event.network });

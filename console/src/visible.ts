@@ -7,8 +7,8 @@ export interface Piece {
 }
 
 /**
- * Control characters, directions, joiners without width, tags, and halves of characters. They are shown as code points,
- * so that nothing reads in another order than it is stored in.
+ * Control characters, directions, joiners without width, tags, and halves of characters. We show them as code points,
+ * so that the order on the screen is the stored order.
  */
 const hidden = /\p{Default_Ignorable_Code_Point}|\p{Cc}|\p{Cf}|\p{Cs}|\p{Zl}|\p{Zp}/gu;
 

@@ -49,7 +49,10 @@ const progressMarkSchema = z.object({
 const checkpointRecordSchema = z.object({
   /** `began`: this runtime is a fork, and started from that checkpoint of another runtime. */
   change: z.enum(['created', 'removed', 'rewound', 'forked', 'began', 'applied', 'merged']),
-  /** The checkpoint: that was made, gone back to, forked from, or whose files were taken over. */
+  /**
+   * The checkpoint that the runtime created, removed, went back to or forked from, or whose files it applied or
+   * merged.
+   */
   id: z.string().optional(),
   label: z.string().optional(),
   /** The checkpoint before it in its line. */
@@ -58,14 +61,14 @@ const checkpointRecordSchema = z.object({
   runtime: z.string().optional(),
   /** The checkpoint that keeps what was there before going back. */
   recovery: z.string().optional(),
-  /** The directory that changes were written to. */
+  /** The directory that got the changes. */
   directory: z.string().optional(),
   files: z.int().optional(),
   bytes: z.int().optional(),
   conflicts: z.int().optional(),
 });
 
-/** What a record says about checkpoints, forks and changes that were taken over. */
+/** What a record says about checkpoints, forks and merged changes. */
 export type CheckpointRecord = z.infer<typeof checkpointRecordSchema>;
 
 /** One thing that happened in a runtime. `cause` is the id of the action event that led to it. */

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import type { WorkcellEvent } from './events.js';
 
-/** A WebSocket of a browser cannot carry a header of its own; this protocol and the key, in base64url, stand in for it. */
+/** A browser cannot set headers of a WebSocket; this protocol and the key, in base64url, replace them. */
 export const socketProtocol = 'workcell';
 export const socketKeyPrefix = 'workcell.key.';
 
@@ -23,13 +23,13 @@ export const recordQuery = z.strictObject({
   after: z.coerce.number().int().nonnegative().default(0),
   limit: z.coerce.number().int().min(1).max(5000).default(1000),
   kind: z.enum(eventKinds).optional(),
-  /** Somewhere in what the event carries. */
+  /** Text somewhere in the event's content. */
   text: z.string().min(1).max(1000).optional(),
   /** Leaves out the rest of long texts, and says so with `trimmed`. */
   brief: z.literal('1').optional(),
 });
 
-/** An event of a list, whose long texts may be cut. */
+/** An event of a list, perhaps with shortened texts. */
 export type BriefEvent = WorkcellEvent & { readonly trimmed?: true };
 
 /** Some events of a record. `next` is the `after` of the next page, where there may be one. */

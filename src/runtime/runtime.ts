@@ -82,7 +82,7 @@ export interface RuntimeParts extends Trusted {
   readonly askNetwork?: NetworkAsker | undefined;
   /** Rules on hosts that stay denied, whatever rules you set later. */
   readonly deniedNetwork?: readonly string[] | undefined;
-  /** For a cell whose workspace can be captured. */
+  /** For a cell whose workspace we can capture. */
   readonly checkpoints?: RuntimeCheckpoints | undefined;
   /** Limits of a `run` that sets none itself. */
   readonly defaults?: RunDefaults | undefined;
@@ -283,27 +283,30 @@ export class Runtime implements Executor, AsyncDisposable {
     };
   }
 
-  /** Keeps the files of the workspace as they are now; everything in the cell is held meanwhile. */
+  /** Keeps the files of the workspace as they are now; everything in the cell pauses meanwhile. */
   async checkpoint(label?: string): Promise<Checkpoint> {
     return this.#history().take(label);
   }
 
-  /** Those that are kept, the oldest first. */
+  /** The kept checkpoints, the oldest first. */
   checkpoints(): Checkpoint[] {
     return this.#history().list();
   }
 
-  /** Gives up a checkpoint. */
+  /** Removes a checkpoint. */
   async dropCheckpoint(checkpoint: string | Checkpoint): Promise<void> {
     this.#history().drop(checkpoint);
   }
 
-  /** Puts the files of the workspace back to a checkpoint, and keeps what was there as another one. Processes go on. */
+  /**
+   * Puts the files of the workspace back to a checkpoint, and keeps the present ones as another checkpoint. Processes
+   * continue.
+   */
   async rewind(to: string | Checkpoint): Promise<Rewound> {
     return this.#history().rewind(to);
   }
 
-  /** Starts runtimes of their own with the files of this one, as they are now or at a checkpoint. You close them. */
+  /** Starts separate runtimes with the files of this one, as they are now or at a checkpoint. You close them. */
   async fork(options: ForkOptions = {}): Promise<Runtime[]> {
     return this.#history().fork<Runtime>(options);
   }
@@ -314,8 +317,8 @@ export class Runtime implements Executor, AsyncDisposable {
   }
 
   /**
-   * Writes what changed since the workspace began to a directory of this machine. What others changed there meanwhile is a
-   * conflict, and is not overwritten unless you say so.
+   * Writes what changed since the workspace began to a directory of this machine. A change that others made there
+   * meanwhile is a conflict; it overwrites none unless you say so.
    */
   async apply(directory: string, options: ApplyOptions = {}): Promise<TakenOver> {
     return this.#history().apply(directory, this, options);

@@ -133,7 +133,7 @@ function Answered({ observation }: { observation: Readonly<Record<string, unknow
   );
 }
 
-/** What is left, small and out of the way. */
+/** The remaining fields, small and out of the way. */
 function Fields({ value, label }: { value: object; label: string }) {
   const entries = Object.entries(value).filter(
     ([, field]) => field !== undefined && field !== null && field !== '',

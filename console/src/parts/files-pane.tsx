@@ -160,7 +160,7 @@ function Viewer({ cell, path }: { cell: string; path: string }) {
   );
 }
 
-/** The bytes come with the key and are handed over as a file; the page never opens them. */
+/** Fetches the bytes with the key and hands them over as a file; the page never opens them. */
 async function download(cell: string, path: string, format?: 'zip'): Promise<void> {
   const query = new URLSearchParams({ path, ...(format !== undefined && { format }) });
   const response = await send(`${cellPath(cell)}/v1/files?${query}`);

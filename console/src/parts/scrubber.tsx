@@ -9,7 +9,7 @@ interface Props {
   readonly onChoose: (entry: Entry | undefined) => void;
 }
 
-/** A pause of the agent is shortened to this, and haste is slowed down to the other. */
+/** The longest and the shortest time between two steps of the playback. */
 const longestMs = 1200;
 const shortestMs = 120;
 

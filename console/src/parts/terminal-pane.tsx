@@ -56,7 +56,7 @@ function Screen({ cell, onEnd }: { cell: string; onEnd: (reason: string) => void
   return <section ref={box} className="shell" aria-label="Terminal" />;
 }
 
-/** Terminal sequences are drawn by the emulator, and none of them reaches the page. */
+/** The emulator draws terminal sequences, and none of them reaches the page. */
 async function start(box: HTMLElement, cell: string, onEnd: (reason: string) => void): Promise<() => void> {
   const [{ Terminal }, { FitAddon }] = await Promise.all([
     import('@xterm/xterm'),

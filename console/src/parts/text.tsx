@@ -22,7 +22,7 @@ export function Plain({ value }: { value: string }) {
   );
 }
 
-/** A block of it, the beginning of which is shown until the reader asks for more. */
+/** A block of it, which shows its beginning until the reader asks for more. */
 export function Block({ value, label }: { value: string; label: string }) {
   const [most, setMost] = useState(shownAtOnce);
   return (

@@ -130,7 +130,7 @@ const mostFound = 5000;
 
 function useSearch(id: string, text: string, last: number): Search {
   const [search, setSearch] = useState(noSearch);
-  // What came since is looked through here; the service is asked again only when the text changes.
+  // Search newer events here, and ask the service again only when the text changes.
   const isThere = last > 0;
   useEffect(() => {
     setSearch(noSearch);

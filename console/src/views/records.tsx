@@ -1,4 +1,4 @@
-/** The records in the store: of cells that run, and of those that are gone. */
+/** The records in the store: of running cells, and of ended ones. */
 import type { RecordInfo } from '../../../src/protocol/record-wire.js';
 import { changeQuery, hrefOf, usePlace } from '../address.js';
 import { ask } from '../api.js';

@@ -21,7 +21,7 @@ const resourcesSchema = z.strictObject({
 });
 
 const volumeSchema = z.strictObject({
-  /** A claim that exists already, or that is made under this name and used again by the next cell that names it. */
+  /** An existing claim, or a name for a new one that the next cell with this name uses again. */
   claim: name.optional(),
   /** As Kubernetes writes it, such as `10Gi`. */
   size: z
@@ -86,22 +86,22 @@ export const kubernetesOptions = {
   priorityClass: name.optional(),
   /** Such as `gvisor` or `kata`, where the cluster has it. */
   runtimeClass: name.optional(),
-  /** Of the pod. Its token is never given to it. */
+  /** Of the pod. The pod never gets its token. */
   serviceAccount: name.optional(),
   /** The user that everything runs as, `uid` or `uid:gid`; not root. */
   user: z
     .string()
     .regex(/^[1-9]\d{0,8}(:\d{1,9})?$/, 'must be numbers such as 1000 or 1000:1000, not root')
     .default('1000:1000'),
-  /** The system of the image can be written too, and what is written goes with the cell. */
+  /** Makes the image's system writable, too; changes disappear with the cell. */
   writableSystem: z.boolean().default(false),
   labels: z.record(z.string().min(1), z.string()).default({}),
   annotations: z.record(z.string().min(1), z.string()).default({}),
-  /** A pod that ours is merged into: `metadata` and `spec` of a manifest. Its container `cell` is the cell's own. */
+  /** A pod to merge ours into: `metadata` and `spec` of a manifest. Its container `cell` is the cell's own. */
   template: z.strictObject({ metadata: manifestPart.optional(), spec: manifestPart.optional() }).default({}),
   /** The cell lives on when this process ends; attach to it by its id. Closing still ends it. */
   keepAlive: z.boolean().default(false),
-  /** How long a pod may take to run: to be scheduled, to fetch its image, to get its volume. */
+  /** How long a pod may take until it runs, with its scheduling, its image and its volume. */
   startTimeoutMs: z.int().min(1000).max(3_600_000).default(180_000),
   /** Keeps cells of this shape ready, so that the next ones start at once. Not with keepAlive or volume.claim. */
   pool: z.strictObject({ size: z.int().min(1).max(100) }).optional(),

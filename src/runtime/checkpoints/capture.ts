@@ -14,8 +14,8 @@ import type { Whiteouts } from './whiteouts.js';
 export interface Layer {
   readonly path: string;
   /**
-   * What each file was like where it was captured from, so that the next capture shares those that are unchanged. The
-   * paths of directories end in a slash.
+   * The state of each file at its capture, so that the next capture shares unchanged ones. The paths of directories
+   * end in a slash.
    */
   readonly seen: ReadonlyMap<string, string>;
   readonly files: number;
@@ -76,14 +76,14 @@ interface Place {
 const tickMs = 20;
 const fresh = ' fresh';
 
-/** Whether an entry is another one than when it was captured, by its path and what it is like now. */
+/** Whether an entry has changed since its capture, by its path and its present state. */
 export function differsFrom({ seen }: Pick<Layer, 'seen'>, path: string, stats: Stats): boolean {
   const key = seen.get(stats.isDirectory() ? `${path}/` : path);
   if (key === undefined || stats.isDirectory()) return key === undefined;
   return key !== keyOf(stats) && key !== `${keyOf(stats)}${fresh}`;
 }
 
-/** Whether an entry of the copy differs from what was copied, by size, time and mode. */
+/** Whether an entry of the copy differs from its original, by size, time and mode. */
 export function differsFromCopied(
   { seen }: Pick<Layer, 'seen'>,
   { path, change, before, after }: Difference,

@@ -11,7 +11,7 @@ interface Side {
   readonly modifiedMs: number;
 }
 
-/** Of an entry; a directory that becomes a file is removed and added. */
+/** The difference of an entry; a directory that becomes a file counts as removed and added. */
 export interface Difference {
   /** In Latin-1, as all names here. */
   readonly path: string;

@@ -10,13 +10,13 @@ import {
 } from '../../protocol/index.js';
 
 export interface Holdable {
-  /** The same cell; its actions wait while it is held. */
+  /** The same cell; its actions wait while we hold it. */
   readonly cell: Cell;
   /** Calls `work` while nothing in the cell runs and no file action is under way. One at a time. */
   hold<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** This side carries these out itself, so to stop the processes of the cell does not stop them. */
+/** This side carries these out itself, so stopping the processes of the cell does not stop them. */
 const fileActions = new Set<string>(['write', 'edit', 'make_dir', 'remove', 'move', 'copy']);
 
 export function holdable(cell: Cell): Holdable {
@@ -47,7 +47,7 @@ export function holdable(cell: Cell): Holdable {
       release = resolve;
     });
     try {
-      // What waits for a paused cell has not begun.
+      // An action that waits for a paused cell has not begun.
       if (writing > 0 && !isPaused)
         await new Promise<void>((resolve) => {
           onQuiet = resolve;
@@ -71,7 +71,7 @@ export function holdable(cell: Cell): Holdable {
   return {
     cell: {
       ...cell,
-      // A backend of others may give an object of a class.
+      // A foreign backend may return an instance of a class.
       id: cell.id,
       backend: cell.backend,
       isolation: cell.isolation,

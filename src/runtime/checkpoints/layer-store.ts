@@ -4,7 +4,7 @@ import { discardTree } from '../../base/remove-tree.js';
 import { type CaptureLimits, type CaptureSource, captureLayer, type Layer } from './capture.js';
 import { Whiteouts } from './whiteouts.js';
 
-/** Removed when nobody holds it any more. */
+/** Removes it when nobody holds it any more. */
 export class HeldLayer {
   readonly layer: Layer;
   readonly #onFree: () => void;
@@ -51,7 +51,7 @@ export class LayerStore {
     }
   }
 
-  /** Settles when everything that nobody holds is removed. Layers that forks hold stay until those end. */
+  /** Settles after removing everything that nobody holds. Layers that forks hold stay until those end. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#sweep();

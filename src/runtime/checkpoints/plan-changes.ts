@@ -1,6 +1,6 @@
 /**
- * Says how to bring the difference between two views into a directory that others change, too. What they changed since
- * is never overwritten: the plan names it as a conflict.
+ * Plans how to bring the difference between two views into a directory that others change, too. It never overwrites
+ * their changes: the plan names them as conflicts.
  */
 import { closeSync, readFileSync, type Stats } from 'node:fs';
 import { posix } from 'node:path';
@@ -11,10 +11,13 @@ import { isSameEntry, openEntry } from './same-entry.js';
 import { type Found, type View, ViewFolder, withEntry } from './workspace-view.js';
 import type { Write } from './write-changes.js';
 
-/** A change that is not written, because somebody else changed the same. */
+/** A change that the plan does not write, because somebody else changed the same entry. */
 export interface Conflict {
   readonly path: string;
-  /** `changed`: both sides changed it. `removed`: one side removed what the other changed. `parent`: its directory is gone. */
+  /**
+   * `changed`: both sides changed it. `removed`: one side removed what the other changed. `parent`: its directory no
+   * longer exists.
+   */
   readonly reason: 'changed' | 'removed' | 'parent';
 }
 
@@ -85,7 +88,7 @@ async function judge(
   }
   if (current !== undefined && fresh !== undefined && (await isSameEntry(current, fresh))) return 'skip';
   if (current === undefined) return old === undefined || since !== undefined ? 'write' : 'removed';
-  // A directory is there: its entries are judged one by one, and its mode is the only thing to set.
+  // The directory exists: judge its entries one by one; only its mode may need a change.
   if (current.stats.isDirectory() && fresh?.stats.isDirectory()) return 'write';
   if (since !== undefined) return since(path, current.stats) ? 'changed' : 'write';
   if (old === undefined) return 'changed';

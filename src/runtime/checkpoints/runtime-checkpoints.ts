@@ -1,4 +1,4 @@
-/** The checkpoints of one runtime: taken, listed, gone back to, compared, forked from and taken over. */
+/** The checkpoints of one runtime: takes, lists, compares, forks, applies and merges them, and goes back to them. */
 import { randomBytes } from 'node:crypto';
 import { realpathSync, type Stats } from 'node:fs';
 import { resolve } from 'node:path';
@@ -37,7 +37,7 @@ export interface TakeOverOptions {
   readonly onConflict?: 'stop' | 'skip' | 'overwrite' | undefined;
 }
 
-/** What was taken over, or would be. */
+/** The changes that it wrote, or would write. */
 export interface TakenOver {
   /** False for a preview, and when conflicts stopped it. */
   readonly applied: boolean;
@@ -74,7 +74,7 @@ export interface ForkOptions {
   readonly from?: string | Checkpoint | undefined;
 }
 
-/** A runtime that was started for a fork. */
+/** A runtime that started as a fork. */
 interface Forked extends RuntimeLike {
   close(): Promise<void>;
 }
@@ -244,7 +244,7 @@ export class RuntimeCheckpoints {
     }
   }
 
-  /** Gives up all checkpoints. Those that forks began with stay for them. */
+  /** Removes all checkpoints. Those that forks began with stay for them. */
   async close(): Promise<void> {
     for (const { held } of this.#kept.values()) held.release();
     this.#kept.clear();

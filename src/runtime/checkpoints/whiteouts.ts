@@ -11,7 +11,7 @@ export class Whiteouts {
   #source: string | undefined;
   #count = 0;
 
-  /** `directory`: where the first one is kept; the layers are on the same file system. */
+  /** `directory`: where to keep the first one; the layers are on the same file system. */
   constructor(directory: string) {
     this.#directory = directory;
   }

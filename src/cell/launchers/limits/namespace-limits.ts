@@ -31,8 +31,8 @@ export interface NamespaceLimits {
 
 export interface NamespaceOptions {
   /**
-   * The network namespace is made here too, outside of the user namespace that bubblewrap makes, so that nothing in the cell
-   * has power over it.
+   * Also make the network namespace here, outside of the user namespace that bubblewrap makes, so that nothing in the
+   * cell has power over it.
    */
   readonly ownNetwork?: boolean;
   /** Shell commands that mount something, in a mount namespace that ends with the cell. */
