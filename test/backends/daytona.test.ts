@@ -1,5 +1,8 @@
 /** Backend `daytona` through the published client, against a stand-in that really runs what it is asked. */
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createRuntime, tool } from '../../src/index.js';
+import { refusal } from '../../src/testing/contract/given.js';
 import { DaytonaStandIn } from './vendors/daytona-stand-in.js';
 import { vendorSuite } from './vendors/vendor-suite.js';
 
@@ -12,3 +15,25 @@ vendorSuite(
   () => ({ backend: 'daytona', apiKey: vendor.key, apiUrl: `${vendor.url}/api` }),
   { pauses: true },
 );
+
+test('a tool runs in the sandbox, and its results and errors come back', async () => {
+  const place = {
+    backend: 'daytona',
+    apiKey: vendor.key,
+    apiUrl: `${vendor.url}/api`,
+    config: false,
+  } as const;
+  await using runtime = await createRuntime(place);
+  const add = tool({
+    name: 'add',
+    description: 'Adds two numbers.',
+    parameters: z.object({ a: z.number(), b: z.number() }),
+    execute: ({ a, b }, { runtime }) => {
+      if (a < 0) throw new Error('too small');
+      return { sum: a + b, inside: runtime?.workspace };
+    },
+  });
+  const [inside] = runtime.add(add).getTools();
+  expect(await inside?.execute({ a: 1, b: 2 })).toEqual({ sum: 3, inside: runtime.workspace });
+  await refusal(Promise.resolve(inside?.execute({ a: -1, b: 2 })), 'tool-failed');
+});

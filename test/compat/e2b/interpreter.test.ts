@@ -8,7 +8,7 @@ let sandbox: Sandbox;
 
 beforeAll(async () => {
   service = await startE2bService();
-  sandbox = await Sandbox.create(service.connection);
+  sandbox = await Sandbox.create({ ...service.connection, envs: { ALWAYS: 'there' } });
 });
 afterAll(async () => {
   await sandbox.kill();
@@ -39,6 +39,9 @@ test('variables of one execution are gone with it', async () => {
   const code = 'import os; os.environ.get("ONLY_NOW")';
   expect((await sandbox.runCode(code, { envs: { ONLY_NOW: 'here' } })).text).toBe('here');
   expect((await sandbox.runCode(code)).text).toBeUndefined();
+  const always = 'os.environ.get("ALWAYS")';
+  expect((await sandbox.runCode(always, { envs: { ALWAYS: 'other' } })).text).toBe('other');
+  expect((await sandbox.runCode(always)).text).toBe('there');
 });
 
 test('contexts are made, listed, restarted and removed', async () => {

@@ -72,11 +72,13 @@ export class Interpreter {
     const names = Object.keys(variables);
     if (names.length === 0) return run();
     const turn = this.#turn.then(async () => {
+      const before = Object.entries(await runtime.env.get()).filter(([name]) => names.includes(name));
       await runtime.env.set(variables);
       try {
         return await run();
       } finally {
         await runtime.env.unset(...names);
+        await runtime.env.set(Object.fromEntries(before));
       }
     });
     this.#turn = turn.catch(() => {});
