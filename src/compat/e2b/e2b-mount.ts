@@ -86,7 +86,9 @@ function interpreterScope(app: FastifyInstance, sandboxes: Sandboxes): void {
     const { 'e2b-traffic-access-token': given } = request.headers;
     if (trafficToken !== undefined && !isSame(given, trafficToken))
       throw new E2bError(403, 'The sandbox is private: send its e2b-traffic-access-token.');
-    checkToken(request, accessToken);
+    // Clients send this token with code only; what contexts are needs that of a private sandbox, or this one.
+    if (trafficToken === undefined || request.routeOptions.url === '/execute')
+      checkToken(request, accessToken);
     opened.set(request, await sandboxes.open(idOf(request), request, reply));
   });
   interpreterRoutes(app, (request) => opened.get(request) as OpenSandbox, at('interpreter'));
