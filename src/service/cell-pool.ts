@@ -46,6 +46,13 @@ export class CellPool {
     return size;
   }
 
+  /** Those that wait here. */
+  get ready(): number {
+    let ready = 0;
+    for (const { spares } of this.#shelves.values()) ready += spares.length;
+    return ready;
+  }
+
   /** One that is ready, which is the caller's from now on. */
   take(tenant: string, template: Template): Spare | undefined {
     return this.#shelves.get(nameOf(tenant, template))?.spares.shift();

@@ -106,7 +106,7 @@ export class ServiceCells {
 
   /** How many are started ahead. */
   get spare(): number {
-    return this.#pool.size;
+    return this.#pool.ready;
   }
 
   /** How many wait for their start. */

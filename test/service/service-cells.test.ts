@@ -184,6 +184,7 @@ test('a tenant that made a cell finds the next one ready; one that died ahead is
   await cells.create(tenant, asked());
   await vi.waitFor(() => expect(there.size).toBe(2));
   const [, spare = ''] = [...there.keys()];
+  await vi.waitFor(() => expect(cells.spare).toBe(1));
   expect(cells.list(tenant)).toHaveLength(1);
   await expect(cells.use(tenant, spare)).rejects.toMatchObject({ code: 'cell-not-found' });
   // Another tenant gets none of it, and one with variables a fresh one.
