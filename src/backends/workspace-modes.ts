@@ -22,9 +22,9 @@ const workspaceSchema = z.strictObject({
   mode: z.enum(['direct', 'overlay', 'copy', 'empty']),
   /** How many checkpoints to keep; older ones go first. */
   keep: z.int().min(1).max(10_000).default(100),
-  /** What one checkpoint may hold, in bytes and in files. */
-  maxBytes: z.int().min(1).optional(),
-  maxFiles: z.int().min(1).optional(),
+  /** What one checkpoint may hold, in bytes on the disk and in files: a cell could fill both. */
+  maxBytes: z.int().min(1).default(34_359_738_368),
+  maxFiles: z.int().min(1).default(500_000),
 });
 
 /** Where a cell works, and whether it may change that. */

@@ -10,7 +10,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { workcell } from './workcell.js';
+import { temporaryDirectory } from '../../src/base/own-directory.js';
+import { sweepAbandoned } from '../../src/cell/launchers/scratch.js';
+import { start, workcell } from './workcell.js';
 
 const nobody = 65_534;
 const root = mkdtempSync(join(tmpdir(), 'overlay-cli-'));
@@ -47,4 +49,27 @@ it('lists what a command changed, and takes it over for a user without privilege
   expect(readdirSync(root).sort()).toEqual(['locked', 'made', 'old']);
   expect(readFileSync(join(root, 'old'), 'utf8')).toBe('new\n');
   expect(existsSync(join(root, 'gone'))).toBe(false);
+});
+
+it('leaves the directory as it was when its process is killed, and the next one removes the rest', async () => {
+  const repository = mkdtempSync(join(tmpdir(), 'overlay-killed-'));
+  writeFileSync(join(repository, 'file'), 'old');
+  try {
+    const command = 'rm file; mkdir -m 0 locked; echo ready; exec cat /dev/zero > /dev/null';
+    const { child, ended, printed } = start(
+      ['run', '--backend', 'sandbox', '--no-config', '--overlay', '--apply', command],
+      { cwd: repository },
+    );
+    await printed('ready');
+    const mine = () =>
+      readdirSync(temporaryDirectory().path).filter((name) => name.includes(`-${child.pid}-`));
+    expect(mine()).not.toEqual([]);
+    child.kill('SIGKILL');
+    await ended;
+    expect(readdirSync(repository)).toEqual(['file']);
+    await sweepAbandoned(temporaryDirectory());
+    expect(mine()).toEqual([]);
+  } finally {
+    rmSync(repository, { recursive: true });
+  }
 });

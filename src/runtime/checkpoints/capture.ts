@@ -75,6 +75,7 @@ interface Place {
 /** Of the clock that the kernel stamps files with: a later change within one tick leaves no trace. */
 const tickMs = 20;
 const fresh = ' fresh';
+const blockBytes = 512;
 
 /** Whether an entry has changed since its capture, by its path and its present state. */
 export function differsFrom({ seen }: Pick<Layer, 'seen'>, path: string, stats: Stats): boolean {
@@ -209,9 +210,10 @@ class Capture {
     settle(target, stats);
   }
 
-  #count({ size }: Stats): void {
+  /** Holes take no space. */
+  #count({ size, blocks }: Stats): void {
     this.files++;
-    this.bytes += size;
+    this.bytes += Math.min(size, blocks * blockBytes);
     const { maxBytes, maxFiles } = this.#limits;
     if (maxBytes !== undefined && this.bytes > maxBytes) throw overLimit('bytes', maxBytes);
     if (maxFiles !== undefined && this.files > maxFiles) throw overLimit('files', maxFiles);

@@ -158,6 +158,7 @@ export class RuntimeCheckpoints {
 
   /** The caller closes them. */
   async fork<Runtime extends RuntimeLike>({ count = 1, from }: ForkOptions): Promise<Runtime[]> {
+    checkCount(count);
     const { fork, record } = this.#parts;
     const kept = await this.#hold(from ?? (await this.take('fork')));
     const { checkpoint, held } = kept;
@@ -202,7 +203,7 @@ export class RuntimeCheckpoints {
     { from: state = present, ...options }: ApplyOptions,
   ): Promise<TakenOver> {
     const { from: origin, source, since, isOwn, record } = this.#parts;
-    const target = realpathSync(resolve(directory));
+    const target = existing(directory);
     const { checkpoint, held } = await this.#hold(state);
     try {
       const plan = {
@@ -333,4 +334,25 @@ async function takeOver(
     return { applied: false, changes, conflicts };
   await writeChanges(plan.target, plan.after, chosen);
   return { applied: true, changes, conflicts };
+}
+
+function existing(directory: string): string {
+  try {
+    return realpathSync(resolve(directory));
+  } catch (cause) {
+    throw new WorkcellError(
+      'not-found',
+      `There is no directory ${directory} to write the changes to. Make it first, or name another one.`,
+      { details: { path: directory }, cause },
+    );
+  }
+}
+
+const mostForks = 100;
+
+function checkCount(count: number): void {
+  if (Number.isInteger(count) && count >= 1 && count <= mostForks) return;
+  throw new WorkcellError('invalid-arguments', `The count of forks is ${count}. Give 1 to ${mostForks}.`, {
+    details: { count },
+  });
 }
