@@ -1,6 +1,7 @@
 /** The frame of all views: where you are, what waits for you, and whether the service answers. */
 import { useEffect, useState } from 'react';
-import type { Question } from '../../src/protocol/record-wire.js';
+import type { ConsoleInfo, Question } from '../../src/protocol/record-wire.js';
+import { type KeyRole, keyRoles } from '../../src/protocol/service-wire.js';
 import { hrefOf, usePlace } from './address.js';
 import { ask } from './api.js';
 import { usePolled } from './polled.js';
@@ -22,7 +23,9 @@ export function App() {
 
 function Frame({ onLeave }: { onLeave: () => void }) {
   const { path } = usePlace();
-  const [view = 'cells', id, tab] = path;
+  const info = usePolled(() => ask<ConsoleInfo>('/v1/console'), 30_000, 'info').value;
+  const hasCells = info?.cells !== false;
+  const [view = hasCells ? 'cells' : 'records', id, tab] = path;
   const questions = usePolled(() => ask<Question[]>('/v1/questions'), 2000, 'questions');
   const waiting = questions.value?.length ?? 0;
   useNotification(questions.value ?? []);
@@ -37,22 +40,22 @@ function Frame({ onLeave }: { onLeave: () => void }) {
           Workcell
         </a>
         <nav aria-label="Views">
-          <Tab to="cells" view={view}>
-            Cells
-          </Tab>
+          {hasCells && (
+            <Tab to="cells" view={view}>
+              Cells
+            </Tab>
+          )}
           <Tab to="records" view={view}>
             Records
           </Tab>
-          <Tab to="questions" view={view}>
+          <Tab to="questions" view={view} label={waiting > 0 ? `Questions, ${waiting} waiting` : undefined}>
             Questions
-            {waiting > 0 && (
-              <span className="badge" role="status">
-                {waiting}
-                <span className="only-read"> waiting</span>
-              </span>
-            )}
+            {waiting > 0 && <span className="badge">{waiting}</span>}
           </Tab>
         </nav>
+        <span className="only-read" role="status">
+          {waiting > 0 && `${waiting} actions wait for your answer`}
+        </span>
         <span className="space" />
         {questions.problem !== undefined && (
           <span className="trouble" role="status" title={questions.problem}>
@@ -65,22 +68,34 @@ function Frame({ onLeave }: { onLeave: () => void }) {
       </header>
       <main>
         {view === 'questions' ? (
-          <Questions questions={questions} />
+          <Questions questions={questions} mayAnswer={isAtLeast(info, 'admin')} />
         ) : view === 'records' && id === undefined ? (
           <RecordList />
         ) : id !== undefined ? (
-          <CellView key={id} id={id} tab={tab} live={view === 'cells'} />
-        ) : (
-          <Overview />
+          <CellView key={id} id={id} tab={tab} live={view === 'cells' && hasCells} />
+        ) : info === undefined ? null : (
+          <Overview everyone={info?.role === 'operator'} mayMake={isAtLeast(info, 'user')} />
         )}
       </main>
     </>
   );
 }
 
-function Tab({ to, view, children }: { to: string; view: string; children: React.ReactNode }) {
+/** Until the service has said so, nothing is offered that it may refuse. */
+function isAtLeast(info: ConsoleInfo | undefined, role: KeyRole): boolean {
+  return info !== undefined && keyRoles.indexOf(info.role) <= keyRoles.indexOf(role);
+}
+
+interface TabProps {
+  readonly to: string;
+  readonly view: string;
+  readonly label?: string | undefined;
+  readonly children: React.ReactNode;
+}
+
+function Tab({ to, view, label, children }: TabProps) {
   return (
-    <a href={hrefOf([to])} aria-current={view === to ? 'page' : undefined}>
+    <a href={hrefOf([to])} aria-label={label} aria-current={view === to ? 'page' : undefined}>
       {children}
     </a>
   );

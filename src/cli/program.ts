@@ -8,6 +8,7 @@ import { cellsCommand } from './commands/cells-command.js';
 import { codeCommand } from './commands/code-command.js';
 import { completionCommand } from './commands/completion-command.js';
 import { configCommand } from './commands/config-command.js';
+import { consoleCommand } from './commands/console-command.js';
 import { cpCommand } from './commands/cp-command.js';
 import { doctorCommand } from './commands/doctor-command.js';
 import { eventsCommand } from './commands/events-command.js';
@@ -72,6 +73,7 @@ export function createProgram(): Command {
     eventsCommand(),
     auditCommand(),
     serveCommand(),
+    consoleCommand(),
     mcpCommand(),
     executorCommand(),
     imagesCommand(),

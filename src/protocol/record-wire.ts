@@ -1,10 +1,19 @@
 /** What a service and its console say to each other about records and questions. */
 import * as z from 'zod';
 import type { WorkcellEvent } from './events.js';
+import type { KeyRole } from './service-wire.js';
 
 /** A browser cannot set headers of a WebSocket; this protocol and the key, in base64url, replace them. */
 export const socketProtocol = 'workcell';
 export const socketKeyPrefix = 'workcell.key.';
+
+/** What a page can do here with its key. */
+export interface ConsoleInfo {
+  /** Whether there are cells to work with, and not records alone. */
+  readonly cells: boolean;
+  readonly role: KeyRole;
+  readonly tenant: string;
+}
 
 /** A runtime whose events are in the store. */
 export interface RecordInfo {

@@ -93,8 +93,8 @@ export const listCellsQuery = z.strictObject({
   /** `name=value`; with several, all must hold. */
   label: z.union([z.string(), z.array(z.string()).max(32)]).optional(),
   state: z.enum(cellStates).optional(),
-  /** Operators only. Default: their own tenant. */
-  tenant: serviceNameSchema.optional(),
+  /** Operators only; `*` stands for all. Default: their own tenant. */
+  tenant: z.union([z.literal('*'), serviceNameSchema]).optional(),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
   /** `next` of the page before. */
   cursor: z.string().max(100).optional(),

@@ -39,7 +39,7 @@ export function cellRoutes(app: FastifyInstance, { cells, previews }: ServicePar
     const query = parse(listCellsQuery, request.query);
     if (query.tenant !== undefined && query.tenant !== asker.tenant)
       checkRole(asker, 'operator', 'list cells of other tenants');
-    const all = cells.list(query.tenant ?? asker.tenant);
+    const all = cells.list(query.tenant === '*' ? undefined : (query.tenant ?? asker.tenant));
     return page(asker.cell === undefined ? all : all.filter(({ id }) => id === asker.cell), query);
   });
 

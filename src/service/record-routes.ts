@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Outgoing } from '../base/http/outgoing.js';
 import { parse } from '../base/http/parse-request.js';
 import { WorkcellError, type WorkcellEvent } from '../protocol/index.js';
-import { answerSchema, type RecordPage, recordQuery } from '../protocol/record-wire.js';
+import { answerSchema, type ConsoleInfo, type RecordPage, recordQuery } from '../protocol/record-wire.js';
 import { heartbeatMs, linesType } from '../protocol/wire.js';
 import { briefEvent } from './brief-event.js';
 import type { Records } from './records.js';
@@ -12,6 +12,8 @@ import type { Records } from './records.js';
 export interface RecordGate {
   /** Whether the caller may see the record of a runtime, by its id. */
   sees(request: FastifyRequest): (id: string) => boolean;
+  /** What the page can do here. */
+  info(request: FastifyRequest): ConsoleInfo;
   /** The cells whose last action the caller sees. */
   cells(request: FastifyRequest): readonly string[];
   /** Throws unless the caller decides about the actions of others; returns the caller's name. */
@@ -19,6 +21,8 @@ export interface RecordGate {
 }
 
 export function recordRoutes(app: FastifyInstance, records: Records, gate: RecordGate): void {
+  app.get('/v1/console', async (request) => gate.info(request));
+
   app.get('/v1/records', async (request) => {
     const sees = gate.sees(request);
     return (await records.list()).filter(({ id }) => sees(id));

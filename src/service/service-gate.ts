@@ -18,6 +18,10 @@ export function serviceGate(cells: ServiceCells, askers: (request: FastifyReques
       const own = new Set(cellsOf(asker));
       return (id) => own.has(id);
     },
+    info(request) {
+      const { role, tenant } = askers(request);
+      return { cells: true, role, tenant };
+    },
     cells: (request) => cellsOf(askers(request)),
     // The policy asks a person. A key that only uses cells may be the agent's own.
     decides(request) {

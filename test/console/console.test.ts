@@ -1,5 +1,13 @@
 /** The console in a real browser, at a real service with real cells. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import axe from 'axe-core';
+import type { Download } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { WorkcellEvent } from '../../src/protocol/index.js';
+import { openEventStore } from '../../src/runtime/events/open.js';
+import { serveRecords } from '../../src/service/serve-records.js';
 import { operatorKey, type ServedConsole, serveConsole } from './served-console.js';
 
 let served: ServedConsole;
@@ -49,7 +57,7 @@ test('records and questions are for those who may see the cell, and answers for 
   expect((await get('/v1/activity', user.key)).body).toMatchObject([
     { id, action: 'run touch asked-by-key' },
   ]);
-  await get(`/v1/cells/${id}`, user.key, { method: 'DELETE' });
+  await served.client.remove(id);
 });
 
 test('the page loads under its policy, and the key leaves the address', async () => {
@@ -120,3 +128,224 @@ test('a cell is made, watched as it works in two browsers, and ended', async () 
   await page.getByRole('option', { name: /run.*echo one/ }).waitFor();
   await page.context().close();
 });
+
+test('a question is answered with one key, and the action goes on', async () => {
+  const { id } = await served.client.create({ name: 'asks' });
+  const asking = served.act(id, { action: 'run', command: 'touch asked-in-page; echo done' });
+  const { page, problems } = await served.open('/cells');
+  await page.getByRole('link', { name: 'Questions, 1 waiting' }).click();
+  const card = page.getByRole('article', { name: 'Question about run' });
+  await card.getByText('touch asked-in-page').waitFor();
+  await card.getByText('the test wants a person').waitFor();
+  await card.focus();
+  await page.keyboard.press('a');
+  expect(await asking).toMatchObject({ exitCode: 0, output: 'done\n' });
+  await page.getByText('Nothing waits for you.').waitFor();
+  const refused = served.act(id, { action: 'run', command: 'touch asked-again' });
+  await card.getByRole('button', { name: 'Refuse' }).click();
+  expect(await refused).toMatchObject({ error: { code: 'denied' } });
+  expect(problems).toEqual([]);
+  await page.context().close();
+  await served.client.remove(id);
+});
+
+test('a terminal of your own works, and its sequences change nothing outside of it', async () => {
+  const { id } = await served.client.create({ name: 'terminal' });
+  const { page, problems } = await served.open(`/cells/${id}/terminal`);
+  await page.getByRole('button', { name: 'Open a terminal' }).click();
+  const screen = page.locator('.xterm-rows');
+  await screen.getByText('$').first().waitFor();
+  await page.keyboard.type(
+    "printf '\\e]0;evil\\a\\e]52;c;ZXZpbA==\\a\\e]8;;javascript:alert(1)\\a<img src=x onerror=alert(1)>\\e]8;;\\a\\n'; echo $((6*7))is\n",
+  );
+  await screen.getByText('42is').waitFor();
+  await screen.getByText('<img src=x onerror=alert(1)>', { exact: true }).first().waitFor();
+  expect(await page.title()).toBe('Workcell');
+  expect(await page.locator('section[aria-label=Terminal] img').count()).toBe(0);
+  await page.keyboard.type('exit 7\n');
+  await page.getByText('exit code 7').waitFor();
+  expect(problems).toEqual([]);
+  await page.context().close();
+  await served.client.remove(id);
+});
+
+test('hostile names, output and lines are text, in every view', async () => {
+  const { id } = await served.client.create({
+    name: 'hostile',
+    labels: { note: '<img src=x onerror=alert(1)>' },
+  });
+  const name = '<img src=x onerror=alert(1)>\u202etxt.exe';
+  await served.act(id, { action: 'write', path: name, content: '<script>alert(1)</script>\u200bhidden' });
+  await served.act(id, {
+    action: 'run',
+    command: 'printf "<svg onload=alert(1)>\\u202eback"; head -c 300000 /dev/zero | tr "\\0" x',
+  });
+  const { page, problems } = await served.open('/cells');
+  let dialogs = 0;
+  page.on('dialog', (dialog) => {
+    dialogs++;
+    void dialog.dismiss();
+  });
+  await page.getByText('note=<img src=x onerror=alert(1)>').waitFor();
+  await page.getByRole('link', { name: 'hostile' }).click();
+  await page.getByRole('option', { name: /write/ }).click();
+  const details = page.getByRole('region', { name: 'Details' });
+  await details.getByText('<script>alert(1)</script>').waitFor();
+  await details.getByText('U+200B').waitFor();
+  await page.getByRole('option', { name: /run printf/ }).click();
+  await details.getByText('<svg onload=alert(1)>').first().waitFor();
+  await details.getByText('U+202E').first().waitFor();
+  await page.getByRole('link', { name: 'changes' }).click();
+  await page.getByText('+<script>alert(1)</script>').waitFor();
+  await page.getByRole('link', { name: 'files' }).click();
+  await page.getByRole('button', { name: /<img src=x onerror=alert\(1\)>U\+202Etxt\.exe/ }).click();
+  await page
+    .getByRole('region', { name: 'File', exact: true })
+    .getByText('<script>alert(1)</script>')
+    .waitFor();
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download', exact: true }).click();
+  expect(await textOf(await download)).toBe('<script>alert(1)</script>\u200bhidden');
+  expect(await page.locator('main img, main svg, main script').count()).toBe(0);
+  expect(dialogs).toBe(0);
+  expect(problems).toEqual([]);
+  await page.context().close();
+  await served.client.remove(id);
+});
+
+test('a timeline finds its place again when the service restarts, and says when its cell is gone', async () => {
+  const { id } = await served.client.create({ name: 'restarted' });
+  await served.act(id, { action: 'run', command: 'echo before' });
+  const { page } = await served.open(`/cells/${id}`);
+  const line = (text: string) => page.getByRole('option', { name: new RegExp(`run.*${text}`) });
+  await line('before').waitFor();
+  await served.restart();
+  await served.act(id, { action: 'run', command: 'echo after' });
+  await line('after').waitFor();
+  expect(await line('before').count()).toBe(1);
+  await served.client.remove(id);
+  await page.getByText(/There is no cell/).waitFor();
+  await line('after').waitFor();
+  await page.context().close();
+});
+
+test('a record of ten thousand events opens, scrolls, is searched, replayed and exported', async () => {
+  const store = await openEventStore(`sqlite:${join(served.directory, 'events.db')}`);
+  const runtimeId = 'a-long-record';
+  const common = { at: Date.now(), runtimeId, source: 'agent' as const };
+  const events = Array.from({ length: 5000 }, (_, index): WorkcellEvent[] => [
+    { ...common, id: 2 * index + 1, kind: 'action', action: { action: 'run', command: `step ${index}` } },
+    {
+      ...common,
+      id: 2 * index + 2,
+      kind: 'observation',
+      cause: 2 * index + 1,
+      observation: {
+        observation: 'run',
+        exitCode: 0,
+        output: index === 4321 ? `${'x'.repeat(5000)} needle` : `output ${index}`,
+      },
+    },
+  ]).flat();
+  await store.append(events);
+  await store.close();
+  const { page, problems } = await served.open(`/records/${runtimeId}`);
+  const list = page.getByRole('listbox', { name: 'What happened' });
+  await page.getByText('– / 5000').waitFor();
+  expect(await list.getByRole('option').count()).toBeLessThan(80);
+  await list.focus();
+  await page.keyboard.press('End');
+  await list.getByRole('option', { name: /step 4999/, selected: true }).waitFor();
+  await page.keyboard.press('ArrowUp');
+  await page.getByRole('region', { name: 'Details' }).getByText('output 4998').waitFor();
+  // A moment has an address.
+  expect(page.url()).toContain('at=9997');
+  await page.reload();
+  await list.getByRole('option', { name: /step 4998/, selected: true }).waitFor();
+  await page.getByLabel('Search the record').fill('needle');
+  await list.getByRole('option', { name: /step 4321/ }).click();
+  expect(await list.getByRole('option').count()).toBe(1);
+  await page.getByRole('region', { name: 'Details' }).getByText('needle').waitFor();
+  await page.getByLabel('Search the record').fill('');
+  await page.getByLabel('Moment of the record').fill('12');
+  await page.getByRole('region', { name: 'Details' }).getByText('output 12', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Play the record' }).click();
+  await page.getByRole('region', { name: 'Details' }).getByText('output 14', { exact: true }).waitFor();
+  for (const [form, check] of [
+    ['JSON lines', (text: string) => expect(text.trim().split('\n')).toHaveLength(10_000)],
+    ['Terminal recording (asciicast)', (text: string) => expect(text).toContain('"$ step 77\\r\\n"')],
+    ['Page that opens without a server (HTML)', (text: string) => expect(text).toContain('needle')],
+  ] as const) {
+    const download = page.waitForEvent('download');
+    await page.getByLabel('Export the record').selectOption(form);
+    check(await textOf(await download));
+  }
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('every view passes axe in both colours, and fits a telephone', async () => {
+  const { id } = await served.client.create({ name: 'plain', labels: { team: 'web' } });
+  await served.act(id, { action: 'run', command: 'exit 1' });
+  await served.act(id, { action: 'write', path: 'a.txt', content: 'one\n' });
+  const views = ['/cells', '/records', '/questions', `/cells/${id}/timeline?at=4`];
+  const tabs = ['changes', 'files', 'processes', 'ports', 'isolation', 'terminal'];
+  const pages = [...views, ...tabs.map((tab) => `/cells/${id}/${tab}`)];
+  for (const [colorScheme, width] of [
+    ['light', 1280],
+    ['dark', 360],
+  ] as const) {
+    const { page } = await served.open('/cells', { colorScheme, viewport: { width, height: 740 } });
+    await page.getByText('plain').waitFor();
+    await page.evaluate(axe.source);
+    for (const path of pages) {
+      await page.evaluate(`location.hash = '#${path}'`);
+      await page.locator('main h1, main h2').first().waitFor();
+      await page.waitForLoadState('networkidle');
+      const { violations } = await page.evaluate<{ violations: Violation[] }>(
+        "axe.run({ resultTypes: ['violations'] })",
+      );
+      const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+      expect(serious.map(({ id: rule, nodes }) => `${path}: ${rule} ${nodes[0]?.html}`)).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(width);
+    }
+    await page.context().close();
+  }
+  await served.client.remove(id);
+});
+
+interface Violation {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly html: string }[];
+}
+
+test('without a service the page shows the records of this machine', async () => {
+  const token = 'a-token-of-this-very-test';
+  const store = `sqlite:${join(served.directory, 'events.db')}`;
+  const listen = { host: '127.0.0.1', port: 0 };
+  const server = await serveRecords({ listen, token, store, console: served.built });
+  const { port } = server.address as { port: number };
+  const url = `http://127.0.0.1:${port}`;
+  expect((await fetch(`${url}/v1/records`)).status).toBe(401);
+  const { page } = await served.open('/cells');
+  await page.goto(`${url}/console/#key=${token}`);
+  await page.getByRole('heading', { name: 'Records' }).waitFor();
+  expect(await page.getByRole('link', { name: 'Cells', exact: true }).count()).toBe(0);
+  await page.getByRole('link', { name: 'a-long-record' }).click();
+  await page.getByRole('option', { name: /step 4999/ }).waitFor();
+  await page.context().close();
+  await server.close();
+});
+
+test('the console weighs at most 600 kB on the wire', () => {
+  const sizes = readdirSync(served.built, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => gzipSync(readFileSync(join(entry.parentPath, entry.name))).length);
+  expect(sizes.length).toBeGreaterThan(3);
+  expect(sizes.reduce((sum, more) => sum + more, 0)).toBeLessThan(600_000);
+});
+
+async function textOf(download: Download): Promise<string> {
+  return readFileSync(await download.path(), 'utf8');
+}

@@ -10,7 +10,8 @@ export function IsolationPane({ cell }: { cell: string }) {
   const info = usePolled(() => ask<ServerInfo>(`${cellPath(cell)}/v1/info`), 0, cell);
   const { isolation } = info.value ?? {};
   return (
-    <div className="page narrow">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section className="page narrow" aria-label="Isolation" tabIndex={0}>
       {info.problem !== undefined && <Problem text={info.problem} />}
       {isolation !== undefined && (
         <>
@@ -34,6 +35,6 @@ export function IsolationPane({ cell }: { cell: string }) {
           </ul>
         </>
       )}
-    </div>
+    </section>
   );
 }

@@ -8,6 +8,7 @@ import { ChangesPane } from '../parts/changes-pane.js';
 import { ExportMenu } from '../parts/export-menu.js';
 import { FilesPane } from '../parts/files-pane.js';
 import { IsolationPane } from '../parts/isolation-pane.js';
+import { PortsPane } from '../parts/ports-pane.js';
 import { ProcessesPane } from '../parts/processes-pane.js';
 import { Problem, State } from '../parts/state.js';
 import { TerminalPane } from '../parts/terminal-pane.js';
@@ -16,7 +17,7 @@ import { TimelinePane } from '../parts/timeline-pane.js';
 import { usePolled } from '../polled.js';
 
 const recordTabs = ['timeline', 'changes'] as const;
-const cellTabs = [...recordTabs, 'terminal', 'files', 'processes', 'isolation'] as const;
+const cellTabs = [...recordTabs, 'terminal', 'files', 'processes', 'ports', 'isolation'] as const;
 
 type Tab = (typeof cellTabs)[number];
 
@@ -79,6 +80,8 @@ export function CellView({
         <FilesPane cell={id} root={shown?.workspace} />
       ) : tab === 'processes' && live ? (
         <ProcessesPane cell={id} />
+      ) : tab === 'ports' && live ? (
+        <PortsPane cell={id} />
       ) : tab === 'isolation' && live ? (
         <IsolationPane cell={id} />
       ) : (

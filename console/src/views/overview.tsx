@@ -15,10 +15,10 @@ interface Row extends ServiceCell {
   readonly activity: Activity | undefined;
 }
 
-export function Overview() {
+export function Overview({ everyone, mayMake }: { everyone: boolean; mayMake: boolean }) {
   const { query } = usePlace();
   const [adding, setAdding] = useState(false);
-  const cells = usePolled(readCells, 2000, 'cells');
+  const cells = usePolled(() => readCells(everyone), 2000, 'cells');
   const state = query.get('state') ?? '';
   const text = query.get('text') ?? '';
   const all = cells.value ?? [];
@@ -45,9 +45,11 @@ export function Overview() {
           value={text}
           onChange={(event) => changeQuery({ text: event.target.value })}
         />
-        <button type="button" className="main" onClick={() => setAdding(true)}>
-          New cell
-        </button>
+        {mayMake && (
+          <button type="button" className="main" onClick={() => setAdding(true)}>
+            New cell
+          </button>
+        )}
       </div>
       {adding && <NewCell onClose={() => setAdding(false)} onMade={cells.refresh} />}
       {cells.problem !== undefined && <Problem text={cells.problem} />}
@@ -131,9 +133,10 @@ function CellRow({ row, onChange }: { row: Row; onChange: () => void }) {
   );
 }
 
-async function readCells(): Promise<Row[]> {
+/** `everyone`: the cells of all tenants. */
+async function readCells(everyone: boolean): Promise<Row[]> {
   const [cells, activity] = await Promise.all([
-    allCells(),
+    allCells(everyone),
     // A service that keeps no record still has cells to show.
     ask<Activity[]>('/v1/activity').catch((): Activity[] => []),
   ]);
@@ -143,11 +146,13 @@ async function readCells(): Promise<Row[]> {
     .toSorted((left, right) => (left.createdAt < right.createdAt ? 1 : -1));
 }
 
-async function allCells(): Promise<ServiceCell[]> {
+async function allCells(everyone: boolean): Promise<ServiceCell[]> {
   const found: ServiceCell[] = [];
   let cursor = '';
   do {
-    const page: CellPage = await ask(`/v1/cells?limit=1000${cursor === '' ? '' : `&cursor=${cursor}`}`);
+    const page: CellPage = await ask(
+      `/v1/cells?limit=1000${everyone ? '&tenant=*' : ''}${cursor === '' ? '' : `&cursor=${cursor}`}`,
+    );
     found.push(...page.cells);
     cursor = page.next ?? '';
   } while (cursor !== '');

@@ -8,7 +8,7 @@ import { Empty, Problem } from '../parts/state.js';
 import { Block, Plain } from '../parts/text.js';
 import type { Polled } from '../polled.js';
 
-export function Questions({ questions }: { questions: Polled<Question[]> }) {
+export function Questions({ questions, mayAnswer }: { questions: Polled<Question[]>; mayAnswer: boolean }) {
   const all = questions.value ?? [];
   return (
     <div className="page narrow">
@@ -25,18 +25,29 @@ export function Questions({ questions }: { questions: Polled<Question[]> }) {
         </Empty>
       )}
       {all.map((question) => (
-        <QuestionCard key={question.id} question={question} onAnswer={questions.refresh} />
+        <QuestionCard
+          key={question.id}
+          question={question}
+          mayAnswer={mayAnswer}
+          onAnswer={questions.refresh}
+        />
       ))}
     </div>
   );
 }
 
-function QuestionCard({ question, onAnswer }: { question: Question; onAnswer: () => void }) {
+interface CardProps {
+  readonly question: Question;
+  readonly mayAnswer: boolean;
+  readonly onAnswer: () => void;
+}
+
+function QuestionCard({ question, mayAnswer, onAnswer }: CardProps) {
   const { id, cell, action, risk, reasons, askedAt, expiresAt } = question;
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState(false);
   const answer = async (word: 'approve' | 'deny') => {
-    if (busy) return;
+    if (busy || !mayAnswer) return;
     setBusy(true);
     try {
       await ask(`/v1/questions/${id}`, { method: 'POST', body: { answer: word } });
@@ -87,12 +98,23 @@ function QuestionCard({ question, onAnswer }: { question: Question; onAnswer: ()
       )}
       {problem !== undefined && <Problem text={problem} />}
       <div className="row">
-        <button type="button" className="main" disabled={busy} onClick={() => void answer('approve')}>
+        <button
+          type="button"
+          className="main"
+          disabled={busy || !mayAnswer}
+          onClick={() => void answer('approve')}
+        >
           Approve once
         </button>
-        <button type="button" className="danger" disabled={busy} onClick={() => void answer('deny')}>
+        <button
+          type="button"
+          className="danger"
+          disabled={busy || !mayAnswer}
+          onClick={() => void answer('deny')}
+        >
           Refuse
         </button>
+        {!mayAnswer && <span className="hint">Answering takes a key with the role admin.</span>}
       </div>
     </article>
   );
