@@ -47,9 +47,9 @@ ${timeline.entries.map(entryHtml).join('\n')}
 }
 
 function entryHtml(entry: Entry): string {
-  const { at, name, title, outcome, ending = '', action, observation, error, network, decision } = entry;
+  const { at, name, title, outcome, ending = '', action, observation, error, facts, decision } = entry;
   const time = new Date(at).toISOString().slice(11, 19);
-  const parts = Object.entries({ action, decision, observation, error, network })
+  const parts = Object.entries({ action, decision, observation, error, facts })
     .filter(([, part]) => part !== undefined)
     .map(([word, part]) => `<h2>${word}</h2><pre>${escaped(inLines(part as object))}</pre>`);
   return `<details class="${outcome}"><summary><time>${time}</time> <b>${escaped(name)}</b> <code>${escaped(title)}</code> <i>${escaped(ending)}</i></summary>${parts.join('')}</details>`;

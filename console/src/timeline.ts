@@ -29,7 +29,8 @@ export interface Entry {
   readonly action?: Readonly<Record<string, unknown>>;
   observation?: Readonly<Record<string, unknown>>;
   error?: { readonly code: string; readonly message: string };
-  readonly network?: NetworkRecord;
+  /** Of a connection or a checkpoint: all that its event says. */
+  readonly facts?: object;
   /** Some texts are shortened; the record has all of them. */
   trimmed: boolean;
 }
@@ -87,8 +88,20 @@ export class Timeline {
       // Everything that ran in an ended cell has ended with it.
       if (status === 'STOPPED' || status === 'ERROR_RUNTIME_DISCONNECTED') this.#endAll(at, status);
     } else if (event.kind === 'network') {
-      this.entries.push({ ...base, ...networkEntry(event.network), network: event.network });
-    } else this.#add(event, trimmed);
+      this.entries.push({ ...base, ...networkEntry(event.network), facts: event.network });
+    } else if ('cause' in event) this.#add(event, trimmed);
+    else {
+      const { change, label, id: checkpoint = '' } = event.checkpoint;
+      const title = `${change} ${label ?? checkpoint}`;
+      this.entries.push({
+        ...base,
+        group: 'state',
+        name: event.kind,
+        title,
+        outcome: 'ok',
+        facts: event.checkpoint,
+      });
+    }
   }
 
   /** What followed from an action. */

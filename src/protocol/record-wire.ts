@@ -1,6 +1,6 @@
 /** What a service and its console say to each other about records and questions. */
 import * as z from 'zod';
-import type { WorkcellEvent } from './events.js';
+import { eventSchema, type WorkcellEvent } from './events.js';
 import type { KeyRole } from './service-wire.js';
 
 /** A browser cannot set headers of a WebSocket; this protocol and the key, in base64url, replace them. */
@@ -25,7 +25,7 @@ export interface RecordInfo {
   readonly lastId: number;
 }
 
-const eventKinds = ['action', 'decision', 'observation', 'progress', 'error', 'status', 'network'] as const;
+const eventKinds = eventSchema.options.map(({ shape }) => shape.kind.value);
 
 export const recordQuery = z.strictObject({
   /** Only events after this id. */

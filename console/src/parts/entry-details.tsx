@@ -63,8 +63,8 @@ export function EntryDetails({ id, entry, onClose }: { id: string; entry: Entry;
       {entry.error !== undefined && <Problem text={`${entry.error.code}: ${entry.error.message}`} />}
       {action !== undefined && <Asked action={action} />}
       {observation !== undefined && <Answered observation={observation} />}
-      {entry.network !== undefined && <Fields value={entry.network} label="Connection" />}
-      {action === undefined && entry.network === undefined && (
+      {entry.facts !== undefined && <Fields value={entry.facts} label="Fields of the event" />}
+      {action === undefined && entry.facts === undefined && (
         <p>
           <Plain value={entry.title} />
         </p>
