@@ -1,5 +1,5 @@
 /** Cells that start ahead of demand, by their options. A cell never comes back after the pool handed it out. */
-import { type Cell, type PoolStats, parseAction } from '../protocol/index.js';
+import { type Cell, type PoolStats, parseAction, WorkcellError } from '../protocol/index.js';
 
 export interface Pool<Options, Pooled> {
   /** A cell with these options: a parked one if there is any, else a new one. Starts others meanwhile. */
@@ -115,4 +115,12 @@ export function createPool<
       await Promise.all(parked.map((cell) => cell.stop()));
     },
   };
+}
+
+/** A cell that waits would have placeholders of secrets that its runtime does not know. */
+export function noSecretPool(): WorkcellError {
+  return new WorkcellError(
+    'invalid-config',
+    'A pool cannot hold cells whose secrets have reach "network". Leave out pool, or give these secrets another reach.',
+  );
 }

@@ -9,6 +9,7 @@ import { withPlugins } from '../cell/plugins/plugin-host.js';
 import { describeFact, WorkcellError } from '../protocol/index.js';
 import { defineBackend, type Probe } from './backend.js';
 import { pausable } from './pausable.js';
+import { noSecretPool } from './pool.js';
 import { callerPrograms } from './sandbox/caller-programs.js';
 import { canOverlay } from './sandbox/overlay.js';
 import { type SandboxOptions, sandboxOptions } from './sandbox/sandbox-options.js';
@@ -47,7 +48,7 @@ export default defineBackend({
     }
     const { overlay } = context;
     const isSecretive = networkSecrets.length > 0;
-    if (isSecretive && options.pool !== undefined) throw noPool();
+    if (isSecretive && options.pool !== undefined) throw noSecretPool();
     const { launcher, ...cell } = await (overlay === undefined && !isSecretive
       ? takeSandbox(options)
       : startSandbox(options, { overlay, networkSecrets }));
@@ -98,14 +99,6 @@ function checkKeepable({ pool, network }: SandboxOptions): void {
   throw new WorkcellError(
     'invalid-config',
     'A pool cannot hold cells of a keeper. Leave out pool, or keepAlive and keeper.',
-  );
-}
-
-/** A cell that waits would have placeholders of secrets that its runtime does not know. */
-function noPool(): WorkcellError {
-  return new WorkcellError(
-    'invalid-config',
-    'A pool cannot hold cells whose secrets have reach "network". Leave out pool, or give these secrets another reach.',
   );
 }
 

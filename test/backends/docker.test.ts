@@ -1,4 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createRuntime } from '../../src/index.js';
 import { refusal } from '../../src/testing/contract/given.js';
 import { contractSuite } from '../contract/suite.js';
@@ -68,4 +70,31 @@ describe('bad input has an error of its own', () => {
   test('a network that does not exist', async () => {
     await refusal(createRuntime({ ...cell, network: 'nowhere-net' }), 'not-found');
   });
+});
+
+test('network rules: the gateway is the only way out, and what it refuses says so', async () => {
+  const server = createServer((_request, response) => response.end('from outside')).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await new Promise((resolve) => server.once('listening', resolve));
+  const place = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await using runtime = await createRuntime({
+    ...cell,
+    network: { allow: ['web.test'], hosts: { 'web.test': place, 'other.test': place } },
+  });
+  const get = (host: string, port = 80) =>
+    `exec 3<>/dev/tcp/${host}/${port} && printf 'GET / HTTP/1.0\\r\\nHost: ${host}\\r\\n\\r\\n' >&3 && cat <&3`;
+  expect((await runtime.run(get('web.test'))).output).toContain('from outside');
+  const refused = await runtime.run(get('other.test'));
+  expect(refused.output).toContain('refused-by-network-rules');
+  expect(refused.notice).toContain('other.test:80');
+  expect((await runtime.run(get('127.0.0.1', Number(place.split(':')[1])))).exitCode).not.toBe(0);
+  expect(runtime.isolation.facts).toContainEqual({
+    code: 'network',
+    enforced: true,
+    values: { kind: 'rules', networks: [], publishedPorts: 0 },
+  });
+  await runtime.network.allow('other.test');
+  expect((await runtime.run(get('other.test'))).output).toContain('from outside');
+  const kept = createRuntime({ ...cell, network: { allow: ['web.test'] }, keepAlive: true });
+  await expect(kept).rejects.toMatchObject({ code: 'capability-unsupported' });
 });

@@ -74,7 +74,9 @@ function userFact({ uid, isOwn }: FactsOptions['user']): Fact {
   return { code: 'user', enforced: isOwn, values: { uid, sharedWith } };
 }
 
-function networkFact({ network, networks, ports }: DockerOptions): Fact {
+function networkFact({ network, networks, ports, rules }: DockerOptions): Fact {
+  if (rules !== undefined)
+    return { code: 'network', enforced: true, values: { kind: 'rules', networks: [], publishedPorts: 0 } };
   const isNone = network === 'none' && networks.length === 0;
   return {
     code: 'network',

@@ -6,6 +6,7 @@ import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, writeFileSync 
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { enterOwn, runtimeDirectory, temporaryDirectory } from '../../base/own-directory.js';
+import { resolverConfiguration } from '../../cell/launchers/bubblewrap/egress/egress.js';
 import { discardNamed, makeScratch } from '../../cell/launchers/scratch.js';
 import type { CellSettings } from '../../cell/server/serve-cell.js';
 import { isolationSchema } from '../../protocol/index.js';
@@ -17,8 +18,8 @@ export interface Home {
   readonly path: string;
   /** A directory that the cell sees, too. */
   readonly wire: string;
-  /** An empty file. */
-  readonly nothing: string;
+  /** What the cell sees as its `resolv.conf`: empty, or the gateway. */
+  readonly resolver: string;
   readonly overlays: string;
   /** Plugins that are not of this package, where the cell has any. */
   readonly plugins: string;
@@ -35,13 +36,14 @@ const anybody: User = { uid: 1000, gid: 1000 };
 /** Far from the users of machines and images. */
 const ownUsers = { from: 1_000_000_000, to: 2_000_000_000 } as const;
 
-export function makeHome(id: string, keepAlive: boolean): Home {
+export function makeHome(id: string, { keepAlive, rules }: DockerOptions): Home {
+  const isRuled = rules !== undefined;
   const home = homeAt(keepAlive ? join(runtimeDirectory().path, id) : makeScratch('docker'));
   // The container names it, so it has its final name from the beginning.
   if (keepAlive) mkdirSync(home.path, { mode: 0o700 });
   mkdirSync(home.wire);
   mkdirSync(home.overlays);
-  writeFileSync(home.nothing, '');
+  writeFileSync(home.resolver, isRuled ? resolverConfiguration : '');
   // Root of the container may be another user here, or one without any rights. Other users cannot reach this
   // directory.
   chmodSync(home.wire, 0o777);
@@ -70,7 +72,7 @@ export function findHome(named: string | undefined): Home | undefined {
 
 function homeAt(path: string): Home {
   const below = (name: string) => join(path, name);
-  return { path, wire: below('w'), nothing: below('n'), overlays: below('o'), plugins: below('p') };
+  return { path, wire: below('w'), resolver: below('n'), overlays: below('o'), plugins: below('p') };
 }
 
 /** It may hold a workspace, and so whatever programs put there. */

@@ -7,6 +7,7 @@ import type { ContainerDescription, Mount } from '../engines/docker-client.js';
 import type { GpuRequest } from '../gpu-option.js';
 import { bundleMount, type ExecutorBundle } from '../images/bundle/executor-bundle.js';
 import type { ShippedPlugins } from '../shipped-plugins.js';
+import type { ContainerNetwork } from './container-network.js';
 import { type DockerOptions, userLimits, withDefaults } from './docker-options.js';
 import { seccompProfile } from './seccomp/profile.js';
 import { readVolume, toMount } from './volumes.js';
@@ -78,7 +79,8 @@ export interface ContainerParts {
   /** Paths of this machine. */
   readonly workspace: string;
   readonly wire: string;
-  readonly nothing: string;
+  readonly resolver: string;
+  readonly ruled?: ContainerNetwork | undefined;
   readonly overlays: string;
   /** Mount points of volumes that the engine makes with the cell. */
   readonly newVolumes: readonly string[];
@@ -90,7 +92,7 @@ export interface ContainerParts {
   readonly plugins: string;
 }
 
-export function cellSettings({ id, options, user, shipped }: ContainerParts): CellSettings {
+export function cellSettings({ id, options, user, shipped, ruled }: ContainerParts): CellSettings {
   const { env, keepAlive, limits } = options;
   return {
     id,
@@ -101,7 +103,7 @@ export function cellSettings({ id, options, user, shipped }: ContainerParts): Ce
       home: homeInside,
       ...(limits.openFiles !== undefined && { openFiles: limits.openFiles }),
     },
-    env,
+    env: { ...ruled?.variables, ...env, ...ruled?.placeholders },
     keepAlive,
     plugins: [...shipped.specs],
   };
@@ -183,7 +185,8 @@ export function describeContainer(parts: ContainerParts): ContainerDescription {
         ...(parts.shipped.files.size > 0 ? [readOnly(parts.plugins, pluginsInside)] : []),
         { Type: 'bind', Source: workspace, Target: workspaceInside },
         // The engine would tell the container which resolver this machine uses.
-        ...(network === 'none' ? [readOnly(parts.nothing, '/etc/resolv.conf')] : []),
+        ...(network === 'none' ? [readOnly(parts.resolver, '/etc/resolv.conf')] : []),
+        ...(parts.ruled?.files ?? []).map(({ source, inside }) => readOnly(source, inside)),
         ...options.volumes.map((volume, index) => toMount(volume, `${parts.overlays}/${index}`)),
       ],
       ...(options.ociRuntime !== undefined && { Runtime: options.ociRuntime }),

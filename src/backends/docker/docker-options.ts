@@ -2,7 +2,9 @@
 import { totalmem } from 'node:os';
 import { z } from 'zod';
 import { environmentSchema } from '../../protocol/actions/common.js';
+import { startRulesSchema } from '../../protocol/network/network-schema.js';
 import { gpuOption } from '../gpu-option.js';
+import type { StartRules } from '../open-gateway.js';
 
 const limitsSchema = z.strictObject({
   /** Default: three quarters of the machine's memory. */
@@ -31,8 +33,8 @@ export const dockerOptions = {
    * name of a volume.
    */
   volumes: z.array(z.string().min(1)).default([]),
-  /** `none`, `open` or `bridge`, or the name of a network. The network of the machine itself is `host`, without isolation. */
-  network: z.string().min(1).default('none'),
+  /** Rules say what the cell reaches. Else `none`, `open` or `bridge`, or the name of a network. The network of the machine itself is `host`, without isolation. */
+  network: z.union([z.string().min(1), startRulesSchema]).default('none'),
   /** Further networks to connect to. */
   networks: z.array(z.string().min(1)).default([]),
   /** Ports of the cell to publish on this machine's loopback; `host: 0` takes any that is free. */
@@ -70,7 +72,13 @@ export const dockerOptions = {
     .optional(),
 };
 
-export type DockerOptions = z.output<z.ZodObject<typeof dockerOptions>>;
+export type GivenDockerOptions = z.output<z.ZodObject<typeof dockerOptions>>;
+
+/** A container with rules has no network of its own. */
+export type DockerOptions = Omit<GivenDockerOptions, 'network'> & {
+  readonly network: string;
+  readonly rules?: StartRules | undefined;
+};
 
 /**
  * Limits for what the kernel counts per user, in thousands: enough for programs, and little enough to leave the rest

@@ -2,7 +2,7 @@
 
 import type { LoadedPlugin } from '../../cell/plugins/load-plugins.js';
 import { actionsWith } from '../../cell/plugins/plugin-host.js';
-import { type Cell, type PublishedPort, WorkcellError } from '../../protocol/index.js';
+import { type Cell, type NetworkSecret, type PublishedPort, WorkcellError } from '../../protocol/index.js';
 import type { Container, ContainerDescription } from '../engines/docker-client.js';
 import { type Engine, isGone, openEngine, reachEngine, refusalOf } from '../engines/docker-engine.js';
 import { type ExecutorBundle, executorBundle } from '../images/bundle/executor-bundle.js';
@@ -28,6 +28,7 @@ import {
   writeSettings,
   writeState,
 } from './container-home.js';
+import { type ContainerNetwork, prepareNetwork } from './container-network.js';
 import { openWire, type Wire } from './container-wire.js';
 import { explainStart } from './diagnosis.js';
 import type { DockerOptions } from './docker-options.js';
@@ -41,16 +42,18 @@ export interface StartOptions {
   readonly plugins?: readonly LoadedPlugin[] | undefined;
   /** Gets the engine's progress while it fetches, line by line. */
   readonly onProgress?: ((message: string) => void) | undefined;
+  readonly networkSecrets?: readonly NetworkSecret[] | undefined;
 }
 
 export async function startContainer(
   options: DockerOptions,
-  { id, signal, plugins = [], onProgress }: StartOptions,
+  { id, signal, plugins = [], onProgress, networkSecrets = [] }: StartOptions,
 ): Promise<Cell> {
   const engine = await openEngine(options.engine);
   const bundle = await openBundle(engine);
   const shipped = await shipPlugins(plugins, pluginsInside);
-  const home = makeHome(id, options.keepAlive);
+  const ruled = await prepareNetwork(options, engine, networkSecrets);
+  const home = makeHome(id, options);
   let container: Container | undefined;
   let lease: Lease | undefined;
   try {
@@ -73,6 +76,7 @@ export async function startContainer(
       newVolumes: await findNewVolumes(engine.docker, options.volumes),
       isLocal: engine.host.startsWith('unix:'),
       shipped,
+      ruled,
     };
     if (shipped.files.size > 0) writePlugins(home, shipped.files);
     writeSettings(home, cellSettings(parts));
@@ -81,6 +85,7 @@ export async function startContainer(
       await engine.docker.connectNetwork(network, container.id);
     }
     const booted = await bootContainer(engine, container, options, signal);
+    await ruled?.open(home.wire);
     const gone = watch(engine, booted.ended, options);
     const halt = createHalt(container);
     const { halted } = halt;
@@ -102,8 +107,9 @@ export async function startContainer(
     });
     if (keepAlive) writeState(home, { isolation, executor });
     const ports = options.ports.length === 0 ? [] : await publishedPorts(container);
-    return { ...makeCell({ id, container, home, wire, halt, gone, lease }), isolation, ports };
+    return { ...makeCell({ id, container, home, wire, halt, gone, lease, ruled }), isolation, ports };
   } catch (error) {
+    ruled?.close();
     lease?.release();
     await removeContainer(container);
     await removeHome(home);
@@ -193,8 +199,9 @@ export function makeCell(parts: {
   gone?: Promise<string> | undefined;
   /** Of a kept cell. */
   lease?: Lease | undefined;
+  ruled?: ContainerNetwork | undefined;
 }): Omit<Cell, 'isolation'> {
-  const { id, container, home, wire, halt, gone, lease } = parts;
+  const { id, container, home, wire, halt, gone, lease, ruled } = parts;
   const { executor, info } = wire;
   const { pause, resume } = halt;
   let stopping: Promise<void> | undefined;
@@ -203,6 +210,7 @@ export function makeCell(parts: {
     backend: 'docker',
     executor,
     workspace: info.workspace,
+    ...(ruled !== undefined && { network: ruled.gateway }),
     lost: gone === undefined ? executor.lost : Promise.race([gone, executor.lost]),
     stop() {
       stopping ??= (async () => {
@@ -212,6 +220,7 @@ export function makeCell(parts: {
           await executor.close();
           wire.close();
         } finally {
+          ruled?.close();
           lease?.release();
           await removeContainer(container);
           await removeHome(home);

@@ -12,8 +12,8 @@ import { readIsolation } from '../../cell/launchers/bubblewrap/namespace-facts.j
 import { explain, findBubblewrap, findObstacle } from '../../cell/launchers/bubblewrap/obstacles.js';
 import type { CellExecutor } from '../../cell/plugins/plugin-cell.js';
 import { type Cell, type NetworkSecret, WorkcellError } from '../../protocol/index.js';
-import type { EgressGateway } from '../../runtime/network/gateway.js';
 import type { WorkspaceOverlay } from '../backend.js';
+import { openGateway } from '../open-gateway.js';
 import { handsGroupDown, openWorkspace } from '../workspace.js';
 import { giveGpu } from './gpu/give-gpu.js';
 import type { GpuRoots } from './gpu/gpu-roots.js';
@@ -57,7 +57,7 @@ export async function startSandbox(
   const opened = gateway?.opened;
   const trust =
     opened &&
-    (await import('./trust-files.js')).layTrust(opened.certificate, { isOwnSystem: rootfs === undefined });
+    (await import('../trust-files.js')).layTrust(opened.certificate, { isOwnSystem: rootfs === undefined });
   const environment = gpu.environment({
     ...cellEnvironment,
     ...trust?.variables,
@@ -134,24 +134,6 @@ export async function startSandbox(
     await workspace.dispose();
     throw await explained(error);
   }
-}
-
-/** Loads it only where there are rules: most cells have none. */
-async function openGateway(
-  { preset, ...rules }: Exclude<SandboxOptions['network'], string>,
-  { workspace = '/', secrets }: { workspace?: string | undefined; secrets: readonly NetworkSecret[] },
-): Promise<EgressGateway> {
-  const { EgressGateway } = await import('../../runtime/network/gateway.js');
-  if (preset.length === 0) return new EgressGateway(rules, secrets);
-  const { presetRequests, presetRules } = await import('../../runtime/network/presets.js');
-  return new EgressGateway(
-    {
-      ...rules,
-      allow: [...rules.allow, ...(await presetRules(preset, workspace))],
-      requests: [...rules.requests, ...(await presetRequests(preset, workspace))],
-    },
-    secrets,
-  );
 }
 
 /** Resolve a mounted path here: the kernel would follow a link, and the report should say where to. */

@@ -3,7 +3,7 @@
 #
 # Started as: perl cell-sockets.pl SETNS SENDMSG, the numbers of these system calls. Each line of input is a request:
 #   ID PID FIRST SOCKET...
-# with the process whose namespaces are meant, 1 where the namespace is new and needs its routes, and sockets such as
+# with the process whose namespaces are meant, or the path of a network namespace, 1 where the namespace is new and needs its routes, and sockets such as
 # tcp,*,443 or udp,*,53 or tcp,127.0.0.1,3128. The process ends with its input.
 use strict;
 use warnings;
@@ -40,7 +40,7 @@ while (1) {
 
 sub answer {
   my ($id, $pid, $first, @sockets) = @_;
-  enter("/proc/$pid/ns/$_") for 'user', 'net';
+  enter($_) for $pid =~ m{^/} ? $pid : ("/proc/$pid/ns/user", "/proc/$pid/ns/net");
   make_all_addresses_local() if $first;
   for my $name (@sockets) {
     my ($kind, $address, $port) = split /,/, $name;

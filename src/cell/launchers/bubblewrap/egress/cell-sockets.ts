@@ -29,9 +29,9 @@ interface Request {
   reject(error: Error): void;
 }
 
-/** Opens them in the namespaces of a process. `isNew`: nobody has set anything up there yet. */
+/** Opens them in the namespaces of a process, or in a network namespace by its path. `isNew`: nothing was set up there yet. */
 export async function openInside(
-  pid: number,
+  inside: number | string,
   names: readonly SocketName[],
   isNew: boolean,
 ): Promise<Map<string, CellSocket>> {
@@ -41,7 +41,7 @@ export async function openInside(
   return new Promise((resolve, reject) => {
     requests.set(id, { sockets: new Map(), resolve, reject });
     child.channel?.ref();
-    (child.stdin as Writable).write(`${[id, pid, isNew ? 1 : 0, ...names].join(' ')}\n`);
+    (child.stdin as Writable).write(`${[id, inside, isNew ? 1 : 0, ...names].join(' ')}\n`);
   });
 }
 

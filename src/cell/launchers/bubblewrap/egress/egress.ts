@@ -23,8 +23,11 @@ export const resolverConfiguration = 'nameserver 127.0.0.1\noptions timeout:10 a
 /** Ports of the loopback that programs may look for a proxy at. */
 const proxyPorts = [3128, 1080];
 
-/** `pid`: a process in the namespaces of the cell that has power over them, which the cell itself has not. */
-export async function openEgress(pid: number, egress: Egress): Promise<() => void> {
+/**
+ * `inside`: a process in the namespaces of the cell with power over them, of which the cell itself has none; or the path
+ * of its network namespace.
+ */
+export async function openEgress(inside: number | string, egress: Egress): Promise<() => void> {
   const servers = new Map<number, Server>();
   let closed = false;
 
@@ -41,7 +44,7 @@ export async function openEgress(pid: number, egress: Egress): Promise<() => voi
 
   async function change(ports: readonly number[]): Promise<void> {
     const added = ports.filter((port) => !servers.has(port));
-    const opened = added.length === 0 ? undefined : await openInside(pid, added.map(everywhere), false);
+    const opened = added.length === 0 ? undefined : await openInside(inside, added.map(everywhere), false);
     for (const port of added) serve(port, opened?.get(everywhere(port)));
     for (const [port, server] of servers) {
       if (!closed && (ports.includes(port) || fixed.includes(port))) continue;
@@ -54,7 +57,7 @@ export async function openEgress(pid: number, egress: Egress): Promise<() => voi
   const ports = egress.bind(change).filter((port) => !fixed.includes(port));
   const resolver: SocketName = 'udp,*,53';
   const names = [...[53, ...ports].map(everywhere), ...proxyPorts.map(ofLoopback), resolver];
-  const opened = await openInside(pid, names, true);
+  const opened = await openInside(inside, names, true);
   for (const port of [53, ...ports]) serve(port, opened.get(everywhere(port)));
   for (const port of proxyPorts) serve(port, opened.get(ofLoopback(port)));
   const stub = serveUdp(opened.get(resolver) as CellSocket, (message, reply) => {

@@ -1,10 +1,10 @@
 /** Has the programs of a cell trust the certificates that its gateway makes for hosts whose TLS it opens. */
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeTree } from '../../base/remove-tree.js';
-import type { Bind } from '../../cell/launchers/bubblewrap/bubblewrap-arguments.js';
-import { makeFleeting } from '../../cell/launchers/scratch.js';
-import { machineRoots } from '../../runtime/network/opened/open-tls.js';
+import { removeTree } from '../base/remove-tree.js';
+import type { Bind } from '../cell/launchers/bubblewrap/bubblewrap-arguments.js';
+import { makeFleeting } from '../cell/launchers/scratch.js';
+import { machineRoots } from '../runtime/network/opened/open-tls.js';
 
 interface Trust {
   readonly files: readonly Bind[];
