@@ -82,7 +82,7 @@ export const networkRulesSchema = z.strictObject({
 });
 
 /** Tools whose own settings say what they reach. */
-export const networkPresets = ['npm', 'pip', 'go', 'apt', 'git', 'git-read'] as const;
+export const networkPresets = ['npm', 'pip', 'cargo', 'maven', 'go', 'apt', 'git', 'git-read'] as const;
 
 /** A tool whose own settings say what it reaches. */
 export type NetworkPreset = (typeof networkPresets)[number];

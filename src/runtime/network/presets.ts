@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findHostProgram } from '../../base/find-program.js';
+import { homeDirectory } from '../../base/user-directories.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { parseHost } from '../../protocol/network/host.js';
 import type { NetworkPreset, RequestRule } from '../../protocol/network/network-schema.js';
@@ -33,6 +34,17 @@ const finders: Readonly<Record<NetworkPreset, (workspace: string) => Promise<str
     ...urlsIn(await output('go', ['env', 'GOPROXY'])),
     ...namesIn(await output('go', ['env', 'GOSUMDB'])),
   ],
+  cargo: async () => {
+    const { CARGO_HOME: place = join(homeDirectory(), '.cargo') } = process.env;
+    const settings = ['config.toml', 'config'].map((name) => read(join(place, name))).join('\n');
+    return (settings.match(/^[^#\n]*\b(?:registry|index)\s*=.*$/gm) ?? []).flatMap(urlsIn);
+  },
+  maven: async () =>
+    (
+      read(join(homeDirectory(), '.m2/settings.xml'))
+        .replace(/<!--[\s\S]*?-->/g, '')
+        .match(/<url>[^<]*/g) ?? []
+    ).flatMap(urlsIn),
   apt: async () => aptSources().flatMap(urlsIn),
   // Its hosts take only some requests, so no rule allows all of them.
   'git-read': async () => [],

@@ -35,6 +35,27 @@ test('npm and pip mean the registries that the user has set up', async () => {
   expect(rules.join()).not.toMatch(/evil|proxy/);
 });
 
+test('cargo and maven mean the registries in the settings of the user', async () => {
+  const home = makeDirectory({
+    '.cargo/config.toml': [
+      '[source.mirror]\nregistry = "sparse+https://crates.corp.test/index/"',
+      '[registries.own]\nindex = "https://own.corp.test:8443/git/index"\n# index = "https://old.corp.test"',
+      '[http]\nproxy = "http://proxy.test:1"\n',
+    ].join('\n'),
+    '.m2/settings.xml':
+      '<settings><mirrors><mirror><url>https://maven.corp.test/all</url></mirror></mirrors><!-- <url>https://old.corp.test</url> --></settings>',
+  });
+  vi.stubEnv('HOME', home);
+  vi.stubEnv('CARGO_HOME', undefined);
+  expect(await presetRules(['cargo', 'maven'], home)).toEqual([
+    'crates.corp.test:443',
+    'own.corp.test:8443',
+    'maven.corp.test:443',
+  ]);
+  vi.stubEnv('HOME', makeDirectory({}));
+  await expect(presetRules(['cargo'], home)).rejects.toMatchObject({ code: 'invalid-config' });
+});
+
 test('git means the hosts of the remotes of the workspace, on the ports of their protocols', async () => {
   const config = [
     '[remote "origin"]\n\turl = https://git.corp.test/a.git\n\tpushurl = git@ssh.corp.test:a.git',
