@@ -10,5 +10,6 @@ const shown: readonly RequirementId[] = ['transfer.file', 'processes.signal', 't
 export function contractSample(options: Parameters<typeof contractTests>[0]): void {
   const all = contractTests(options, { traits: ['limited-tree', 'kernels'] });
   const chosen = all.filter(({ id }) => process.env.WHOLE_CONTRACT === '1' || shown.includes(id));
-  for (const { title, run } of chosen) test(title, { timeout: 60_000 }, run);
+  // The first one may have to make the archive of the executor.
+  for (const { title, run } of chosen) test(title, { timeout: 180_000 }, run);
 }
