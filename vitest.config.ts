@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 /** Tests that start real places or take their time; `npm run test:unit` leaves these out. */
-const contract = ['test/backends/*.test.ts', 'test/backends/{docker,ubuntu-docker}/**/*.test.ts'];
+const contract = ['test/backends/*.test.ts', 'test/backends/{docker,kubernetes,ubuntu-docker}/**/*.test.ts'];
 const property = ['test/property/**/*.test.ts'];
 const abuse = ['test/abuse/**/*.test.ts'];
 const fuzz = ['test/fuzz/**/*.test.ts'];

@@ -21,7 +21,7 @@ export interface OwnKubernetesCluster extends KubernetesCluster {
   stop(): Promise<void>;
 }
 
-/** The smallest image there is, one with the programs that the tests use, and one with the executor. */
+/** The smallest image there is, one with the programs that the tests use and the executor, and one with the executor alone. */
 export const clusterImages = {
   bare: 'debian:bookworm',
   tools: 'workcell-test:latest',

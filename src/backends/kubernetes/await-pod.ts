@@ -40,26 +40,23 @@ export function followPod(
 /** Why a pod ended, as a sentence; undefined while it has not. */
 export function endOf(pod: Pod | undefined): string | undefined {
   if (pod === undefined) return 'Somebody deleted the pod.';
-  const { phase, reason, message } = pod.status ?? {};
+  const { phase, reason, message = 'it gave no reason' } = pod.status ?? {};
+  // The end of the container comes first, and why the node ended it only with that of the pod.
+  if (phase !== 'Failed' && phase !== 'Succeeded')
+    return pod.metadata.deletionTimestamp === undefined ? undefined : 'Somebody deletes the pod.';
   const ended = stateOf(pod, cellContainer)?.terminated;
-  if (ended?.reason === 'OOMKilled' || (phase === 'Failed' && reason === 'OOMKilled'))
+  if (ended?.reason === 'OOMKilled' || reason === 'OOMKilled')
     return 'The pod ran out of memory and was killed. Raise limits.memoryBytes.';
-  if (reason === 'Evicted') return `The node evicted the pod: ${message ?? 'it gave no reason'}`;
+  if (reason === 'Evicted') return `The node evicted the pod: ${message}`;
   if (reason === 'NodeLost' || reason === 'Shutdown' || reason === 'Terminated')
-    return `The node of the pod went away (${reason}): ${message ?? 'it gave no reason'}`;
-  if (ended !== undefined) {
-    const code = ended.exitCode ?? 0;
-    const said = ended.message === undefined ? '' : ` ${ended.message.trim()}`;
-    return `The pod ended: ${code === 137 ? 'it was killed' : `its executor exited with code ${code}`} (${ended.reason ?? 'no reason'}).${said}`;
-  }
-  if (phase === 'Failed') {
-    const first = stateOf(pod, executorContainer)?.terminated;
-    const brought = first !== undefined && first.exitCode !== 0;
-    const why = brought ? ` The executor could not be brought: ${first.message ?? first.reason ?? ''}.` : '';
-    return `The pod failed (${reason ?? 'no reason'}): ${message ?? 'it gave no message'}.${why}`;
-  }
-  if (phase === 'Succeeded') return 'The pod ended.';
-  return pod.metadata.deletionTimestamp === undefined ? undefined : 'Somebody deletes the pod.';
+    return `The node of the pod went away (${reason}): ${message}`;
+  const first = stateOf(pod, executorContainer)?.terminated;
+  if (first !== undefined && first.exitCode !== 0)
+    return `The pod failed: its executor could not be brought (${first.reason ?? 'no reason'}). ${first.message ?? ''}`;
+  if (ended === undefined) return `The pod failed (${reason ?? 'no reason'}): ${message}`;
+  const code = ended.exitCode ?? 0;
+  const how = code === 137 ? 'it was killed' : `its executor exited with code ${code}`;
+  return `The pod ended: ${how} (${ended.reason ?? 'no reason'}). ${ended.message?.trim() ?? ''}`.trim();
 }
 
 /** A problem that keeps a container from starting and does not go away by itself. */
@@ -68,7 +65,8 @@ function obstacleIn(
   images: { readonly image: string; readonly executorImage: string },
 ): WorkcellError | undefined {
   const of = (container: string, image: string) => waitingFor(stateOf(pod, container), image, container);
-  return of(executorContainer, images.executorImage) ?? of(cellContainer, images.image);
+  const first = images.executorImage === 'none' ? images.image : images.executorImage;
+  return of(executorContainer, first) ?? of(cellContainer, images.image);
 }
 
 function waitingFor(

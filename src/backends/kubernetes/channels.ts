@@ -80,7 +80,6 @@ class ForwardedPort extends Duplex {
     socket.on('error', (error) => this.destroy(error));
     socket.once('close', () => {
       clearInterval(this.#pinging);
-      this.push(null);
       this.destroy();
     });
   }

@@ -75,6 +75,7 @@ export class ClusterClient {
     const { headers, tls } = await this.#cluster.credentials();
     const { query, body, signal, silenceMs } = call;
     const { server } = this.#cluster;
+    const content = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const request = (server.protocol === 'https:' ? requestTls : requestPlain)(this.#address(path, query), {
         method,
@@ -82,7 +83,9 @@ export class ClusterClient {
         headers: {
           ...headers,
           accept: 'application/json',
-          ...(body !== undefined && {
+          ...(content !== undefined && {
+            // Node sends none of its own with DELETE, and the server would take the body for the next request.
+            'content-length': content.length,
             'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
           }),
         },
@@ -92,7 +95,7 @@ export class ClusterClient {
       request.on('error', (error) => reject(this.#unreachable(error, signal)));
       if (silenceMs !== undefined)
         request.setTimeout(silenceMs, () => request.destroy(new Error(`no answer within ${silenceMs} ms`)));
-      request.end(body === undefined ? undefined : JSON.stringify(body));
+      request.end(content);
     });
     const { statusCode = 0 } = answer;
     if (statusCode < 400) return answer;

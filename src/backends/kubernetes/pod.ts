@@ -8,7 +8,7 @@ import { podLabels } from './pod-labels.js';
 
 /** The container that the executor and all commands run in. */
 export const cellContainer = 'cell';
-/** The container before it, which brings the executor. */
+/** The container before it, which brings the executor and makes the directories. */
 export const executorContainer = 'executor';
 
 const workspaceInside = '/workspace';
@@ -106,7 +106,7 @@ function describeSpec({ options, bundle, claim }: PodParts): Readonly<Record<str
       ...(claim !== undefined && { fsGroup: gid, fsGroupChangePolicy: 'OnRootMismatch' }),
       seccompProfile: { type: 'RuntimeDefault' },
     },
-    ...(!hasExecutor && { initContainers: [bringExecutor(options, bundle)] }),
+    initContainers: [prepare(options, bundle)],
     containers: [
       {
         name: cellContainer,
@@ -124,19 +124,19 @@ function describeSpec({ options, bundle, claim }: PodParts): Readonly<Record<str
         securityContext: { ...restricted, readOnlyRootFilesystem: !options.writableSystem },
         volumeMounts: [
           ...(hasExecutor ? [] : [{ name: 'workcell-executor', mountPath: bundleMount, readOnly: true }]),
-          { name: 'workcell-workspace', mountPath: workspaceInside },
           { name: 'workcell-private', mountPath: privateInside },
-          { name: 'workcell-scratch', mountPath: '/tmp', subPath: 'tmp' },
-          { name: 'workcell-scratch', mountPath: '/var/tmp', subPath: 'var-tmp' },
-          { name: 'workcell-scratch', mountPath: homeInside, subPath: 'home' },
+          ...directories
+            .filter(({ mountPath }) => claim === undefined || mountPath !== workspaceInside)
+            .map(({ mountPath, subPath }) => ({ name: 'workcell-scratch', mountPath, subPath })),
+          ...(claim === undefined ? [] : [{ name: 'workcell-workspace', mountPath: workspaceInside }]),
         ],
       },
     ],
     volumes: [
       ...(hasExecutor ? [] : [{ name: 'workcell-executor', emptyDir: {} }]),
-      claim === undefined
-        ? { name: 'workcell-workspace', emptyDir: {} }
-        : { name: 'workcell-workspace', persistentVolumeClaim: { claimName: claim } },
+      ...(claim === undefined
+        ? []
+        : [{ name: 'workcell-workspace', persistentVolumeClaim: { claimName: claim } }]),
       { name: 'workcell-private', emptyDir: { medium: 'Memory', sizeLimit: '64Mi' } },
       { name: 'workcell-scratch', emptyDir: {} },
     ],
@@ -151,25 +151,45 @@ const restricted = {
   capabilities: { drop: ['ALL'] },
 } as const;
 
-/** Copies the executor of our image to where the cell sees it. */
-function bringExecutor(
-  options: KubernetesOptions,
-  bundle: PodParts['bundle'],
-): Readonly<Record<string, unknown>> {
-  const target = '/workcell';
-  const source = `require('node:fs').cpSync(${JSON.stringify(bundleMount)}, ${JSON.stringify(target)}, { recursive: true })`;
+/** A volume belongs to root. Programs such as git want directories of the user that they run as. */
+const directories = [
+  { subPath: 'workspace', mountPath: workspaceInside, mode: 0o755 },
+  { subPath: 'home', mountPath: homeInside, mode: 0o700 },
+  { subPath: 'tmp', mountPath: '/tmp', mode: 0o1777 },
+  { subPath: 'var-tmp', mountPath: '/var/tmp', mode: 0o1777 },
+] as const;
+
+const scratchThere = '/workcell-scratch';
+const executorThere = '/workcell-executor';
+
+/** Makes the directories of the user, and copies the executor of our image to where the cell sees it. */
+function prepare(options: KubernetesOptions, bundle: PodParts['bundle']): Readonly<Record<string, unknown>> {
+  const { image, executorImage } = options;
+  const copies = executorImage !== 'none';
+  const make = directories.map(
+    ({ subPath, mode }) => `make(${JSON.stringify(`${scratchThere}/${subPath}`)}, ${mode});`,
+  );
+  const source = [
+    "const { chmodSync, cpSync, mkdirSync } = require('node:fs');",
+    'const make = (path, mode) => { mkdirSync(path); chmodSync(path, mode); };',
+    ...make,
+    ...(copies ? [`cpSync('${bundleMount}', '${executorThere}', { recursive: true });`] : []),
+  ].join('\n');
   // Its Node alone, without the program of the executor.
   const node = bundle.command().slice(0, -1);
   return {
     name: executorContainer,
-    image: options.executorImage,
+    image: copies ? executorImage : image,
     ...pullPolicy(options),
     command: [...node, '-e', source],
     args: [],
     workingDir: '/',
     resources: { requests: { cpu: '10m', memory: '32Mi' } },
     securityContext: { ...restricted, readOnlyRootFilesystem: true },
-    volumeMounts: [{ name: 'workcell-executor', mountPath: target }],
+    volumeMounts: [
+      { name: 'workcell-scratch', mountPath: scratchThere },
+      ...(copies ? [{ name: 'workcell-executor', mountPath: executorThere }] : []),
+    ],
   };
 }
 

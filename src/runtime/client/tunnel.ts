@@ -24,6 +24,8 @@ export function openTunnel(stream: Duplex, token?: string): Tunnel {
   session.setMaxListeners(0);
   session.once('connect', () => session.setLocalWindowSize(tunnelWindowBytes));
   session.on('error', () => {});
+  // A session notices the end of what is below it, not that somebody destroyed it.
+  stream.once('close', () => session.destroy());
   const closed = new Promise<void>((resolve) => session.once('close', () => resolve()));
   return {
     closed,

@@ -1,0 +1,60 @@
+/** Ends that one healthy node does not show, on objects as a cluster writes them. */
+import { expect, test } from 'vitest';
+import { endOf } from '../../../src/backends/kubernetes/await-pod.js';
+import type { ContainerState, Pod } from '../../../src/backends/kubernetes/objects.js';
+
+const pod = (
+  status: Omit<NonNullable<Pod['status']>, 'containerStatuses'>,
+  state: ContainerState = { running: {} },
+  metadata: Partial<Pod['metadata']> = {},
+): Pod => ({
+  metadata: { name: 'workcell-1', ...metadata },
+  status: { ...status, containerStatuses: [{ name: 'cell', state }] },
+});
+
+test.each([
+  ['runs', pod({ phase: 'Running' }), undefined],
+  ['waits', { metadata: { name: 'workcell-1' } }, undefined],
+  [
+    'has lost its container and is not over yet',
+    pod({ phase: 'Running' }, { terminated: { exitCode: 0, reason: 'Completed' } }),
+    undefined,
+  ],
+  [
+    'was evicted',
+    pod(
+      {
+        phase: 'Failed',
+        reason: 'Evicted',
+        message: 'Container cell exceeded its local ephemeral storage limit',
+      },
+      { terminated: { exitCode: 0, reason: 'Completed' } },
+    ),
+    /evicted the pod: .*ephemeral storage/,
+  ],
+  [
+    'ran out of memory',
+    pod({ phase: 'Failed' }, { terminated: { exitCode: 137, reason: 'OOMKilled' } }),
+    /out of memory.*limits\.memoryBytes/,
+  ],
+  [
+    'is on a lost node',
+    pod({ phase: 'Failed', reason: 'NodeLost', message: 'node is down' }),
+    /NodeLost.*node is down/,
+  ],
+  [
+    'was killed',
+    pod({ phase: 'Failed' }, { terminated: { exitCode: 137, reason: 'Error' } }),
+    /it was killed \(Error\)/,
+  ],
+  ['ended', pod({ phase: 'Succeeded' }, { terminated: { exitCode: 0, reason: 'Completed' } }), /code 0/],
+  [
+    'is being deleted',
+    pod({ phase: 'Running' }, {}, { deletionTimestamp: '2026-01-01T00:00:00Z' }),
+    /deletes/,
+  ],
+  ['is gone', undefined, /deleted/],
+])('a pod that %s', (_what, given, end) => {
+  if (end === undefined) expect(endOf(given)).toBeUndefined();
+  else expect(endOf(given)).toMatch(end);
+});

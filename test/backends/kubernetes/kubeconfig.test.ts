@@ -1,0 +1,137 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { stringify } from 'yaml';
+import { findCluster } from '../../../src/backends/kubernetes/kubeconfig.js';
+
+const directory = mkdtempSync(join(tmpdir(), 'workcell-kubeconfig-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+afterEach(() => vi.unstubAllEnvs());
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+function write(name: string, user: object, more: object = {}): string {
+  const path = join(directory, name);
+  const config = {
+    'current-context': 'one',
+    clusters: [
+      {
+        name: 'c',
+        cluster: { server: 'https://cluster.test:6443', 'certificate-authority-data': base64('CA') },
+      },
+    ],
+    users: [{ name: 'u', user }],
+    contexts: [
+      { name: 'one', context: { cluster: 'c', user: 'u', namespace: 'agents' } },
+      { name: 'two', context: { cluster: 'c', user: 'u' } },
+    ],
+    ...more,
+  };
+  writeFileSync(path, stringify(config));
+  return path;
+}
+
+test('a context names the cluster, the user and the namespace', async () => {
+  const kubeconfig = write('certificate', {
+    'client-certificate-data': base64('CERT'),
+    'client-key-data': base64('KEY'),
+  });
+  const { server, namespace, credentials } = findCluster({ kubeconfig });
+  expect([server.href, namespace]).toEqual(['https://cluster.test:6443/', 'agents']);
+  expect(findCluster({ kubeconfig, context: 'two' }).namespace).toBeUndefined();
+  const { headers, tls } = await credentials();
+  expect(headers).toEqual({});
+  expect({ ca: String(tls.ca), cert: String(tls.cert), key: String(tls.key) }).toEqual({
+    ca: 'CA',
+    cert: 'CERT',
+    key: 'KEY',
+  });
+});
+
+test('a token of a file is read again for each request, and seen from the kubeconfig', async () => {
+  writeFileSync(join(directory, 'token'), 'first\n');
+  const { credentials } = findCluster({
+    kubeconfig: write('token-file', { tokenFile: 'token', as: 'somebody', 'as-groups': ['a', 'b'] }),
+  });
+  expect((await credentials()).headers).toEqual({
+    authorization: 'Bearer first',
+    'impersonate-user': 'somebody',
+    'impersonate-group': ['a', 'b'],
+  });
+  writeFileSync(join(directory, 'token'), 'second\n');
+  expect((await credentials()).headers).toMatchObject({ authorization: 'Bearer second' });
+});
+
+test('several files of KUBECONFIG are one, of which the first counts', () => {
+  const first = join(directory, 'first');
+  writeFileSync(first, stringify({ 'current-context': 'two' }));
+  vi.stubEnv('KUBECONFIG', `${first}:${write('second', { token: 't' })}:/nowhere`);
+  expect(findCluster({}).namespace).toBeUndefined();
+});
+
+test.each([
+  [
+    'a cluster behind a proxy',
+    { clusters: [{ name: 'c', cluster: { server: 'https://x', 'proxy-url': 'http://p' } }] },
+    /proxy-url/,
+  ],
+  ['no current context', { 'current-context': '' }, /no current context/],
+  ['a cluster that is not there', { clusters: [] }, /no cluster "c"/],
+  [
+    'a server that is no address',
+    { clusters: [{ name: 'c', cluster: { server: 'here' } }] },
+    /not an address/,
+  ],
+])('%s is refused', (_what, more, reason) => {
+  const kubeconfig = write('refused', {}, more);
+  expect(() => findCluster({ kubeconfig })).toThrow(reason);
+});
+
+test('what is no kubeconfig is refused', () => {
+  const kubeconfig = join(directory, 'broken');
+  writeFileSync(kubeconfig, 'a: [');
+  expect(() => findCluster({ kubeconfig })).toThrow(/cannot be read/);
+  writeFileSync(kubeconfig, 'clusters: 3');
+  expect(() => findCluster({ kubeconfig })).toThrow(/not valid/);
+});
+
+test('an auth-provider is refused', () => {
+  const kubeconfig = write('provider', { 'auth-provider': { name: 'gcp' } });
+  expect(() => findCluster({ kubeconfig })).toThrow(/exec plugin/);
+});
+
+/** Counts how often it ran, in the token that it gives. */
+const program = `#!/bin/sh
+printf x >> "$COUNT"
+printf '{"status":{"token":"%s-%s","expirationTimestamp":"%s"}}' "$1" "$(wc -c < "$COUNT" | tr -d ' ')" "$UNTIL"
+`;
+
+beforeAll(() => {
+  writeFileSync(join(directory, 'plugin'), program);
+  chmodSync(join(directory, 'plugin'), 0o755);
+});
+
+test.each([
+  ['until it ends', '2100-01-01T00:00:00Z', 'Bearer arg-1'],
+  ['no longer than it says', '2000-01-01T00:00:00Z', 'Bearer arg-2'],
+])('an exec plugin gives a token, which counts %s', async (_what, until, second) => {
+  const env = [
+    { name: 'COUNT', value: join(directory, `count-${until.slice(0, 4)}`) },
+    { name: 'UNTIL', value: until },
+  ];
+  const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: './plugin', args: ['arg'], env };
+  const { credentials } = findCluster({ kubeconfig: write('plugin-config', { exec }) });
+  expect((await credentials()).headers).toEqual({ authorization: 'Bearer arg-1' });
+  expect((await credentials()).headers).toEqual({ authorization: second });
+});
+
+test('an exec plugin that fails is told of with its hint', async () => {
+  const exec = {
+    apiVersion: 'client.authentication.k8s.io/v1',
+    command: '/nowhere/login',
+    installHint: 'Get it.',
+  };
+  const { credentials } = findCluster({ kubeconfig: write('no-plugin', { exec }) });
+  await expect(credentials()).rejects.toThrow(/\/nowhere\/login.*Get it\./s);
+});

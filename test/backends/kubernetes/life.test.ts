@@ -1,0 +1,116 @@
+/** Life and death of pods: who dies when, what is left, and what comes back. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { afterEach, describe, expect, test } from 'vitest';
+import { reapPods } from '../../../src/backends/kubernetes/attach-pod.js';
+import type { List, Pod } from '../../../src/backends/kubernetes/objects.js';
+import kubernetes from '../../../src/backends/kubernetes.js';
+import { createRuntime } from '../../../src/index.js';
+import { begin, eventually, refusal } from '../../../src/testing/contract/given.js';
+import { clusterImages, kubernetesCluster } from '../../engines/kubernetes.js';
+import { adminOf, cuttable, makeNamespace } from './namespaces.js';
+
+const { kubeconfig } = await kubernetesCluster();
+const admin = adminOf(kubeconfig);
+const namespace = await makeNamespace(admin);
+const options = { kubeconfig, namespace, image: clusterImages.bare, imagePullPolicy: 'Never' } as const;
+const cell = { backend: 'kubernetes', config: false, ...options } as const;
+
+afterEach(async () => {
+  expect(await podNames()).toEqual([]);
+});
+
+describe('a pod that ends', () => {
+  test('because somebody deletes it fails what is under way', async () => {
+    const runtime = await createRuntime(cell);
+    await begin(runtime, 'echo begun; sleep 1000', /begun/);
+    const refused = refusal(runtime.run('', { noChangeTimeoutMs: 60_000 }), 'runtime-disconnected');
+    const [name = ''] = await podNames();
+    await admin.ask('DELETE', `/api/v1/namespaces/${namespace}/pods/${name}`, {
+      query: { gracePeriodSeconds: 0 },
+    });
+    expect((await refused).message).toMatch(/delete|ended/);
+    await runtime.close();
+  });
+
+  test('because its start is cancelled leaves nothing', async () => {
+    const stop = new AbortController();
+    const starting = createRuntime({ ...cell, signal: stop.signal });
+    await eventually(async () => (await podNames()).length === 1);
+    stop.abort();
+    await refusal(starting, 'cancelled');
+  });
+});
+
+describe('when who started it is killed', () => {
+  test('a kept cell is found again by id, and what was not kept goes with the next start', async () => {
+    // Where this process has started nothing yet: it looks once.
+    const namespace = await makeNamespace(admin);
+    const { child, kept } = await startOwner(namespace);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(await podNames(namespace)).toHaveLength(2);
+    await reapPods(admin, namespace);
+    expect(await podNames(namespace)).toEqual([`workcell-${kept}`]);
+    const place = { kubeconfig, namespace };
+    expect(await kubernetes.list?.(place)).toMatchObject([
+      { id: kept, status: 'running', isolation: 'container', labels: { team: 'blue' } },
+    ]);
+    const context = { id: kept, onStatus() {} };
+    const found = await kubernetes.attach?.(kept, place, context);
+    await refusal(kubernetes.attach?.(kept, place, context) ?? Promise.resolve(), 'cell-in-use');
+    const action = { action: 'run', command: 'cat note', maxOutputBytes: 4096 } as never;
+    expect(await found?.executor.execute<'run'>(action)).toMatchObject({ output: 'from before\n' });
+    await found?.stop();
+    await found?.stop();
+    expect(await kubernetes.list?.(place)).toEqual([]);
+    await refusal(kubernetes.attach?.(kept, place, context) ?? Promise.resolve(), 'cell-not-found');
+  });
+});
+
+describe('an API server that goes away', () => {
+  test('ends no cell: what runs goes on, and so does the watch', async () => {
+    const way = await cuttable(kubeconfig);
+    try {
+      const runtime = await createRuntime({ ...cell, kubeconfig: way.kubeconfig });
+      const running = runtime.run('for n in 1 2 3; do echo $n; sleep 0.3; done');
+      way.down();
+      await way.up();
+      expect((await running).output).toBe('1\n2\n3\n');
+      const refused = refusal(runtime.run('sleep 1000'), 'runtime-disconnected');
+      const [name = ''] = await podNames();
+      await admin.ask('DELETE', `/api/v1/namespaces/${namespace}/pods/${name}`, {
+        query: { gracePeriodSeconds: 0 },
+      });
+      await refused;
+      await runtime.close();
+    } finally {
+      way.close();
+    }
+  });
+});
+
+async function podNames(where = namespace): Promise<string[]> {
+  const { items } = await admin.ask<List<Pod>>('GET', `/api/v1/namespaces/${where}/pods`);
+  return items.map(({ metadata }) => metadata.name);
+}
+
+/** A process with a kept cell and another one. */
+async function startOwner(namespace: string): Promise<{ child: ChildProcess; kept: string }> {
+  const [kept = '', other = ''] = [1, 2].map(() => randomBytes(8).toString('hex'));
+  const program = `
+    import kubernetes from './src/backends/kubernetes.ts';
+    const options = ${JSON.stringify({ ...options, namespace, labels: { team: 'blue' } })};
+    const start = (id, keepAlive) => kubernetes.start({ ...options, keepAlive }, { id, onStatus() {} });
+    const [cell] = await Promise.all([start('${kept}', true), start('${other}', false)]);
+    await cell.executor.execute({ action: 'run', command: 'echo from before > note', maxOutputBytes: 4096 });
+    console.log('started');
+    setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program], {
+    cwd: new URL('../../..', import.meta.url),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  return { child, kept };
+}

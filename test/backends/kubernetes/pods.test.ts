@@ -1,0 +1,172 @@
+/** What a pod is made of, and what it may do. */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { ClusterRefusal } from '../../../src/backends/kubernetes/cluster-client.js';
+import type { List, Pod } from '../../../src/backends/kubernetes/objects.js';
+import { probeCluster } from '../../../src/backends/kubernetes/probe-cluster.js';
+import { createRuntime } from '../../../src/index.js';
+import { isEnforced } from '../../../src/protocol/index.js';
+import { eventually, refusal } from '../../../src/testing/contract/given.js';
+import { clusterImages, kubernetesCluster } from '../../engines/kubernetes.js';
+import { adminOf, changedKubeconfig, makeNamespace } from './namespaces.js';
+
+const { kubeconfig } = await kubernetesCluster();
+const admin = adminOf(kubeconfig);
+const namespace = await makeNamespace(admin, { 'pod-security.kubernetes.io/enforce': 'restricted' });
+const core = `/api/v1/namespaces/${namespace}`;
+const cell = {
+  backend: 'kubernetes',
+  config: false,
+  kubeconfig,
+  namespace,
+  image: clusterImages.bare,
+  imagePullPolicy: 'Never',
+} as const;
+
+const volume = `volume-${namespace}`;
+beforeAll(() =>
+  admin.ask('POST', '/api/v1/persistentvolumes', {
+    body: {
+      metadata: { name: volume },
+      spec: {
+        storageClassName: volume,
+        capacity: { storage: '1Gi' },
+        accessModes: ['ReadWriteOnce'],
+        persistentVolumeReclaimPolicy: 'Retain',
+        // Of the node: in its memory, where everybody may write.
+        hostPath: { path: '/dev/shm', type: 'Directory' },
+      },
+    },
+  }),
+);
+afterAll(() => admin.ask('DELETE', `/api/v1/persistentvolumes/${volume}`));
+
+test('a namespace that enforces the level "restricted" takes it, and nothing in it is more than it needs', async () => {
+  const given = { ...cell, env: { GREETING: 'hello' }, labels: { team: 'blue' } };
+  await using runtime = await createRuntime(given);
+  const { output } = await runtime.run(
+    'echo $GREETING; id -u; ls /var/run/secrets 2>&1; touch /etc/x 2>&1; grep -E "CapBnd|NoNewPrivs|Seccomp:" /proc/self/status',
+  );
+  expect(output).toMatch(
+    /^hello\n1000\n.*No such file.*\n.*Read-only file system\nCapBnd:\t0+\nNoNewPrivs:\t1\nSeccomp:\t2\n$/s,
+  );
+  expect(runtime.isolation.tier).toBe('container');
+  for (const code of ['privileges', 'seccomp', 'files'] as const)
+    expect(isEnforced(runtime.isolation, code)).toBe(true);
+  for (const code of ['executor', 'network'] as const)
+    expect(isEnforced(runtime.isolation, code)).toBe(false);
+  const [pod] = await pods();
+  expect(pod?.metadata.labels).toMatchObject({ team: 'blue', 'workcell.network': 'none' });
+  const policies = await admin.ask<List<{ spec: unknown }>>(
+    'GET',
+    `/apis/networking.k8s.io/v1/namespaces/${namespace}/networkpolicies`,
+  );
+  expect(policies.items.map(({ spec }) => spec)).toEqual([
+    { podSelector: { matchLabels: { 'workcell.network': 'none' } }, policyTypes: ['Ingress', 'Egress'] },
+  ]);
+  // Settings come by standard input: neither the variables nor the token stand in the pod.
+  expect(JSON.stringify(pod)).not.toMatch(/GREETING|"token"/i);
+});
+
+test('a demand for no network is refused where nobody knows that the policy is enforced', async () => {
+  await refusal(createRuntime({ ...cell, minIsolation: { facts: ['network'] } }), 'isolation-too-weak');
+  await eventually(async () => (await pods()).length === 0);
+});
+
+test('a template is merged into, and what makes the cell safe stays', async () => {
+  const template = {
+    metadata: { annotations: { owner: 'somebody' } },
+    spec: {
+      hostNetwork: true,
+      securityContext: { runAsNonRoot: false, supplementalGroups: [4242] },
+      containers: [
+        {
+          name: 'cell',
+          env: [{ name: 'FROM_TEMPLATE', value: 'yes' }],
+          securityContext: { privileged: true },
+        },
+      ],
+    },
+  };
+  await using runtime = await createRuntime({ ...cell, template });
+  expect((await runtime.run('echo $FROM_TEMPLATE; id -G')).output).toMatch(/^yes\n1000 4242\n$/);
+  const [pod] = await pods();
+  expect(pod?.metadata.annotations).toMatchObject({ owner: 'somebody' });
+  expect(pod?.spec).toMatchObject({ securityContext: { runAsNonRoot: true } });
+});
+
+test('a volume, a service and an ingress go with the pod', async () => {
+  const runtime = await createRuntime({
+    ...cell,
+    volume: { size: '1Gi', storageClass: volume },
+    ports: [8080],
+    ingress: { domain: 'cells.test', tlsSecret: 'tls' },
+  });
+  const [pod] = await pods();
+  const name = pod?.metadata.name ?? '';
+  const file = `${namespace}-note`;
+  await runtime.run(`echo kept > ${file}`);
+  expect(readFileSync(`/dev/shm/${file}`, 'utf8')).toBe('kept\n');
+  await runtime.run(`rm ${file}`);
+  const owned = [
+    `${core}/persistentvolumeclaims/${name}`,
+    `${core}/services/${name}`,
+    `/apis/networking.k8s.io/v1/namespaces/${namespace}/ingresses/${name}`,
+  ];
+  for (const path of owned) await admin.ask('GET', path);
+  await runtime.close();
+  const isGone = (path: string) =>
+    admin.ask('GET', path).then(
+      () => false,
+      (error) => error instanceof ClusterRefusal && error.status === 404,
+    );
+  for (const path of owned) await eventually(() => isGone(path), `${path} is gone`);
+});
+
+test('the rights of deploy/kubernetes/rbac.yaml are enough, and fewer are told of', async () => {
+  const role = parse(readFileSync(new URL('../../../deploy/kubernetes/rbac.yaml', import.meta.url), 'utf8'));
+  await admin.ask('POST', `${core}/serviceaccounts`, { body: { metadata: { name: 'starter' } } });
+  const { status } = await admin.ask<{ status: { token: string } }>(
+    'POST',
+    `${core}/serviceaccounts/starter/token`,
+    { body: { spec: { expirationSeconds: 3600 } } },
+  );
+  const limited = changedKubeconfig(kubeconfig, ({ users }) => {
+    if (users[0] !== undefined) users[0].user = { token: status.token };
+  });
+  const given = { ...cell, kubeconfig: limited, ports: [8080] };
+  const before = await probeCluster({ kubeconfig: limited });
+  expect(before).toMatchObject({
+    available: false,
+    summary: expect.stringMatching(/may not: create pods, .*attach/),
+  });
+  const error = await refusal(createRuntime(given), 'permission-denied');
+  expect(error.message).toContain('rbac.yaml');
+  const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;
+  await admin.ask('POST', `${rbac}/roles`, { body: role });
+  await admin.ask('POST', `${rbac}/rolebindings`, {
+    body: {
+      metadata: { name: 'starter' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'workcell' },
+      subjects: [{ kind: 'ServiceAccount', name: 'starter', namespace }],
+    },
+  });
+  await using runtime = await createRuntime(given);
+  expect((await runtime.run('echo works')).output).toBe('works\n');
+  const selector = { nodeSelector: { disk: 'none' }, startTimeoutMs: 2000 };
+  const late = await refusal(createRuntime({ ...given, ...selector }), 'backend-unavailable');
+  expect(late.message).toContain('FailedScheduling');
+});
+
+test('a probe tells the version, the rights and the runtime classes', async () => {
+  const probe = await probeCluster({ kubeconfig });
+  expect(probe).toMatchObject({ available: true, tier: 'container' });
+  expect(probe.summary).toMatch(
+    /^Kubernetes v1\.\d+.*namespace default.*Runtime classes: none.*resources: none/,
+  );
+});
+
+async function pods(): Promise<readonly Pod[]> {
+  return (await admin.ask<List<Pod>>('GET', `${core}/pods`)).items;
+}
