@@ -74,10 +74,11 @@ export function recordRoutes(app: FastifyInstance, records: Records, gate: Recor
 
   app.post('/v1/questions/:id', async (request, reply) => {
     const name = gate.decides(request);
-    const { answer, who = name } = parse(answerSchema, request.body);
+    const { answer, who } = parse(answerSchema, request.body);
     const { id } = request.params as { id: string };
     if (!(await questionsFor(request)).some((question) => question.id === id)) throw noQuestion(id);
-    await records.answer(id, answer, who);
+    // The key is what counts; the name is what its holder says.
+    await records.answer(id, answer, who === undefined ? name : `${name} (${who})`);
     return reply.code(204).send();
   });
 

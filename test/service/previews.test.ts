@@ -25,7 +25,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         if self.headers.get('upgrade') == 'websocket':
             accept = hashlib.sha1((self.headers['sec-websocket-key'] + '258EAFA5-E914-47DA-95CA-C5AB0DC85B11').encode()).digest()
-            self.wfile.write(b'HTTP/1.1 101 Switching\\r\\nupgrade: websocket\\r\\nconnection: upgrade\\r\\nsec-websocket-accept: ' + base64.b64encode(accept) + b'\\r\\n\\r\\n\\x81\\x02hi')
+            self.wfile.write(b'HTTP/1.1 101 Switching\\r\\nupgrade: websocket\\r\\nconnection: upgrade\\r\\nset-cookie: c=d\\r\\nsec-websocket-accept: ' + base64.b64encode(accept) + b'\\r\\n\\r\\n\\x81\\x02hi')
             self.close_connection = True
             self.rfile.read(1)
             return
@@ -45,6 +45,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header('content-length', str(len(body)))
         self.send_header('set-cookie', 'a=b; Domain=example.com; Path=/')
+        self.send_header('clear-site-data', '"cookies"'); self.send_header('nel', '{}')
         self.send_header('content-type', 'text/html')
         self.end_headers()
         self.wfile.write(body)
@@ -104,7 +105,9 @@ test('a link leads to the port, with paths, uploads, events and sockets', async 
   const { value } = (await events.body?.getReader().read()) ?? {};
   expect(Buffer.from(value ?? []).toString()).toBe('data: one\n\n');
   const socket = new WebSocket(`${link.replace('http', 'ws')}socket`);
+  const agreed = new Promise<IncomingMessage>((resolve) => socket.once('upgrade', resolve));
   expect(await new Promise((resolve) => socket.once('message', (data) => resolve(String(data))))).toBe('hi');
+  expect((await agreed).headers['set-cookie']).toBeUndefined();
   socket.terminate();
 });
 
@@ -113,12 +116,22 @@ test('an answer that HTTP does not allow ends with it, and nothing else', async 
   expect((await fetch(link)).status).toBe(200);
 });
 
+test('a cell has a bounded number of connections, and they are free again when clients leave', async () => {
+  const leave = new AbortController();
+  const open = Array.from({ length: 64 }, () => fetch(`${link}events`, { signal: leave.signal }));
+  await Promise.all(open);
+  expect((await fetch(link)).status).toBe(429);
+  leave.abort();
+  await expect.poll(async () => (await fetch(link)).status).toBe(200);
+});
+
 test('a page of a shared host has no origin, no cookies and no workers beyond its own', async () => {
   const { headers } = await fetch(link);
   expect(headers.get('content-security-policy')).toMatch(/^sandbox /);
   expect(headers.get('content-security-policy')).not.toContain('allow-same-origin');
   expect(headers.get('set-cookie')).toBeNull();
   expect(headers.get('referrer-policy')).toBe('no-referrer');
+  for (const name of ['clear-site-data', 'nel']) expect(headers.get(name)).toBeNull();
 });
 
 test('a link that is changed, over, or for a port where nobody listens leads nowhere', async () => {

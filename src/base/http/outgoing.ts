@@ -8,6 +8,8 @@ export class Outgoing {
   constructor(response: ServerResponse) {
     this.#response = response;
     response.once('close', () => this.#gone.abort());
+    // Nobody else listens on an answer that left the framework, and an error without a listener ends the process.
+    response.on('error', () => this.#gone.abort());
     if (response.destroyed || response.socket?.destroyed) this.#gone.abort();
   }
 
@@ -18,7 +20,8 @@ export class Outgoing {
 
   /** Settles when there is room for more, or when the reader has left. */
   async write(chunk: Buffer | string): Promise<void> {
-    if (this.gone.aborted || this.#response.write(chunk)) return;
+    // A sign of life may be due while the last bytes are still on their way.
+    if (this.gone.aborted || this.#response.writableEnded || this.#response.write(chunk)) return;
     await this.#until('drain');
   }
 

@@ -41,13 +41,19 @@ export interface Sandbox {
 export function sandboxOf(record: CellRecord, secret: string): Sandbox | undefined {
   const { facade, id } = record;
   if (facade?.protocol !== 'e2b') return undefined;
+  const known = derived.get(facade);
+  if (known?.id === id) return { record, ...known.sandbox };
   const facts = factsSchema.parse(facade);
   const token = (purpose: string) =>
     createHmac('sha256', secret).update(`e2b ${purpose} ${id}`).digest('base64url');
-  return {
-    record,
+  const sandbox = {
     facts,
     accessToken: facts.secure ? token('access') : undefined,
     trafficToken: facts.private ? token('traffic') : undefined,
   };
+  derived.set(facade, { id, sandbox });
+  return { record, ...sandbox };
 }
+
+/** Some requests look at all sandboxes. What is kept with a cell is replaced when it changes. */
+const derived = new WeakMap<object, { id: string; sandbox: Omit<Sandbox, 'record'> }>();

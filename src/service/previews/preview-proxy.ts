@@ -24,6 +24,17 @@ const hopByHop = new Set([
   'upgrade',
 ]);
 
+/** Of the whole host, which other previews share, or of the domain above it. */
+const ofTheHost = new Set([
+  'alt-svc',
+  'clear-site-data',
+  'nel',
+  'report-to',
+  'reporting-endpoints',
+  'service-worker-allowed',
+  'strict-transport-security',
+]);
+
 export function forward(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -68,17 +79,39 @@ export function forwardUpgrade(
   inside: Duplex,
   to: Forwarded,
 ): void {
-  const headers = [
-    ...requestHeaders(incoming, to),
-    ['connection', 'Upgrade'],
-    ['upgrade', incoming.headers.upgrade ?? ''],
-  ];
-  inside.write(
-    `${incoming.method} ${to.path} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`,
-  );
-  if (head.length > 0) inside.write(head);
-  pipeline(socket, inside, () => socket.destroy());
-  pipeline(inside, socket, () => inside.destroy());
+  const upstream = send({
+    method: incoming.method,
+    path: to.path,
+    headers: [
+      ...requestHeaders(incoming, to),
+      ['connection', 'Upgrade'],
+      ['upgrade', incoming.headers.upgrade ?? ''],
+    ].flat(),
+    setHost: false,
+    createConnection: () => inside,
+  });
+  const refuse = () => {
+    inside.destroy();
+    socket.end('HTTP/1.1 502 Bad Gateway\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
+  };
+  upstream.once('error', refuse);
+  upstream.once('response', refuse);
+  upstream.once('upgrade', (answer, _connection, first) => {
+    const headers = [
+      ...pairs(answerHeaders(answer, to)),
+      ['connection', 'Upgrade'],
+      ['upgrade', answer.headers.upgrade ?? ''],
+    ];
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`,
+      'latin1',
+    );
+    if (first.length > 0) socket.write(first);
+    if (head.length > 0) inside.write(head);
+    pipeline(socket, inside, () => socket.destroy());
+    pipeline(inside, socket, () => inside.destroy());
+  });
+  upstream.end();
 }
 
 function requestHeaders({ rawHeaders, headers, method }: IncomingMessage, to: Forwarded): [string, string][] {
@@ -99,7 +132,7 @@ function requestHeaders({ rawHeaders, headers, method }: IncomingMessage, to: Fo
 function answerHeaders({ rawHeaders }: IncomingMessage, { shared }: Forwarded): string[] {
   const kept = pairs(rawHeaders).flatMap(([name, value]): [string, string][] => {
     const lower = name.toLowerCase();
-    if (hopByHop.has(lower) || lower === 'service-worker-allowed') return [];
+    if (hopByHop.has(lower) || ofTheHost.has(lower)) return [];
     if (lower !== 'set-cookie') return [[name, value]];
     // Cookies reach beyond the port of a host, so those of a shared one would go to others.
     return shared ? [] : [[name, value.replaceAll(/;\s*domain=[^;]*/gi, '')]];

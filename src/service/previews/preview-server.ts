@@ -99,6 +99,28 @@ function admitted(links: PreviewLinks, incoming: IncomingMessage): Admission {
   return admission;
 }
 
+/** Of all previews of one cell. Whoever has a link could otherwise use up what all tenants share. */
+const mostConnections = 64;
+const connections = new Map<string, number>();
+
+function enterCell(cell: string): () => void {
+  const count = connections.get(cell) ?? 0;
+  if (count >= mostConnections)
+    throw new WorkcellError(
+      'rate-limited',
+      `The previews of this cell have ${mostConnections} connections, which is the most. Try again later.`,
+    );
+  connections.set(cell, count + 1);
+  let isIn = true;
+  return () => {
+    if (!isIn) return;
+    isIn = false;
+    const left = (connections.get(cell) ?? 1) - 1;
+    if (left === 0) connections.delete(cell);
+    else connections.set(cell, left);
+  };
+}
+
 /** Uses the cell as long as the client is there, and no longer than the link holds. */
 async function connect(
   cells: ServiceCells,
@@ -107,7 +129,15 @@ async function connect(
 ): Promise<Duplex> {
   const record = cells.byId(cell);
   if (record === undefined) throw noLink();
-  const { runtime, done } = await cells.use(record.tenant, cell);
+  const leaveCell = enterCell(cell);
+  const { runtime, done: letGo } = await cells.use(record.tenant, cell).catch((error: unknown) => {
+    leaveCell();
+    throw error;
+  });
+  const done = () => {
+    leaveCell();
+    letGo();
+  };
   try {
     if (runtime.connect === undefined)
       throw new WorkcellError('capability-unsupported', 'This cell cannot forward its ports.');
@@ -118,8 +148,11 @@ async function connect(
       clearTimeout(timer);
       done();
     });
-    client.once('close', () => inside.destroy());
-    if (client.destroyed) inside.destroy();
+    const leave = () => inside.destroy();
+    client.once('close', leave);
+    // A client that asks again and again keeps its connection.
+    inside.once('close', () => client.off('close', leave));
+    if (client.destroyed) leave();
     return inside;
   } catch (error) {
     done();

@@ -38,7 +38,7 @@ def use(sandbox):
     sandbox.commands.send_stdin(handle.pid, "one\n")
     sandbox.commands.close_stdin(handle.pid)
     found["stdin"] = handle.wait().stdout
-    found["listed"] = sandbox.commands.list()
+    found["listed"] = [one.pid for one in sandbox.commands.list() if one.pid == handle.pid]
     sleeping = sandbox.commands.run("sleep 1000", background=True)
     found["killed"] = [sandbox.commands.kill(sleeping.pid), raised(sleeping.wait)]
     terminal = sandbox.pty.create(size=__import__("e2b").PtySize(rows=24, cols=80))

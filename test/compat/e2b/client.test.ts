@@ -1,4 +1,6 @@
 /** The published client of E2B, unmodified, against our service: each of its methods that a sandbox has. */
+
+import { connect } from 'node:net';
 import {
   AuthenticationError,
   CommandExitError,
@@ -444,4 +446,54 @@ test('code is run for holders of the token only, and a reader is not shown it', 
   expect(shown).toMatchObject({ sandboxID: open.sandboxId });
   expect(shown).not.toHaveProperty('envdAccessToken');
   await open.kill();
+});
+
+test('a part of a file is read by itself', async () => {
+  await sandbox.files.write('parts.txt', '0123456789');
+  const url = await sandbox.downloadUrl('parts.txt', { useSignatureExpiration: 60_000 });
+  const part = await fetch(url, { headers: { range: 'bytes=2-4' } });
+  expect([part.status, part.headers.get('content-range'), await part.text()]).toEqual([
+    206,
+    'bytes 2-4/10',
+    '234',
+  ]);
+  expect((await fetch(url, { headers: { range: 'bytes=50-' } })).status).toBe(416);
+});
+
+test('an end that its client has not taken yet meets no sign of life', async () => {
+  const { envdAccessToken = '' } = sandbox as unknown as { envdAccessToken?: string };
+  const call = (command: string) => {
+    const text = JSON.stringify({ process: { cmd: '/bin/sh', args: ['-c', command] } });
+    const head = Buffer.alloc(5);
+    head.writeUInt32BE(Buffer.byteLength(text), 1);
+    const lines = [
+      'POST /process.Process/Start HTTP/1.1',
+      'host: 127.0.0.1',
+      `e2b-sandbox-id: ${sandbox.sandboxId}`,
+      'e2b-sandbox-port: 49983',
+      `x-access-token: ${envdAccessToken}`,
+      'content-type: application/connect+json',
+      'connect-protocol-version: 1',
+      'keepalive-ping-interval: 1',
+      `content-length: ${5 + Buffer.byteLength(text)}`,
+      '',
+      '',
+    ];
+    return Buffer.concat([Buffer.from(lines.join('\r\n')), head, Buffer.from(text)]);
+  };
+  const { hostname, port } = new URL(service.url);
+  const socket = connect(Number(port), hostname);
+  // The second answer has no connection until the first one has ended, and is over long before.
+  socket.write(Buffer.concat([call('mkfifo gate; cat gate'), call('true')]));
+  const keepalives = new Promise<void>((resolve) => {
+    let text = '';
+    socket.on('data', (data) => {
+      text += data;
+      if (text.split('keepalive').length > 3) resolve();
+    });
+  });
+  await keepalives;
+  await sandbox.commands.run('echo > gate');
+  expect(await sandbox.isRunning()).toBe(true);
+  socket.destroy();
 });

@@ -113,7 +113,8 @@ export function controlRoutes(app: FastifyInstance, parts: ServiceParts, sandbox
     const { record, facts } = control.find(request, 'user');
     const { allow_internet_access, ...network } = body(networkUpdateSchema, request);
     const { runtime } = await sandboxes.open(record.id, request, reply);
-    await changeNetwork(runtime, { ...network, allow_internet_access });
+    const template = templateFor(cells.templates, facts.template);
+    await changeNetwork(runtime, { ...network, allow_internet_access }, template, record.tenant);
     cells.amend(record.id, { facade: { ...facts, network } });
     return reply.code(204).send();
   });

@@ -38,8 +38,19 @@ export function networkFor(
   return { network: rules, allowInternetAccess: true };
 }
 
-/** Replaces the network rules of a sandbox. */
-export async function changeNetwork(runtime: Pick<Runtime, 'network'>, asked: Asked): Promise<void> {
+/** Replaces the network rules of a sandbox, within what its template allows. */
+export async function changeNetwork(
+  runtime: Pick<Runtime, 'network'>,
+  asked: Asked,
+  template: Template,
+  tenant: string,
+): Promise<void> {
+  const given = template.options(tenant, {}).network ?? 'none';
+  if (given !== 'open' && given !== 'host' && asked.allow_internet_access !== false)
+    throw new E2bError(
+      400,
+      `The network of the template "${template.name}" is not open, so that a client cannot choose rules of its own.`,
+    );
   if (runtime.network.rules() === undefined)
     throw new E2bError(400, 'The sandbox was made without rules on its network, so that they cannot change.');
   await runtime.network.set(rulesOf(asked) ?? { allow: everything, deny: [] });

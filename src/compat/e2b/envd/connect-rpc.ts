@@ -87,6 +87,7 @@ export class RpcStream {
 
   async end(error?: RpcError): Promise<void> {
     const last = error === undefined ? {} : { error: { code: error.code, message: error.message } };
+    clearInterval(this.#keepalive);
     await this.#outgoing.end(envelope(endFlag, last));
   }
 

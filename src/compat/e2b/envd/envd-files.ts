@@ -13,7 +13,7 @@ import { readForm } from '../../form.js';
 import { E2bError, RpcError } from '../e2b-errors.js';
 import type { OpenSandbox } from '../e2b-sandboxes.js';
 import { checkUser } from './envd-user.js';
-import { checkFileAccess, type FileOperation, type FileQuery } from './file-access.js';
+import type { FileOperation, FileQuery } from './file-access.js';
 import { insidePath } from './inside-path.js';
 
 const querySchema = z.object({
@@ -23,7 +23,7 @@ const querySchema = z.object({
   signature_expiration: z.string().max(32).optional(),
 });
 
-/** Opens the sandbox that a request is for, which a signed address does not name. */
+/** Opens the sandbox that a request is for, which a signed address does not name, for who may do this there. */
 export type FileSandbox = (
   request: FastifyRequest,
   reply: FastifyReply,
@@ -36,7 +36,6 @@ export function fileRoutes(app: FastifyInstance, open: FileSandbox, options: obj
     const { data: query } = querySchema.safeParse(request.query);
     if (query === undefined) throw new E2bError(400, 'The query is not valid.');
     const sandbox = await open(request, reply, query, operation);
-    checkFileAccess(request, sandbox, query, operation);
     if (query.username !== undefined && query.username !== '') checkUser(query.username);
     return { sandbox, query };
   };
@@ -63,9 +62,15 @@ async function download(
   asked: string,
 ): Promise<FastifyReply> {
   const path = insidePath(asked, sandbox.home);
-  const whole = await sandbox.executor.download(path).catch((error: unknown) => {
+  const explained = (error: unknown) => {
     throw fileFailure(error, path);
-  });
+  };
+  const asks = request.headers.range !== undefined;
+  // Only one of the two: a download that nobody reads stays open.
+  const { sizeBytes: size } = asks
+    ? await sandbox.executor.execute<'stat'>({ action: 'stat', path }).catch(explained)
+    : { sizeBytes: 0 };
+  const range = asks ? parseRange(request.headers.range as string, size) : 'whole';
   void reply
     .type(webTypeOf(path) ?? 'application/octet-stream')
     .header('content-disposition', `inline; filename=${quoted(posix.basename(path))}`)
@@ -74,17 +79,17 @@ async function download(
     .header('x-content-type-options', 'nosniff')
     .header('accept-ranges', 'bytes')
     .header('vary', 'Accept-Encoding');
-  const { sizeBytes: size = 0 } = whole;
-  const range = request.headers.range === undefined ? 'whole' : parseRange(request.headers.range, size);
   if (range === 'none') return reply.code(416).header('content-range', `bytes */${size}`).send();
   if (range !== 'whole') {
-    const { content } = await sandbox.executor.download(path, range);
+    const { content } = await sandbox.executor.download(path, range).catch(explained);
     void reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`);
     void reply.header('content-length', range.end - range.start + 1);
     return reply.send(Readable.from(content, { objectMode: false }));
   }
   // Files of the kernel say that they are empty and are not.
-  if (whole.sizeBytes !== undefined && !path.startsWith('/proc/')) void reply.header('content-length', size);
+  const whole = await sandbox.executor.download(path).catch(explained);
+  if (whole.sizeBytes !== undefined && !path.startsWith('/proc/'))
+    void reply.header('content-length', whole.sizeBytes);
   return reply.send(Readable.from(whole.content, { objectMode: false }));
 }
 

@@ -1,12 +1,12 @@
 /** What a sandbox answers on the port of its own server: health, variables, figures, processes and files. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { measure } from '../control/measure.js';
 import { E2bError, RpcError, sendE2bError } from '../e2b-errors.js';
 import type { OpenSandbox, Sandboxes } from '../e2b-sandboxes.js';
 import { acceptEnvelopes, sendRpcError } from './connect-rpc.js';
 import { fileRoutes } from './envd-files.js';
 import { checkUserOf } from './envd-user.js';
-import { checkToken, isSigned } from './file-access.js';
+import { checkFileAccess, checkToken, isSigned, looksSigned } from './file-access.js';
 import { filesystemService } from './filesystem-service.js';
 import { processService } from './process-service.js';
 
@@ -64,16 +64,25 @@ export function envdRoutes(
     scope.setErrorHandler((error, _request, reply) =>
       sendE2bError(reply, error instanceof RpcError ? toHttp(error) : error, sandboxes.log),
     );
-    fileRoutes(scope, (request, reply) => sandboxes.open(idOf(request), request, reply), at);
+    fileRoutes(
+      scope,
+      (request, reply, query, operation) => {
+        checkFileAccess(request, sandboxes.running(idOf(request)), query, operation);
+        return sandboxes.open(idOf(request), request, reply);
+      },
+      at,
+    );
     // A signed address names no sandbox: its signature tells whose token made it.
     fileRoutes(
       scope,
-      (request: FastifyRequest, reply: FastifyReply, query, operation) => {
+      (request, reply, query, operation) => {
         if (query.signature === undefined) throw new E2bError(401, 'missing signature query parameter');
+        if (!looksSigned(query)) throw new E2bError(401, 'invalid signature');
         const found = sandboxes
           .all()
           .find(({ accessToken }) => accessToken !== undefined && isSigned(query, operation, accessToken));
         if (found === undefined) throw new E2bError(401, 'invalid signature');
+        checkFileAccess(request, found, query, operation);
         return sandboxes.open(found.record.id, request, reply);
       },
       {},

@@ -12,7 +12,10 @@ export interface CodeContext {
 }
 
 /** Other names that clients use for a language. */
-const languages: Record<string, string> = { js: 'javascript', ts: 'typescript' };
+const languages = new Map([
+  ['js', 'javascript'],
+  ['ts', 'typescript'],
+]);
 const mostContexts = 100;
 
 export class Interpreter {
@@ -22,17 +25,19 @@ export class Interpreter {
 
   /** The context of a language that exists without being created. */
   defaultContext(language: string, home: string): CodeContext {
-    const name = languages[language] ?? language;
+    const name = languages.get(language) ?? language;
     const id = `default-${name}`;
-    const known = this.#contexts.get(id) ?? { id, language: name, cwd: home };
-    this.#contexts.set(id, known);
-    return known;
+    const known = this.#contexts.get(id);
+    if (known !== undefined) return known;
+    this.#checkRoom();
+    const made = { id, language: name, cwd: home };
+    this.#contexts.set(id, made);
+    return made;
   }
 
   async create(runtime: Runtime, language: string, cwd: string): Promise<CodeContext> {
-    if (this.#contexts.size >= mostContexts)
-      throw new E2bError(400, `A sandbox has at most ${mostContexts} contexts; remove some.`);
-    const context = { id: randomUUID(), language: languages[language] ?? language, cwd };
+    this.#checkRoom();
+    const context = { id: randomUUID(), language: languages.get(language) ?? language, cwd };
     const first = chdir(context.language, cwd);
     if (first !== undefined) {
       const { status, text } = await runtime.runCode(first, placeOf(context));
@@ -40,6 +45,11 @@ export class Interpreter {
     }
     this.#contexts.set(context.id, context);
     return context;
+  }
+
+  #checkRoom(): void {
+    if (this.#contexts.size < mostContexts) return;
+    throw new E2bError(400, `A sandbox has at most ${mostContexts} contexts; remove some.`);
   }
 
   get(id: string): CodeContext {

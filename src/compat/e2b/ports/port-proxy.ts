@@ -56,7 +56,9 @@ async function open(
   const { runtime } = await sandboxes.open(id, request, reply);
   try {
     const inside = (await runtime.connect(port)) as Duplex;
-    request.raw.socket.once('close', () => inside.destroy());
+    const leave = () => inside.destroy();
+    request.raw.socket.once('close', leave);
+    inside.once('close', () => request.raw.socket.off('close', leave));
     reply.raw.once('close', () => {
       if (!request.ws) inside.destroy();
     });
