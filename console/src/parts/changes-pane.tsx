@@ -25,8 +25,8 @@ export function ChangesPane({ id, timeline }: { id: string; timeline: Timeline }
     );
   return (
     <div className="page">
-      <p className="hint">
-        {files.size} files, {made.length} changes. What commands changed by themselves is not in this list.
+      <p className="hint lead">
+        Files: {files.size}, changes: {made.length}. What commands changed by themselves is not in this list.
       </p>
       {[...files].map(([path, changes]) => (
         <FileChanges key={path} id={id} path={path} changes={changes} />

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import type { ProcessInfo } from '../../../src/protocol/actions/processes.js';
 import { act, reasonOf } from '../api.js';
-import { age, bytes } from '../format.js';
+import { age, bytes, duration } from '../format.js';
 import { usePolled } from '../polled.js';
 import { Empty, Problem, State } from './state.js';
 import { Mono } from './text.js';
@@ -37,9 +37,7 @@ export function ProcessesPane({ cell }: { cell: string }) {
         {figures.map(([name, value]) => (
           <div key={name}>
             <dt>{inWords(name)}</dt>
-            <dd>
-              {name.endsWith('Bytes') ? bytes(value as number) : Math.round((value as number) * 100) / 100}
-            </dd>
+            <dd>{figure(name, value as number)}</dd>
           </div>
         ))}
       </dl>
@@ -125,6 +123,11 @@ async function readAll(cell: string) {
     act<Record<string, unknown>>(cell, { action: 'stats' }),
   ]);
   return { processes: processes.processes, sessions: sessions.sessions, stats };
+}
+
+function figure(name: string, value: number): string {
+  if (name.endsWith('Bytes')) return bytes(value);
+  return name.endsWith('Ms') ? duration(value) : String(Math.round(value * 100) / 100);
 }
 
 function inWords(name: string): string {

@@ -42,7 +42,7 @@ export function Block({ value, label }: { value: string; label: string }) {
 
 /** Added and removed lines in their colours. */
 export function Diff({ value }: { value: string }) {
-  const lines = value.slice(0, shownAtOnce).split('\n');
+  const lines = value.slice(0, shownAtOnce).replace(/\n$/, '').split('\n');
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <pre className="diff" tabIndex={0}>
