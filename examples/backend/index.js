@@ -1,6 +1,5 @@
 /**
  * A backend as a separate package: cells in Linux namespaces that `unshare` makes and `nsenter` enters. For root.
- *
  * It separates and does not isolate: commands are root and reach the files of the machine, so whoever wants out gets
  * out. Its tier is therefore `none`, and it claims to enforce no fact. For code that you do not trust, use `sandbox`.
  */
