@@ -2,6 +2,7 @@
  * Starts the command line of the package: one file, and its compiled form from the user's cache. Finding, reading and
  * compiling some hundred modules would take most of the time of a short command.
  */
+import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -17,6 +18,8 @@ declare const bundledProgram: string;
 /** One for each version of the package and of Node that is in use. */
 const mostKept = 8;
 
+const digestBytes = 32;
+
 const file = fileURLToPath(new URL(bundledProgram, import.meta.url));
 const compiled = join(cacheDirectory(), 'compiled', `${bundledProgram}-${process.version}-${process.arch}`);
 
@@ -30,14 +33,23 @@ script
   .runInThisContext()
   .call(module.exports, module.exports, createRequire(file), module, file, dirname(file));
 
-/** We run its content, so read it only where no other user can write to it or to a directory above it. */
+/**
+ * We run its content, so read it only where no other user can write to it or to a directory above it. V8 crashes on a
+ * damaged one, which a machine leaves that stops at the wrong moment. The digest in front of it tells.
+ */
 function readCompiled(): Buffer | undefined {
   try {
     using place = reachTrusted(compiled);
-    return readFileSync(place.base);
+    const bytes = readFileSync(place.base);
+    const code = bytes.subarray(digestBytes);
+    return digestOf(code).equals(bytes.subarray(0, digestBytes)) ? code : undefined;
   } catch {
     return undefined;
   }
+}
+
+function digestOf(code: Uint8Array): Buffer {
+  return createHash('sha256').update(code).digest();
 }
 
 /**
@@ -50,7 +62,8 @@ function keepCompiled(): void {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const draft = `${compiled}.${process.pid}`;
     try {
-      writeFileSync(draft, script.createCachedData(), { flag: 'wx', mode: 0o600 });
+      const code = script.createCachedData();
+      writeFileSync(draft, Buffer.concat([digestOf(code), code]), { flag: 'wx', mode: 0o600 });
       renameSync(draft, compiled);
     } finally {
       rmSync(draft, { force: true });

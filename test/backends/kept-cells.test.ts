@@ -68,7 +68,7 @@ describe('what cannot be', () => {
       config: false,
       onUnavailable: (backend) => unavailable.push(backend),
     });
-    expect(unavailable.sort()).toEqual(['docker', 'ubuntu-docker']);
+    expect(unavailable.sort()).toEqual(['docker', 'kubernetes', 'ubuntu-docker']);
     const one = { backend: 'docker', engine: 'unix:///nowhere/docker.sock', config: false } as const;
     await refusal(listCells(one), 'backend-unavailable');
   });
@@ -85,7 +85,9 @@ describe('what cannot be', () => {
       attachRuntime('x', { backend: 'cli', config: false }),
       'capability-unsupported',
     );
-    expect(attached.message).toContain('docker, local, sandbox, service, ubuntu-docker');
+    expect(attached.message).toContain(
+      'docker, e2b, kubernetes, local, runloop, sandbox, service, ubuntu-docker',
+    );
     await refusal(listCells({ backend: 'remote', config: false }), 'capability-unsupported');
     const asked = { backend: 'cli', keepAlive: true, config: false } as CreateRuntimeOptions;
     await refusal(createRuntime(asked), 'capability-unsupported');

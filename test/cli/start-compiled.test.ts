@@ -5,8 +5,10 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +42,9 @@ test('the first start makes it, and the next ones use it as it is', async () => 
 
 test.each([
   ['others can write to', (file: string) => chmodSync(file, 0o666)],
-  ['is damaged', (file: string) => writeFileSync(file, 'no code')],
+  ['is no code', (file: string) => writeFileSync(file, 'no code')],
+  ['lost its end', (file: string) => truncateSync(file, 500_000)],
+  ['is damaged', (file: string) => writeFileSync(file, readFileSync(file).fill(0xff, 60_000, 90_000))],
 ])('one that %s is not used, and is made again', async (_, spoil) => {
   const first = await version();
   const [file = ''] = compiled();
