@@ -26,8 +26,11 @@ export function useRecord(id: string): Followed {
     const take = (events: readonly BriefEvent[]) => {
       timeline.current.push(events);
       setState('live');
-      cancelAnimationFrame(frame);
-      frame = requestAnimationFrame(render);
+      if (frame !== 0) return;
+      frame = requestAnimationFrame(() => {
+        frame = 0;
+        render();
+      });
     };
     void follow(id, timeline.current, take, setState, left.signal);
     return () => {

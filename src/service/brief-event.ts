@@ -12,6 +12,12 @@ export function briefEvent(event: WorkcellEvent): BriefEvent {
   return cut.any ? { ...brief, trimmed: true } : event;
 }
 
+/** The same as JSON. A short event has no long text in it, so nobody looks for one. */
+export function briefJson(event: WorkcellEvent): string {
+  const json = JSON.stringify(event);
+  return json.length <= longestText ? json : JSON.stringify(briefEvent(event));
+}
+
 function shorten(value: unknown, cut: { any: boolean }): unknown {
   if (typeof value === 'string') {
     if (value.length <= longestText) return value;

@@ -5,7 +5,7 @@ import { parse } from '../base/http/parse-request.js';
 import { WorkcellError, type WorkcellEvent } from '../protocol/index.js';
 import { answerSchema, type ConsoleInfo, type RecordPage, recordQuery } from '../protocol/record-wire.js';
 import { heartbeatMs, linesType } from '../protocol/wire.js';
-import { briefEvent } from './brief-event.js';
+import { briefEvent, briefJson } from './brief-event.js';
 import type { Records } from './records.js';
 
 /** Who may see and answer what. */
@@ -54,7 +54,7 @@ export function recordRoutes(app: FastifyInstance, records: Records, gate: Recor
     // Distinguishes a quiet stream from a dead one.
     const timer = setInterval(() => void outgoing.write('\n'), heartbeatMs);
     const line = (event: WorkcellEvent) =>
-      `${JSON.stringify(brief === undefined ? event : briefEvent(event))}\n`;
+      `${brief === undefined ? JSON.stringify(event) : briefJson(event)}\n`;
     try {
       for await (const page of records.follow(id, after, outgoing.gone))
         await outgoing.write(page.map(line).join(''));
