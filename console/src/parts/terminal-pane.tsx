@@ -90,7 +90,9 @@ async function start(box: HTMLElement, cell: string, onEnd: (reason: string) => 
   socket.onmessage = ({ data }: MessageEvent<ArrayBuffer | string>) => {
     if (typeof data !== 'string') return terminal.write(new Uint8Array(data));
     const reply = JSON.parse(data) as TerminalReply;
-    if (reply.type === 'opened') terminal.focus();
+    if (reply.type === 'opened') return terminal.focus();
+    // What the terminal says itself is why the connection closes next.
+    socket.onclose = null;
     if (reply.type === 'exit')
       onEnd(`The shell ended with ${reply.signal ?? `exit code ${reply.exitCode}`}.`);
     if (reply.type === 'error')
