@@ -1,6 +1,6 @@
 /** Namespaces and credentials of the test cluster. */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +30,9 @@ type Kubeconfig = {
 export function changedKubeconfig(kubeconfig: string, change: (config: Kubeconfig) => void): string {
   const config = parse(readFileSync(kubeconfig, 'utf8')) as Kubeconfig;
   change(config);
-  const path = join(mkdtempSync(join(tmpdir(), 'kubeconfig-')), 'config');
+  const directory = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+  const path = join(directory, 'config');
   writeFileSync(path, stringify(config), { mode: 0o600 });
   return path;
 }
