@@ -7,11 +7,19 @@ const homeLabel = 'workcell.home';
 /** What a policy of the namespace selects the pod by. */
 export const networkLabel = 'workcell.network';
 
-export function podLabels(cell: { id: string; options: KubernetesOptions; home: string | undefined }): {
+/** A different one for each start, so that a start knows its pod among those that had or have the name. */
+export const startLabel = 'workcell.start';
+
+export function podLabels(cell: {
+  id: string;
+  options: KubernetesOptions;
+  home: string | undefined;
+  start: string;
+}): {
   labels: Record<string, string>;
   annotations: Record<string, string>;
 } {
-  const { id, options, home } = cell;
+  const { id, options, home, start } = cell;
   const { keepAlive, network } = options;
   const {
     [homeLabel]: path = '',
@@ -21,7 +29,7 @@ export function podLabels(cell: { id: string; options: KubernetesOptions; home: 
   return {
     labels: { ...options.labels, ...own, [ownerLabel]: asLabel(owner), [networkLabel]: network },
     // A path is no value for a label.
-    annotations: { ...options.annotations, [homeLabel]: path },
+    annotations: { ...options.annotations, [homeLabel]: path, [startLabel]: start },
   };
 }
 

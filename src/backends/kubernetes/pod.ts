@@ -32,6 +32,8 @@ export interface PodParts {
   readonly claim: string | undefined;
   /** Where this machine keeps what it knows of the cell. */
   readonly home: string | undefined;
+  /** Different for each start. */
+  readonly start: string;
 }
 
 export function podName(id: string): string {
@@ -67,7 +69,7 @@ export function cellSettings(
 
 export function describePod(parts: PodParts): Readonly<Record<string, unknown>> {
   const { id, options } = parts;
-  const { labels, annotations } = podLabels({ id, options, home: parts.home });
+  const { labels, annotations } = podLabels({ id, options, home: parts.home, start: parts.start });
   const ours = {
     apiVersion: 'v1',
     kind: 'Pod',

@@ -1,4 +1,5 @@
 /** Starts one pod with an executor in it, and ends it. */
+import { randomUUID } from 'node:crypto';
 import { type Cell, WorkcellError } from '../../protocol/index.js';
 import { awaitHandshake, findHandshake, LogTail, type Ready } from '../await-handshake.js';
 import type { StartContext } from '../backend.js';
@@ -18,7 +19,7 @@ import { cellContainer, cellSettings, describePod, pluginsInside, podName } from
 import { explainRefusal, explainSilence } from './pod-diagnosis.js';
 import { readPodIsolation } from './pod-facts.js';
 import { makePodHome, removePodHome, writePodState } from './pod-home.js';
-import { ownSelector } from './pod-labels.js';
+import { ownSelector, startLabel } from './pod-labels.js';
 import { watchPods } from './pod-watch.js';
 import { openPodWire, type PodWire } from './pod-wire.js';
 
@@ -34,13 +35,18 @@ export async function startPod(options: KubernetesOptions, context: StartContext
   const token = newToken();
   const home = options.keepAlive ? makePodHome(id) : undefined;
   const followed = followPod(watchPods(client, namespace, ownSelector()), name, options);
+  const start = randomUUID();
   let lease: Lease | undefined;
+  let mayExist = false;
+  let uid: string | undefined;
   try {
     // Before others can find it.
     if (home !== undefined) lease = await takeLease(id, home);
     if (options.network === 'none') await denyNetwork(client, namespace);
-    const body = describePod({ id, options, bundle, claim: claimOf(id, options), home });
+    const body = describePod({ id, options, bundle, claim: claimOf(id, options), home, start });
+    mayExist = true;
     const pod = await client.ask<Pod>('POST', podsPath(namespace), { body, signal });
+    uid = pod.metadata.uid;
     await makeOwned(client, namespace, { id, options, pod });
     await inTime(followed.running, options.startTimeoutMs, signal, () =>
       explainSilence(asked, followed.last(), options.startTimeoutMs),
@@ -56,11 +62,11 @@ export async function startPod(options: KubernetesOptions, context: StartContext
     const wire = await openPodWire(client, { namespace, name }, { token, gone }, context);
     const isolation = readPodIsolation({ options, kernel, networkDenied: false });
     if (home !== undefined) writePodState(home, { token, isolation });
-    return podCell({ id, client, namespace, wire, followed, isolation, lease, home });
+    return podCell({ id, uid, client, namespace, wire, followed, isolation, lease, home });
   } catch (error) {
     lease?.release();
     followed.stop();
-    await removePod(client, namespace, name).catch(() => {});
+    if (mayExist) await removeMade(client, { namespace, name, uid }, start).catch(() => {});
     if (home !== undefined) await removePodHome(home);
     throw explainRefusal(error, asked);
   }
@@ -68,6 +74,8 @@ export async function startPod(options: KubernetesOptions, context: StartContext
 
 export interface PodCellParts {
   readonly id: string;
+  /** Of the pod. */
+  readonly uid: string | undefined;
   readonly client: ClusterClient;
   readonly namespace: string;
   readonly wire: PodWire;
@@ -78,7 +86,7 @@ export interface PodCellParts {
 }
 
 export function podCell(parts: PodCellParts): Cell {
-  const { id, client, namespace, wire, followed, isolation, lease, home } = parts;
+  const { id, uid, client, namespace, wire, followed, isolation, lease, home } = parts;
   const { executor } = wire.reached;
   const cell = servedCell({
     id,
@@ -90,7 +98,7 @@ export function podCell(parts: PodCellParts): Cell {
     async end() {
       wire.close();
       followed.stop();
-      await removePod(client, namespace, podName(id));
+      await removePod(client, { namespace, name: podName(id), uid });
       if (home !== undefined) await removePodHome(home);
     },
   });
@@ -141,8 +149,16 @@ async function boot(
   }
 }
 
+export interface NamedPod {
+  readonly namespace: string;
+  readonly name: string;
+  /** Another pod may have the name by now. */
+  readonly uid: string | undefined;
+}
+
 /** Also removes what it owns. Succeeds when it no longer exists. */
-export async function removePod(client: ClusterClient, namespace: string, name: string): Promise<void> {
+export async function removePod(client: ClusterClient, { namespace, name, uid }: NamedPod): Promise<void> {
+  if (uid === undefined) return;
   try {
     await client.ask('DELETE', podPath(namespace, name), {
       body: {
@@ -150,12 +166,20 @@ export async function removePod(client: ClusterClient, namespace: string, name: 
         apiVersion: 'v1',
         gracePeriodSeconds: 0,
         propagationPolicy: 'Background',
+        preconditions: { uid },
       },
     });
   } catch (error) {
     if (error instanceof ClusterRefusal && (error.status === 404 || error.status === 409)) return;
     throw error;
   }
+}
+
+/** Removes the pod of this start alone. When its creation got no answer, the pod under its name says whose it is. */
+async function removeMade(client: ClusterClient, pod: NamedPod, start: string): Promise<void> {
+  if (pod.uid !== undefined) return removePod(client, pod);
+  const { metadata } = await client.ask<Pod>('GET', podPath(pod.namespace, pod.name));
+  if (metadata.annotations?.[startLabel] === start) await removePod(client, { ...pod, uid: metadata.uid });
 }
 
 async function inTime<T>(
