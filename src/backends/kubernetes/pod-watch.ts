@@ -38,7 +38,8 @@ export class PodWatch {
   readonly #client: ClusterClient;
   readonly #namespace: string;
   readonly #selector: string;
-  readonly #followers = new Map<string, Follower>();
+  /** Two starts may try the same name; the cluster takes one of them. */
+  readonly #followers = new Map<string, Set<Follower>>();
   /** Pods that the cluster has reported. */
   readonly #seen = new Set<string>();
   #stopping: AbortController | undefined;
@@ -51,13 +52,15 @@ export class PodWatch {
 
   /** Call it before you create the pod. Returns the function that stops it. */
   follow(name: string, follower: Follower): () => void {
-    this.#followers.set(name, follower);
+    const followers = this.#followers.get(name) ?? new Set();
+    this.#followers.set(name, followers.add(follower));
     if (this.#stopping === undefined) {
       this.#stopping = new AbortController();
       void this.#run(this.#stopping.signal);
     }
     return () => {
-      if (this.#followers.get(name) !== follower) return;
+      followers.delete(follower);
+      if (followers.size > 0 || this.#followers.get(name) !== followers) return;
       this.#followers.delete(name);
       this.#seen.delete(name);
       if (this.#followers.size > 0) return;
@@ -68,12 +71,14 @@ export class PodWatch {
 
   async #run(signal: AbortSignal): Promise<void> {
     let version: string | undefined;
+    let isFirst = true;
     let delayMs = firstDelayMs;
     while (!signal.aborted) {
+      const begun = performance.now();
       try {
-        version ??= await this.#list(signal);
+        version ??= await this.#list(isFirst, signal);
+        isFirst = false;
         for await (const { type, object } of this.#events(version, signal)) {
-          delayMs = firstDelayMs;
           if (type === 'ERROR') throw object.code === 410 ? new TooOld() : new Error(object.message);
           version = object.metadata.resourceVersion ?? version;
           if (type !== 'BOOKMARK') this.#tell(object.metadata.name, type === 'DELETED' ? undefined : object);
@@ -81,17 +86,20 @@ export class PodWatch {
       } catch (error) {
         const isOld = error instanceof TooOld || (error instanceof ClusterRefusal && error.status === 410);
         if (isOld) version = undefined;
-        if (signal.aborted) return;
-        await pause(delayMs, signal);
-        delayMs = Math.min(delayMs * 2, longestDelayMs);
       }
+      if (signal.aborted) return;
+      // A server or a proxy may end every watch at once, with an error or without one.
+      if (performance.now() - begun > longestDelayMs) delayMs = firstDelayMs;
+      await pause(delayMs, signal);
+      delayMs = Math.min(delayMs * 2, longestDelayMs);
     }
   }
 
   /** Reports all existing pods, and those that disappeared since. Returns the version that a watch continues from. */
-  async #list(signal: AbortSignal): Promise<string> {
-    // Any state that the server has at hand suffices: the watch brings the rest.
-    const query = { labelSelector: this.#selector, resourceVersion: 0 };
+  async #list(isFirst: boolean, signal: AbortSignal): Promise<string> {
+    // For the first, any state that the server has at hand suffices: the watch brings the rest. Later the list says
+    // which pods are gone, and a server that lags behind would miss some that exist.
+    const query = { labelSelector: this.#selector, ...(isFirst && { resourceVersion: 0 }) };
     const list = await this.#client.ask<List<Pod>>('GET', podsPath(this.#namespace), { query, signal });
     const present = new Set(list.items.map(({ metadata }) => metadata.name));
     for (const name of [...this.#seen]) if (!present.has(name)) this.#tell(name, undefined);
@@ -121,11 +129,11 @@ export class PodWatch {
   }
 
   #tell(name: string, pod: Pod | undefined): void {
-    const follower = this.#followers.get(name);
-    if (follower === undefined) return;
+    const followers = this.#followers.get(name);
+    if (followers === undefined) return;
     if (pod === undefined) this.#seen.delete(name);
     else this.#seen.add(name);
-    follower(pod);
+    for (const follower of [...followers]) follower(pod);
   }
 }
 

@@ -1,0 +1,70 @@
+/** The watch, on servers that lag, forget or end every stream at once. */
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { afterEach, expect, test, vi } from 'vitest';
+import { openCluster } from '../../../src/backends/kubernetes/cluster-client.js';
+import { watchPods } from '../../../src/backends/kubernetes/pod-watch.js';
+import { emptyCluster, type StubCluster, stubCluster } from './stub-cluster.js';
+
+let cluster: StubCluster;
+afterEach(() => {
+  vi.restoreAllMocks();
+  cluster.close();
+});
+
+const watchHere = () => watchPods(openCluster({ kubeconfig: cluster.kubeconfig }), 'agents', 'a=b');
+
+test('streams that end at once are asked for at longer and longer intervals', async () => {
+  const timers = vi.spyOn(globalThis, 'setTimeout');
+  const enough = new PassThrough();
+  let watches = 0;
+  cluster = await stubCluster((request, response) => {
+    if (!request.query.has('watch')) return emptyCluster(request, response);
+    if (++watches === 5) enough.end('five');
+    // With an event in it, too.
+    response.end('{"type":"BOOKMARK","object":{"metadata":{"name":"x","resourceVersion":"2"}}}\n');
+    return undefined;
+  });
+  const stop = watchHere().follow('p', () => {});
+  await once(enough, 'readable');
+  stop();
+  expect(timers.mock.calls.map(([, ms]) => ms)).toEqual(expect.arrayContaining([50, 100, 200, 400]));
+});
+
+test('a list that says which pods are gone is never from a server that lags', async () => {
+  const versions: (string | null)[] = [];
+  cluster = await stubCluster((request, response) => {
+    if (request.query.has('watch')) {
+      if (versions.length === 2) return emptyCluster(request, response);
+      response.end('{"type":"ERROR","object":{"metadata":{},"code":410}}\n');
+      return undefined;
+    }
+    versions.push(request.query.get('resourceVersion'));
+    const items = versions.length === 1 ? [{ metadata: { name: 'p' } }] : [];
+    return { metadata: { resourceVersion: '1' }, items };
+  });
+  await new Promise<void>((resolve) => {
+    const stop = watchHere().follow('p', (pod) => {
+      if (pod !== undefined) return;
+      stop();
+      resolve();
+    });
+  });
+  expect(versions).toEqual(['0', null]);
+});
+
+test('one who stops to follow a name takes nothing from another who follows it', async () => {
+  cluster = await stubCluster((request, response) => {
+    if (!request.query.has('watch')) return emptyCluster(request, response);
+    response.write('{"type":"ADDED","object":{"metadata":{"name":"p"}}}\n');
+    return undefined;
+  });
+  const watch = watchHere();
+  await new Promise<void>((resolve) => {
+    const stop = watch.follow('p', () => {
+      stop();
+      resolve();
+    });
+    watch.follow('p', () => {})();
+  });
+});
