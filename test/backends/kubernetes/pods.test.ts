@@ -1,5 +1,6 @@
 /** What a pod is made of, and what it may do. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { ClusterRefusal } from '../../../src/backends/kubernetes/cluster-client.js';
@@ -41,6 +42,11 @@ beforeAll(() =>
   }),
 );
 afterAll(() => admin.ask('DELETE', `/api/v1/persistentvolumes/${volume}`));
+
+test('nobody else of this machine can read the credentials of the test cluster', () => {
+  const modes = [kubeconfig, dirname(kubeconfig)].map((path) => statSync(path).mode & 0o777);
+  expect(modes).toEqual([0o600, 0o700]);
+});
 
 test('a namespace that enforces the level "restricted" takes it, and nothing in it is more than it needs', async () => {
   const given = { ...cell, env: { GREETING: 'hello' }, labels: { team: 'blue' } };
