@@ -118,12 +118,21 @@ function absolute(entry: Entry, cwd: string, { files, project }: Omit<FileEntrie
     if (source === project) refuseLinks(entry, base, path);
     return path;
   };
-  const changed = changeMarked(value, setting.schema, (text, { path, store }) => {
+  const changed = changeMarked(value, setting.schema, (text, { path, code, store }) => {
+    if (code && source === project) throw refuseCode(entry);
     if (path) return place(text);
     const [, file] = (store && /^sqlite:(.+)$/s.exec(text)) || [];
     return file === undefined ? text : `sqlite:${place(file)}`;
   });
   return { ...entry, value: changed };
+}
+
+/** Trust covers the text of the file. Whoever works beside it can change the other one, and so what runs here. */
+function refuseCode({ setting: { key }, source }: Entry): WorkcellError {
+  return untrusted(
+    source,
+    `${key} in ${source} names a file that names programs to run on this machine, and its content is not part of what was trusted. Name it in your own configuration, as an option, or use --config ${source}.`,
+  );
 }
 
 /** Settings of backends that show directories of this machine to a cell. */

@@ -8,6 +8,8 @@ export interface Marks {
   readonly about?: string;
   /** The value is a path: a relative one starts at the directory of the file that names it. */
   readonly path?: boolean;
+  /** The file that the path leads to names programs to run, so no file that is found by searching may name it. */
+  readonly code?: boolean;
   /** The value names a store of events, which can also be a file. */
   readonly store?: boolean;
   /** The value itself is a secret, so only a file that no other user can read may hold it. */
@@ -24,6 +26,11 @@ export function about<Schema extends z.ZodType>(text: string, schema: Schema): S
 
 export function filePath(description = 'the path of a file'): z.ZodString {
   return z.string().min(1).describe(description).register(marks, { path: true });
+}
+
+/** Of a file that names programs, which then run on this machine. */
+export function codePath(): z.ZodString {
+  return z.string().min(1).describe('the path of a file').register(marks, { path: true, code: true });
 }
 
 /** Where to keep events or records; with `memory`, nowhere. */

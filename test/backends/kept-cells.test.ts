@@ -68,7 +68,7 @@ describe('what cannot be', () => {
       config: false,
       onUnavailable: (backend) => unavailable.push(backend),
     });
-    expect(unavailable.sort()).toEqual(['docker', 'kubernetes', 'ubuntu-docker']);
+    expect(unavailable.sort()).toEqual(['docker', 'ubuntu-docker']);
     const one = { backend: 'docker', engine: 'unix:///nowhere/docker.sock', config: false } as const;
     await refusal(listCells(one), 'backend-unavailable');
   });

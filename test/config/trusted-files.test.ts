@@ -277,6 +277,20 @@ describe('a file that the user has trusted', () => {
     });
   });
 
+  test('names no kubeconfig, whose programs would run on this machine; an own file does', async () => {
+    const toml = '[backends.kubernetes]\nkubeconfig = "kube.yaml"\n';
+    say(toml);
+    expect(await refusal()).toMatchObject({
+      code: 'config-untrusted',
+      message: expect.stringContaining('backends.kubernetes.kubeconfig'),
+    });
+    say('');
+    writeOwn(toml);
+    expect((await load()).backendOptions.kubernetes).toEqual({
+      kubeconfig: join(home, '.config/workcell/kube.yaml'),
+    });
+  });
+
   test.each([
     ['sandbox', 'read_only'],
     ['sandbox', 'read_write'],

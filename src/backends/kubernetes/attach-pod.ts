@@ -5,6 +5,7 @@ import { givenLabels, homeOf, idLabel, isKept, isOrphan } from '../docker/labels
 import { leaseHolder, takeLease } from '../lease.js';
 import { endOf, followPod } from './await-pod.js';
 import { type ClusterClient, openCluster } from './cluster-client.js';
+import { knowsCluster } from './kubeconfig.js';
 import type { KubernetesOptions } from './kubernetes-options.js';
 import { type List, type Pod, podsPath } from './objects.js';
 import { explainRefusal } from './pod-diagnosis.js';
@@ -36,7 +37,7 @@ export async function attachPod(id: string, place: Place, context: StartContext)
     );
   }
   const lease = await takeLease(id, home);
-  const { name } = pod.metadata;
+  const { name, uid } = pod.metadata;
   const followed = followPod(watchPods(client, namespace, `${idLabel}=${id}`), name, {
     image: '',
     executorImage: '',
@@ -45,7 +46,7 @@ export async function attachPod(id: string, place: Place, context: StartContext)
     const { token, isolation } = state;
     const { gone } = followed;
     const wire = await openPodWire(client, { namespace, name }, { token, gone }, context);
-    return podCell({ id, client, namespace, wire, followed, isolation, lease, home });
+    return podCell({ id, uid, client, namespace, wire, followed, isolation, lease, home });
   } catch (error) {
     followed.stop();
     lease.release();
@@ -53,7 +54,9 @@ export async function attachPod(id: string, place: Place, context: StartContext)
   }
 }
 
+/** None where nobody names a cluster and this machine knows of none. */
 export async function listPods(place: Place): Promise<FoundCell[]> {
+  if (place.namespace === undefined && !knowsCluster(place)) return [];
   const client = openCluster(place);
   const namespace = place.namespace ?? client.namespace;
   const pods = await listOwn(client, namespace, idLabel);
@@ -86,7 +89,8 @@ export async function reapPods(client: ClusterClient, namespace: string): Promis
   try {
     const pods = await listOwn(client, namespace, idLabel);
     const orphans = pods.filter(({ metadata }) => isOrphan(metadata.labels ?? {}));
-    for (const { metadata } of orphans) await removePod(client, namespace, metadata.name);
+    for (const { metadata } of orphans)
+      await removePod(client, { namespace, name: metadata.name, uid: metadata.uid });
   } catch {
     // The next process tries again.
   }

@@ -1,8 +1,10 @@
 /** Programs that a kubeconfig names for credentials: those of clouds, mostly. */
 import { execFile } from 'node:child_process';
-import { isAbsolute, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
+import { reachTrusted, UntrustedPathError } from '../../base/trusted-path.js';
 import { WorkcellError } from '../../protocol/index.js';
 
 export const execPluginSchema = z.looseObject({
@@ -70,9 +72,9 @@ async function run(
     kind: 'ExecCredential',
     spec: { interactive: false, ...(plugin.provideClusterInfo === true && { cluster }) },
   };
-  // A name with a slash starts at the directory of its file; any other is in PATH.
-  const program = command.includes('/') && !isAbsolute(command) ? join(directory, command) : command;
   try {
+    const program = findProgram(command, directory);
+    reachTrusted(program)[Symbol.dispose]();
     const { stdout } = await promisify(execFile)(program, args, {
       timeout: runMs,
       env: {
@@ -85,9 +87,18 @@ async function run(
   } catch (cause) {
     const said = (cause as { stderr?: string }).stderr?.trim() || (cause as Error).message;
     throw new WorkcellError(
-      'backend-unavailable',
+      cause instanceof UntrustedPathError ? 'config-untrusted' : 'backend-unavailable',
       `The program ${command}, which the kubeconfig names for credentials, gave none: ${said.slice(0, 500)}. ${installHint}`.trim(),
       { details: { command }, cause },
     );
   }
+}
+
+/** A name with a slash starts at the directory of its file; any other is in PATH, but never in the working directory. */
+function findProgram(command: string, directory: string): string {
+  if (command.includes('/')) return resolve(directory, command);
+  const places = (process.env.PATH ?? '').split(delimiter).filter((path) => isAbsolute(path));
+  const found = places.map((path) => join(path, command)).find((path) => existsSync(path));
+  if (found === undefined) throw new Error('it is not in PATH');
+  return found;
 }

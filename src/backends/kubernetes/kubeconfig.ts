@@ -1,10 +1,11 @@
 /** Where a cluster is, and who we are there: from a kubeconfig, or from the files that a pod gets. */
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import type { SecureContextOptions } from 'node:tls';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { readTrusted, UntrustedPathError } from '../../base/trusted-path.js';
 import { describeIssues, WorkcellError } from '../../protocol/index.js';
 import { type ExecPlugin, execPluginSchema, runExecPlugin } from './exec-plugin.js';
 
@@ -76,24 +77,42 @@ interface Found<Item> {
   readonly directory: string;
 }
 
+/** Some name hundreds of clusters, with their certificates. */
+const largestConfig = 16_777_216;
+
 const accountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * Searches as kubectl does: the named file, those of KUBECONFIG, ~/.kube/config, and in a pod its service account.
+ * Searches as kubectl does: the named file, those of KUBECONFIG, ~/.kube/config, and in a pod its service account. A
+ * kubeconfig names programs to run and whom to trust, so it and its files count only where no other user can write.
  */
 export function findCluster({ kubeconfig, context }: ClusterPlace): Cluster {
-  const listed = (process.env.KUBECONFIG ?? '').split(delimiter).filter((path) => path !== '');
-  const usual = join(homedir(), '.kube', 'config');
-  const files = kubeconfig !== undefined ? [kubeconfig] : listed.length > 0 ? listed : [usual];
+  const { files, isNamed } = search(kubeconfig);
   const present = files.filter((path) => existsSync(path));
   if (present.length > 0) return fromFiles(present, context);
-  if (kubeconfig === undefined && listed.length === 0 && process.env.KUBERNETES_SERVICE_HOST !== undefined)
-    return fromAccount();
+  if (!isNamed && isInPod()) return fromAccount();
   throw new WorkcellError(
     'backend-unavailable',
     `There is no kubeconfig at ${files.join(', ')}, and this program does not run in a pod. Name one with the option kubeconfig or the variable KUBECONFIG.`,
     { details: { files } },
   );
+}
+
+/** Somebody names a kubeconfig, or there is one at the usual place, or this program runs in a pod. */
+export function knowsCluster({ kubeconfig, context }: ClusterPlace): boolean {
+  const { files, isNamed } = search(kubeconfig);
+  return isNamed || context !== undefined || isInPod() || files.some((path) => existsSync(path));
+}
+
+function search(kubeconfig: string | undefined): { files: string[]; isNamed: boolean } {
+  const listed = (process.env.KUBECONFIG ?? '').split(delimiter).filter((path) => path !== '');
+  const named = kubeconfig !== undefined ? [kubeconfig] : listed;
+  if (named.length === 0) return { files: [join(homedir(), '.kube', 'config')], isNamed: false };
+  return { files: named.map((path) => resolve(path)), isNamed: true };
+}
+
+function isInPod(): boolean {
+  return process.env.KUBERNETES_SERVICE_HOST !== undefined;
 }
 
 function fromFiles(paths: readonly string[], wanted: string | undefined): Cluster {
@@ -133,7 +152,7 @@ function fromFiles(paths: readonly string[], wanted: string | undefined): Cluste
 function readConfig(path: string): z.output<typeof configSchema> {
   let content: unknown;
   try {
-    content = parse(readFileSync(path, 'utf8'));
+    content = parse(readTrusted(path, { maxBytes: largestConfig }).text);
   } catch (cause) {
     throw refusal(`The kubeconfig ${path} cannot be read: ${(cause as Error).message}.`, cause);
   }
@@ -197,7 +216,7 @@ interface Identity {
 function own(user: z.output<typeof userSchema>, directory: string): Identity {
   // Whoever rotates a token writes the file again, so read it each time.
   const file =
-    user.tokenFile === undefined ? undefined : readPath(directory, user.tokenFile).toString('utf8').trim();
+    user.tokenFile === undefined ? undefined : readNamed(directory, user.tokenFile).toString('utf8').trim();
   return {
     token: file ?? user.token,
     cert: content(directory, user['client-certificate'], user['client-certificate-data']),
@@ -219,12 +238,13 @@ async function fromPlugin(
 
 function content(directory: string, path: string | undefined, data: string | undefined): Buffer | undefined {
   if (data !== undefined) return Buffer.from(data, 'base64');
-  return path === undefined ? undefined : readPath(directory, path);
+  return path === undefined ? undefined : readNamed(directory, path);
 }
 
-function readPath(directory: string, path: string): Buffer {
+/** A relative path starts at the directory of the kubeconfig. */
+function readNamed(directory: string, path: string): Buffer {
   try {
-    return readFileSync(isAbsolute(path) ? path : join(directory, path));
+    return Buffer.from(readTrusted(resolve(directory, path)).text);
   } catch (cause) {
     throw refusal(`The kubeconfig names ${path}, which cannot be read: ${(cause as Error).message}.`, cause);
   }
@@ -233,7 +253,7 @@ function readPath(directory: string, path: string): Buffer {
 /** What a pod gets with its service account. */
 function fromAccount(): Cluster {
   const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port = '443' } = process.env;
-  const file = (name: string) => readPath(accountDirectory, name);
+  const file = (name: string) => readFileSync(join(accountDirectory, name));
   const ca = file('ca.crt');
   return {
     server: new URL(`https://${host.includes(':') ? `[${host}]` : host}:${port}`),
@@ -249,5 +269,6 @@ function fromAccount(): Cluster {
 }
 
 function refusal(message: string, cause?: unknown): WorkcellError {
-  return new WorkcellError('invalid-config', message, { cause });
+  const code = cause instanceof UntrustedPathError ? 'config-untrusted' : 'invalid-config';
+  return new WorkcellError(code, message, { cause });
 }

@@ -1,6 +1,7 @@
 /** The options of the kubernetes backend. */
 import { z } from 'zod';
 import { environmentSchema } from '../../protocol/actions/common.js';
+import { codePath } from '../../protocol/config-marks.js';
 
 /** A part of a manifest, passed on as it is: the cluster checks it. */
 const manifestPart = z.record(z.string(), z.unknown());
@@ -49,7 +50,7 @@ export const kubernetesOptions = {
   /** Any image with bash in it whose C library is glibc. */
   image: z.string().min(1).default('debian:bookworm'),
   /** Path of a kubeconfig. Default: as kubectl finds one, and in a pod its service account. */
-  kubeconfig: z.string().min(1).optional(),
+  kubeconfig: codePath().optional(),
   /** Of the kubeconfig. Default: its current one. */
   context: z.string().min(1).optional(),
   /** Default: that of the context. */

@@ -1,9 +1,9 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
-import { findCluster } from '../../../src/backends/kubernetes/kubeconfig.js';
+import { findCluster, knowsCluster } from '../../../src/backends/kubernetes/kubeconfig.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'workcell-kubeconfig-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -134,4 +134,81 @@ test('an exec plugin that fails is told of with its hint', async () => {
   };
   const { credentials } = findCluster({ kubeconfig: write('no-plugin', { exec }) });
   await expect(credentials()).rejects.toThrow(/\/nowhere\/login.*Get it\./s);
+});
+
+describe('what another user can write', () => {
+  const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: './shared' };
+  const share = (name: string, text = program) => {
+    writeFileSync(join(directory, name), text);
+    chmodSync(join(directory, name), 0o777);
+  };
+
+  test('is no kubeconfig', () => {
+    const kubeconfig = write('shared-config', { token: 't' });
+    chmodSync(kubeconfig, 0o666);
+    expect(() => findCluster({ kubeconfig })).toThrow(
+      expect.objectContaining({
+        code: 'config-untrusted',
+        message: expect.stringContaining('can be written by other users'),
+      }),
+    );
+  });
+
+  test('is no file with a token or a certificate', async () => {
+    share('shared-token', 't');
+    const { credentials } = findCluster({ kubeconfig: write('shares', { tokenFile: 'shared-token' }) });
+    await expect(credentials()).rejects.toMatchObject({ code: 'config-untrusted' });
+    const cluster = { server: 'https://x', 'certificate-authority': 'shared-token' };
+    const kubeconfig = write('shares', {}, { clusters: [{ name: 'c', cluster }] });
+    expect(() => findCluster({ kubeconfig })).toThrow(expect.objectContaining({ code: 'config-untrusted' }));
+  });
+
+  test('is no exec plugin, by its path or in PATH', async () => {
+    share('shared');
+    vi.stubEnv('PATH', `${directory}:${process.env.PATH}`);
+    for (const command of ['./shared', 'shared']) {
+      const kubeconfig = write('shares', { exec: { ...exec, command } });
+      const { credentials } = findCluster({ kubeconfig });
+      await expect(credentials()).rejects.toMatchObject({ code: 'config-untrusted' });
+    }
+  });
+});
+
+test('no path starts at the working directory', async () => {
+  const before = process.cwd();
+  const elsewhere = mkdtempSync(join(directory, 'elsewhere-'));
+  writeFileSync(join(elsewhere, 'wc-login'), '#!/bin/sh\necho \'{"status":{"token":"from here"}}\'\n', {
+    mode: 0o755,
+  });
+  vi.stubEnv('PATH', `.::${process.env.PATH}`);
+  const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'wc-login' };
+  process.chdir(directory);
+  try {
+    write('here', { tokenFile: 'own-token' });
+    // The name is of the caller, so it starts where the caller is, and stays there.
+    const { credentials } = findCluster({ kubeconfig: 'here' });
+    writeFileSync(join(directory, 'own-token'), 'beside');
+    process.chdir(elsewhere);
+    expect((await credentials()).headers).toEqual({ authorization: 'Bearer beside' });
+    const plugin = findCluster({ kubeconfig: write('by-name', { exec }) });
+    await expect(plugin.credentials()).rejects.toThrow(/not in PATH/);
+  } finally {
+    process.chdir(before);
+  }
+});
+
+test('a machine knows of a cluster when somebody names one or the usual place has one', () => {
+  const home = mkdtempSync(join(directory, 'home-'));
+  vi.stubEnv('HOME', home);
+  vi.stubEnv('KUBECONFIG', undefined);
+  vi.stubEnv('KUBERNETES_SERVICE_HOST', undefined);
+  expect(knowsCluster({})).toBe(false);
+  expect(knowsCluster({ kubeconfig: '/nowhere' })).toBe(true);
+  expect(knowsCluster({ context: 'one' })).toBe(true);
+  vi.stubEnv('KUBECONFIG', '/nowhere');
+  expect(knowsCluster({})).toBe(true);
+  vi.stubEnv('KUBECONFIG', undefined);
+  mkdirSync(join(home, '.kube'));
+  writeFileSync(join(home, '.kube', 'config'), '');
+  expect(knowsCluster({})).toBe(true);
 });
