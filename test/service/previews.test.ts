@@ -1,8 +1,9 @@
 /** Ports of cells as web addresses: for whoever has a link, on the preview's own terms, and for nobody else. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type IncomingMessage, request } from 'node:http';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { ServiceClient } from '../../src/client/index.js';
@@ -123,6 +124,22 @@ test('a cell has a bounded number of connections, and they are free again when c
   expect((await fetch(link)).status).toBe(429);
   leave.abort();
   await expect.poll(async () => (await fetch(link)).status).toBe(200);
+});
+
+test('many requests on one connection leave nothing behind on it', async () => {
+  const warnings: string[] = [];
+  const note = ({ name }: Error) => void warnings.push(name);
+  process.on('warning', note);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  for (let round = 0; round < 12; round++) {
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      request(link, { agent }, resolve).once('error', reject).end();
+    });
+    await text(answer);
+  }
+  agent.destroy();
+  process.off('warning', note);
+  expect(warnings).not.toContain('MaxListenersExceededWarning');
 });
 
 test('a page of a shared host has no origin, no cookies and no workers beyond its own', async () => {

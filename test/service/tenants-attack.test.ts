@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { ServiceClient } from '../../src/client/index.js';
+import { e2bMount } from '../../src/compat/e2b/e2b-mount.js';
 import {
   remoteRuntimeApi,
   remoteRuntimeTemplates,
@@ -19,7 +20,7 @@ const directory = mkdtempSync(join(tmpdir(), 'workcell-attack-'));
 const config = join(directory, 'service.toml');
 const operatorKey = 'an-operator-key-of-the-test';
 const canary = 'the-secret-of-the-victim';
-const also = [remoteRuntimeApi];
+const also = [remoteRuntimeApi, e2bMount];
 
 let service: Service;
 let url: string;
