@@ -31,11 +31,13 @@ export function recordRoutes(app: FastifyInstance, records: Records, gate: Recor
   app.get('/v1/records/:id', async (request): Promise<RecordPage> => {
     const id = await readable(request);
     const { kind, brief, ...query } = parse(recordQuery, request.query);
-    const events = await records.read(id, { ...query, ...(kind !== undefined && { kinds: [kind] }) });
+    const isBrief = brief !== undefined;
+    const wanted = { ...query, ...(kind !== undefined && { kinds: [kind] }) };
+    const { events, more } = await records.read(id, wanted, isBrief);
     const last = events.at(-1);
     return {
-      events: brief === undefined ? events : events.map(briefEvent),
-      ...(events.length === query.limit && last !== undefined && { next: last.id }),
+      events: isBrief ? events.map(briefEvent) : events,
+      ...(more && last !== undefined && { next: last.id }),
     };
   });
 
@@ -56,8 +58,8 @@ export function recordRoutes(app: FastifyInstance, records: Records, gate: Recor
     const line = (event: WorkcellEvent) =>
       `${brief === undefined ? JSON.stringify(event) : briefJson(event)}\n`;
     try {
-      for await (const page of records.follow(id, after, outgoing.gone))
-        await outgoing.write(page.map(line).join(''));
+      for await (const page of records.follow(id, { after, brief: brief !== undefined }, outgoing.gone))
+        for (const event of page) await outgoing.write(line(event));
       await outgoing.end();
     } catch {
       // After the first bytes only a broken stream can report a failure.

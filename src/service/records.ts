@@ -7,6 +7,10 @@ import { changes } from '../runtime/events/store-changes.js';
 import { type Confirmations, openConfirmations } from '../runtime/security/index.js';
 
 const pageEvents = 1000;
+/** One event may hold many megabytes, and a page stands in the memory of a service for all. */
+const pageSize = 4 * 1024 * 1024;
+/** More than a list shows of a text. */
+const cutTexts = 8192;
 
 /** How far back to look for the last action of a cell: its decision, its outcome and connections come behind it. */
 const lookBack = 50;
@@ -25,13 +29,26 @@ export class Records {
     return (await store.runtimes()).map(({ runtimeId, ...rest }) => ({ id: runtimeId, ...rest }));
   }
 
-  async read(id: string, query: ReadQuery): Promise<readonly WorkcellEvent[]> {
+  /** A page, and whether more may follow. `brief`: long texts may come cut. */
+  async read(
+    id: string,
+    query: ReadQuery,
+    brief: boolean,
+  ): Promise<{ events: readonly WorkcellEvent[]; more: boolean }> {
     const { store } = await this.#open();
-    return store.read(id, query);
+    // Somebody who looks for a text wants it found in the whole of an event.
+    const cut = brief && query.text === undefined ? { cutTexts } : {};
+    const events = await store.read(id, { ...query, ...cut, maxSize: pageSize });
+    const last = events.at(-1);
+    return { events, more: last !== undefined && last.id < (await store.last(id)) };
   }
 
   /** Events after an id, page by page, then new ones as they come, until the runtime stops or the signal aborts. */
-  async *follow(id: string, after: number, signal: AbortSignal): AsyncIterable<readonly WorkcellEvent[]> {
+  async *follow(
+    id: string,
+    { after, brief }: { readonly after: number; readonly brief: boolean },
+    signal: AbortSignal,
+  ): AsyncIterable<readonly WorkcellEvent[]> {
     const { store } = await this.#open();
     let position = after;
     for await (const _ of changes(store, id, signal)) {
@@ -42,7 +59,8 @@ export class Records {
       }
     }
     async function next(): Promise<readonly WorkcellEvent[]> {
-      return store.read(id, { after: position, limit: pageEvents });
+      const cut = brief ? { cutTexts } : {};
+      return store.read(id, { after: position, limit: pageEvents, maxSize: pageSize, ...cut });
     }
   }
 
@@ -61,9 +79,11 @@ export class Records {
     for (const id of ids) {
       const lastId = await store.last(id);
       if (lastId === 0) continue;
-      const events = await store.read(id, { after: Math.max(0, lastId - lookBack), limit: lookBack });
-      const action = events.findLast(({ kind }) => kind === 'action');
-      const at = events.at(-1)?.at ?? 0;
+      const after = Math.max(0, lastId - lookBack);
+      const actions = await store.read(id, { after, limit: lookBack, kinds: ['action'], cutTexts });
+      const [latest] = await store.read(id, { after: lastId - 1, limit: 1, cutTexts });
+      const action = actions.at(-1);
+      const at = latest?.at ?? 0;
       found.push({
         id,
         lastId,

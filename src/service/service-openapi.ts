@@ -159,6 +159,12 @@ const routes: readonly RouteEntry[] = [
   },
   {
     method: 'get',
+    path: '/v1/console',
+    summary: 'Tells a page what your key can do here.',
+    answers: { 200: { description: 'Your role and tenant, and whether there are cells to work with.' } },
+  },
+  {
+    method: 'get',
     path: '/v1/questions',
     summary: 'Lists the questions about actions that wait for a person.',
     answers: { 200: { description: 'Those that still wait.' } },

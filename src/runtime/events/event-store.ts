@@ -34,6 +34,10 @@ export interface ReadQuery extends EventFilter {
   /** Only events before this id. */
   readonly before?: number | undefined;
   readonly limit: number;
+  /** Cuts a long text to about this many characters. A store that holds texts apart then reads no more of it. */
+  readonly cutTexts?: number | undefined;
+  /** Ends after about this many characters of JSON, with fewer events than `limit` although there are more. */
+  readonly maxSize?: number | undefined;
 }
 
 /** An event passes when it matches every given field. */

@@ -16,7 +16,10 @@ export async function collectPages(
     const page = await fetch(after);
     for (const event of page) if (found.length < query.limit && matches(event, query)) found.push(event);
     const last = page.at(-1);
-    if (last === undefined || page.length < query.limit || found.length >= query.limit) return found;
+    if (last === undefined || found.length >= query.limit) return found;
+    // A page that its size ended may have nothing that passes, and more behind it.
+    const isLast = page.length < query.limit && (query.maxSize === undefined || found.length > 0);
+    if (isLast) return found;
     after = last.id;
   }
 }

@@ -39,7 +39,7 @@ export function toRow(event: WorkcellEvent): { row: Row; long: readonly LongText
 }
 
 /** The event of a row; `textOf` returns long texts, as JSON, by digest. */
-export function fromRow(row: Row, textOf: (digest: string) => string | undefined): WorkcellEvent {
+function fromRow(row: Row, textOf: (digest: string) => string | undefined): WorkcellEvent {
   const { runtime, id, at, kind, source, cause, body, texts } = row;
   const content: unknown = JSON.parse(body);
   for (const [path, digest] of texts === null ? [] : (JSON.parse(texts) as Place[]))
@@ -94,4 +94,48 @@ function putBack(content: unknown, path: readonly string[], text: unknown): void
       writable: true,
       configurable: true,
     });
+}
+
+/** The events of rows until `maxSize` is reached, and at least one. `textOf` gives a long text as JSON. */
+export function eventsOf(
+  rows: Iterable<Row>,
+  { maxSize = Number.POSITIVE_INFINITY }: { readonly maxSize?: number | undefined },
+  textOf: (digest: string) => string | undefined,
+): WorkcellEvent[] {
+  const events: WorkcellEvent[] = [];
+  let size = 0;
+  for (const row of rows) {
+    events.push(
+      fromRow(row, (digest) => {
+        const json = textOf(digest);
+        size += json?.length ?? 0;
+        return json;
+      }),
+    );
+    size += row.body.length;
+    if (size >= maxSize) break;
+  }
+  return events;
+}
+
+/** The longest escape, `\\u0000`, less its last character. */
+const longestPart = 5;
+
+/** Makes JSON of the beginning of a text in JSON. A store cuts anywhere, also within an escape. */
+export function closedText(json: string, longest: number | undefined): string {
+  if (longest === undefined || json.length < longest || isJson(json)) return json;
+  for (let less = 0; less <= longestPart; less++) {
+    const closed = `${json.slice(0, json.length - less)}"`;
+    if (isJson(closed)) return closed;
+  }
+  return '""';
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

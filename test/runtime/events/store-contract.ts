@@ -186,6 +186,35 @@ export function describeStore(name: string, { open, lasting, sized }: StoreUnder
       expect(await read()).toEqual([event]);
     });
 
+    test('cuts long texts anywhere, when asked', async () => {
+      const text = `${'\\'.repeat(3000)}${'\u0001'.repeat(3000)}${'é"'.repeat(3000)}`;
+      await store.append([action(1, text), action(2, 'short')]);
+      for (const cutTexts of Array.from({ length: 20 }, (_, index) => 5990 + index)) {
+        const [long, short] = (await read({ cutTexts })).map(
+          (event) => (event as { action?: { command?: string } }).action?.command ?? '',
+        );
+        expect(text.startsWith(long ?? '-')).toBe(true);
+        if (lasting) expect(long?.length).toBeLessThan(6100);
+        expect(long?.length).toBeGreaterThan(2900);
+        expect(short).toBe('short');
+      }
+    });
+
+    test('ends a page at its size, and goes on behind it', async () => {
+      await store.append(
+        Array.from({ length: 9 }, (_, index) => action(index + 1, String(index).repeat(5000))),
+      );
+      const seen: number[] = [];
+      for (let after = 0; ; after = seen.at(-1) ?? after) {
+        const page = await ids({ after, maxSize: 12_000 });
+        if (page.length === 0) break;
+        if (lasting) expect(page.length).toBeLessThanOrEqual(3);
+        seen.push(...page);
+      }
+      expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+      expect(await ids({ text: '8'.repeat(5000), maxSize: 100 })).toEqual([9]);
+    });
+
     test('lists runtimes, the youngest first', async () => {
       const [older, younger] = [`${id}-older`, `${id}-younger`];
       await store.append([

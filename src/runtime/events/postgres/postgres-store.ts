@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { WorkcellEvent } from '../../../protocol/index.js';
 import type { EventStore, ReadQuery, Retention, StoredRuntime, Watch } from '../event-store.js';
 import { collectPages } from '../pages.js';
-import { fromRow, placesOf, type Row, toRow } from '../rows.js';
+import { closedText, eventsOf, placesOf, type Row, toRow } from '../rows.js';
 import { shownUrl } from '../store-place.js';
 import { compactStep } from './postgres-compaction.js';
 import { connect, inTransaction, toUnavailable } from './postgres-connect.js';
@@ -73,8 +73,8 @@ class PostgresStore implements EventStore {
       const { rows } = await this.#guarded(() =>
         this.#pool.query<Row>(selectEvents(runtimeId, { ...query, after })),
       );
-      const texts = await this.#textsOf(rows);
-      return rows.map((row) => fromRow(row, (digest) => texts.get(digest)));
+      const texts = await this.#textsOf(rows, query.cutTexts);
+      return eventsOf(rows, query, (digest) => texts.get(digest));
     });
   }
 
@@ -128,16 +128,18 @@ class PostgresStore implements EventStore {
     return this.#pool.end();
   }
 
-  async #textsOf(rows: readonly Row[]): Promise<Map<string, string>> {
+  async #textsOf(rows: readonly Row[], longest: number | undefined): Promise<Map<string, string>> {
     const digests = [...new Set(rows.flatMap((row) => placesOf(row).map(([, digest]) => digest)))];
     if (digests.length === 0) return new Map();
     const found = await this.#guarded(() =>
       this.#pool.query<{ digest: string; json: string }>(
-        'SELECT digest, json FROM workcell.texts WHERE digest = ANY($1)',
-        [digests],
+        longest === undefined
+          ? 'SELECT digest, json FROM workcell.texts WHERE digest = ANY($1)'
+          : 'SELECT digest, left(json, $2) AS json FROM workcell.texts WHERE digest = ANY($1)',
+        longest === undefined ? [digests] : [digests, longest],
       ),
     );
-    return new Map(found.rows.map(({ digest, json }) => [digest, json]));
+    return new Map(found.rows.map(({ digest, json }) => [digest, closedText(json, longest)]));
   }
 
   async #guarded<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -5,10 +5,10 @@ import type {
   DatabaseSyncInstance as DatabaseSync,
   StatementSyncInstance as StatementSync,
 } from '@photostructure/sqlite';
-import type { WorkcellEvent } from '../../../protocol/index.js';
+import { WorkcellError, type WorkcellEvent } from '../../../protocol/index.js';
 import type { EventStore, ReadQuery, Retention, StoredRuntime, Watch } from '../event-store.js';
 import { collectPages } from '../pages.js';
-import { fromRow, type Row, toRow } from '../rows.js';
+import { closedText, eventsOf, type Row, toRow } from '../rows.js';
 import { Compaction } from './sqlite-compaction.js';
 import { openDatabase, unavailable } from './sqlite-database.js';
 import { SqliteLedger, SqliteMailbox } from './sqlite-mailbox.js';
@@ -67,8 +67,10 @@ class SqliteStore implements EventStore {
   read(runtimeId: string, query: ReadQuery): Promise<WorkcellEvent[]> {
     return collectPages(query, (after) => {
       const { sql, values } = selectEvents(runtimeId, { ...query, after });
-      return this.#guarded(() => this.#prepare(sql).all(...values) as unknown as Row[]).map((row) =>
-        fromRow(row, (digest) => this.#textOf(digest)),
+      return this.#guarded(() =>
+        eventsOf(this.#prepare(sql).iterate(...values) as unknown as Iterable<Row>, query, (digest) =>
+          this.#textOf(digest, query.cutTexts),
+        ),
       );
     });
   }
@@ -133,9 +135,13 @@ class SqliteStore implements EventStore {
     }
   }
 
-  #textOf(digest: string): string | undefined {
-    const row = this.#prepare('SELECT json FROM texts WHERE digest = ?').get(digest);
-    return (row as { json: string } | undefined)?.json;
+  #textOf(digest: string, longest: number | undefined): string | undefined {
+    const row = this.#prepare(
+      longest === undefined
+        ? 'SELECT json FROM texts WHERE digest = ?'
+        : `SELECT substr(json, 1, ${longest}) AS json FROM texts WHERE digest = ?`,
+    ).get(digest) as { json: string } | undefined;
+    return row === undefined ? undefined : closedText(row.json, longest);
   }
 
   #prepare(sql: string): StatementSync {
@@ -183,6 +189,7 @@ class SqliteStore implements EventStore {
     try {
       return work();
     } catch (error) {
+      if (WorkcellError.isInstance(error)) throw error;
       throw unavailable(this.#file, error, kind);
     }
   }
