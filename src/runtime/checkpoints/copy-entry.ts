@@ -1,24 +1,25 @@
 /** Copies single entries between directories: content, mode and time of change. */
 import { execFile } from 'node:child_process';
 import {
-  chmodSync,
   closeSync,
   constants,
-  copyFileSync,
+  fchmodSync,
+  futimesSync,
   linkSync,
   lutimesSync,
   openSync,
+  readFileSync,
   readlinkSync,
   renameSync,
   type Stats,
   symlinkSync,
-  utimesSync,
+  writeFileSync,
 } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { hostProgram } from '../../base/find-program.js';
 import { WorkcellError } from '../../protocol/index.js';
-import type { Folder } from './layer-folder.js';
+import { type Folder, Handle } from './layer-folder.js';
 import { openEntry } from './same-entry.js';
 
 /** Copy larger files without blocking this thread. */
@@ -49,23 +50,19 @@ async function shareSpecial(from: Folder, name: string, stats: Stats, to: Folder
 async function makePipe(to: Folder, as: string, mode: number): Promise<void> {
   const plain = `.workcell-pipe-${process.pid}`;
   const path = to.base.replace('/self/', `/${process.pid}/`);
-  const words = ['-m', mode.toString(8), `${path}/${plain}`];
-  await promisify(execFile)(hostProgram('mkfifo'), words, { env: {}, cwd: '/' });
+  await promisify(execFile)(hostProgram('mkfifo'), [`${path}/${plain}`], { env: {}, cwd: '/' });
   renameSync(to.at(plain), to.at(as));
+  using pipe = Handle.open(to, as);
+  if (pipe?.stats.isFIFO()) pipe.mode(mode);
 }
 
 async function copyRegular(from: Folder, name: string, stats: Stats, to: Folder, as: string): Promise<void> {
   const source = openEntry({ folder: from, name, stats });
   try {
-    const path = `/proc/self/fd/${source}`;
-    const target = to.at(as);
-    const isSparse = stats.size > atOnceBytes && stats.blocks * blockBytes < stats.size / 2;
-    if (isSparse) await copySparse(source, to, as);
-    else if (stats.size > atOnceBytes)
-      await copyFile(path, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-    else copyFileSync(path, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-    chmodSync(target, stats.mode & 0o7777);
-    utimesSync(target, stats.atime, stats.mtime);
+    await createFile(to, as, stats.mode, async (target) => {
+      await copyContent(source, target, stats);
+      futimesSync(target, stats.atime, stats.mtime);
+    });
   } catch (cause) {
     throw copyFailure(cause);
   } finally {
@@ -73,16 +70,38 @@ async function copyRegular(from: Folder, name: string, stats: Stats, to: Folder,
   }
 }
 
-/** A copy that leaves holes as holes: a file of a terabyte may hold one byte. Node cannot look for them. */
-async function copySparse(source: number, to: Folder, as: string): Promise<void> {
-  const staged = openSync(to.at(as), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+/**
+ * Makes a file and calls `fill` with its descriptor. A cell may see the directory and put something else by that name
+ * meanwhile, so nothing reaches the file by its name again.
+ */
+export async function createFile(
+  to: Folder,
+  as: string,
+  mode: number,
+  fill: (descriptor: number) => void | Promise<void>,
+): Promise<void> {
+  const descriptor = openSync(to.at(as), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
   try {
-    const own = `/proc/${process.pid}/fd`;
-    const words = ['--sparse=always', '--reflink=auto', `${own}/${source}`, `${own}/${staged}`];
-    await promisify(execFile)(hostProgram('cp'), words, { env: {}, cwd: '/' });
+    await fill(descriptor);
+    fchmodSync(descriptor, mode & 0o7777);
   } finally {
-    closeSync(staged);
+    closeSync(descriptor);
   }
+}
+
+/** A copy that leaves holes as holes: a file of a terabyte may hold one byte. Node cannot look for them. */
+async function copyContent(source: number, target: number, { size, blocks }: Stats): Promise<void> {
+  if (size <= atOnceBytes) return writeFileSync(target, readFileSync(source));
+  if (blocks * blockBytes >= size / 2) {
+    const [from, to] = [source, target].map((descriptor) => `/proc/self/fd/${descriptor}`) as [
+      string,
+      string,
+    ];
+    return copyFile(from, to, constants.COPYFILE_FICLONE);
+  }
+  const own = `/proc/${process.pid}/fd`;
+  const words = ['--sparse=always', '--reflink=auto', `${own}/${source}`, `${own}/${target}`];
+  await promisify(execFile)(hostProgram('cp'), words, { env: {}, cwd: '/' });
 }
 
 function copyFailure(cause: unknown): unknown {

@@ -41,6 +41,13 @@ export function holdable(cell: Cell): Holdable {
     }
   }
 
+  /** What pauses and resumes the cell comes one after the other, so each knows how the one before left it. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = turn.then(work);
+    turn = result.catch(() => {});
+    return result;
+  }
+
   async function stopped<T>(work: () => Promise<T>): Promise<T> {
     let release = () => {};
     held = new Promise((resolve) => {
@@ -98,25 +105,21 @@ export function holdable(cell: Cell): Holdable {
         close: () => executor.close(),
       },
       ...(cell.pause !== undefined && {
-        async pause() {
-          await turn;
-          await cell.pause?.();
-          isPaused = true;
-        },
+        pause: () =>
+          inTurn(async () => {
+            await cell.pause?.();
+            isPaused = true;
+          }),
       }),
       ...(cell.resume !== undefined && {
-        async resume() {
-          await turn;
-          await cell.resume?.();
-          isPaused = false;
-        },
+        resume: () =>
+          inTurn(async () => {
+            await cell.resume?.();
+            isPaused = false;
+          }),
       }),
     },
-    hold<T>(work: () => Promise<T>): Promise<T> {
-      const result = turn.then(() => stopped(work));
-      turn = result.catch(() => {});
-      return result;
-    },
+    hold: (work) => inTurn(() => stopped(work)),
   };
 }
 

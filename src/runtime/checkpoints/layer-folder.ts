@@ -96,6 +96,39 @@ export class Folder implements Disposable {
   }
 }
 
+/** An entry itself, whatever gets its name later. */
+export class Handle implements Disposable {
+  readonly stats: Stats;
+  /** Leads to the entry, for one system call. */
+  readonly path: string;
+  readonly #fd: number;
+
+  private constructor(fd: number) {
+    this.#fd = fd;
+    this.path = `/proc/self/fd/${fd}`;
+    this.stats = fstatSync(fd);
+  }
+
+  /** Undefined when there is none of that name. Follows no link, and opens nothing. */
+  static open(folder: Folder, name: string): Handle | undefined {
+    try {
+      return new Handle(openSync(folder.at(name), pathOnly | constants.O_NOFOLLOW));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  /** Sets its mode. Not for links, which have none. */
+  mode(mode: number): void {
+    chmodSync(this.path, mode & 0o7777);
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.#fd);
+  }
+}
+
 /** An entry of a layer that hides what the layers below have by its name. */
 export function isWhiteout(stats: Stats): boolean {
   return stats.isCharacterDevice() && stats.rdev === 0;

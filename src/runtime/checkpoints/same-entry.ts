@@ -1,6 +1,7 @@
 /** Whether two entries are the same in all that a checkpoint keeps: kind, mode, content. */
-import { chmodSync, closeSync, constants, openSync, readlinkSync, readSync, type Stats } from 'node:fs';
+import { closeSync, constants, openSync, readlinkSync, readSync, type Stats } from 'node:fs';
 import { Pace } from '../../cell/executor/files/pace.js';
+import { Handle } from './layer-folder.js';
 import type { Found } from './workspace-view.js';
 
 export type EntryKind = 'file' | 'directory' | 'link' | 'special';
@@ -51,17 +52,19 @@ async function hasSameContent(one: Found, other: Found): Promise<boolean> {
 }
 
 /** Opens a regular file, also one that its own owner may not read. The caller closes it. */
-export function openEntry({ folder, name, stats }: Found): number {
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+export function openEntry({ folder, name }: Found): number {
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK;
   try {
-    return openSync(folder.at(name), flags);
+    return openSync(folder.at(name), flags | constants.O_NOFOLLOW);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EACCES' || !folder.unlocks) throw error;
-    chmodSync(folder.at(name), (stats.mode & 0o7777) | 0o400);
+    using entry = Handle.open(folder, name);
+    if (!entry?.stats.isFile()) throw error;
+    entry.mode(entry.stats.mode | 0o400);
     try {
-      return openSync(folder.at(name), flags);
+      return openSync(entry.path, flags);
     } finally {
-      chmodSync(folder.at(name), stats.mode & 0o7777);
+      entry.mode(entry.stats.mode);
     }
   }
 }

@@ -7,7 +7,7 @@ import { mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync, writeFileSyn
 import { removeTree } from '../../base/remove-tree.js';
 import { Pace } from '../../cell/executor/files/pace.js';
 import type { Difference } from './compare.js';
-import { copyEntry } from './copy-entry.js';
+import { copyEntry, createFile } from './copy-entry.js';
 import { Folder } from './layer-folder.js';
 import { type View, ViewFolder, withEntry } from './workspace-view.js';
 
@@ -57,7 +57,7 @@ async function stage(staged: Folder, source: View, writes: readonly Write[]): Pr
   for (const [index, { path, change, after, merged }] of writes.entries()) {
     if (change === 'removed' || after === undefined || after.kind === 'directory') continue;
     if (merged !== undefined)
-      writeFileSync(staged.at(String(index)), merged, { mode: after.mode, flag: 'wx' });
+      await createFile(staged, String(index), after.mode, (file) => writeFileSync(file, merged));
     else
       await withEntry(view, path, async (found) => {
         if (found !== undefined)

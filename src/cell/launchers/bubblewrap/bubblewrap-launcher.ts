@@ -109,7 +109,7 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
     processes.open(`${files}/proc`);
     enforcement.watch(processes);
     sweepOrphans();
-    const freezer = new Freezer(cell, () => processes.resumed());
+    const freezer = new Freezer(cell, () => processes.resumed(() => freezer.frozen() !== undefined));
     let closing: Promise<void> | undefined;
 
     async function end(): Promise<void> {

@@ -156,15 +156,15 @@ export class CellProcesses {
 
   /**
    * Call it when stopped processes continue. A pump may not notice that its program ended meanwhile; and if it
-   * noticed that the program stopped, it stops itself.
+   * noticed that the program stopped, it stops itself. `isFrozen`: whether they are stopped again, so that none may run.
    */
-  resumed(): void {
+  resumed(isFrozen: () => boolean): void {
     if (this.#pumps.size === 0) return;
     const idle = [...this.#idlePumps];
     setTimeout(() => {
       const gone = idle.filter((pump) => this.#idlePumps.delete(pump));
       this.signal(livingPids(gone), 'SIGKILL');
-      this.signal(livingPids([...this.#pumps.values()]), 'SIGCONT');
+      if (!isFrozen()) this.signal(livingPids([...this.#pumps.values()]), 'SIGCONT');
     }, pumpMs).unref();
   }
 

@@ -4,7 +4,7 @@
  * signal, so each parent gets a pending signal of that kind before its children stop; the kernel then drops the one
  * that would tell of it.
  */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { WorkcellError } from '../../../protocol/index.js';
@@ -13,8 +13,8 @@ import { childrenOf, familyOf } from './cell-processes.js';
 /** A process in the middle of a system call stops when that is over. */
 const stopMs = 1000;
 
-/** Each round finds processes that others started since the previous round, before they stopped. */
-const rounds = 200;
+/** How long to try to stop a whole cell: its programs may start and resume each other. */
+const familyMs = 3000;
 
 /**
  * How long a halt takes care to hide itself from shells. Programs that resume each other would make it last for ever.
@@ -110,29 +110,59 @@ export class Freezer {
   }
 }
 
+/**
+ * A process that still runs can start others and resume those that stopped, so one look at each proves nothing. When two
+ * looks at all of them in a row find the same threads, all stopped, and none of them ran in between, then nothing runs.
+ */
 async function stopFamily(first: number): Promise<() => void> {
-  const seen = new Set<number>();
-  const stopped: number[] = [];
-  const thaw = () => {
-    for (const pid of stopped.splice(0).reverse()) send(pid, 'SIGCONT');
-  };
-  for (let round = 0; round < rounds; round++) {
-    let found = 0;
+  const stopped = new Set<number>();
+  const deadline = performance.now() + familyMs;
+  let before: string | undefined;
+  do {
+    const still: string[] = [];
+    let isStill = true;
     for (const pid of familyOf(first)) {
-      if (seen.has(pid)) continue;
-      seen.add(pid);
-      found++;
-      // When the others resume, leave a process stopped that was stopped before.
-      if (!isStopped(pid)) stopped.push(pid);
-      await stop(pid, performance.now() + stopMs);
+      const threads = stoppedThreads(pid);
+      if (threads !== undefined) {
+        still.push(threads);
+        continue;
+      }
+      isStill = false;
+      // When the others resume, leave a process stopped that was stopped before, and signal none that has ended.
+      if (look(pid) !== undefined) stopped.add(pid);
+      await stop(pid, Math.min(performance.now() + stopMs, deadline));
     }
-    if (found === 0) return thaw;
-  }
-  thaw();
+    const now = isStill ? still.join('\n') : undefined;
+    if (now !== undefined && now === before) return () => resume(stopped);
+    before = now;
+    await nextTurn();
+  } while (performance.now() < deadline);
+  resume(stopped);
   throw new WorkcellError(
     'internal',
-    'The cell starts processes faster than Workcell can stop them, so it is not paused. End its commands first.',
+    `Programs in the cell start or resume each other, or do not stop, so it was not paused within ${familyMs} ms. End its commands first.`,
   );
+}
+
+function resume(stopped: ReadonlySet<number>): void {
+  for (const pid of [...stopped].reverse()) send(pid, 'SIGCONT');
+}
+
+/**
+ * The threads of a process and how often each has run, when all of them are stopped. Undefined when one is not, and for a
+ * process that has ended since somebody saw it: it may have done anything before. The first thread may end before others.
+ */
+function stoppedThreads(pid: number): string | undefined {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`).map((thread) => {
+      const status = readFileSync(`/proc/${pid}/task/${thread}/status`, 'latin1');
+      if (!/^State:\t[TtZX]/m.test(status)) return undefined;
+      return [thread, ...(status.match(/^\w+_ctxt_switches:\t\d+$/gm) ?? [])].join(' ');
+    });
+    return threads.includes(undefined) ? undefined : `${pid}: ${threads.join(', ')}`;
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -203,7 +233,7 @@ async function stop(pid: number, deadline: number): Promise<void> {
   if (childrenOf(pid).length > 0) send(pid, 'SIGCHLD');
 }
 
-/** True also for a process that has ended. */
+/** Whether its first thread is stopped. True also for a process that has ended. */
 function isStopped(pid: number): boolean {
   return look(pid)?.isStopped ?? true;
 }
