@@ -13,6 +13,7 @@ const neededRights = [
   { resource: 'pods', verb: 'delete' },
   { resource: 'pods', subresource: 'attach', verb: 'create' },
   { resource: 'pods', subresource: 'portforward', verb: 'create' },
+  { group: 'networking.k8s.io', resource: 'networkpolicies', verb: 'get' },
   { group: 'networking.k8s.io', resource: 'networkpolicies', verb: 'create' },
 ] as const;
 
