@@ -1,8 +1,8 @@
 /** The program of a cell, bundled into one file: it imports `protocol`, `cell` and `base` only. */
 
 /** Every cell waits for it, so load nothing that it does not need. */
-async function main([command, operand = '']: readonly string[]): Promise<void> {
-  if (command === 'cell') return (await import('./server/serve-cell.js')).serveCell(operand);
+async function main([command, operand = '', limitMs]: readonly string[]): Promise<void> {
+  if (command === 'cell') return (await import('./server/serve-cell.js')).serveCell(operand, limitMs);
   if (command === 'relay') return (await import('./server/relay.js')).relay(operand);
   const { Command } = await import('commander');
   const { executorCommand, serveThisMachine } = await import('./server/executor-command.js');

@@ -16,10 +16,18 @@ import { refusal } from '../../src/testing/contract/given.js';
 
 const print = defineAction('print', { summary: 'Prints.', input: {}, kinds: {}, output: {} });
 
+test('a program whose settings do not come in time ends, though its input stays open', async () => {
+  const [program = '', ...words] = executorCommand();
+  const child = spawn(program, [...words, 'cell', fromInput, '100'], {
+    stdio: ['pipe', 'ignore', 'inherit'],
+  });
+  expect(await once(child, 'exit')).toEqual([0, null]);
+});
+
 test('a program whose plugins print says that it listens, and goes on when nobody reads what they print', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'boot-'));
   const [program = '', ...words] = executorCommand();
-  const child = spawn(program, [...words, 'cell', fromInput], { stdio: 'pipe' });
+  const child = spawn(program, [...words, 'cell', fromInput, '600000'], { stdio: 'pipe' });
   try {
     const plugin = fileURLToPath(new URL('../fixtures/printing-plugin.mjs', import.meta.url));
     const socketPath = join(directory, 'socket');

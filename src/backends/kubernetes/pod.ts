@@ -21,7 +21,7 @@ export const pluginsInside = `${privateInside}/plugins`;
 /** Of the loopback of the pod, where a forwarded port leads. */
 export const tunnelPort = 47_213;
 
-/** After this long without its owner, a cell ends itself. */
+/** After this long without its owner, or without its settings, a cell ends itself. */
 const aloneMs = 120_000;
 
 export interface PodParts {
@@ -114,10 +114,11 @@ function describeSpec({ options, bundle, claim }: PodParts): Readonly<Record<str
         name: cellContainer,
         image: options.image,
         ...pullPolicy(options),
-        command: [...bundle.command(), 'cell', '-'],
+        command: [...bundle.command(), 'cell', '-', String(aloneMs)],
         args: [],
         workingDir: '/',
-        // It stays open without an attached client, so that a restart of the API server ends no cell.
+        // It stays open without an attached client, so that a restart of the API server ends no cell. So
+        // its end does not tell that the starter died before it sent the settings; the time limit does.
         stdin: true,
         stdinOnce: false,
         tty: false,

@@ -38,13 +38,20 @@ export const handshakeSchema = z.union([
 export type Handshake = z.infer<typeof handshakeSchema>;
 export type KernelReport = z.infer<typeof kernelSchema>;
 
-/** `source`: the path of a file, or `-`. Sends the result of `serve` as the handshake. */
+interface Place {
+  /** The path of a file, or `-`. */
+  readonly source: string;
+  /** For a standard input that stays open when the starter dies: how long it may take. Default: for ever. */
+  readonly limitMs?: number;
+}
+
+/** Sends the result of `serve` as the handshake. */
 export async function boot<Settings>(
-  source: string,
+  { source, limitMs = 0 }: Place,
   schema: z.ZodType<Settings>,
   serve: (settings: Settings) => Promise<{ kernel?: KernelReport }>,
 ): Promise<void> {
-  const text = readSettings(source);
+  const text = limitMs > 0 ? await readInTime(limitMs) : readSettings(source);
   // The starter left before it sent the settings, so there is nothing to serve.
   if (text === '') process.exit(0);
   keepHeapSmall();
@@ -72,6 +79,27 @@ function readLine(): string {
     chunks.push(chunk.subarray(0, end === -1 ? length : end));
     if (end !== -1) return Buffer.concat(chunks).toString('utf8');
   }
+}
+
+/** The same within a time limit; empty when it is over. What reads the input at once cannot be interrupted. */
+function readInTime(limitMs: number): Promise<string> {
+  const { stdin } = process;
+  const chunks: Buffer[] = [];
+  return new Promise((resolve) => {
+    const finish = (text: string) => {
+      clearTimeout(timer);
+      stdin.off('data', take).off('end', giveUp).off('error', giveUp).pause();
+      resolve(text);
+    };
+    const giveUp = () => finish('');
+    const take = (chunk: Buffer) => {
+      const end = chunk.indexOf('\n');
+      chunks.push(chunk.subarray(0, end === -1 ? chunk.length : end));
+      if (end !== -1) finish(Buffer.concat(chunks).toString('utf8'));
+    };
+    const timer = setTimeout(giveUp, limitMs);
+    stdin.on('data', take).on('end', giveUp).on('error', giveUp);
+  });
 }
 
 /** Starts a new line, whatever stands before it. Writes directly, because a stream would have to load first. */

@@ -52,9 +52,9 @@ const settingsSchema = z.strictObject({
 export type CellSettings = z.infer<typeof settingsSchema>;
 type UserSettings = CellSettings & { readonly user: NonNullable<CellSettings['user']> };
 
-/** `source` leads to the settings as JSON. */
-export function serveCell(source: string): Promise<void> {
-  return boot(source, settingsSchema, async (settings) => {
+/** `source` leads to the settings as JSON. `limitMs`: how long standard input may take to bring them. */
+export function serveCell(source: string, limitMs?: string): Promise<void> {
+  return boot({ source, limitMs: Number(limitMs ?? 0) }, settingsSchema, async (settings) => {
     const kernel = readKernel();
     for (const [path, content] of Object.entries(settings.files ?? {})) {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

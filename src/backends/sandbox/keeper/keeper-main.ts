@@ -2,7 +2,7 @@
 import { boot } from '../../../cell/server/boot-protocol.js';
 import { keeperSettingsSchema } from './keeper-messages.js';
 
-await boot(process.argv[2] ?? '', keeperSettingsSchema, async ({ socketPath }) => {
+await boot({ source: process.argv[2] ?? '' }, keeperSettingsSchema, async ({ socketPath }) => {
   const { serveKeeper } = await import('./serve-keeper.js');
   await serveKeeper(socketPath);
   return {};
