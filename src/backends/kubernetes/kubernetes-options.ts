@@ -100,6 +100,8 @@ export const kubernetesOptions = {
   annotations: z.record(z.string().min(1), z.string()).default({}),
   /** A pod to merge ours into: `metadata` and `spec` of a manifest. Its container `cell` is the cell's own. */
   template: z.strictObject({ metadata: manifestPart.optional(), spec: manifestPart.optional() }).default({}),
+  /** Takes a template that weakens the isolation of the cell. The facts then say so. */
+  allowWeakTemplate: z.boolean().default(false),
   /** The cell lives on when this process ends; attach to it by its id. Closing still ends it. */
   keepAlive: z.boolean().default(false),
   /** How long a pod may take until it runs, with its scheduling, its image and its volume. */

@@ -4,8 +4,7 @@ type Part = Readonly<Record<string, unknown>>;
 
 /**
  * Ours wins where both set something. Merges lists by the names of their items where they have names, and joins the
- * others. So additions of the user (a sidecar, a volume, a toleration) stay, and nothing can remove what makes the
- * cell safe.
+ * others. So additions of the user (a sidecar, a volume, a toleration) stay. What they may add is not decided here.
  */
 export function mergeManifest(given: unknown, ours: unknown): unknown {
   if (Array.isArray(given) && Array.isArray(ours)) return mergeLists(given, ours);

@@ -7,6 +7,7 @@ import type { Fact, Isolation } from '../../protocol/index.js';
 import { readKernel } from '../docker/container-facts.js';
 import type { KubernetesOptions } from './kubernetes-options.js';
 import { userOf } from './pod.js';
+import { weaknessesOf } from './weak-template.js';
 
 export function readPodIsolation(parts: {
   readonly options: KubernetesOptions;
@@ -17,6 +18,7 @@ export function readPodIsolation(parts: {
   const { options, kernel, networkDenied } = parts;
   const { tier, isGvisor, essential } = readKernel(kernel);
   const { uid } = userOf(options);
+  const isWeak = weaknessesOf(options).length > 0;
   return {
     tier,
     facts: [
@@ -36,14 +38,14 @@ export function readPodIsolation(parts: {
       },
       {
         code: 'files',
-        enforced: true,
+        enforced: !isWeak,
         values: { system: options.writableSystem ? 'copy' : 'read-only', writable: [] },
       },
       { code: 'workspace-size', enforced: false, values: {} },
-      { code: 'hard-links', enforced: true, values: {} },
+      { code: 'hard-links', enforced: !isWeak, values: {} },
       // They stay in the volumes of the pod, on which nobody else runs programs.
-      { code: 'set-id-files', enforced: options.volume === undefined, values: {} },
-      { code: 'devices', enforced: options.gpu === undefined, values: { gpus: gpusOf(options) } },
+      { code: 'set-id-files', enforced: !isWeak && options.volume === undefined, values: {} },
+      { code: 'devices', enforced: !isWeak && options.gpu === undefined, values: { gpus: gpusOf(options) } },
       ...limitFacts(options),
     ],
   };

@@ -9,6 +9,7 @@ import { reapPods } from './attach-pod.js';
 import { openCluster } from './cluster-client.js';
 import type { KubernetesOptions } from './kubernetes-options.js';
 import { startPod } from './start-pod.js';
+import { checkTemplate } from './weak-template.js';
 
 const pool = createPool<KubernetesOptions & { plugins: PluginSpec[] }, Cell>({
   // The runtime that takes the cell has its own id; this one names the pod.
@@ -33,7 +34,9 @@ export async function startKubernetes(options: KubernetesOptions, context: Start
 }
 
 /** Refuses problems that need no cluster. */
-function checkOptions({ pool: wanted, keepAlive, volume }: KubernetesOptions): void {
+function checkOptions(options: KubernetesOptions): void {
+  checkTemplate(options);
+  const { pool: wanted, keepAlive, volume } = options;
   if (wanted !== undefined && (keepAlive || volume?.claim !== undefined))
     throw new WorkcellError(
       'invalid-config',

@@ -80,7 +80,7 @@ test('a demand for no network is refused where nobody knows that the policy is e
   await eventually(async () => (await pods()).length === 0);
 });
 
-test('a template is merged into, and what makes the cell safe stays', async () => {
+test('a template that weakens the cell is refused unless allowed, and ours counts where both say something', async () => {
   const template = {
     metadata: { annotations: { owner: 'somebody' } },
     spec: {
@@ -95,7 +95,10 @@ test('a template is merged into, and what makes the cell safe stays', async () =
       ],
     },
   };
-  await using runtime = await createRuntime({ ...cell, template });
+  const error = await refusal(createRuntime({ ...cell, template }), 'invalid-config');
+  expect(error.message).toContain('spec.hostNetwork');
+  await using runtime = await createRuntime({ ...cell, template, allowWeakTemplate: true });
+  expect(isEnforced(runtime.isolation, 'files')).toBe(false);
   expect((await runtime.run('echo $FROM_TEMPLATE; id -G')).output).toMatch(/^yes\n1000 4242\n$/);
   const [pod] = await pods();
   expect(pod?.metadata.annotations).toMatchObject({ owner: 'somebody' });
