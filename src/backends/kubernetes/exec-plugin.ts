@@ -1,6 +1,6 @@
 /** Programs that a kubeconfig names for credentials: those of clouds, mostly. */
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
@@ -98,7 +98,16 @@ async function run(
 function findProgram(command: string, directory: string): string {
   if (command.includes('/')) return resolve(directory, command);
   const places = (process.env.PATH ?? '').split(delimiter).filter((path) => isAbsolute(path));
-  const found = places.map((path) => join(path, command)).find((path) => existsSync(path));
+  const found = places.map((path) => join(path, command)).find(isProgram);
   if (found === undefined) throw new Error('it is not in PATH');
   return found;
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }

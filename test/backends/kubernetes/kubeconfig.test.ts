@@ -174,6 +174,23 @@ describe('what another user can write', () => {
   });
 });
 
+test('an exec plugin without a slash is the first program of that name in PATH', async () => {
+  const [first, second, third] = ['1', '2', '3'].map((name) => join(directory, name)) as [
+    string,
+    string,
+    string,
+  ];
+  for (const path of [first, second, third]) mkdirSync(path);
+  mkdirSync(join(first, 'wc-plugin'));
+  writeFileSync(join(second, 'wc-plugin'), 'no program', { mode: 0o644 });
+  const script = '#!/bin/sh\necho \'{"status":{"token":"third"}}\'\n';
+  writeFileSync(join(third, 'wc-plugin'), script, { mode: 0o755 });
+  vi.stubEnv('PATH', `${first}:${second}:${third}:${process.env.PATH}`);
+  const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'wc-plugin' };
+  const { credentials } = findCluster({ kubeconfig: write('in-path', { exec }) });
+  expect((await credentials()).headers).toEqual({ authorization: 'Bearer third' });
+});
+
 test('no path starts at the working directory', async () => {
   const before = process.cwd();
   const elsewhere = mkdtempSync(join(directory, 'elsewhere-'));
