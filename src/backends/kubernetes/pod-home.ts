@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { enterOwn, runtimeDirectory } from '../../base/own-directory.js';
 import { discardNamed } from '../../cell/launchers/scratch.js';
-import { isolationSchema } from '../../protocol/index.js';
+import { isolationSchema, WorkcellError } from '../../protocol/index.js';
 
 /** What a process that attaches later cannot find out by itself. The cluster does not have the token. */
 const stateSchema = z.object({ token: z.string(), isolation: isolationSchema });
@@ -13,7 +13,13 @@ export type PodState = z.infer<typeof stateSchema>;
 
 export function makePodHome(id: string): string {
   const path = join(runtimeDirectory().path, id);
-  mkdirSync(path, { mode: 0o700 });
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
+    const message = `This machine keeps a cell "${id}" already. Choose another id.`;
+    throw new WorkcellError('already-exists', message, { details: { id }, cause });
+  }
   return path;
 }
 

@@ -1,5 +1,8 @@
 /** A start removes its own pod when it fails, and no other, whoever has the name. */
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
+import { makePodHome, removePodHome } from '../../../src/backends/kubernetes/pod-home.js';
 import kubernetes from '../../../src/backends/kubernetes.js';
 import { refusal } from '../../../src/testing/contract/given.js';
 import { emptyCluster, type StubCluster, type StubRequest, stubCluster } from './stub-cluster.js';
@@ -28,6 +31,20 @@ test('a pod that has the id already stays', async () => {
   });
   await refusal(start(), 'already-exists');
   expect(removals()).toEqual([]);
+});
+
+test('a cell that this machine keeps under the id stays', async () => {
+  cluster = await stubCluster(emptyCluster);
+  const id = randomBytes(8).toString('hex');
+  const home = makePodHome(id);
+  try {
+    const kept = { ...options, kubeconfig: cluster.kubeconfig, keepAlive: true };
+    await refusal(kubernetes.start(kept as never, { id, onStatus() {} }), 'already-exists');
+    expect(existsSync(home)).toBe(true);
+    expect(cluster.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  } finally {
+    await removePodHome(home);
+  }
 });
 
 test('a pod whose start fails later goes, by what makes it unique', async () => {
