@@ -40,6 +40,11 @@ export async function bundleCommandLine(built: string): Promise<void> {
     banner: { js: "const builtUrl = require('node:url').pathToFileURL(__dirname + '/../').href;" },
     plugins: [addresses],
   });
+  // The bundler leaves letters of other alphabets in regular expressions, and the starter would read them wrong.
+  if (program.some((byte) => byte > 0x7f))
+    throw new Error(
+      'The command line has a regular expression with a letter beyond ASCII: write it as \\u….',
+    );
   const digest = createHash('sha256').update(program).digest('hex').slice(0, 16);
   const name = `program-${digest}.cjs`;
   for (const old of readdirSync(folder)) if (/^program-.*\.cjs$/.test(old)) rmSync(join(folder, old));

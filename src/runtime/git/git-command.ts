@@ -83,7 +83,7 @@ export function gitIn(
           'timed-out',
           `git ${args[0]} took longer than ${timeoutMs} ms; give it a longer timeoutMs.`,
         );
-      if (exitCode === 127 && /git['’]?: No such file/.test(stderr))
+      if (exitCode === 127 && /git['\u2019]?: No such file/.test(stderr))
         throw new WorkcellError('capability-unsupported', 'There is no git in this cell; install it there.');
       return { exitCode: exitCode ?? -1, stdout, stderr, truncated };
     } finally {
