@@ -10,7 +10,11 @@ import type { Difference } from '../runtime/checkpoints/compare.js';
 import type { HeldLayer } from '../runtime/checkpoints/layer-store.js';
 import { Whiteouts } from '../runtime/checkpoints/whiteouts.js';
 import type { Backend, WorkspaceOverlay } from './backend.js';
+import { namesBelow } from './names-below.js';
 import { openWorkspace } from './workspace.js';
+
+/** How many names of the caller's directory to remember: a start takes as long for a large one as for a small one. */
+const knownNames = 4000;
 
 const workspaceSchema = z.strictObject({
   /** A directory of this machine. Needed for all modes but `empty`. */
@@ -45,8 +49,8 @@ export interface PreparedWorkspace {
   readonly lower?: HeldLayer | undefined;
   /** For checkpoints; on the file system of the upper layer. A store of layers removes it. */
   readonly layers: string;
-  /** Whether the caller changed an entry of their directory since the cell began. */
-  since(path: string, stats: Stats): boolean;
+  /** Whether the caller changed an entry of their directory since the cell began, or removed it, as far as that shows. */
+  since(path: string, stats: Stats | undefined): boolean;
   /** Whether a difference to the caller's directory is a change that the cell made. */
   isOwn(difference: Difference): boolean;
   dispose(): Promise<void>;
@@ -105,6 +109,7 @@ async function begin(
   const overlay = makeOverlay(scratch, [base]);
   // Taken from the file system that stamps the changes, before the cell can have read anything.
   const startedMs = statSync(overlay.merged).ctimeMs;
+  const names = from === undefined ? new Set<string>() : namesBelow(from, knownNames);
   if (spec.mode !== 'copy' && (await backend.overlays?.(overlay)))
     return {
       spec,
@@ -114,7 +119,7 @@ async function begin(
       base,
       upper: overlay.upper,
       layers,
-      since: (_path, { ctimeMs }) => ctimeMs > startedMs,
+      since: (path, stats) => (stats === undefined ? names.has(path) : stats.ctimeMs > startedMs),
       isOwn: () => true,
       dispose,
     };

@@ -18,6 +18,8 @@ export interface Layer {
    * end in a slash.
    */
   readonly seen: ReadonlyMap<string, string>;
+  /** The entries of the base that the cell replaced. */
+  readonly covered: ReadonlySet<string>;
   readonly files: number;
   readonly bytes: number;
 }
@@ -58,7 +60,8 @@ export async function captureLayer(
   using before = previous === undefined ? undefined : Folder.open(previous.path, { unlock: true });
   await capture.directory('', { upper, lower, base, merged, to, before, isWhole: false });
   chmodSync(to.base, upper.stats.mode & 0o7777);
-  return { path: destination, seen: capture.seen, files: capture.files, bytes: capture.bytes };
+  const { seen, covered, files, bytes } = capture;
+  return { path: destination, seen, covered, files, bytes };
 }
 
 interface Place {
@@ -77,8 +80,9 @@ const tickMs = 20;
 const fresh = ' fresh';
 const blockBytes = 512;
 
-/** Whether an entry has changed since its capture, by its path and its present state. */
-export function differsFrom({ seen }: Pick<Layer, 'seen'>, path: string, stats: Stats): boolean {
+/** Whether an entry has changed since its capture, by its path and its present state, or was there and is gone. */
+export function differsFrom({ seen }: Pick<Layer, 'seen'>, path: string, stats: Stats | undefined): boolean {
+  if (stats === undefined) return seen.has(path) || seen.has(`${path}/`);
   const key = seen.get(stats.isDirectory() ? `${path}/` : path);
   if (key === undefined || stats.isDirectory()) return key === undefined;
   return key !== keyOf(stats) && key !== `${keyOf(stats)}${fresh}`;
@@ -100,8 +104,10 @@ export function differsFromCopied(
 
 class Capture {
   readonly seen = new Map<string, string>();
+  readonly covered = new Set<string>();
   files = 0;
   bytes = 0;
+  #entries = 0;
   readonly #destination: string;
   readonly #whiteouts: Whiteouts;
   readonly #previous: Layer | undefined;
@@ -126,8 +132,10 @@ class Capture {
       await this.#pace.step();
       const stats = upper.stat(name);
       if (stats === undefined) continue;
+      const below = base?.stat(name);
+      if (below !== undefined) this.covered.add(`${path}${name}`);
       if (isWhiteout(stats)) {
-        if (base?.stat(name) !== undefined) await this.#whiteouts.put(to, name);
+        if (below !== undefined) await this.#whiteouts.put(to, name);
       } else if (stats.isDirectory()) await this.#child(`${path}${name}/`, name, stats, place);
       else await this.#entry(`${path}${name}`, name, stats, place);
     }
@@ -150,6 +158,7 @@ class Capture {
     using before = place.before?.child(name);
     const mayMerge = !place.isWhole && (below === undefined ? base !== undefined : below.isDirectory());
     const isWhole = !mayMerge || replaces(upper, lower, base, merged);
+    this.#countEntry();
     mkdirSync(place.to.at(name), { mode: 0o700 });
     this.seen.set(path, '');
     using to = place.to.child(name) as Folder;
@@ -168,7 +177,11 @@ class Capture {
   async #entry(path: string, name: string, stats: Stats, { upper, to, before }: Place): Promise<void> {
     const key = keyOf(stats);
     const inode = `${stats.dev}:${stats.ino}`;
-    if (stats.nlink > 1 && stats.isFile() && this.#linkAgain(inode, to.at(name))) return;
+    this.seen.set(path, stats.ctimeMs < this.#startedAt - tickMs ? key : `${key}${fresh}`);
+    if (stats.nlink > 1 && stats.isFile() && this.#linkAgain(inode, to.at(name))) {
+      this.#countEntry();
+      return;
+    }
     if (before !== undefined && this.#previous?.seen.get(path) === key) {
       linkSync(before.at(name), to.at(name));
       this.#count(stats);
@@ -177,7 +190,6 @@ class Capture {
       await copyEntry(upper, name, stats, to);
     }
     if (stats.nlink > 1) this.#linked.set(inode, Buffer.from(`${this.#destination}/${path}`, 'latin1'));
-    this.seen.set(path, stats.ctimeMs < this.#startedAt - tickMs ? key : `${key}${fresh}`);
   }
 
   /** False when the first name is out of reach, by its length or by the mode of a directory. */
@@ -213,10 +225,16 @@ class Capture {
   /** Holes take no space. */
   #count({ size, blocks }: Stats): void {
     this.files++;
+    this.#countEntry();
     this.bytes += Math.min(size, blocks * blockBytes);
-    const { maxBytes, maxFiles } = this.#limits;
+    const { maxBytes } = this.#limits;
     if (maxBytes !== undefined && this.bytes > maxBytes) throw overLimit('bytes', maxBytes);
-    if (maxFiles !== undefined && this.files > maxFiles) throw overLimit('files', maxFiles);
+  }
+
+  /** Names and directories take space on a disk, too. */
+  #countEntry(): void {
+    const { maxFiles } = this.#limits;
+    if (maxFiles !== undefined && ++this.#entries > maxFiles) throw overLimit('files', maxFiles);
   }
 }
 

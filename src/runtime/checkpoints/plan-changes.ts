@@ -9,23 +9,22 @@ import { compareViews, type Difference } from './compare.js';
 import { textOf } from './layer-folder.js';
 import { isSameEntry, openEntry } from './same-entry.js';
 import { type Found, type View, ViewFolder, withEntry } from './workspace-view.js';
-import type { Write } from './write-changes.js';
+import { stateOf, type Write } from './write-changes.js';
 
 /** A change that the plan does not write, because somebody else changed the same entry. */
 export interface Conflict {
   readonly path: string;
   /**
-   * `changed`: both sides changed it. `removed`: one side removed what the other changed. `parent`: its directory no
-   * longer exists.
+   * `changed`: both sides changed it. `removed`: one side removed what the other changed. `parent`: its directory does
+   * not exist there.
    */
   readonly reason: 'changed' | 'removed' | 'parent';
 }
 
 export interface Plan {
+  /** In the order to write them in. */
   readonly writes: readonly Write[];
   readonly conflicts: readonly Conflict[];
-  /** Those of the differences that conflict, for a caller who wants them all the same. */
-  readonly contested: readonly Write[];
 }
 
 export interface PlanOptions {
@@ -34,71 +33,133 @@ export interface PlanOptions {
   readonly target: string;
   /** Which differences are changes that the cell made. Default: all. */
   readonly isOwn?: ((difference: Difference) => boolean) | undefined;
-  /** Where the target is the base itself, whose old content is lost: tells whether an entry changed since. */
-  readonly since?: ((path: string, stats: Stats) => boolean) | undefined;
+  /**
+   * Where the target is the base itself, whose old content is lost: tells whether an entry changed since. Without `stats`:
+   * whether an entry that is not there now was there.
+   */
+  readonly since?: ((path: string, stats: Stats | undefined) => boolean) | undefined;
+  /** Also plans what conflicts, except in place of a directory that holds something of others. */
+  readonly overwrite?: boolean | undefined;
 }
 
 export async function planChanges(options: PlanOptions): Promise<Plan> {
-  const { before, after, target, since, isOwn = () => true } = options;
+  const { before, after, target, isOwn = () => true } = options;
   const differences = (await compareViews(before, after)).filter(isOwn);
   using was = ViewFolder.open(before);
   using is = ViewFolder.open(after);
   using now = ViewFolder.open({ base: target });
-  const writes: Write[] = [];
-  const contested: Write[] = [];
-  const conflicts: Conflict[] = [];
-  const made = new Set(differences.filter(isNewDirectory).map(({ path }) => path));
-  const removed = new Set(differences.filter(({ change }) => change === 'removed').map(({ path }) => path));
-  for (const difference of differences) {
-    const { path } = difference;
-    const verdict = await withEntry(now, path, (current) =>
-      withEntry(was, path, (old) =>
-        withEntry(is, path, (fresh) => judge(difference, current, old, fresh, since, removed)),
-      ),
-    );
-    const isOrphan =
-      difference.change !== 'removed' && !(await hasParent(now, path)) && !made.has(posix.dirname(path));
-    if (verdict === 'skip') continue;
-    if (isOrphan) conflicts.push({ path: textOf(path), reason: 'parent' });
-    else if (verdict === 'write') writes.push(difference);
-    else if (typeof verdict === 'object') writes.push({ ...difference, merged: verdict.merged });
-    else {
-      conflicts.push({ path: textOf(path), reason: verdict });
-      contested.push(difference);
+  const planner = new Planner(options, now);
+  const verdicts = new Map<Difference, Judged>();
+  const judgeAll = async (some: readonly Difference[]) => {
+    for (const difference of some) {
+      const { path } = difference;
+      const judged = await withEntry(now, path, (current) =>
+        withEntry(was, path, (old) =>
+          withEntry(is, path, (fresh) => planner.judge(difference, current, old, fresh)),
+        ),
+      );
+      verdicts.set(difference, judged);
     }
-  }
-  return { writes, conflicts, contested };
+  };
+  // From the inside out: a directory can go when all that is in it goes.
+  await judgeAll(differences.filter(({ change }) => change === 'removed').reverse());
+  await judgeAll(differences.filter(({ change }) => change !== 'removed'));
+  const judged = differences.map((difference) => verdicts.get(difference) as Judged);
+  return {
+    writes: judged.flatMap(({ write }) => write ?? []),
+    conflicts: judged.flatMap(({ conflict }) => conflict ?? []),
+  };
 }
 
-type Verdict = 'skip' | 'write' | 'changed' | 'removed' | { readonly merged: Buffer };
+interface Judged {
+  readonly write?: Write | undefined;
+  readonly conflict?: Conflict | undefined;
+}
 
-async function judge(
-  { change, path }: Difference,
-  current: Found | undefined,
-  old: Found | undefined,
-  fresh: Found | undefined,
-  since: PlanOptions['since'],
-  removed: ReadonlySet<string>,
-): Promise<Verdict> {
-  if (change === 'removed') {
+type Verdict = 'skip' | 'write' | Conflict['reason'] | { readonly merged: Buffer };
+
+class Planner {
+  readonly #options: PlanOptions;
+  readonly #now: ViewFolder;
+  /** What the plan removes. */
+  readonly #gone = new Set<string>();
+  /** The directories that it makes. */
+  readonly #made = new Set<string>();
+
+  constructor(options: PlanOptions, now: ViewFolder) {
+    this.#options = options;
+    this.#now = now;
+  }
+
+  async judge(
+    difference: Difference,
+    current: Found | undefined,
+    old: Found | undefined,
+    fresh: Found | undefined,
+  ): Promise<Judged> {
+    const { path, change, after } = difference;
+    const isRemoval = change === 'removed';
+    const verdict = isRemoval
+      ? await this.#removal(path, current, old)
+      : await this.#addition(path, current, old, fresh);
+    if (verdict === 'skip') return {};
+    const isConflict = typeof verdict === 'string' && verdict !== 'write';
+    const conflict = isConflict ? { path: textOf(path), reason: verdict } : undefined;
+    if (isConflict && !(this.#options.overwrite && this.#canOverwrite(path, current, fresh)))
+      return { conflict };
+    if (isRemoval) this.#gone.add(path);
+    else if (after?.kind === 'directory') this.#made.add(path);
+    const merged = typeof verdict === 'object' ? verdict.merged : undefined;
+    const expected = stateOf(current?.stats);
+    return { write: { ...difference, merged, expected, makesParents: verdict === 'parent' }, conflict };
+  }
+
+  async #removal(path: string, current: Found | undefined, old: Found | undefined): Promise<Verdict> {
+    const { since } = this.#options;
     if (current === undefined) return 'skip';
-    if (current.stats.isDirectory()) return holdsOnly(current, path, removed) ? 'write' : 'removed';
+    if (current.stats.isDirectory()) return this.#empties(path, current) ? 'write' : 'removed';
     if (since !== undefined) return since(path, current.stats) ? 'removed' : 'write';
     return old !== undefined && (await isSameEntry(current, old)) ? 'write' : 'removed';
   }
-  if (current !== undefined && fresh !== undefined && (await isSameEntry(current, fresh))) return 'skip';
-  if (current === undefined) return old === undefined || since !== undefined ? 'write' : 'removed';
-  // The directory exists: judge its entries one by one; only its mode may need a change.
-  if (current.stats.isDirectory() && fresh?.stats.isDirectory()) return 'write';
-  if (since !== undefined) return since(path, current.stats) ? 'changed' : 'write';
-  if (old === undefined) return 'changed';
-  if (await isSameEntry(current, old)) return 'write';
-  return merge(current, old, fresh) ?? 'changed';
-}
 
-function holdsOnly({ folder, name }: Found, path: string, removed: ReadonlySet<string>): boolean {
-  using directory = folder.child(name);
-  return directory?.names().every((inner) => removed.has(`${path}/${inner}`)) ?? true;
+  async #addition(
+    path: string,
+    current: Found | undefined,
+    old: Found | undefined,
+    fresh: Found | undefined,
+  ): Promise<Verdict> {
+    const { since } = this.#options;
+    if (this.#gone.has(path)) return 'write';
+    if (current !== undefined && fresh !== undefined && (await isSameEntry(current, fresh))) return 'skip';
+    if (!(await this.#hasParent(path))) return 'parent';
+    if (current === undefined) {
+      const wasThere = since === undefined ? old !== undefined : since(path, undefined);
+      return wasThere ? 'removed' : 'write';
+    }
+    // Where both have the directory, judge its entries one by one; only its mode may need a change.
+    if (current.stats.isDirectory()) return fresh?.stats.isDirectory() ? 'write' : 'changed';
+    if (since !== undefined) return since(path, current.stats) ? 'changed' : 'write';
+    if (old === undefined) return 'changed';
+    if (await isSameEntry(current, old)) return 'write';
+    return merge(current, old, fresh) ?? 'changed';
+  }
+
+  /** A directory that stays cannot give way to something else. */
+  #canOverwrite(path: string, current: Found | undefined, fresh: Found | undefined): boolean {
+    if (!current?.stats.isDirectory() || fresh?.stats.isDirectory()) return true;
+    return this.#empties(path, current);
+  }
+
+  #empties(path: string, { folder, name }: Found): boolean {
+    using directory = folder.child(name);
+    return directory?.names().every((inner) => this.#gone.has(`${path}/${inner}`)) ?? true;
+  }
+
+  async #hasParent(path: string): Promise<boolean> {
+    const parent = posix.dirname(path);
+    if (parent === '.' || this.#made.has(parent)) return true;
+    return withEntry(this.#now, parent, (found) => found?.stats.isDirectory() === true);
+  }
 }
 
 const mergeBytes = 1_048_576;
@@ -133,13 +194,4 @@ export function readSmall(found: Found, limitBytes: number): Buffer | undefined 
   } finally {
     closeSync(descriptor);
   }
-}
-
-function isNewDirectory({ change, after }: Difference): boolean {
-  return change === 'added' && after?.kind === 'directory';
-}
-
-async function hasParent(root: ViewFolder, path: string): Promise<boolean> {
-  const parent = posix.dirname(path);
-  return parent === '.' || withEntry(root, parent, (found) => found?.stats.isDirectory() === true);
 }

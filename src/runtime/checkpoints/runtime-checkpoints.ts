@@ -5,12 +5,13 @@ import { resolve } from 'node:path';
 import { type CheckpointRecord, WorkcellError } from '../../protocol/index.js';
 import type { CaptureLimits, CaptureSource } from './capture.js';
 import { compareViews, type Difference } from './compare.js';
+import { textOf } from './layer-folder.js';
 import type { HeldLayer, LayerStore } from './layer-store.js';
 import { type Conflict, type PlanOptions, planChanges } from './plan-changes.js';
 import { historyOf } from './runtime-history.js';
 import { describe, showChanges, type WorkspaceChange } from './show-changes.js';
 import type { View } from './workspace-view.js';
-import { writeChanges } from './write-changes.js';
+import { stateOf, type Written, writeChanges } from './write-changes.js';
 
 /** The files of a workspace at one moment. Processes are not part of it. */
 export interface Checkpoint {
@@ -84,7 +85,7 @@ export interface WorkspaceParts {
   readonly source: CaptureSource;
   /** The caller's directory, where the workspace came from one. */
   readonly from?: string | undefined;
-  readonly since: (path: string, stats: Stats) => boolean;
+  readonly since: (path: string, stats: Stats | undefined) => boolean;
   readonly isOwn: (difference: Difference) => boolean;
   readonly store: LayerStore;
   readonly keep: number;
@@ -110,6 +111,10 @@ export class RuntimeCheckpoints {
   /** The capture before, whose unchanged files the next one shares. */
   #last: HeldLayer | undefined;
   #parent: string | undefined;
+  /** What `apply` wrote to the caller's directory. */
+  readonly #applied = new Map<string, string>();
+  /** What the cell wrote in place of entries of the caller's directory. */
+  readonly #covered = new Set<string>();
 
   constructor(parts: WorkspaceParts) {
     this.#parts = parts;
@@ -118,6 +123,7 @@ export class RuntimeCheckpoints {
     const { checkpoint } = origin;
     this.#parent = checkpoint.id;
     this.#kept.set(checkpoint.id, { checkpoint, held: origin.held.hold() });
+    for (const path of origin.held.layer.covered) this.#covered.add(path);
     parts.record({ change: 'began', id: checkpoint.id, runtime: checkpoint.runtimeId });
   }
 
@@ -141,14 +147,15 @@ export class RuntimeCheckpoints {
         );
         const [before, after] = [this.#view(present), this.#view(held)];
         const differences = await compareViews(before, after);
-        await writeChanges(this.#parts.source.merged, after, differences);
+        const { late } = await writeChanges(this.#parts.source.merged, after, differences);
+        if (late.size > 0) throw notWritten([...late]);
         this.#parent = goal.checkpoint.id;
         this.#parts.record({ change: 'rewound', id: goal.checkpoint.id, recovery: recovery.id });
+        this.#trim(goal.checkpoint.id, recovery.id);
         return { recovery, changes: differences.map(describe) };
       });
     } finally {
       held.release();
-      this.#trim(goal.checkpoint.id);
     }
   }
 
@@ -202,7 +209,7 @@ export class RuntimeCheckpoints {
     present: WorkspaceState,
     { from: state = present, ...options }: ApplyOptions,
   ): Promise<TakenOver> {
-    const { from: origin, source, since, isOwn, record } = this.#parts;
+    const { from: origin, source, isOwn, record } = this.#parts;
     const target = existing(directory);
     const { checkpoint, held } = await this.#hold(state);
     try {
@@ -211,9 +218,13 @@ export class RuntimeCheckpoints {
         after: this.#view(held),
         target,
         isOwn,
-        since: target === origin ? since : undefined,
+        since:
+          target === origin
+            ? (path: string, stats: Stats | undefined) => this.#changedSince(path, stats)
+            : undefined,
       };
-      const result = await takeOver(plan, options);
+      const { states, ...result } = await takeOver(plan, options);
+      if (target === origin) for (const [path, state] of states) this.#applied.set(path, state);
       const { applied, changes, conflicts } = result;
       const counts = { files: changes.length, conflicts: conflicts.length };
       if (applied) record({ change: 'applied', id: checkpoint.id, directory: target, ...counts });
@@ -230,9 +241,13 @@ export class RuntimeCheckpoints {
     const common = this.#common(historyOf(other))?.hold();
     try {
       return await this.#parts.hold(async () => {
-        if (!options.preview) await this.#take(`before merging ${checkpoint.runtimeId}`);
+        if (!options.preview) {
+          const { checkpoint: own } = await this.#take(`before merging ${checkpoint.runtimeId}`);
+          this.#trim(own.id);
+        }
         const before = common === undefined ? { base: source.base } : this.#view(common);
-        const result = await takeOver({ before, after: this.#view(held), target: source.merged }, options);
+        const plan = { before, after: this.#view(held), target: source.merged };
+        const { states: _, ...result } = await takeOver(plan, options);
         const { applied, changes, conflicts } = result;
         const counts = { files: changes.length, conflicts: conflicts.length };
         if (applied)
@@ -252,6 +267,13 @@ export class RuntimeCheckpoints {
     this.#last?.release();
     this.#last = undefined;
     await this.#parts.store.close();
+  }
+
+  /** Whether somebody else changed or removed an entry of the caller's directory. */
+  #changedSince(path: string, stats: Stats | undefined): boolean {
+    const own = this.#applied.get(path);
+    if (own !== undefined) return own !== stateOf(stats);
+    return this.#parts.since(path, stats) || (stats === undefined && this.#covered.has(path));
   }
 
   /** The newest checkpoint that this runtime and another one have. */
@@ -286,6 +308,7 @@ export class RuntimeCheckpoints {
     const held = await store.capture(source, this.#last?.layer, limits);
     this.#last?.release();
     this.#last = held.hold();
+    for (const path of held.layer.covered) this.#covered.add(path);
     const { files, bytes } = held.layer;
     const id = randomBytes(6).toString('hex');
     const parent = this.#parent;
@@ -307,12 +330,12 @@ export class RuntimeCheckpoints {
     );
   }
 
-  /** The oldest go first, whatever they are for; never the one just used. */
-  #trim(current: string): void {
+  /** The oldest go first, whatever they are for; never those just used. */
+  #trim(...current: string[]): void {
     const { keep } = this.#parts;
     for (const id of [...this.#kept.keys()]) {
       if (this.#kept.size <= keep) return;
-      if (id !== current) this.#remove(id);
+      if (!current.includes(id)) this.#remove(id);
     }
   }
 
@@ -326,14 +349,27 @@ export class RuntimeCheckpoints {
 async function takeOver(
   plan: PlanOptions,
   { preview = false, onConflict = 'stop' }: TakeOverOptions,
-): Promise<TakenOver> {
-  const { writes, conflicts, contested } = await planChanges(plan);
-  const chosen = onConflict === 'overwrite' ? [...writes, ...contested] : writes;
-  const changes = chosen.map(describe);
+): Promise<TakenOver & Pick<Written, 'states'>> {
+  const { writes, conflicts } = await planChanges({ ...plan, overwrite: onConflict === 'overwrite' });
   if (preview || (conflicts.length > 0 && onConflict === 'stop'))
-    return { applied: false, changes, conflicts };
-  await writeChanges(plan.target, plan.after, chosen);
-  return { applied: true, changes, conflicts };
+    return { applied: false, changes: writes.map(describe), conflicts, states: new Map() };
+  const { late, states } = await writeChanges(plan.target, plan.after, writes);
+  const known = new Set(conflicts.map(({ path }) => path));
+  const more = [...late].map(textOf).filter((path) => !known.has(path));
+  return {
+    applied: true,
+    changes: writes.filter(({ path }) => !late.has(path)).map(describe),
+    conflicts: [...conflicts, ...more.map((path): Conflict => ({ path, reason: 'changed' }))],
+    states,
+  };
+}
+
+function notWritten(paths: readonly string[]): WorkcellError {
+  return new WorkcellError(
+    'internal',
+    `Something changed the workspace while it went back, so ${paths.length} entries are not as they were. Go back again.`,
+    { details: { paths: paths.slice(0, 20).map(textOf) } },
+  );
 }
 
 function existing(directory: string): string {

@@ -1,57 +1,126 @@
 /**
  * Makes a directory hold what a view does, for the paths of some differences. Content is staged in the directory first and put
- * in place by renames, so each file is the old or the new one at any moment; to do it again finishes what was interrupted.
+ * in place by renames, so each file is the old or the new one at any moment. What goes for good goes last: a process that is
+ * killed leaves all the old content or the new one, and what it had not yet put in place in the directory it staged it in.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmdirSync, type Stats, unlinkSync, writeFileSync } from 'node:fs';
+import { posix } from 'node:path';
 import { removeTree } from '../../base/remove-tree.js';
 import { Pace } from '../../cell/executor/files/pace.js';
 import type { Difference } from './compare.js';
 import { copyEntry, createFile } from './copy-entry.js';
-import { Folder } from './layer-folder.js';
+import { Folder, textOf } from './layer-folder.js';
 import { type View, ViewFolder, withEntry } from './workspace-view.js';
 
 export interface Write extends Difference {
   /** Content in place of the view's, where two changes to one file were merged. */
   readonly merged?: Buffer | undefined;
+  /** What is there now, by `stateOf`. What somebody changed since is left alone. Default: whatever it is. */
+  readonly expected?: string | undefined;
+  /** Makes the directories above it that are missing. */
+  readonly makesParents?: boolean | undefined;
+}
+
+export interface Written {
+  /** The state of each entry after it was written, by path. */
+  readonly states: ReadonlyMap<string, string>;
+  /** Those left alone, because they changed after the plan was made. */
+  readonly late: ReadonlySet<string>;
+}
+
+/** Tells one state of an entry from later ones; all that are gone are the same. */
+export function stateOf(stats: Stats | undefined): string {
+  if (stats === undefined) return 'gone';
+  const { ino, size, mtimeMs, ctimeMs, mode } = stats;
+  return stats.isDirectory() ? 'directory' : `${ino} ${size} ${mtimeMs} ${ctimeMs} ${mode}`;
 }
 
 const stagingPrefix = '.workcell-apply-';
 
-export async function writeChanges(target: string, source: View, writes: readonly Write[]): Promise<void> {
-  if (writes.length === 0) return;
+export async function writeChanges(target: string, source: View, writes: readonly Write[]): Promise<Written> {
+  const writing = new Writing();
+  if (writes.length === 0) return writing;
   using root = Folder.open(target, { unlock: true });
-  removeStale(root);
   const staging = `${stagingPrefix}${process.pid}-${randomBytes(6).toString('hex')}`;
   mkdirSync(root.at(staging), { mode: 0o700 });
   try {
     using staged = root.child(staging) as Folder;
     await stage(staged, source, writes);
-    const pace = new Pace(undefined);
-    for (const write of [...writes].reverse()) {
-      if (write.change === 'removed') inParent(root, write.path, remove);
-      await pace.step();
-    }
-    for (const [index, { path, change, after }] of writes.entries()) {
-      await pace.step();
-      if (change === 'removed' || after === undefined) continue;
-      inParent(root, path, (folder, name) => {
-        if (after.kind !== 'directory') place(staged, String(index), folder, name);
-        else if (change === 'added') makeDirectory(folder, name);
-      });
-    }
+    await writing.all(root, staged, writes);
+  } finally {
+    removeTree(`${root.base}/${staging}`);
+  }
+  return writing;
+}
+
+class Writing implements Written {
+  readonly states = new Map<string, string>();
+  readonly late = new Set<string>();
+  readonly #pace = new Pace(undefined);
+
+  async all(root: Folder, staged: Folder, writes: readonly Write[]): Promise<void> {
+    const placed = writes.filter(({ change }) => change !== 'removed');
+    const removals = writes.filter(({ change }) => change === 'removed').reverse();
+    const leaving = new Set(removals.map(({ path }) => path));
+    const replaced = new Set(placed.map(({ path }) => path).filter((path) => leaving.has(path)));
+    const inTheWay = new Set(removals.filter(({ path }) => isWithin(path, replaced)));
+    for (const write of inTheWay) await this.#remove(root, write);
+    for (const [index, write] of writes.entries())
+      if (write.change !== 'removed') await this.#place(root, staged, String(index), write);
+    for (const write of removals) if (!inTheWay.has(write)) await this.#remove(root, write);
     // Last, from the inside out: a mode may keep this side out.
-    for (const { path, after } of [...writes].reverse())
+    for (const { path, after } of [...placed].reverse())
       if (after?.kind === 'directory')
         inParent(root, path, (folder, name) => {
           using directory = folder.child(name);
           if (directory !== undefined) directory.mode(after.mode);
         });
-  } finally {
-    removeTree(`${root.base}/${staging}`);
+  }
+
+  async #remove(root: Folder, { path, expected }: Write): Promise<void> {
+    await this.#pace.step();
+    inParent(root, path, (folder, name) => {
+      if (!this.#isAsExpected(folder, name, path, expected)) return;
+      remove(folder, name);
+      this.#note(folder, name, path);
+    });
+  }
+
+  async #place(root: Folder, staged: Folder, index: string, write: Write): Promise<void> {
+    const { path, after, expected, makesParents } = write;
+    await this.#pace.step();
+    const use = (folder: Folder, name: string) => {
+      // What was in the way is gone by now.
+      const due = this.states.get(path) ?? expected;
+      if (!this.#isAsExpected(folder, name, path, due)) return;
+      if (after?.kind === 'directory') makeDirectory(folder, name);
+      else if (folder.stat(name)?.isDirectory()) this.late.add(path);
+      else place(staged, index, folder, name);
+      this.#note(folder, name, path);
+    };
+    const isReached = inParent(root, path, use, makesParents);
+    if (!isReached) this.late.add(path);
+  }
+
+  #isAsExpected(folder: Folder, name: string, path: string, expected: string | undefined): boolean {
+    if (expected === undefined || stateOf(folder.stat(name)) === expected) return true;
+    this.late.add(path);
+    return false;
+  }
+
+  #note(folder: Folder, name: string, path: string): void {
+    this.states.set(path, stateOf(folder.stat(name)));
   }
 }
 
+/** Whether it is one of some paths, or below one. */
+function isWithin(path: string, others: ReadonlySet<string>): boolean {
+  for (let at = path; at !== '.'; at = posix.dirname(at)) if (others.has(at)) return true;
+  return false;
+}
+
+/** Each file under its number, and a list that says where it belongs, for who finds them after a kill. */
 async function stage(staged: Folder, source: View, writes: readonly Write[]): Promise<void> {
   using view = ViewFolder.open(source);
   for (const [index, { path, change, after, merged }] of writes.entries()) {
@@ -64,6 +133,8 @@ async function stage(staged: Folder, source: View, writes: readonly Write[]): Pr
           await copyEntry(found.folder, found.name, found.stats, staged, String(index));
       });
   }
+  const list = writes.map(({ path, change }, index) => ({ staged: index, change, path: textOf(path) }));
+  await createFile(staged, 'list.json', 0o600, (file) => writeFileSync(file, JSON.stringify(list)));
 }
 
 /** A socket is not staged on another file system. */
@@ -71,20 +142,27 @@ function place(staged: Folder, index: string, folder: Folder, name: string): voi
   if (staged.stat(index) !== undefined) renameSync(staged.at(index), folder.at(name));
 }
 
-/** Calls `use` with the directory of a path; not at all when it is gone, or is none. */
-function inParent(root: Folder, path: string, use: (folder: Folder, name: string) => void): void {
+/** Calls `use` with the directory of a path; not at all, and answers false, when it is gone, or is none. */
+function inParent(
+  root: Folder,
+  path: string,
+  use: (folder: Folder, name: string) => void,
+  makesParents = false,
+): boolean {
   const names = path.split('/');
   const last = names.pop() ?? '';
   const opened: Folder[] = [];
   try {
     let folder = root;
     for (const name of names) {
+      if (makesParents && folder.stat(name) === undefined) mkdirSync(folder.at(name));
       const next = folder.child(name);
-      if (next === undefined) return;
+      if (next === undefined) return false;
       opened.push(next);
       folder = next;
     }
     use(folder, last);
+    return true;
   } finally {
     for (const folder of opened.reverse()) folder[Symbol.dispose]();
   }
@@ -106,23 +184,8 @@ function remove(folder: Folder, name: string): void {
 }
 
 function makeDirectory(folder: Folder, name: string): void {
-  if (folder.stat(name)?.isDirectory()) return;
+  const stats = folder.stat(name);
+  if (stats?.isDirectory()) return;
+  if (stats !== undefined) unlinkSync(folder.at(name));
   mkdirSync(folder.at(name), { mode: 0o700 });
-}
-
-/** What a process that was killed left. */
-function removeStale(root: Folder): void {
-  for (const name of readdirSync(root.base).filter((entry) => entry.startsWith(stagingPrefix))) {
-    const pid = Number.parseInt(name.slice(stagingPrefix.length), 10);
-    if (pid > 0 && !isAlive(pid)) removeTree(`${root.base}/${name}`);
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }
