@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { type ClusterClient, openCluster } from '../../../src/backends/kubernetes/cluster-client.js';
 
@@ -26,12 +27,18 @@ type Kubeconfig = {
   users: { name: string; user: Record<string, unknown> }[];
 };
 
+const made: string[] = [];
+// The runner kills its processes, so what waits for their exit does not happen.
+afterAll(() => {
+  for (const directory of made) rmSync(directory, { recursive: true, force: true });
+});
+
 /** The kubeconfig of the administrator, changed. */
 export function changedKubeconfig(kubeconfig: string, change: (config: Kubeconfig) => void): string {
   const config = parse(readFileSync(kubeconfig, 'utf8')) as Kubeconfig;
   change(config);
   const directory = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
-  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+  made.push(directory);
   const path = join(directory, 'config');
   writeFileSync(path, stringify(config), { mode: 0o600 });
   return path;
