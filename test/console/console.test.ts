@@ -131,12 +131,17 @@ test('a cell is made, watched as it works in two browsers, and ended', async () 
 
 test('a question is answered with one key, and the action goes on', async () => {
   const { id } = await served.client.create({ name: 'asks' });
-  const asking = served.act(id, { action: 'run', command: 'touch asked-in-page; echo done' });
+  const asking = served.act(id, {
+    action: 'run',
+    command: 'touch asked-in-page; echo done',
+    env: { GIT_SSH_COMMAND: 'sh -c evil' },
+  });
   const { page, problems } = await served.open('/cells');
   await page.getByRole('link', { name: 'Questions, 1 waiting' }).click();
   const card = page.getByRole('article', { name: 'Question about run' });
   await card.getByText('touch asked-in-page').waitFor();
   await card.getByText('the test wants a person').waitFor();
+  await card.getByText('"GIT_SSH_COMMAND": "sh -c evil"').waitFor();
   await card.focus();
   await page.keyboard.press('a');
   expect(await asking).toMatchObject({ exitCode: 0, output: 'done\n' });

@@ -65,7 +65,9 @@ function QuestionCard({ question, mayAnswer, onAnswer }: CardProps) {
       tabIndex={0}
       aria-label={`Question about ${name}`}
       onKeyDown={(event) => {
-        if (event.ctrlKey || event.metaKey || event.altKey) return;
+        // A key that is held down, or is for a button inside, answers nothing.
+        if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+        if (event.target !== event.currentTarget) return;
         if (event.key === 'a') void answer('approve');
         if (event.key === 'd') void answer('deny');
       }}
@@ -87,6 +89,10 @@ function QuestionCard({ question, mayAnswer, onAnswer }: CardProps) {
         label="What it wants to do"
         value={typeof command === 'string' ? command : JSON.stringify(rest, undefined, 2)}
       />
+      {typeof command === 'string' && Object.keys(rest).length > 0 && (
+        // Variables or a directory make another command of it, so whoever decides sees all of them.
+        <Block label="With" value={JSON.stringify(rest, undefined, 2)} />
+      )}
       {reasons.length > 0 && (
         <ul className="reasons">
           {reasons.map((reason) => (
