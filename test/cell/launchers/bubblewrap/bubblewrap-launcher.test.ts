@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { uptime } from 'node:os';
 import { expect, test } from 'vitest';
 import { Tree } from '../../../../src/cell/executor/files/file-tree.js';
 import type { BubblewrapLauncher } from '../../../../src/cell/launchers/bubblewrap/bubblewrap-launcher.js';
@@ -343,6 +344,9 @@ test('shells on any terminal go on after their processes were stopped', async ()
   for (const text of shown) await expect.poll(text).toContain('cat\r\n');
   await expect.poll(() => launcher.processes()).toHaveLength(4);
   (await launcher.freeze())();
+  // A halt hides itself from shells only when they have been there for a moment.
+  const youngest = () => Math.min(...launcher.processes().map(({ pid }) => ageOf(launcher, pid)));
+  await expect.poll(youngest).toBeGreaterThan(0.3);
   await haltOf(launcher)(() => {});
   for (const shell of shells) void shell.write('still\n\x04echo end $((40 + 2)) $?\n');
   for (const text of shown) {
@@ -354,6 +358,13 @@ test('shells on any terminal go on after their processes were stopped', async ()
 function haltOf(launcher: BubblewrapLauncher) {
   if (launcher.whileHalted === undefined) throw new Error('This launcher cannot halt its cell.');
   return launcher.whileHalted;
+}
+
+/** In seconds. */
+function ageOf(launcher: BubblewrapLauncher, pid: number): number {
+  const line = readFileSync(`${launcher.files.root}/proc/${pid}/stat`, 'latin1');
+  const startTicks = Number(line.slice(line.lastIndexOf(')') + 2).split(' ')[19]);
+  return uptime() - startTicks / 100;
 }
 
 function stateOf(launcher: BubblewrapLauncher, pid: number): string | undefined {
