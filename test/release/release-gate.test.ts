@@ -39,7 +39,8 @@ describe('the package', () => {
     const packed = files(join(project.installed, 'dist'));
     expect(beside.filter((name) => !packed.includes(name))).toEqual([]);
     const bytes = packed.map((name) => statSync(join(project.installed, 'dist', name)).size);
-    expect(bytes.reduce((sum, more) => sum + more)).toBeLessThan(12_000_000);
+    // A third of it is the command line in one file, beside the modules that programs import.
+    expect(bytes.reduce((sum, more) => sum + more)).toBeLessThan(18_000_000);
   });
 
   test('loads by each of its names, without any optional peer', () => {
