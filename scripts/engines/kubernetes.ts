@@ -52,8 +52,8 @@ export async function startKubernetesCluster(): Promise<OwnKubernetesCluster> {
   };
   const networkPid = Number(await expectWord('pid'));
   const [kubeconfig = '', socketPath = ''] = (await expectWord('ready')).split(' ');
-  const door = await openDoor(socketPath);
-  writeFileSync(kubeconfig, readFileSync(kubeconfig, 'utf8').replace(':6443', `:${door.port}`));
+  const forwarded = await forwardPort(socketPath);
+  writeFileSync(kubeconfig, readFileSync(kubeconfig, 'utf8').replace(':6443', `:${forwarded.port}`));
   return {
     kubeconfig,
     networkPid,
@@ -66,7 +66,7 @@ export async function startKubernetesCluster(): Promise<OwnKubernetesCluster> {
       await expectWord('started');
     },
     async stop() {
-      door.close();
+      forwarded.close();
       child.stdin.end();
       await exited;
     },
@@ -74,7 +74,7 @@ export async function startKubernetesCluster(): Promise<OwnKubernetesCluster> {
 }
 
 /** The cluster has a network of its own; this port of the loopback leads to its API server. */
-async function openDoor(socketPath: string): Promise<{ port: number; close(): void }> {
+async function forwardPort(socketPath: string): Promise<{ port: number; close(): void }> {
   const server = createServer((near) => {
     const far = connect(socketPath);
     for (const socket of [near, far]) {

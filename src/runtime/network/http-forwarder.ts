@@ -19,7 +19,7 @@ import { httpRefusal, lastWords, Refusal, Unreachable } from './refusal.js';
 import { endWhenIdle, tie } from './tie.js';
 
 /** The connection that requests come by. */
-export interface HttpDoor {
+export interface ClientConnection {
   /** The host of the connection, where we know it. */
   readonly host?: Host | undefined;
   readonly port: number;
@@ -50,7 +50,7 @@ export interface EditedRequest {
   readonly release?: (() => void) | undefined;
 }
 
-interface Client extends HttpDoor {
+interface Client extends ClientConnection {
   readonly upstreams: Map<string, Upstream>;
   /** Requests without an answer yet. */
   waiting: number;
@@ -110,9 +110,9 @@ export class HttpForwarder {
     });
   }
 
-  serve(stream: Duplex, door: HttpDoor): void {
+  serve(stream: Duplex, connection: ClientConnection): void {
     const upstreams = new Map<string, Upstream>();
-    const client: Client = { ...door, upstreams, waiting: 0, idle: undefined };
+    const client: Client = { ...connection, upstreams, waiting: 0, idle: undefined };
     this.#clients.set(stream, client);
     awaitHead(stream, client, firstHeadMs);
     stream.once('close', () => {

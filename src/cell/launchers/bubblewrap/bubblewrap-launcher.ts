@@ -89,8 +89,8 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
       openPty: starter.openPty.bind(starter),
     };
     options.onStarting?.(common);
-    const doors = egress === undefined ? undefined : cell.outside.then((pid) => openEgress(pid, egress));
-    doors?.then(
+    const gateway = egress === undefined ? undefined : cell.outside.then((pid) => openEgress(pid, egress));
+    gateway?.then(
       (close) => {
         closeEgress = close;
       },
@@ -98,7 +98,7 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
     );
     await cell.ready;
     try {
-      await doors;
+      await gateway;
     } catch (error) {
       await cell.kill();
       throw error;

@@ -52,11 +52,11 @@ export class BrowserSession {
   }
 
   /** From then on pages continue between actions, because another client may work in them. */
-  openDoor(tokenHash: string): Promise<{ port: number; process: string }> {
+  openCdp(tokenHash: string): Promise<{ port: number; process: string }> {
     return this.#turns.take(async () => {
       const running = await this.#start();
       await this.#wake(running);
-      return { port: await running.openDoor(tokenHash), process: thisProcess };
+      return { port: await running.openCdp(tokenHash), process: thisProcess };
     });
   }
 

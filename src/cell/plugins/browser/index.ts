@@ -23,7 +23,7 @@ export default definePlugin({
       handlers: {
         browse: (action, { signal }) => session.browse(action, signal),
         browse_interactive: (action, { signal }) => session.interact(action, signal),
-        open_cdp: ({ tokenHash }) => session.openDoor(tokenHash),
+        open_cdp: ({ tokenHash }) => session.openCdp(tokenHash),
       },
       dispose: () => session.close(),
     };

@@ -201,7 +201,7 @@ export class Running {
     return this.#proxy !== undefined;
   }
 
-  async openDoor(tokenHash: string): Promise<number> {
+  async openCdp(tokenHash: string): Promise<number> {
     this.#proxy ??= DevtoolsProxy.open(this.#pipe);
     const proxy = await this.#proxy;
     proxy.tokens.add(tokenHash);
