@@ -8,6 +8,7 @@ import { defaultHttpLimits, type ListenAddress } from '../../base/http/http-opti
 import { errorTable, WorkcellError } from '../../protocol/index.js';
 import type { ServiceCells } from '../service-cells.js';
 import { type Admission, admit } from './preview-admission.js';
+import { PreviewConnections } from './preview-connections.js';
 import { type PreviewLink, PreviewLinks } from './preview-links.js';
 import { forward, forwardUpgrade } from './preview-proxy.js';
 
@@ -35,6 +36,7 @@ export async function startPreviews(options: {
   });
   server.maxConnections = limits.connections;
   const sockets = new Set<Duplex>();
+  const inside = { cells, connections: new PreviewConnections() };
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
@@ -63,8 +65,8 @@ export async function startPreviews(options: {
           .end();
         return;
       }
-      const inside = await connect(cells, admission.link, incoming.socket);
-      forward(incoming, outgoing, inside, sentTo(links, admission));
+      const connection = await connect(inside, admission.link, incoming.socket);
+      forward(incoming, outgoing, connection, sentTo(links, admission));
     })().catch(refuse);
   });
 
@@ -73,8 +75,8 @@ export async function startPreviews(options: {
     void (async () => {
       const admission = admitted(links, incoming);
       if ('redirect' in admission) throw noLink();
-      const inside = await connect(cells, admission.link, socket);
-      forwardUpgrade(incoming, socket, head, inside, sentTo(links, admission));
+      const connection = await connect(inside, admission.link, socket);
+      forwardUpgrade(incoming, socket, head, connection, sentTo(links, admission));
     })().catch((error: unknown) => {
       const { status } = refusalOf(error);
       socket.end(`HTTP/1.1 ${status} Refused\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
@@ -99,37 +101,15 @@ function admitted(links: PreviewLinks, incoming: IncomingMessage): Admission {
   return admission;
 }
 
-/** Of all previews of one cell. Whoever has a link could otherwise use up what all tenants share. */
-const mostConnections = 64;
-const connections = new Map<string, number>();
-
-function enterCell(cell: string): () => void {
-  const count = connections.get(cell) ?? 0;
-  if (count >= mostConnections)
-    throw new WorkcellError(
-      'rate-limited',
-      `The previews of this cell have ${mostConnections} connections, which is the most. Try again later.`,
-    );
-  connections.set(cell, count + 1);
-  let isIn = true;
-  return () => {
-    if (!isIn) return;
-    isIn = false;
-    const left = (connections.get(cell) ?? 1) - 1;
-    if (left === 0) connections.delete(cell);
-    else connections.set(cell, left);
-  };
-}
-
 /** Uses the cell as long as the client is there, and no longer than the link holds. */
 async function connect(
-  cells: ServiceCells,
+  { cells, connections }: { readonly cells: ServiceCells; readonly connections: PreviewConnections },
   { cell, port, expiresAt }: PreviewLink,
   client: Duplex,
 ): Promise<Duplex> {
   const record = cells.byId(cell);
   if (record === undefined) throw noLink();
-  const leaveCell = enterCell(cell);
+  const leaveCell = connections.enter(cell);
   const { runtime, done: letGo } = await cells.use(record.tenant, cell).catch((error: unknown) => {
     leaveCell();
     throw error;
