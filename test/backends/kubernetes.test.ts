@@ -27,7 +27,7 @@ const shown: readonly string[] = [
     'runtime.close-ends-all',
     'runtime.start-aborted',
   ],
-  ...['runtime.min-isolation', 'code.state', 'tools.alike', 'refused.unknown-option'],
+  ...['runtime.min-isolation', 'code.state', 'code.bounded', 'tools.alike', 'refused.unknown-option'],
 ];
 
 describe('contract of kubernetes', () => {

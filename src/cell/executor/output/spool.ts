@@ -75,7 +75,9 @@ export class Spool {
     }
     const tailStart = Math.max(this.#ringStart, this.#total - this.#ringBytes);
     if (start >= this.#headEnd && start < tailStart) start = tailStart;
-    const end = Math.min(start + limit, start < this.#headEnd ? this.#headEnd : this.#total, this.#total);
+    // What stands on the two sides of a gap are not one piece.
+    const isWhole = tailStart <= this.#headEnd;
+    const end = Math.min(start + limit, !isWhole && start < this.#headEnd ? this.#headEnd : this.#total);
     if (end <= start) return { data: Buffer.alloc(0), from: start };
     const data = room(end - start);
     this.#eachPiece(start, data.length, (offset, at, length) => this.#readPiece(data, offset, at, length));

@@ -125,6 +125,19 @@ describe('spool', () => {
     );
   });
 
+  test.each([
+    { where: 'on disk', file: nextFile },
+    { where: 'in memory, without a disk', file: broken },
+  ])('one read gives all of an output that nothing was dropped of, $where', ({ file }) => {
+    const spool = new Spool(file, { headBytes: 70_000, tailBytes: 200_000 });
+    const reference = fill(spool, [65_536, 65_536, 65_536, 3000]);
+    expect(spool.read(0, 1_048_576).data.equals(reference)).toBe(true);
+    expect(spool.read(65_000, 10_000).data.equals(reference.subarray(65_000, 75_000))).toBe(true);
+    spool.append(Buffer.alloc(150_000, 1));
+    expect(spool.read(0, 1_048_576).data.length).toBeLessThanOrEqual(70_000);
+    spool.dispose();
+  });
+
   test('no file is left in the directory', () => {
     const spool = new Spool(nextFile);
     spool.append(Buffer.alloc(200_000));
