@@ -15,7 +15,9 @@ import { eventsCommand } from './commands/events-command.js';
 import { executorCommand } from './commands/executor-subcommand.js';
 import { forwardCommand } from './commands/forward-command.js';
 import { imagesCommand } from './commands/images-command.js';
+import { logsCommand } from './commands/logs-command.js';
 import { mcpCommand } from './commands/mcp-command.js';
+import { openCommand } from './commands/open-command.js';
 import { openHandsAgentServerCommand } from './commands/openhands-agent-server-command.js';
 import { openHandsServerCommand } from './commands/openhands-server-command.js';
 import { pluginsCommand } from './commands/plugins-command.js';
@@ -25,6 +27,7 @@ import { runCommand } from './commands/run-command.js';
 import { serveCommand } from './commands/serve-command.js';
 import { shellCommand } from './commands/shell-command.js';
 import { toolsCommand } from './commands/tools-command.js';
+import { topCommand } from './commands/top-command.js';
 import { trustCommand, untrustCommand } from './commands/trust-command.js';
 import { vscodeCommand } from './commands/vscode-command.js';
 
@@ -61,7 +64,10 @@ export function createProgram(): Command {
     cellsCommand(),
     cpCommand(),
     psCommand(),
+    logsCommand(),
+    topCommand(),
     forwardCommand(),
+    openCommand(),
     pluginsCommand(),
     toolsCommand(),
     doctorCommand(),

@@ -1,4 +1,4 @@
-/** `cp`, `ps` and `forward`: work in a kept cell that goes on afterwards. */
+/** `cp`, `ps`, `logs`, `top`, `forward` and `open`: work in a kept cell that goes on afterwards. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ beforeAll(async () => {
   env = { XDG_RUNTIME_DIR: directory, DOCKER_HOST: `unix://${directory}/none.sock` };
   here = join(directory, 'here');
   mkdirSync(here);
-  const kept = await cli('run', '--backend', 'sandbox', '--keep-alive', 'mkdir there');
+  const kept = await cli('run', '--backend', 'sandbox', '--keep-alive', 'mkdir there; mkfifo gate end');
   cell = /\b[0-9a-f]{16}\b/.exec(kept.stderr)?.[0] ?? kept.stderr;
 });
 afterAll(async () => {
@@ -69,6 +69,7 @@ test('mistakes are told', async () => {
   expect((await cli('cp', 'absent', `${cell}:`)).stderr).toContain('There is no absent on this machine');
   expect((await cli('cp', `${cell}:absent`, '.')).exitCode).toBe(66);
   expect((await cli('forward', cell, 'http')).stderr).toContain('"http" is no port');
+  expect((await cli('open', cell, '70000')).stderr).toContain('"70000" is no port');
   expect((await cli('ps', 'zzzz')).stderr).toContain('There is no cell "zzzz"');
 });
 
@@ -88,6 +89,13 @@ s.serve_forever()`;
   writeFileSync(join(here, 'server.py'), server);
   await cli('cp', 'server.py', `${cell}:`);
   await inCell('echo page > index.html; mkfifo ready; (python3 server.py >/dev/null 2>&1 &); cat ready');
+  const page = start(['open', cell, '8000', '//index.html?x=1', '--no-browser'], { env, cwd: here });
+  await page.printed('\n');
+  expect(page.text()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/index\.html\?x=1\n$/);
+  expect(await (await fetch(page.text().trim())).text()).toBe('page\n');
+  page.child.kill('SIGINT');
+  expect((await page.ended).exitCode).toBe(130);
+
   const forward = start(['forward', cell, '8000'], { env, cwd: here });
   await forward.printed('of the cell');
   const address = /127\.0\.0\.1:\d+/.exec(forward.text())?.[0];
@@ -96,6 +104,39 @@ s.serve_forever()`;
   expect((await forward.ended).exitCode).toBe(130);
   await expect(fetch(`http://${address}/`)).rejects.toThrow();
   expect(await inCell('cat index.html')).toBe('page\n');
+});
+
+test('what a process writes is printed: so far, and until it ends', async () => {
+  const command = 'echo out; echo err >&2; echo > gate; read -r x < end; echo last';
+  const started = await cli('action', 'start_process', JSON.stringify({ command }), '--attach', cell);
+  const { id } = JSON.parse(started.stdout) as { id: string };
+  await inCell('cat gate');
+  expect(await cli('logs', cell, id)).toEqual({ stdout: 'out\n', stderr: 'err\n', exitCode: 0 });
+  const following = start(['logs', cell, id.slice(0, 8), '--follow'], { env, cwd: here });
+  await following.printed('out\n');
+  // Nobody else can attach while it follows, so Ctrl-C leaves the process alone and another command lets it end.
+  following.child.kill('SIGINT');
+  expect((await following.ended).exitCode).toBe(130);
+  await inCell('echo > end');
+  expect(await cli('logs', cell, id, '--follow')).toEqual({
+    stdout: 'out\nlast\n',
+    stderr: 'err\n',
+    exitCode: 0,
+  });
+  const several = await cli('logs', cell);
+  expect(several).toMatchObject({ exitCode: 66 });
+  expect(several.stderr).toContain('The cell has 2 background processes');
+});
+
+test('what each kept cell uses is shown', async () => {
+  expect((await cli('top')).stdout).toMatch(
+    /^CELL +STATUS +CPU TIME +MEMORY +DISK +PROCESSES +UP +IDLE\n[0-9a-f]{16} +running +\d+\.\d s +[\d.]+ [KMG]iB +/,
+  );
+  const [used] = JSON.parse((await cli('top', cell.slice(0, 6), '--json')).stdout) as {
+    id: string;
+    stats: object;
+  }[];
+  expect(used).toMatchObject({ id: cell, stats: { processes: expect.any(Number) } });
 });
 
 test('a port of this machine that is taken is told', async () => {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Command } from 'commander';
 import { inKeptCell, type KeptCellOptions, withKeptCellOptions } from '../in-kept-cell.js';
 import { watchInterrupts } from '../interrupts.js';
+import { parsePort } from '../parse-port.js';
 
 const notes = `
 Prints an address for each port, and stays until Ctrl-C. Every program of this machine can use it. Works where the cell has no network, too.
@@ -34,9 +35,10 @@ async function forward(cell: string, words: string[], options: KeptCellOptions):
 }
 
 async function parsePorts(word: string): Promise<{ port: number; localPort: number | undefined }> {
-  const [, here, port] = /^(?:(\d{1,5}):)?(\d{1,5})$/.exec(word) ?? [];
-  if (port !== undefined)
-    return { port: Number(port), localPort: here === undefined ? undefined : Number(here) };
-  const { WorkcellError } = await import('../../protocol/errors.js');
-  throw new WorkcellError('invalid-action', `${JSON.stringify(word)} is no port. Give 8000, or 3000:80.`);
+  const [, here, port = word] = /^(?:(.*):)?(.*)$/.exec(word) ?? [];
+  const form = '8000, or 3000:80';
+  return {
+    port: await parsePort(port, form),
+    localPort: here === undefined ? undefined : await parsePort(here, form),
+  };
 }

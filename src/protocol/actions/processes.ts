@@ -13,6 +13,8 @@ const processSchema = z.object({
   running: z.boolean(),
   /** Milliseconds since the epoch. */
   startedAt: z.number(),
+  /** Leads to what it printed so far, through `read_output`. */
+  outputId: z.string(),
   /** The rest is null while it runs. */
   exitCode: z.int().nullable(),
   signal: z.string().nullable(),

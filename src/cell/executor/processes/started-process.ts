@@ -96,6 +96,7 @@ export class StartedProcess implements Followed, Source {
       cwd: this.#what.cwd,
       running: !this.ended,
       startedAt: this.#startedAt,
+      outputId: this.output.id,
       ...(this.#end ?? { exitCode: null, signal: null, endedBy: null, durationMs: null }),
     };
   }

@@ -80,6 +80,11 @@ export const processBehaviours: Behaviours = {
       endedBy: null,
     });
     expect((await runtime.processes.list()).map((entry) => entry.id)).toContain(id);
+    const { outputId } = await runtime.processes.get(id);
+    expect(await runtime.execute({ action: 'read_output', outputId })).toMatchObject({
+      data: '',
+      complete: false,
+    });
     await sh(runtime, 'echo it > gate');
     expect(await runtime.processes.wait(id)).toMatchObject({ stdout: 'got it\n', exitCode: 0 });
     expect(await runtime.processes.get(id)).toMatchObject({ running: false, exitCode: 0, endedBy: 'exit' });
