@@ -22,29 +22,48 @@ const specSchema = z.object({
 });
 
 /**
- * Prints each kernel.json with its path before it, from the places where Jupyter itself looks: the directories that
- * the user named, the user's own, those of the first Python, those of the system. For a Python with ipykernel and no
- * such file it prints only the path.
+ * Goes through each kernel.json in the places where Jupyter itself looks: the directories that the user named, the
+ * user's own, those of the first Python, those of the system.
  */
-const search = `
+const eachFile = (body: string) => `
 python=$(command -v python3)
 IFS=:
 for place in $JUPYTER_PATH "\${JUPYTER_DATA_DIR:-$HOME/.local/share/jupyter}" "\${python%/bin/python3}/share/jupyter" /usr/local/share/jupyter /usr/share/jupyter; do
   for file in "$place"/kernels/*/kernel.json; do
-    [ -f "$file" ] && [ "$(wc -c <"$file")" -lt 65536 ] && printf '%s\\0' "$file" && cat "$file" && printf '\\0'
+    [ -f "$file" ] && [ "$(wc -c <"$file")" -lt 65536 ] && ${body}
   done
-done
-[ -n "$python" ] && "$python" -c 'import ipykernel_launcher' 2>/dev/null && printf '%s\\0\\0' "$python"
-exit 0`;
+done`;
+
+/** Prints each with its path before it. */
+const printFiles = `${eachFile(`printf '%s\\0' "$file" && cat "$file" && printf '\\0'`)}\nexit 0`;
+
+/** Succeeds for a Python with ipykernel. A start of Python is slow, so it comes last and only where it decides. */
+const askPython = `[ -n "$python" ] && "$python" -c 'import ipykernel_launcher' 2>/dev/null`;
+
+/** Prints the path of that Python. */
+const printPython = `python=$(command -v python3)\n${askPython} && printf '%s\\0\\0' "$python"\nexit 0`;
 
 /** More than all specifications of any machine together. */
 const limitBytes = 4 * 1024 * 1024;
 
 /** A program that succeeds when a kernel is installed. */
-export const kernelCheck: readonly string[] = ['sh', '-c', `[ -n "$(${search.replace(/exit 0$/, '')} )" ]`];
+export const kernelCheck: readonly string[] = ['sh', '-c', `${eachFile('exit 0')}\n${askPython}`];
 
 export async function findKernelSpecs(cell: PluginCell): Promise<KernelSpec[]> {
-  const { stdin, stdout, stderr } = await cell.spawn(['sh', '-c', search]);
+  const specs = new Map<string, KernelSpec>();
+  const add = (words: readonly string[]) => {
+    for (let at = 0; at + 1 < words.length; at += 2) {
+      const spec = readSpec(words[at] as string, words[at + 1] as string);
+      if (spec !== undefined && !specs.has(spec.name)) specs.set(spec.name, spec);
+    }
+  };
+  add(await printedWords(cell, printFiles));
+  if (!specs.has(ownName)) add(await printedWords(cell, printPython));
+  return [...specs.values()];
+}
+
+async function printedWords(cell: PluginCell, script: string): Promise<string[]> {
+  const { stdin, stdout, stderr } = await cell.spawn(['sh', '-c', script]);
   stdin.on('error', () => {});
   stdin.end();
   stderr.resume();
@@ -55,13 +74,7 @@ export async function findKernelSpecs(cell: PluginCell): Promise<KernelSpec[]> {
     if (size > limitBytes) break;
     chunks.push(chunk);
   }
-  const words = Buffer.concat(chunks).toString('utf8').split('\0');
-  const specs = new Map<string, KernelSpec>();
-  for (let at = 0; at + 1 < words.length; at += 2) {
-    const spec = readSpec(words[at] as string, words[at + 1] as string);
-    if (spec !== undefined && !specs.has(spec.name)) specs.set(spec.name, spec);
-  }
-  return [...specs.values()];
+  return Buffer.concat(chunks).toString('utf8').split('\0');
 }
 
 /** The kernel for a language: one of that name, else the first for that language. */
@@ -118,9 +131,12 @@ function readSpec(file: string, text: string): KernelSpec | undefined {
   };
 }
 
+/** The name of the kernel that a Python with ipykernel and no kernel.json gives. */
+const ownName = 'python3';
+
 function ownPython(python: string): KernelSpec {
   return {
-    name: 'python3',
+    name: ownName,
     language: 'python',
     displayName: 'Python 3',
     argv: [python, '-m', 'ipykernel_launcher', '-f', '{connection_file}'],
