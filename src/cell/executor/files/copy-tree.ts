@@ -1,7 +1,8 @@
-import { closeSync, constants, lstatSync, mkdirSync, readlinkSync, symlinkSync } from 'node:fs';
+import { constants, lstatSync, mkdirSync, readlinkSync, symlinkSync } from 'node:fs';
 import { readPieces } from './bytes.js';
 import { at, type Directory, type Name } from './directory.js';
 import { problem, quote } from './file-errors.js';
+import { closeFile } from './free-space.js';
 import { NewFile } from './new-file.js';
 import type { Pace } from './pace.js';
 import { listEntries, mostNames } from './read-entries.js';
@@ -82,6 +83,6 @@ async function copyFile(source: Spot, target: Spot, signal: AbortSignal | undefi
     for await (const piece of readPieces(fd, { signal })) await file.writeLong(piece);
     file.commit(target.name, { mode: stats.mode & 0o777 });
   } finally {
-    closeSync(fd);
+    closeFile(fd);
   }
 }

@@ -1,5 +1,5 @@
 /** Streams the cell's files out: one file, or a directory as an archive. */
-import { closeSync, constants, type Stats } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import {
   type ArchiveFormat,
   type Downloaded,
@@ -9,6 +9,7 @@ import {
 import { readPieces, readWhole } from './bytes.js';
 import { explained, fileError, quote, refusal } from './file-errors.js';
 import type { Tree } from './file-tree.js';
+import { closeFile } from './free-space.js';
 import { mediaTypeOf } from './media-type.js';
 import { detectEncoding } from './text-encoding.js';
 
@@ -41,7 +42,7 @@ function downloadFile(tree: Tree, path: string, options: DownloadOptions): Downl
       content: fileContent(tree, path, stats, { start, end, signal: options.signal }),
     };
   } finally {
-    closeSync(fd);
+    closeFile(fd);
   }
 }
 
@@ -68,7 +69,7 @@ async function* fileContent(
   } catch (error) {
     throw fileError(error, 'download', path);
   } finally {
-    closeSync(fd);
+    closeFile(fd);
   }
 }
 

@@ -1,4 +1,4 @@
-import { closeSync, constants } from 'node:fs';
+import { constants } from 'node:fs';
 import { type Action, type EditStep, type Observation, WorkcellError } from '../../../protocol/index.js';
 import { readWhole } from './bytes.js';
 import { showChange } from './edit-diff.js';
@@ -6,6 +6,7 @@ import type { EditHistory } from './edit-history.js';
 import { type Edited, editText } from './edit-text.js';
 import { explained, problem, quote } from './file-errors.js';
 import type { Tree } from './file-tree.js';
+import { closeFile } from './free-space.js';
 import { decodeText, detectEncoding, encodeText, type TextEncoding } from './text-encoding.js';
 import { writeFile } from './write-file.js';
 
@@ -90,7 +91,7 @@ function load(tree: Tree, path: string): TextFile {
     if (encoding === undefined) throw notText(place.path);
     return { path: place.path, key: place.names.join('/'), data, text: decodeText(data, encoding), encoding };
   } finally {
-    closeSync(fd);
+    closeFile(fd);
   }
 }
 

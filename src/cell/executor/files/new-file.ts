@@ -1,19 +1,10 @@
 /** A file that takes its place only when it is complete: written under a hidden name, then renamed. */
 import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fchownSync,
-  fstatSync,
-  openSync,
-  renameSync,
-  type Stats,
-  unlinkSync,
-} from 'node:fs';
+import { constants, fchmodSync, fchownSync, fstatSync, openSync, type Stats, unlinkSync } from 'node:fs';
 import { writeLong, writeWhole } from './bytes.js';
 import { at, type Directory, type Name } from './directory.js';
 import { isErrno } from './file-errors.js';
+import { closeFile, renameFile } from './free-space.js';
 
 const hiddenPrefix = '.workcell-';
 
@@ -51,18 +42,20 @@ export class NewFile {
   commit(name: Name, options: { mode: number; replaced?: Stats | undefined }): void {
     if (options.replaced !== undefined) this.#takeOwner(options.replaced);
     fchmodSync(this.fd, options.mode);
-    renameSync(at(this.#directory, this.#hidden), at(this.#directory, name));
+    renameFile(at(this.#directory, this.#hidden), at(this.#directory, name));
     this.#release();
   }
 
   /** Leaves nothing behind; does nothing after a commit. */
   discard(): void {
     if (!this.#open) return;
-    this.#release();
     try {
+      // Before the descriptor closes, which then frees the space where that holds up nobody.
       unlinkSync(at(this.#directory, this.#hidden));
     } catch (error) {
       if (!isErrno(error, 'ENOENT')) throw error;
+    } finally {
+      this.#release();
     }
   }
 
@@ -83,6 +76,6 @@ export class NewFile {
 
   #release(): void {
     this.#open = false;
-    closeSync(this.fd);
+    closeFile(this.fd);
   }
 }

@@ -1,9 +1,10 @@
-import { closeSync, constants } from 'node:fs';
+import { constants } from 'node:fs';
 import { type Action, type Observation, WorkcellError } from '../../../protocol/index.js';
 import { readLong, readPieces } from './bytes.js';
 import type { OpenFile } from './directory.js';
 import { explained, problem, quote } from './file-errors.js';
 import type { Tree } from './file-tree.js';
+import { closeFile } from './free-space.js';
 import { checkRange, type LineRange, pickLines } from './line-range.js';
 import { mediaTypeOf } from './media-type.js';
 import { decodeText, detectEncoding, type TextEncoding } from './text-encoding.js';
@@ -27,7 +28,7 @@ export function readFile(
       if (data.length > action.maxBytes) throw tooLarge(opened, action.maxBytes);
       return range === undefined ? whole(opened, action, data) : await readLines(opened, action, data, range);
     } finally {
-      closeSync(opened.fd);
+      closeFile(opened.fd);
     }
   });
 }

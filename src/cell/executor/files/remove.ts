@@ -1,7 +1,8 @@
-import { lstatSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
+import { lstatSync, renameSync, rmdirSync } from 'node:fs';
 import { at, type Directory, type Name } from './directory.js';
 import { explained, isErrno, problem, quote, refusal } from './file-errors.js';
 import type { Tree } from './file-tree.js';
+import { unlinkFile } from './free-space.js';
 import { hiddenName } from './new-file.js';
 import { Pace } from './pace.js';
 import { listEntries } from './read-entries.js';
@@ -37,7 +38,7 @@ export function remove(
     const stats = lstatSync(at(target.directory, target.name), { throwIfNoEntry: false });
     if (stats === undefined && options.force) return { path: target.path, removed: false };
     if (stats === undefined) throw refusal('ENOENT');
-    if (!stats.isDirectory()) unlinkSync(at(target.directory, target.name));
+    if (!stats.isDirectory()) unlinkFile(at(target.directory, target.name));
     else if (options.recursive) await removeTree(target.directory, target.name, new Pace(options.signal));
     else rmdirSync(at(target.directory, target.name));
     return { path: target.path, removed: true };
@@ -94,7 +95,7 @@ async function empty(directory: Directory, top: Directory, depth: number, pace: 
 /** True when it removed the name; false when that is a directory. */
 function tryUnlink(directory: Directory, name: Name): boolean {
   try {
-    unlinkSync(at(directory, name));
+    unlinkFile(at(directory, name));
     return true;
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return true;

@@ -4,6 +4,7 @@ import { copyInto } from './copy-tree.js';
 import { at } from './directory.js';
 import { explained, isErrno, problem, quote, refusal } from './file-errors.js';
 import type { Tree } from './file-tree.js';
+import { renameFile } from './free-space.js';
 import { hiddenName } from './new-file.js';
 import { Pace } from './pace.js';
 import { checkNotRoot, removeTree } from './remove.js';
@@ -96,7 +97,7 @@ type Spot = Pick<Place, 'directory' | 'name'>;
 async function put(source: Spot, target: Spot, pace: Pace): Promise<void> {
   const goal = at(target.directory, target.name);
   try {
-    renameSync(at(source.directory, source.name), goal);
+    renameFile(at(source.directory, source.name), goal);
     return;
   } catch (error) {
     if (!isErrno(error, 'ENOTEMPTY', 'EEXIST', 'EISDIR', 'ENOTDIR')) throw error;

@@ -1,6 +1,5 @@
 import {
   accessSync,
-  closeSync,
   constants,
   fchmodSync,
   fstatSync,
@@ -13,6 +12,7 @@ import { writeWhole } from './bytes.js';
 import { at, checkRegular, type OpenFile } from './directory.js';
 import { explained, isErrno, refusal } from './file-errors.js';
 import type { Tree } from './file-tree.js';
+import { closeFile } from './free-space.js';
 import { NewFile } from './new-file.js';
 import type { Place } from './resolve-beneath.js';
 
@@ -53,7 +53,7 @@ export function appendFile(tree: Tree, path: string, data: Uint8Array, mode?: nu
       if (mode !== undefined) fchmodSync(fd, mode);
       return { path: place.path, sizeBytes: fstatSync(fd).size, created };
     } finally {
-      closeSync(fd);
+      closeFile(fd);
     }
   });
 }
@@ -70,7 +70,7 @@ function appendToCopy(place: Place, data: Uint8Array, mode?: number): Written {
     file.commit(place.name, { mode: mode ?? modeOf(stats), replaced: stats });
     return { path: place.path, sizeBytes: old.length + data.length, created: false };
   } finally {
-    closeSync(fd);
+    closeFile(fd);
   }
 }
 

@@ -2,7 +2,8 @@
  * Keeps a program's output within bounds: all of it while it is short, then its beginning and its most recent part.
  * Positions count raw bytes from the start and stay valid when the spool drops the middle.
  */
-import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
+import { openSync, readSync, unlinkSync, writeSync } from 'node:fs';
+import { closeFile } from '../files/free-space.js';
 
 const memoryBytes = 64 * 1024;
 const firstMemoryBytes = 1024;
@@ -88,7 +89,7 @@ export class Spool {
     this.#disposed = true;
     this.#memory = Buffer.alloc(0);
     this.#emergency = undefined;
-    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    if (this.#descriptor !== undefined) closeFile(this.#descriptor);
     this.#descriptor = undefined;
   }
 
@@ -118,7 +119,7 @@ export class Spool {
       );
       this.#memory = Buffer.alloc(0);
     } catch {
-      if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+      if (this.#descriptor !== undefined) closeFile(this.#descriptor);
       this.#descriptor = undefined;
       // From now on the content in memory is the head.
       this.#headEnd = this.#total;

@@ -1,9 +1,10 @@
 /** What goes into an archive: everything below a directory, or one file. */
-import { closeSync, constants, lstatSync, readlinkSync, type Stats } from 'node:fs';
+import { constants, lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { readPieces } from '../bytes.js';
 import { at, type Directory, type Name, type OpenFile } from '../directory.js';
 import { isErrno, problem, quote } from '../file-errors.js';
 import type { Tree } from '../file-tree.js';
+import { closeFile } from '../free-space.js';
 import { Pace } from '../pace.js';
 import { mostNames } from '../read-entries.js';
 import { maxDepth, visit } from '../visit.js';
@@ -84,7 +85,7 @@ function* memberAt(
     try {
       yield { type: 'file', name, stats, content: () => readExactly(fd, stats.size, signal) };
     } finally {
-      closeSync(fd);
+      closeFile(fd);
     }
   }
 }

@@ -1,9 +1,10 @@
-import { closeSync, openSync } from 'node:fs';
+import { openSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Entry, fromFdPromise, type ZipFile } from 'yauzl';
 import { removeTree } from '../../../../base/remove-tree.js';
 import { makeScratch } from '../../../launchers/scratch.js';
 import { writeLong } from '../bytes.js';
+import { closeFile } from '../free-space.js';
 import { type Budget, refused } from './archive-limits.js';
 import type { MemberReceiver } from './unpacker.js';
 
@@ -26,7 +27,7 @@ export async function unpackZip(
     const archive = await fromFdPromise(fd, options);
     for await (const entry of archive.eachEntry()) await unpackMember(archive, entry, unpacker, budget);
   } finally {
-    closeSync(fd);
+    closeFile(fd);
   }
 }
 

@@ -1,7 +1,8 @@
 /** Puts archive members below a directory. Writes no member through a link, and leaves none half written. */
-import { linkSync, lstatSync, mkdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
+import { linkSync, lstatSync, mkdirSync, symlinkSync, unlinkSync } from 'node:fs';
 import { at, type Directory } from '../directory.js';
 import { isErrno } from '../file-errors.js';
+import { renameFile } from '../free-space.js';
 import { hiddenName, NewFile } from '../new-file.js';
 import { type Budget, refused } from './archive-limits.js';
 import { MemberNames, noFile } from './member-names.js';
@@ -128,7 +129,7 @@ function putInPlace(parent: Directory, name: string, make: (hidden: string) => v
   const hidden = hiddenName();
   make(hidden);
   try {
-    renameSync(at(parent, hidden), at(parent, name));
+    renameFile(at(parent, hidden), at(parent, name));
   } catch (error) {
     unlinkSync(at(parent, hidden));
     throw error;

@@ -1,9 +1,9 @@
-import { closeSync } from 'node:fs';
 import type { GrepMatch } from '../../../../protocol/index.js';
 import type { Launcher } from '../../../launchers/launcher.js';
 import { readOwned } from '../bytes.js';
 import { errnoOf, explained } from '../file-errors.js';
 import type { Tree } from '../file-tree.js';
+import { closeFile } from '../free-space.js';
 import { Pace, walkMs } from '../pace.js';
 import { compareNames } from '../paths.js';
 import { type CompiledPattern, compilePattern } from './regex.js';
@@ -171,6 +171,6 @@ async function readCandidate(
     if (errnoOf(error) === undefined) throw error;
     return undefined;
   } finally {
-    if (fd !== undefined) closeSync(fd);
+    if (fd !== undefined) closeFile(fd);
   }
 }

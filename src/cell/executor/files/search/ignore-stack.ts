@@ -1,9 +1,10 @@
 /** The ignore files on the way from the root of the tree to where a search is. */
-import { closeSync, constants } from 'node:fs';
+import { constants } from 'node:fs';
 import { readWhole } from '../bytes.js';
 import type { Directory } from '../directory.js';
 import { errnoOf } from '../file-errors.js';
 import type { Tree } from '../file-tree.js';
+import { closeFile } from '../free-space.js';
 import { IgnoreRules, mostSteps, type Verdict } from './ignore-rules.js';
 
 /** Each rule costs time for each file, so a file full of them must not be long. */
@@ -83,6 +84,6 @@ function readRules(directory: Directory, name: string): IgnoreRules | undefined 
   try {
     return new IgnoreRules(readWhole(fd, 4096, maxFileBytes).toString());
   } finally {
-    closeSync(fd);
+    closeFile(fd);
   }
 }
