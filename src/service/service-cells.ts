@@ -124,6 +124,8 @@ export class ServiceCells {
     for (const record of records) {
       if (record.state === 'starting') await this.#abandon(record, found?.has(record.id) ?? true);
       else if (found !== undefined && !found.has(record.id)) this.#patch(record.id, { state: 'lost' });
+      // A process that was killed did not write down when it used its cells, so idle times begin anew.
+      else if (record.state === 'running') this.#records.set(record.id, { ...record, usedAt: Date.now() });
     }
     this.#times.watchAll();
   }
@@ -320,8 +322,12 @@ export class ServiceCells {
   #hold({ id, tenant }: CellRecord, runtime: Runtime): Live {
     const { workspace, isolation } = runtime;
     const { context, close } = cellContext(runtime, { id, workspace, isolation, limits: contextLimits });
-    const ended = { ...context, closeExecutor: () => this.remove(tenant, id) };
-    const live: Live = { runtime, context: ended, close, users: 0, usedAt: Date.now() };
+    const own: ServerContext = {
+      ...context,
+      closeExecutor: () => this.remove(tenant, id),
+      beginAction: (key) => this.#store.beginAction(id, key),
+    };
+    const live: Live = { runtime, context: own, close, users: 0, usedAt: Date.now() };
     this.#live.set(id, live);
     this.#times.watch(id);
     // We may have lost it before anybody held it.

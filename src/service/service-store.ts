@@ -58,6 +58,12 @@ type Prepare = (sql: string) => StatementSync;
 /** How long a client can repeat a request. */
 const requestsKeptMs = 86_400_000;
 
+/** The same for an action; there are many more of them. */
+const actionsKeptMs = 3_600_000;
+
+/** How many actions begin between two removals of old ones. */
+const actionsBetween = 1000;
+
 /** The schema, as the steps that lead to it. Never change a published step: add a new one. */
 const migrations = [
   `
@@ -77,6 +83,10 @@ const migrations = [
     PRIMARY KEY (tenant, day)
   );
   `,
+  `
+  CREATE TABLE actions (cell TEXT NOT NULL, key TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (cell, key)) WITHOUT ROWID;
+  CREATE INDEX actions_by_time ON actions (at);
+  `,
 ];
 
 const kind = { what: 'store of the service', setting: 'service.store', migrations };
@@ -95,8 +105,9 @@ export async function openServiceStore(file: string): Promise<ServiceStore> {
     );
   }
   try {
-    // An acknowledged write survives a loss of power, too.
-    return new ServiceStore(file, await openDatabase(file, 'machine', kind), lease);
+    // An acknowledged write survives a loss of power, too. Keys of actions survive the process: as durable as events.
+    const database = await openDatabase(file, 'machine', kind);
+    return new ServiceStore(file, database, await openDatabase(file, 'process', kind), lease);
   } catch (error) {
     lease.release();
     throw error;
@@ -106,12 +117,17 @@ export async function openServiceStore(file: string): Promise<ServiceStore> {
 export class ServiceStore {
   readonly #file: string;
   readonly #database: DatabaseSync;
+  readonly #actions: DatabaseSync;
   readonly #lease: Lease;
   readonly #statements = new Map<string, StatementSync>();
+  #insertAction: StatementSync | undefined;
+  #actionsBegun = 0;
 
-  constructor(file: string, database: DatabaseSync, lease: Lease) {
+  /** `actions`: another connection to the same file, which does not wait for the disk. */
+  constructor(file: string, database: DatabaseSync, actions: DatabaseSync, lease: Lease) {
     this.#file = file;
     this.#database = database;
+    this.#actions = actions;
     this.#lease = lease;
   }
 
@@ -146,6 +162,7 @@ export class ServiceStore {
   removeCell({ id, tenant }: Pick<CellRecord, 'id' | 'tenant'>, usage: readonly UsagePiece[] = []): void {
     this.#inOne((prepare) => {
       prepare('DELETE FROM cells WHERE id = ?').run(id);
+      prepare('DELETE FROM actions WHERE cell = ?').run(id);
       addUsage(prepare, tenant, usage);
     });
   }
@@ -187,6 +204,19 @@ export class ServiceStore {
     ) as AnsweredRequest | undefined;
   }
 
+  /** Notes that an action begins. False when one with this key began in that cell before, in this process or an earlier one. */
+  beginAction(cell: string, key: string): boolean {
+    const now = Date.now();
+    try {
+      if (this.#actionsBegun++ % actionsBetween === 0)
+        this.#actions.prepare('DELETE FROM actions WHERE at < ?').run(now - actionsKeptMs);
+      this.#insertAction ??= this.#actions.prepare('INSERT OR IGNORE INTO actions VALUES (?, ?, ?)');
+      return Number(this.#insertAction.run(cell, key, now).changes) > 0;
+    } catch (error) {
+      throw unavailable(this.#file, error, kind);
+    }
+  }
+
   /** The secret that the service signs with: created once, and kept as long as the store. */
   secret(): string {
     const row = this.#do((prepare) => {
@@ -199,6 +229,8 @@ export class ServiceStore {
   close(): void {
     if (!this.#database.isOpen) return;
     this.#statements.clear();
+    this.#insertAction = undefined;
+    this.#actions.close();
     // The driver releases the file when the garbage collector takes its statements; this puts everything into the
     // file now.
     this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');

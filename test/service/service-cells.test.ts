@@ -148,6 +148,20 @@ test('a cell that nobody uses after a restart is still looked after', async () =
   expect(after.list(tenant)).toEqual([]);
 });
 
+test('a cell that a killed process used is not idle for the next one', async () => {
+  vi.useFakeTimers();
+  const before = await open();
+  const { record } = await before.create(tenant, asked());
+  await before.close();
+  // What a process that is killed leaves: nothing about the use of the cell after its creation.
+  store.putCell({ ...record, idleMs: 5000, onIdle: 'end', usedAt: Date.now() - 3_600_000 });
+  const after = await open();
+  await vi.advanceTimersByTimeAsync(4000);
+  expect(after.list(tenant)).toMatchObject([{ state: 'running' }]);
+  await vi.advanceTimersByTimeAsync(2000);
+  expect(there.size).toBe(0);
+});
+
 test('a cell that could not be ended at its time is ended later', async () => {
   vi.useFakeTimers();
   const cells = await open();

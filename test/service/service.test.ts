@@ -54,10 +54,16 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-const runIn = async (client: ServiceClient, apiKey: string, cell: string, command: string) => {
+const runIn = async (
+  client: ServiceClient,
+  apiKey: string,
+  cell: string,
+  command: string,
+  headers: Record<string, string> = {},
+) => {
   const response = await fetch(`${client.address(cell)}/v1/actions`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ action: 'run', command }),
   });
   return (await response.json()) as { output?: string; error?: { code: string } };
@@ -128,6 +134,8 @@ test('backend service works in such a cell like in any other', async () => {
 test('cells outlive the service, and one that died is told of', async () => {
   const [kept, gone] = [await operator.create({ name: 'kept' }), await operator.create({ name: 'gone' })];
   await runIn(operator, operatorKey, kept.id, 'echo before > file; export IN=shell');
+  const again = { 'idempotency-key': 'append-once' };
+  await runIn(operator, operatorKey, kept.id, 'echo once >> times', again);
   await service.close();
   const cell = await attachRuntime(
     { backend: 'sandbox', place: {}, id: gone.id },
@@ -139,6 +147,10 @@ test('cells outlive the service, and one that died is told of', async () => {
   expect(await runIn(operator, operatorKey, 'kept', 'cat file; echo $IN')).toMatchObject({
     output: 'before\nshell\n',
   });
+  expect(await runIn(operator, operatorKey, 'kept', 'echo once >> times', again)).toMatchObject({
+    error: { code: 'output-not-found' },
+  });
+  expect(await runIn(operator, operatorKey, 'kept', 'cat times')).toMatchObject({ output: 'once\n' });
   expect(await operator.get('gone')).toMatchObject({ state: 'lost' });
   expect(await runIn(operator, operatorKey, 'gone', 'true')).toMatchObject({
     error: { code: 'runtime-disconnected' },

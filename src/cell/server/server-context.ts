@@ -15,6 +15,11 @@ export interface ServerContext {
    * not end the executor, ends what the client started.
    */
   closeExecutor(client: string | undefined): Promise<void>;
+  /**
+   * Whether an action with a key of the client's is the first one. A server whose cell outlives it keeps the keys;
+   * without this, they last as long as the server.
+   */
+  beginAction?(key: string): boolean;
   /** Whether each capability of the cell works. */
   readiness(): Promise<Readiness>;
   readonly info: ServerInfo;

@@ -65,6 +65,7 @@ function start(
     key,
     request.bodyHash,
     async (execution) => {
+      if (given !== undefined && context.beginAction?.(key) === false) throw begunBefore(key);
       cause = events.action(action);
       counters.actions.set(action.action, (counters.actions.get(action.action) ?? 0) + 1);
       clients.starts(client, action);
@@ -84,6 +85,14 @@ function start(
     events.outcome(cause, action.action, outcome);
   });
   return call;
+}
+
+function begunBefore(key: string): WorkcellError {
+  return new WorkcellError(
+    'output-not-found',
+    `The action with the key "${key}" began before this server started. The events of the cell say what became of it; use a new key to run it again.`,
+    { details: { key } },
+  );
 }
 
 function wantsLines(request: FastifyRequest): boolean {
