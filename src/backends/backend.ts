@@ -10,6 +10,7 @@ import {
   type StatusUpdate,
   WorkcellError,
 } from '../protocol/index.js';
+import { didYouMean, nearest } from '../protocol/nearest.js';
 
 /** What a start, or an attachment to a cell, gets besides its options. */
 export interface StartContext {
@@ -175,13 +176,25 @@ export function defineBackend<Shape extends z.ZodRawShape, const Name extends ke
   };
 }
 
+/** The option that the author of an unknown one most likely meant. */
+function meantBy({ issues }: z.ZodError, accepted: readonly string[]): string | undefined {
+  for (const issue of issues) {
+    if (issue.code !== 'unrecognized_keys' || issue.path.length > 0) continue;
+    for (const key of issue.keys) {
+      const meant = nearest(key, accepted);
+      if (meant !== undefined) return meant;
+    }
+  }
+  return undefined;
+}
+
 function check(type: string, schema: z.ZodObject, given: unknown): unknown {
   const result = schema.safeParse(given);
   if (result.success) return result.data;
   const accepted = Object.keys(schema.shape);
   throw new WorkcellError(
     'invalid-config',
-    `The options of backend "${type}" are not valid: ${describeIssues(result.error)}. Accepted: ${accepted.length === 0 ? 'none' : accepted.join(', ')}.`,
+    `The options of backend "${type}" are not valid: ${describeIssues(result.error)}.${didYouMean(meantBy(result.error, accepted))} Accepted: ${accepted.length === 0 ? 'none' : accepted.join(', ')}.`,
     { details: { backend: type } },
   );
 }

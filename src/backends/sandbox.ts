@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { cellEnvironment } from '../cell/launchers/bubblewrap/layout.js';
 import { explain, findObstacle } from '../cell/launchers/bubblewrap/obstacles.js';
 import { withPlugins } from '../cell/plugins/plugin-host.js';
-import { describeFact, WorkcellError } from '../protocol/index.js';
+import { WorkcellError } from '../protocol/index.js';
 import { defineBackend, type Probe } from './backend.js';
 import { pausable } from './pausable.js';
 import { noSecretPool } from './pool.js';
@@ -28,7 +28,8 @@ export default defineBackend({
       const cell = await startSandbox(trial);
       await cell.stop();
       const { tier, facts } = cell.isolation;
-      const summary = facts.map(describeFact).join(' ');
+      const summary =
+        'Runs commands in namespaces of their own on this machine, with no network unless allowed.';
       // A cell with other options may limit what this one does not.
       const settled = facts.filter(({ values }) => !('limit' in values) || values.limit !== null);
       return { available: tier !== 'none', tier, facts: settled, summary, advice: [] };

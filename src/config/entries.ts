@@ -2,6 +2,7 @@
 import type { Backend } from '../backends/backend.js';
 import { backendNames, isBackendName, loadBackend } from '../backends/index.js';
 import { WorkcellError } from '../protocol/errors.js';
+import { didYouMean, nearest } from '../protocol/nearest.js';
 import { fromText } from './config-schema.js';
 import {
   backendSettings,
@@ -12,7 +13,6 @@ import {
   sectionNames,
   variablePrefix,
 } from './config-settings.js';
-import { didYouMean, nearest } from './nearest.js';
 import type { OutsideBackends } from './outside-backends.js';
 import { isTable, type Table } from './plain-table.js';
 

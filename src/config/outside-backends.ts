@@ -16,8 +16,8 @@ import {
 import { isModulePath } from '../base/resolve-import.js';
 import { configDirectory } from '../base/user-directories.js';
 import { WorkcellError } from '../protocol/errors.js';
+import { didYouMean, nearest } from '../protocol/nearest.js';
 import { relativeInVariable } from './named-code.js';
-import { didYouMean, nearest } from './nearest.js';
 
 /** A backend that can have its own settings. */
 export interface NamedBackend {

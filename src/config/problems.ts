@@ -1,7 +1,7 @@
 /** Describes the problem with the value of a setting, as precisely as its schema allows. */
 import { z } from 'zod';
+import { didYouMean, nearest } from '../protocol/nearest.js';
 import { innermost, partOf, toSnakeCase, unwrap } from './config-schema.js';
-import { didYouMean, nearest } from './nearest.js';
 
 type Path = readonly PropertyKey[];
 

@@ -2,15 +2,17 @@ import type { z } from 'zod';
 import type { ActionTable } from './action.js';
 import { type Action, type ActionName, actions, type Observation } from './actions/index.js';
 import { WorkcellError } from './errors.js';
+import { didYouMean, nearest } from './nearest.js';
 
 /** Checks what a caller sent and fills in defaults; names every problem with its path. */
 export function parseAction(value: unknown, known: ActionTable = actions): Action {
   const name = (value as { action?: unknown } | null | undefined)?.action;
   const definition = typeof name === 'string' && Object.hasOwn(known, name) ? known[name] : undefined;
   if (definition === undefined) {
+    const meant = typeof name === 'string' ? nearest(name, Object.keys(known)) : undefined;
     throw new WorkcellError(
       'invalid-action',
-      `There is no action ${JSON.stringify(name) ?? 'without a name'}. Known actions: ${Object.keys(known).join(', ')}.`,
+      `There is no action ${JSON.stringify(name) ?? 'without a name'}.${didYouMean(meant)} Known actions: ${Object.keys(known).join(', ')}.`,
       { details: { action: name } },
     );
   }

@@ -55,7 +55,7 @@ test('only what changes nothing, when asked', () => {
 });
 
 test('an action that does not exist cannot be offered', () => {
-  expect(() => openaiTools(runtime, { actions: ['fly'] })).toThrow(/"fly"; there are .*run/);
+  expect(() => openaiTools(runtime, { actions: ['fly'] })).toThrow(/"fly"\. There are .*run/);
 });
 
 test('strict schemas require everything, and null takes the default', async () => {
@@ -84,6 +84,7 @@ test.each([
     { name: 'edit', arguments: '{}' },
     /^tool-not-found: .*"edit".* not offered/,
   ],
+  ['a mistyped tool', { name: 'raed', arguments: '{}' }, /^tool-not-found: .* Did you mean read\?$/],
   ['a tool that does not exist', { name: 'fly', arguments: '{}' }, /^tool-not-found: .*"fly" here\.$/],
   ['text that is no JSON', { name: 'run', arguments: '{' }, /^invalid-arguments: .*"run"/],
   ['JSON that is no object', { name: 'run', arguments: '[1]' }, /^invalid-arguments: /],

@@ -79,6 +79,16 @@ describe('isolation', () => {
   });
 });
 
+test('what looks for a download gives up at once where there is no network', async () => {
+  const retries = 'echo "$npm_config_fetch_retries,$PIP_RETRIES"';
+  await using alone = await start();
+  expect((await alone.run(retries)).output).toBe('0,0\n');
+  await using open = await start({ network: 'host' });
+  expect((await open.run(retries)).output).toBe(',\n');
+  await using own = await start({ env: { PIP_RETRIES: '3' } });
+  expect((await own.run(retries)).output).toBe('0,3\n');
+});
+
 describe('a workspace whose directories hand their group down', () => {
   test('keeps them, and the facts say that set-group-id files can be made', async () => {
     const workspace = mkdtempSync(join(tmpdir(), 'sandbox-group-'));

@@ -34,6 +34,7 @@ describe('usage', () => {
     [['run'], "Missing required argument 'command'."],
     [['run', '--timeout', 'soon', 'x'], 'Give seconds'],
     [['run', '--env', '1A=x', 'x'], 'Give NAME=value'],
+    [['action', 'raed', '{}', '--backend', 'cli'], 'There is no action "raed". Did you mean read?'],
     [['doctor', 'extra'], 'Too many arguments'],
     [[], 'A command is missing.'],
   ])('%j is refused with 64 and says what was meant', async (args, message) => {
@@ -82,9 +83,17 @@ describe('doctor', () => {
       expect(stdout).toMatch(/^cli +yes +none /m);
       expect(stdout).toMatch(/^bash +\d/m);
       expect(stdout).not.toContain('99.9');
+      // Wrapping is for terminals; elsewhere a row is one line, which a person has to read, too.
+      expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThan(220);
       expect(existsSync(join(cwd, 'fooled'))).toBe(false);
       expect(exitCode).toBe(0);
     }));
+
+  test('--details has a row for each fact of a cell', async () => {
+    const { stdout } = await workcell(['doctor', '--details']);
+    expect(stdout).toMatch(/^A CELL OF +FACT +ENFORCED/m);
+    expect(stdout).toMatch(/^sandbox +seccomp +yes +A filter refuses/m);
+  });
 });
 
 describe('config', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { fromText, toOptionNames } from '../../src/config/config-schema.js';
-import { nearest } from '../../src/config/nearest.js';
 import { redact } from '../../src/config/redact.js';
+import { nearest } from '../../src/protocol/nearest.js';
 
 test.each([
   ['true', z.boolean().optional(), true],

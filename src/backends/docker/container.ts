@@ -1,5 +1,7 @@
 /** What we ask of the engine: a container with as little as an executor and its commands need. */
+
 import { realpathSync } from 'node:fs';
+import { noRetries } from '../../base/no-network.js';
 import { ownBelow } from '../../base/own-below.js';
 import { processorList } from '../../cell/launchers/limits/processors.js';
 import type { CellSettings } from '../../cell/server/serve-cell.js';
@@ -93,7 +95,8 @@ export interface ContainerParts {
 }
 
 export function cellSettings({ id, options, user, shipped, ruled }: ContainerParts): CellSettings {
-  const { env, keepAlive, limits } = options;
+  const { env, keepAlive, limits, network } = options;
+  const isAlone = network === 'none' && ruled === undefined;
   return {
     id,
     socketPath: socketInside,
@@ -103,7 +106,7 @@ export function cellSettings({ id, options, user, shipped, ruled }: ContainerPar
       home: homeInside,
       ...(limits.openFiles !== undefined && { openFiles: limits.openFiles }),
     },
-    env: { ...ruled?.variables, ...env, ...ruled?.placeholders },
+    env: { ...(isAlone && noRetries), ...ruled?.variables, ...env, ...ruled?.placeholders },
     keepAlive,
     plugins: [...shipped.specs],
   };

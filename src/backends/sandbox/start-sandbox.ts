@@ -1,5 +1,6 @@
 /** Starts one sandbox: its workspace, its processes and the executor that works in it. */
 import { realpathSync } from 'node:fs';
+import { noRetries } from '../../base/no-network.js';
 import { ownBelow } from '../../base/own-below.js';
 import { createExecutor } from '../../cell/executor/create-executor.js';
 import { SpareShell } from '../../cell/executor/shell/spare.js';
@@ -60,6 +61,7 @@ export async function startSandbox(
     (await import('../trust-files.js')).layTrust(opened.certificate, { isOwnSystem: rootfs === undefined });
   const environment = gpu.environment({
     ...cellEnvironment,
+    ...(network === 'none' && noRetries),
     ...trust?.variables,
     ...env,
     ...python?.variables,

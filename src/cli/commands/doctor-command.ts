@@ -31,6 +31,7 @@ leaves this machine. Exit code 0 only if every attack had the expected result.
 export function doctorCommand(): Command {
   return new Command('doctor')
     .description('Show which backends can start here')
+    .option('--details', 'show what cells of each backend enforce, too')
     .option('--attack', 'attack cells of a backend and print a scorecard')
     .option('-b, --backend <name>', 'backend to attack, or a package or file to show, too', 'sandbox')
     .option('--image <reference>', 'image of the cells to attack, for docker')
@@ -42,6 +43,7 @@ export function doctorCommand(): Command {
 
 interface DoctorOptions {
   attack?: true;
+  details?: true;
   backend: string;
   image?: string;
   ociRuntime?: string;
@@ -61,7 +63,13 @@ async function doctor(options: DoctorOptions): Promise<void> {
     backends,
     cell: programsOfCell(),
   };
-  process.stdout.write(options.json ? `${JSON.stringify(report)}\n` : describe(report));
+  if (options.json) {
+    process.stdout.write(`${JSON.stringify(report)}\n`);
+    return;
+  }
+  process.stdout.write(describe(report));
+  if (options.details) process.stdout.write(await describeFacts(backends));
+  else process.stdout.write('\nWhat cells enforce: workcell doctor --details\n');
 }
 
 async function attack({ backend, image, ociRuntime, json }: DoctorOptions): Promise<void> {
@@ -230,6 +238,7 @@ function describe({ node, platform, programs: found, packages, gpu, backends, ce
     ),
     '',
     ...describeGpus(gpu),
+    '',
     formatTable(
       ['IN A SANDBOX', 'FROM'],
       Object.entries(cell).map(([name, path]) => [name, path ?? 'not found']),
@@ -239,6 +248,20 @@ function describe({ node, platform, programs: found, packages, gpu, backends, ce
     formatTable(['OPTIONAL PACKAGE', 'INSTALLED', 'USED FOR'], packageRows, styleOf),
     '',
   ].join('\n');
+}
+
+/** One row for each fact that a probe found. */
+async function describeFacts(backends: Report['backends']): Promise<string> {
+  const { describeFact } = await import('../../protocol/index.js');
+  const rows = Object.entries(backends).flatMap(([name, { facts = [] }]) =>
+    facts.map((fact) => [
+      name,
+      fact.code,
+      fact.enforced ? 'yes' : 'no',
+      describeFact(fact).slice(`${fact.code}: `.length),
+    ]),
+  );
+  return `\n${formatTable(['A CELL OF', 'FACT', 'ENFORCED', 'WHAT IT SAYS'], rows, styleOf)}\n`;
 }
 
 /** A machine without a card has nothing to repair. */

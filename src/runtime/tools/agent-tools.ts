@@ -10,6 +10,7 @@ import {
   type Observation,
   WorkcellError,
 } from '../../protocol/index.js';
+import { didYouMean, nearest } from '../../protocol/nearest.js';
 import type { FunctionTool } from './function-tool.js';
 import { present, presentResult, type ToolAnswer } from './present.js';
 
@@ -93,7 +94,14 @@ export function agentTool(runtime: ToolSource, name: string, options: AgentToolO
   const tool = tools.find((candidate) => candidate.name === name);
   if (tool !== undefined) return tool;
   const isAction = Object.hasOwn(runtime.actions, name) && !hidden.has(name);
-  const advice = isAction ? ' It is an action that is not offered; whoever made these tools can add it.' : '';
+  const advice = isAction
+    ? ' It is an action that is not offered; whoever made these tools can add it.'
+    : didYouMean(
+        nearest(
+          name,
+          tools.map((candidate) => candidate.name),
+        ),
+      );
   throw new WorkcellError('tool-not-found', `There is no tool ${JSON.stringify(name)} here.${advice}`, {
     details: { tool: name },
   });
@@ -209,7 +217,7 @@ function checkNames(table: ActionTable, names: readonly string[]): void {
   if (unknown.length === 0) return;
   throw new WorkcellError(
     'tool-not-found',
-    `No action that can be a tool has the name ${JSON.stringify(unknown[0])}; there are ${known.join(', ')}.`,
+    `No action that can be a tool has the name ${JSON.stringify(unknown[0])}.${didYouMean(nearest(unknown[0] ?? '', known))} There are ${known.join(', ')}.`,
     { details: { names: unknown } },
   );
 }

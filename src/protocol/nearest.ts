@@ -15,15 +15,19 @@ export function didYouMean(word: string | undefined): string {
   return word === undefined ? '' : ` Did you mean ${word}?`;
 }
 
-/** Levenshtein distance, with one row of the table at a time. */
+/** How many letters to change, add, leave out or swap with the next, with two rows of the table at a time. */
 function editDistance(left: string, right: string): number {
+  let before: number[] = [];
   let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (const [index, letter] of [...left].entries()) {
+  for (let index = 0; index < left.length; index++) {
     const next = [index + 1];
-    for (const [column, other] of [...right].entries()) {
-      const replaced = (row[column] ?? 0) + (letter === other ? 0 : 1);
-      next.push(Math.min(replaced, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
+    for (let column = 0; column < right.length; column++) {
+      const replaced = (row[column] ?? 0) + (left[index] === right[column] ? 0 : 1);
+      const isSwapped = left[index] === right[column - 1] && left[index - 1] === right[column];
+      const swapped = isSwapped ? (before[column - 1] ?? 0) + 1 : replaced;
+      next.push(Math.min(replaced, swapped, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
     }
+    before = row;
     row = next;
   }
   return row.at(-1) ?? 0;
