@@ -17,6 +17,7 @@ import { mathToolkit } from '../src/runtime/tools/toolkits/math-toolkit.js';
 import { searchToolkit } from '../src/runtime/tools/toolkits/search-toolkit.js';
 import { terminalToolkit } from '../src/runtime/tools/toolkits/terminal-toolkit.js';
 import { walls } from '../test/house/walls.js';
+import { apiPage } from './api-page.js';
 
 const toolkits = {
   code: codeToolkit(),
@@ -32,6 +33,8 @@ const plugins = await Promise.all(Object.values(builtinPlugins).map(async (load)
 /** Every page with generated text: path from the checkout, and what it must say. */
 export function pages(): Record<string, string> {
   return {
+    'llms.txt': llmsText(),
+    'docs/reference/api.md': [note, '', ...apiPage()].join('\n'),
     'docs/reference/errors.md': errorsPage(),
     'docs/reference/actions.md': actionsPage(),
     'docs/reference/settings.md': settingsPage(),
@@ -70,6 +73,24 @@ function commandTable(): string[] {
     return `| \`workcell ${command.name()}\` | ${command.description()}${more} |`;
   });
   return ['| command | what it does |', '|---|---|', ...rows];
+}
+
+/** What a model reads first: every page in a line, as the index of the docs lists them. */
+function llmsText(): string {
+  const index = readFileSync(new URL('../docs/README.md', import.meta.url), 'utf8');
+  const sections = index.slice(index.indexOf('\n## ') + 1, index.indexOf('\n## Decisions'));
+  return [
+    '# Workcell',
+    '',
+    '> The place where an AI agent works: one TypeScript API, one server and one command line for shells, files, code cells, browsers and tools,',
+    '> in interchangeable cells from a namespace sandbox to containers, pods and clouds, under one policy and with one record.',
+    '',
+    "Install with `npm install workcell` (Linux, Node 20.19 or newer). `npx workcell run --workspace . 'npm test'` runs a command in a fresh sandbox.",
+    'How an agent uses it: [SKILL.md](skills/workcell/SKILL.md). Paths are those of the package.',
+    '',
+    sections.replaceAll(/\]\((?!\w+:)([^)]+)\)/g, '](docs/$1)').trimEnd(),
+    '',
+  ].join('\n');
 }
 
 function routeTable(): string[] {

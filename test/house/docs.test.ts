@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
+import { errorCodes } from '../../src/protocol/index.js';
 import { checkout, markdownPages, readText } from './source.js';
 
 const pages = markdownPages();
@@ -43,6 +44,20 @@ test('a page that shows an example shows it as it is', () => {
   );
   expect(shown.length).toBeGreaterThan(1);
   for (const { example, text } of shown) expect(text, example).toBe(readText(example));
+});
+
+test('every link of llms.txt leads to a file of the package', () => {
+  const links = linksOf(readText('llms.txt'));
+  expect(links.length).toBeGreaterThan(50);
+  expect(
+    links.filter(({ path }) => !/^(docs|skills)\//.test(path) || !existsSync(join(checkout, path))),
+  ).toEqual([]);
+});
+
+test('troubleshooting says of every error what helps, once', () => {
+  const rows = [...readText('docs/reference/troubleshooting.md').matchAll(/^\| (`[^|]*`) \|/gm)];
+  const told = rows.flatMap(([, codes = '']) => [...codes.matchAll(/`([^`]+)`/g)].map(([, code]) => code));
+  expect(told.sort()).toEqual([...errorCodes].sort());
 });
 
 test('every decision has a number of its own', () => {

@@ -24,10 +24,19 @@ describe('the package', () => {
     const named = [
       ...Object.values(manifest.exports).flatMap((entry) => [entry.types, entry.default]),
       ...Object.values(manifest.bin),
-      ...['dist/cell/main.cjs', 'README.md', 'LICENSE', 'docs/README.md'],
+      ...[
+        'dist/cell/main.cjs',
+        'README.md',
+        'LICENSE',
+        'docs/README.md',
+        'llms.txt',
+        'skills/workcell/SKILL.md',
+      ],
     ];
     expect(named.filter((path) => !existsSync(join(installed, path)))).toEqual([]);
-    expect(readdirSync(installed).sort()).toEqual(['LICENSE', 'README.md', 'dist', 'docs', 'package.json']);
+    expect(readdirSync(installed).sort()).toEqual([
+      ...['LICENSE', 'README.md', 'dist', 'docs', 'llms.txt', 'package.json', 'skills'],
+    ]);
   });
 
   test('has all that its modules read beside them, and stays small', () => {
