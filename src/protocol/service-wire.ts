@@ -1,6 +1,6 @@
 /** What the service and its clients say to each other: cells, keys and pages of them. */
 import * as z from 'zod';
-import { environmentSchema } from './actions/common.js';
+import { environmentSchema, pathSchema } from './actions/common.js';
 import { isolationTiers } from './isolation.js';
 
 /** Of a cell, a template or a tenant: it stands in addresses and in names of processes. */
@@ -22,6 +22,32 @@ const duration = z
 /** What the service does with a cell that was idle for `idleMs`. */
 export const onIdleChoices = ['pause', 'end'] as const;
 
+/** What a cell finds in its workspace at its first action. */
+const firstFiles = {
+  /** Unpacked below `path`. A larger one goes to `PUT /v1/cells/{cell}/v1/files` once the cell is there. */
+  archive: z
+    .strictObject({
+      format: z.enum(['tar', 'zip']),
+      /** In base64. */
+      data: z.base64().max(8 * 1024 * 1024, 'must be at most 8 MiB of base64'),
+      path: pathSchema.default('.'),
+    })
+    .optional(),
+  /** Cloned in the cell, over its network. */
+  repository: z
+    .strictObject({
+      url: z.string().min(1).max(2048),
+      /** A branch or tag. */
+      branch: z.string().min(1).max(255).optional(),
+      depth: z.int().min(1).optional(),
+      /** Default: the last part of the address. */
+      into: pathSchema.optional(),
+    })
+    .optional(),
+};
+
+export type FirstFiles = z.output<z.ZodObject<typeof firstFiles>>;
+
 /** What clients choose of a cell. Everything that widens is the template's. */
 export const createCellSchema = z.strictObject({
   /** Named start options of the service. */
@@ -31,6 +57,7 @@ export const createCellSchema = z.strictObject({
   labels: labelsSchema.default({}),
   /** Variables that shells and processes start with. The service does not keep them. */
   env: environmentSchema.default({}),
+  ...firstFiles,
   /** Ends the cell this long after its creation. Default and most: as the template says. */
   ttlMs: duration.optional(),
   idleMs: duration.optional(),

@@ -4,13 +4,14 @@ import { cellContext } from '../cell/server/serve-executor.js';
 import type { ServerContext } from '../cell/server/server-context.js';
 import type { Runtime } from '../index.js';
 import { WorkcellError } from '../protocol/index.js';
-import type { changeCellSchema } from '../protocol/service-wire.js';
+import type { changeCellSchema, FirstFiles } from '../protocol/service-wire.js';
 import { type AskedRequest, cellBefore, findCell } from './asked-before.js';
 import { CellPool, type Spare } from './cell-pool.js';
 import { CellQuotas, type ServiceLimits } from './cell-quotas.js';
 import { CellTimes } from './cell-times.js';
 import { addUp, counted, ranUntil, type UsageRow } from './cell-usage.js';
 import { FairQueue } from './fair-queue.js';
+import { fillWorkspace } from './first-files.js';
 import { type AskedCell, least, newRecord } from './new-record.js';
 import { ServiceFigures } from './service-figures.js';
 import type { CellRecord, ServiceStore } from './service-store.js';
@@ -163,10 +164,10 @@ export class ServiceCells {
       throw error;
     }
     this.#records.set(id, record);
-    const start = async () =>
-      spare === undefined
-        ? this.#starts.run(tenant, () => this.#start(record, options))
-        : this.#begin(id, async () => spare.runtime);
+    const open = async () =>
+      spare?.runtime ??
+      this.#starts.run(tenant, () => this.#source.create(id, options, () => this.#lose(id)));
+    const start = () => this.#begin(id, asked, open);
     const isSpare = spare !== undefined;
     const started = await this.figures.timed(tenant, isSpare, () => this.#inTurn(id, start));
     this.#pool.fill(tenant, template);
@@ -284,14 +285,11 @@ export class ServiceCells {
     await Promise.allSettled([...this.#live].map(([id, live]) => this.#leave(id, live)));
   }
 
-  #start({ id }: CellRecord, options: Record<string, unknown>): Promise<CellRecord> {
-    return this.#begin(id, () => this.#source.create(id, options, () => this.#lose(id)));
-  }
-
-  async #begin(id: string, open: () => Promise<Runtime>): Promise<CellRecord> {
+  async #begin(id: string, files: FirstFiles, open: () => Promise<Runtime>): Promise<CellRecord> {
     let runtime: Runtime | undefined;
     try {
       runtime = await open();
+      await fillWorkspace(runtime, files);
       const { workspace, isolation } = runtime;
       const started = this.#patch(id, { state: 'running', workspace, isolation: isolation.tier });
       this.#hold(started, runtime);

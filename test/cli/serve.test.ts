@@ -69,6 +69,12 @@ test('a service that is killed while it makes cells loses none and doubles none'
   const run = await workcell(['run', '--no-config', ...place, 'echo by the command line'], { env });
   expect(run).toMatchObject({ stdout: 'by the command line\n', exitCode: 0 });
 
+  const status = await workcell(['serve', 'status', '--url', url, '--api-key-file', keyFile], { env });
+  expect(status).toMatchObject({
+    stdout: expect.stringMatching(/^cells +0 starting, 12 running/m),
+    exitCode: 0,
+  });
+
   for (const name of names) await client.remove(name);
   const after = await workcell(['cells', '--backend', 'sandbox', '--no-config', '--json'], { env });
   expect(JSON.parse(after.stdout)).toEqual([]);

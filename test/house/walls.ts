@@ -97,6 +97,7 @@ export const walls: Record<string, readonly string[]> = {
   cli: [
     'base',
     'protocol',
+    'client',
     'cell',
     'runtime',
     'backends',

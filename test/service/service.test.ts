@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -84,6 +85,32 @@ test('a cell is made, used, found and ended', async () => {
   await operator.remove(cell.id);
   await expect(operator.get(cell.id)).rejects.toMatchObject({ code: 'cell-not-found' });
   expect((await listCells({ backend: 'sandbox', config })).map(({ id }) => id)).not.toContain(cell.id);
+});
+
+test('a cell starts with the files that its request brings', async () => {
+  const source = join(directory, 'source');
+  const git = (...words: string[]) =>
+    execFileSync('git', ['-C', source, '-c', 'user.name=a', '-c', 'user.email=a@example.com', ...words]);
+  mkdirSync(source);
+  git('init', '-q', '-b', 'main');
+  writeFileSync(join(source, 'README.md'), 'from the repository\n');
+  git('add', '.');
+  git('commit', '-q', '-m', 'first');
+  const data = execFileSync('tar', ['-C', directory, '-c', 'source']).toString('base64');
+  const archive = { format: 'tar', data, path: 'given' } as const;
+  const { id } = await operator.create({
+    archive,
+    repository: { url: './given/source', branch: 'main', into: 'clone' },
+  });
+  expect(await runIn(operator, operatorKey, id, 'cat given/source/README.md clone/README.md')).toMatchObject({
+    output: 'from the repository\n'.repeat(2),
+  });
+  await operator.remove(id);
+  const failing = { name: 'unfilled', archive, repository: { url: './given/nothing' } };
+  await expect(operator.create(failing)).rejects.toMatchObject({ code: expect.any(String) });
+  const outside = { name: 'unfilled', archive: { ...archive, path: '../../etc' } };
+  await expect(operator.create(outside)).rejects.toMatchObject({ code: expect.any(String) });
+  expect((await operator.list()).cells).toEqual([]);
 });
 
 test('a name and a repeated request lead to the same cell', async () => {

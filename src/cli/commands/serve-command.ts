@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { ServiceOptions } from '../../service/serve-service.js';
 import { type CellOptions, withConfigOption } from '../cell-options.js';
 import { exposureOf, type ListenOptions, takeToken, withListenOptions } from '../server-options.js';
+import { serveStatusCommand } from './serve-status-command.js';
 
 type ServeOptions = ListenOptions &
   Pick<CellOptions, 'config' | 'verbose'> & { openhands?: true; e2b?: true };
@@ -23,6 +24,7 @@ E2B_SANDBOX_URL to the address, and E2B_API_KEY to a key.
 
 Examples:
   $ workcell serve
+  $ workcell serve status --api-key-file key
   $ workcell run --backend service --url http://127.0.0.1:8720 --api-key-file key 'uname -a'
   $ curl -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
       -d '{"name":"mine","ttlMs":3600000}' http://127.0.0.1:8720/v1/cells`;
@@ -35,6 +37,7 @@ export function serveCommand(): Command {
     .option('--e2b', 'also serve clients of E2B')
     .option('-v, --verbose', 'log what happens')
     .addHelpText('after', notes)
+    .addCommand(serveStatusCommand())
     .action(serve);
 }
 
