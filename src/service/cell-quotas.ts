@@ -1,4 +1,5 @@
 /** How many cells tenants may have, and how fast they may start them. */
+import { freemem } from 'node:os';
 import { Rate } from '../base/http/rate.js';
 import { WorkcellError } from '../protocol/index.js';
 
@@ -11,12 +12,19 @@ export interface ServiceLimits {
   >;
 }
 
+/** With less memory free on this machine, a start would take it from cells that run, or from the service. */
+const leastFreeBytes = 128 * 1024 * 1024;
+
+const untilFreeMs = 5000;
+
 export class CellQuotas {
   readonly #limits: ServiceLimits;
+  readonly #freeBytes: () => number;
   readonly #rates = new Map<string, Rate>();
 
-  constructor(limits: ServiceLimits) {
+  constructor(limits: ServiceLimits, freeBytes: () => number = freemem) {
     this.#limits = limits;
+    this.#freeBytes = freeBytes;
   }
 
   /** Throws unless the tenant may have one more, besides its `own` cells and those of `all` tenants. */
@@ -30,6 +38,10 @@ export class CellQuotas {
       });
     if (count.all >= maxCells)
       throw over('The service has as many cells as it may. Try again later.', { retryAfterMs: 1000 });
+    if (this.#freeBytes() < leastFreeBytes)
+      throw over('This machine has too little free memory to start a cell. Try again later.', {
+        retryAfterMs: untilFreeMs,
+      });
     if (own?.startsPerMinute !== undefined) this.#checkRate(tenant, own.startsPerMinute);
   }
 

@@ -8,6 +8,7 @@ import type { changeCellSchema, FirstFiles } from '../protocol/service-wire.js';
 import { type AskedRequest, cellBefore, findCell } from './asked-before.js';
 import { CellPool, type Spare } from './cell-pool.js';
 import { CellQuotas, type ServiceLimits } from './cell-quotas.js';
+import { CellSurvey } from './cell-survey.js';
 import { CellTimes } from './cell-times.js';
 import { addUp, counted, ranUntil, type UsageRow } from './cell-usage.js';
 import { FairQueue } from './fair-queue.js';
@@ -62,6 +63,7 @@ export class ServiceCells {
   readonly #starts: FairQueue;
   readonly #times: CellTimes;
   readonly #pool: CellPool;
+  readonly #survey: CellSurvey;
   readonly figures = new ServiceFigures();
   #closed = false;
 
@@ -98,6 +100,16 @@ export class ServiceCells {
       room: () => parts.limits.maxCells - this.#records.size - this.#pool.size,
       onFailure: (error) => this.#complain('of the pool', 'started or ended', error),
     });
+    this.#survey = new CellSurvey({
+      records: this.#records,
+      find: (records) => this.#source.find(records),
+      isHeld: (id) => this.#live.has(id),
+      isChanging: (id) => this.#turns.has(id),
+      end: (record) => this.#end(record),
+      forget: (id) => this.#forget(id),
+      lose: (id) => void this.#patch(id, { state: 'lost' }),
+      onFailure: (id, error) => this.#complain(id, 'found or ended', error),
+    });
     for (const record of this.#store.cells()) this.#records.set(record.id, record);
   }
 
@@ -115,19 +127,9 @@ export class ServiceCells {
     return this.#starts.length;
   }
 
-  /**
-   * Compares the records with the cells that exist: ends a cell whose start was interrupted, and marks a missing one
-   * as `lost`. Call it once, before the first request.
-   */
+  /** Finds the cells of the process before. Call it once, before the first request. */
   async reconcile(): Promise<void> {
-    const records = [...this.#records.values()];
-    const found = await this.#source.find(records);
-    for (const record of records) {
-      if (record.state === 'starting') await this.#abandon(record, found?.has(record.id) ?? true);
-      else if (found !== undefined && !found.has(record.id)) this.#patch(record.id, { state: 'lost' });
-      // A process that was killed did not write down when it used its cells, so idle times begin anew.
-      else if (record.state === 'running') this.#records.set(record.id, { ...record, usedAt: Date.now() });
-    }
+    await this.#survey.first();
     this.#times.watchAll();
   }
 
@@ -280,6 +282,7 @@ export class ServiceCells {
   async close(): Promise<void> {
     this.#closed = true;
     this.#times.close();
+    this.#survey.close();
     await this.#pool.close();
     await Promise.allSettled([...this.#turns.values()]);
     await Promise.allSettled([...this.#live].map(([id, live]) => this.#leave(id, live)));
@@ -350,7 +353,7 @@ export class ServiceCells {
       return this.#hold(this.#patch(id, { state: 'running' }), runtime);
     } catch (error) {
       if (!isGone(error)) throw error;
-      await this.#look(id);
+      await this.#survey.look(id);
       throw lost(record, error);
     }
   }
@@ -377,36 +380,15 @@ export class ServiceCells {
     }
   }
 
-  /**
-   * Ends a start that the previous process did not finish. If the backend still shows the cell and we cannot attach
-   * to it, keeps it as `lost`, so that an operator looks after it.
-   */
-  async #abandon(record: CellRecord, isThere: boolean): Promise<void> {
-    try {
-      await this.#end(record);
-      const left = isThere && (await this.#source.find([record]))?.has(record.id) !== false;
-      if (!left) return this.#forget(record.id);
-    } catch (error) {
-      this.#complain(record.id, 'ended', error);
-    }
-    this.#patch(record.id, { state: 'lost' });
-  }
-
   /** The connection to the cell broke. The cell itself may continue, so end nothing. */
   #lose(id: string): void {
     const live = this.#live.get(id);
     if (this.#closed || this.#pool.drop(id) || live === undefined) return;
     this.#release(id, live);
     void live.runtime.detach().catch(() => {});
-    void this.#inTurn(id, () => this.#look(id)).catch((error: unknown) => this.#complain(id, 'found', error));
-  }
-
-  /** Whether a cell is still there; `lost` only when its backend says that it is not. */
-  async #look(id: string): Promise<void> {
-    const record = this.#records.get(id);
-    if (record === undefined || this.#live.has(id)) return;
-    const found = await this.#source.find([record]);
-    if (found !== undefined && !found.has(id)) this.#patch(id, { state: 'lost' });
+    void this.#inTurn(id, () => this.#survey.look(id)).catch((error: unknown) =>
+      this.#complain(id, 'found', error),
+    );
   }
 
   async #leave(id: string, live: Live): Promise<void> {

@@ -162,6 +162,26 @@ test('a cell that a killed process used is not idle for the next one', async () 
   expect(there.size).toBe(0);
 });
 
+test('a cell that dies while nobody uses it is found to be lost, and one that only hides is not', async () => {
+  vi.useFakeTimers();
+  const before = await open();
+  const [{ record: dead }, { record: hidden }] = [
+    await before.create(tenant, asked()),
+    await before.create(tenant, asked()),
+  ];
+  await before.close();
+  const after = await open();
+  const cell = there.get(hidden.id);
+  there.clear();
+  await vi.advanceTimersByTimeAsync(60_000);
+  if (cell !== undefined) there.set(hidden.id, cell);
+  expect(after.get(tenant, dead.id).state).toBe('running');
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(after.get(tenant, dead.id).state).toBe('lost');
+  expect(after.get(tenant, hidden.id).state).toBe('running');
+  await after.close();
+});
+
 test('a cell that could not be ended at its time is ended later', async () => {
   vi.useFakeTimers();
   const cells = await open();

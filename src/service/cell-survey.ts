@@ -1,0 +1,100 @@
+/** Compares the records of the service with the cells that exist: when it starts, and again and again. */
+import type { CellRecord } from './service-store.js';
+
+const everyMs = 60_000;
+
+interface Parts {
+  readonly records: Map<string, CellRecord>;
+  /** The ids of the cells that still exist; undefined when the backend does not answer. */
+  find(records: readonly CellRecord[]): Promise<ReadonlySet<string> | undefined>;
+  /** This process works in it, and hears when it dies. */
+  isHeld(id: string): boolean;
+  isChanging(id: string): boolean;
+  end(record: CellRecord): Promise<void>;
+  forget(id: string): void;
+  lose(id: string): void;
+  onFailure(id: string, error: unknown): void;
+}
+
+export class CellSurvey {
+  readonly #parts: Parts;
+  /** Those that the backend did not show the last time. */
+  #missing: ReadonlySet<string> = new Set();
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Ends cells whose start was interrupted, marks missing ones as `lost`, and begins to look every minute. */
+  async first(): Promise<void> {
+    const { records, find, lose } = this.#parts;
+    const known = [...records.values()];
+    const found = await find(known);
+    for (const record of known) {
+      if (record.state === 'starting') await this.#abandon(record, found?.has(record.id) ?? true);
+      else if (found !== undefined && !found.has(record.id)) lose(record.id);
+      // A process that was killed did not write down when it used its cells, so idle times begin anew.
+      else if (record.state === 'running') records.set(record.id, { ...record, usedAt: Date.now() });
+    }
+    this.#again();
+  }
+
+  /** Whether a cell is still there; `lost` only when its backend says that it is not. */
+  async look(id: string): Promise<void> {
+    const { records, isHeld, find, lose } = this.#parts;
+    const record = records.get(id);
+    if (record === undefined || isHeld(id)) return;
+    const found = await find([record]);
+    if (found !== undefined && !found.has(id)) lose(id);
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+  }
+
+  #again(): void {
+    if (this.#closed) return;
+    this.#timer = setTimeout(() => {
+      const look = this.#lookAtAll().catch((error: unknown) => this.#parts.onFailure('any', error));
+      void look.then(() => this.#again());
+    }, everyMs);
+    this.#timer.unref();
+  }
+
+  /**
+   * Looks at the cells that no request has used since the service started: nothing else tells that one of them died.
+   * `lost` is for good, so a cell must be missing twice in a row.
+   */
+  async #lookAtAll(): Promise<void> {
+    const { records, isHeld, isChanging, find, lose } = this.#parts;
+    const isUnwatched = ({ id, state }: CellRecord) =>
+      (state === 'running' || state === 'paused') && !isHeld(id) && !isChanging(id);
+    const asked = [...records.values()].filter(isUnwatched);
+    const found = asked.length === 0 ? undefined : await find(asked);
+    if (found === undefined || this.#closed) return;
+    // One may have ended or been used while the backend answered.
+    const current = asked.flatMap(({ id }) => records.get(id) ?? []).filter(isUnwatched);
+    const missing = current.map(({ id }) => id).filter((id) => !found.has(id));
+    for (const id of missing) if (this.#missing.has(id)) lose(id);
+    this.#missing = new Set(missing);
+  }
+
+  /**
+   * Ends a start that the previous process did not finish. If the backend still shows the cell and we cannot attach
+   * to it, keeps it as `lost`, so that an operator looks after it.
+   */
+  async #abandon(record: CellRecord, isThere: boolean): Promise<void> {
+    const { end, find, forget, lose, onFailure } = this.#parts;
+    try {
+      await end(record);
+      const left = isThere && (await find([record]))?.has(record.id) !== false;
+      if (!left) return forget(record.id);
+    } catch (error) {
+      onFailure(record.id, error);
+    }
+    lose(record.id);
+  }
+}
