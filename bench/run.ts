@@ -1,13 +1,27 @@
-/** `npm run bench [name…] [--json]`: measures each line with its floor and says whether the bars hold. */
+/**
+ * `npm run bench [name…] [--json]`: measures each line with its floor and says whether the bars hold.
+ * `npm run bench -- name… --compare COMMIT [--rounds N]`: compares this tree with another head.
+ */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { compareHeads } from './compare/compare.js';
 import { type Figure, holds, type Line, type Measured } from './line.js';
 
 const folder = new URL('lines/', import.meta.url);
 
-const json = process.argv.includes('--json');
-const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+const {
+  values: { json, compare, rounds },
+  positionals: wanted,
+} = parseArgs({
+  allowPositionals: true,
+  options: {
+    json: { type: 'boolean', default: false },
+    compare: { type: 'string' },
+    rounds: { type: 'string', default: '10' },
+  },
+});
 const known = readdirSync(folder)
   .filter((file) => file.endsWith('.ts'))
   .map((file) => file.slice(0, -'.ts'.length));
@@ -16,6 +30,13 @@ const unknown = wanted.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
   console.error(`There is no line ${unknown.join(', ')}. Known: ${known.join(', ')}.`);
   process.exit(64);
+}
+
+if (compare !== undefined) {
+  const most = 20;
+  if (!(Number(rounds) >= 2 && Number(rounds) <= most))
+    throw new Error(`--rounds takes a number from 2 to ${most}, not "${rounds}".`);
+  process.exit(compareHeads(compare, wanted, Number(rounds)));
 }
 
 // Keep events as by default, but not among those of this user.
