@@ -1,9 +1,10 @@
 /**
- * Measures how long the event loop of this process stood still, and how much memory it took. Time in which the machine
- * gave the thread no processor does not count: the kernel tells it for each thread, and a second thread that does nothing
- * else tells what the whole machine lost.
+ * Measures how long the event loop of this process stood still by its own doing, and how much memory it took. That is what
+ * its thread computed, and how long it waited in calls. Time in which the machine gave no processor does not count, neither
+ * to this thread nor to the helpers of the engine that it waits for: the kernel tells it for each thread, and one more
+ * thread that does nothing else tells what the whole machine lost.
  */
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 
 export interface LoopWatch {
@@ -29,21 +30,27 @@ const intervalMs = 5;
 const [noise, resident] = [0, 1];
 
 export async function watchLoop(): Promise<LoopWatch> {
+  const others = readdirSync('/proc/self/task')
+    .filter((id) => id !== String(process.pid))
+    .map((id) => openSync(`/proc/self/task/${id}/schedstat`, 'r'));
   const shared = new Float64Array(new SharedArrayBuffer(16));
   const worker = new Worker(control, { eval: true, workerData: { shared, intervalMs } });
   worker.unref();
   await new Promise((resolve) => worker.once('message', resolve));
-  const scheduler = openSync('/proc/thread-self/schedstat', 'r');
-  const text = Buffer.alloc(128);
-  const lostMs = () => {
-    const length = readSync(scheduler, text, 0, text.length, 0);
-    return Number(text.toString('latin1', 0, length).split(' ')[1]) / 1e6 + (shared[noise] as number);
-  };
-  let last = { at: performance.now(), lost: lostMs() };
+  const own = openSync('/proc/thread-self/schedstat', 'r');
+  const lostMs = () => scheduled(own).waitedMs + (shared[noise] as number);
+  const look = (): Moment => ({
+    atMs: performance.now(),
+    idleMs: performance.eventLoopUtilization().idle,
+    machineMs: shared[noise] as number,
+    ...scheduled(own),
+    othersWaitedMs: others.map((other) => scheduled(other).waitedMs),
+  });
+  let last = look();
   let stallMs = 0;
   const beat = () => {
-    const now = { at: performance.now(), lost: lostMs() };
-    stallMs = Math.max(stallMs, now.at - last.at - intervalMs - (now.lost - last.lost));
+    const now = look();
+    stallMs = Math.max(stallMs, ownDoing(last, now));
     last = now;
   };
   const timer = setInterval(beat, intervalMs);
@@ -62,10 +69,43 @@ export async function watchLoop(): Promise<LoopWatch> {
     },
     async close() {
       clearInterval(timer);
-      closeSync(scheduler);
+      for (const descriptor of [own, ...others]) closeSync(descriptor);
       await worker.terminate();
     },
   };
+}
+
+/** What the clocks of this process say at one moment, each from its own beginning. */
+export interface Moment {
+  readonly atMs: number;
+  /** How long the loop had nothing to do. */
+  readonly idleMs: number;
+  /** What the whole machine lost. */
+  readonly machineMs: number;
+  /** How long the thread computed, and how long it could have and got no processor. */
+  readonly ranMs: number;
+  readonly waitedMs: number;
+  readonly othersWaitedMs: readonly number[];
+}
+
+/** How long the thread kept its loop from turning between two moments. */
+export function ownDoing(before: Moment, now: Moment): number {
+  const passed = (of: (moment: Moment) => number) => of(now) - of(before);
+  const ranMs = passed(({ ranMs }) => ranMs);
+  const busyMs = passed(({ atMs, idleMs, waitedMs }) => atMs - idleMs - waitedMs);
+  const helpersMs = Math.max(
+    0,
+    ...now.othersWaitedMs.map((ms, at) => ms - (before.othersWaitedMs[at] ?? ms)),
+  );
+  const heldMs = Math.max(0, busyMs - ranMs - helpersMs);
+  return Math.max(0, ranMs + heldMs - passed(({ machineMs }) => machineMs));
+}
+
+function scheduled(descriptor: number): Pick<Moment, 'ranMs' | 'waitedMs'> {
+  const text = Buffer.alloc(128);
+  const length = readSync(descriptor, text, 0, text.length, 0);
+  const [ranNs, waitedNs] = text.toString('latin1', 0, length).split(' ').map(Number);
+  return { ranMs: (ranNs ?? 0) / 1e6, waitedMs: (waitedNs ?? 0) / 1e6 };
 }
 
 /** The second thread. It needs no loader, so that it does nothing but this. */
