@@ -104,7 +104,7 @@ export class BrowserSession {
         await tab.settle(timeoutMs, signal);
       } catch (error) {
         if (WorkcellError.isInstance(error) && error.code === 'cancelled') {
-          await tab?.cdp.send('Page.stopLoading').catch(() => {});
+          await tab?.stopLoading();
           throw error;
         }
         if (error instanceof Unresponsive) tab?.giveUp(error.message);
@@ -143,9 +143,10 @@ export class BrowserSession {
     };
     if (running.ended !== undefined)
       return { ...nothing, ...empty, ...running.events.take(), error: error ?? running.ended };
-    await running.settleDownloads(timeoutMs, signal);
-    const tab = await running.active();
+    let tab: Tab | undefined;
     try {
+      await running.settleDownloads(timeoutMs, signal);
+      tab = await running.active();
       // A page that failed may be stuck. Asking it shows that sooner than waiting for an observation.
       if (error !== null && !(await tab.responds())) throw new Error(error);
       const [look, picture, pages] = await tab.whileAlive(
@@ -177,13 +178,13 @@ export class BrowserSession {
       };
     } catch (failure) {
       if (WorkcellError.isInstance(failure) && failure.code === 'cancelled') throw failure;
-      tab.giveUp(`${reasonOf(failure)} The page does not respond, so it is closed at the next action.`);
+      tab?.giveUp(`${reasonOf(failure)} The page does not respond, so it is closed at the next action.`);
       return {
         ...nothing,
         ...empty,
-        url: shortUrl(tab.page.url()),
+        url: shortUrl(tab?.page.url() ?? ''),
         ...running.events.take(),
-        error: note(running.ended ?? tab.broken ?? reasonOf(failure)),
+        error: note(running.ended ?? tab?.broken ?? reasonOf(failure)),
       };
     }
   }

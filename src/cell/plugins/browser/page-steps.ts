@@ -100,7 +100,7 @@ async function goTo(running: Running, tab: Tab, given: string, timeoutMs: number
     // The browser saves this one instead of showing it, so it has arrived all the same.
     if (/Download is starting/.test(reason)) return;
     if (/Timeout \d+ms exceeded/.test(reason)) {
-      await tab.cdp.send('Page.stopLoading');
+      await tab.stopLoading();
       throw new Error(`${given.slice(0, 200)} did not answer within ${timeoutMs} ms.`);
     }
     throw new Error(reason);

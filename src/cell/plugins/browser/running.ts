@@ -5,7 +5,7 @@ import { requirePackages } from '../../../base/optional-package.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import type { PluginCell } from '../plugin.js';
 import { Addresses } from './allowed-addresses.js';
-import { reasonOf, within } from './bounds.js';
+import { reasonOf, Unresponsive, within } from './bounds.js';
 import { most } from './browser-actions.js';
 import { BrowserFiles } from './browser-files.js';
 import type { BrowserOptions } from './browser-options.js';
@@ -84,7 +84,7 @@ export class Running {
       ended.catch(() => {});
       const browser = await Promise.race([connecting, ended]);
       const running = new Running(cell, options, { chromium, pipe, browser });
-      await running.#prepare();
+      await within(running.#prepare(), { ms: startMs, what: 'Preparing the browser' });
       return running;
     } catch (cause) {
       await chromium.close();
@@ -115,19 +115,20 @@ export class Running {
   async active(): Promise<Tab> {
     const page = this.#active;
     if (page !== undefined && !page.isClosed()) {
-      const tab = await this.#tabs.get(page);
+      const tab = await this.#tabOf(page);
       if (tab !== undefined && tab.broken === undefined) return tab;
-      if (tab !== undefined) await this.closeTab(tab);
+      // A broken page may take its time, which is not the time of this action.
+      if (tab !== undefined) this.#leaveOut(page).catch(() => {});
     }
-    const last = this.#context.pages().at(-1);
+    const last = this.#open.at(-1);
     if (last === undefined) return this.openTab();
     this.#active = last;
-    const tab = await this.#tabs.get(last);
+    const tab = await this.#tabOf(last);
     return tab === undefined || tab.broken !== undefined ? this.openTab() : tab;
   }
 
   async openTab(): Promise<Tab> {
-    const page = await within(this.#context.newPage(), { ms: openMs, what: 'Opening a page' });
+    const page = await this.#answered(this.#context.newPage(), 'Opening a page');
     const tab = await this.#take(page);
     if (tab === undefined) throw new Error(`There are ${most.pages} pages already; close one first.`);
     this.#active = page;
@@ -135,29 +136,25 @@ export class Running {
   }
 
   async closeTab({ page }: Tab): Promise<void> {
-    await within(page.close(), { ms: openMs, what: 'Closing the page' });
-    this.#tabs.delete(page);
-    if (this.#active === page) this.#active = this.#context.pages().at(-1);
+    await within(this.#leaveOut(page), { ms: openMs, what: 'Closing the page' });
   }
 
   async focusTab(index: number): Promise<void> {
-    const page = this.#context.pages()[index];
+    const page = this.#open[index];
     if (page === undefined)
-      throw new Error(
-        `There is no page ${index}; there are ${this.#context.pages().length}, counted from 0.`,
-      );
+      throw new Error(`There is no page ${index}; there are ${this.#open.length}, counted from 0.`);
     await within(page.bringToFront(), { ms: openMs, what: 'Showing the page' });
     this.#active = page;
   }
 
   /** The open pages, as reported by the browser and not by the pages. */
   async pages(): Promise<{ url: string; title: string; active: boolean }[]> {
-    const { targetInfos } = (await this.#control?.send('Target.getTargets')) ?? { targetInfos: [] };
+    const asked = this.#control?.send('Target.getTargets') ?? { targetInfos: [] };
+    const { targetInfos } = await this.#answered(Promise.resolve(asked), 'Listing the pages');
     const titles = new Map(targetInfos.map(({ targetId, title }) => [targetId, title]));
-    const open = this.#context.pages().slice(0, most.pages);
     return Promise.all(
-      open.map(async (page) => {
-        const tab = await this.#tabs.get(page);
+      this.#open.map(async (page) => {
+        const tab = await this.#tabOf(page);
         return {
           url: shortUrl(page.url()),
           title: note(titles.get(tab?.targetId ?? '') ?? ''),
@@ -214,6 +211,36 @@ export class Running {
     return this.#chromium.close();
   }
 
+  /** The pages in use, in the order in which they opened. */
+  get #open(): Page[] {
+    return this.#context.pages().filter((page) => this.#tabs.has(page));
+  }
+
+  /** Takes a page out of use, and closes it. */
+  #leaveOut(page: Page): Promise<void> {
+    this.#tabs.delete(page);
+    if (this.#active === page) this.#active = this.#open.at(-1);
+    return page.close();
+  }
+
+  /** Nothing for a page that is not in use, or could not be prepared for it. */
+  async #tabOf(page: Page): Promise<Tab | undefined> {
+    return this.#tabs.get(page)?.catch(() => undefined);
+  }
+
+  /** Ends a browser that does not answer. The next action starts a new one. */
+  async #answered<Result>(work: Promise<Result>, what: string): Promise<Result> {
+    try {
+      return await within(work, { ms: openMs, what });
+    } catch (error) {
+      if (error instanceof Unresponsive) {
+        this.ended ??= `${error.message} The browser was ended. The next action starts a new one.`;
+        void this.close();
+      }
+      throw error;
+    }
+  }
+
   /** Adopts a new page, or closes it when there are too many. */
   #take(page: Page): Promise<Tab> | undefined {
     const known = this.#tabs.get(page);
@@ -226,10 +253,10 @@ export class Running {
       page.close().catch(() => {});
       return undefined;
     }
-    const opening = Tab.open(page, this.options.viewport);
+    const opening = within(Tab.open(page, this.options.viewport), { ms: openMs, what: 'Opening a page' });
     opening.then(
       ({ targetId }) => this.#popups?.arrived(targetId),
-      () => this.#tabs.delete(page),
+      () => this.#leaveOut(page).catch(() => {}),
     );
     this.#tabs.set(page, opening);
     // A page that another one opened is what its user now sees.

@@ -1,7 +1,7 @@
 /** One page of the browser. */
 import { randomBytes } from 'node:crypto';
 import type { CDPSession, ElementHandle, Page, Request } from 'playwright-core';
-import { within } from './bounds.js';
+import { Unresponsive, within } from './bounds.js';
 import { FrameIds } from './observe/ids.js';
 import { isPdf, pdfShown } from './pdf.js';
 
@@ -89,9 +89,22 @@ export class Tab {
   /** Pauses the page's scripts at their next step, or resumes them. They lose nothing. */
   async hold(held: boolean): Promise<void> {
     if (this.broken !== undefined) return;
-    if (!held) return void (await this.cdp.send('Debugger.disable').catch(() => {}));
-    await this.cdp.send('Debugger.enable').catch(() => {});
-    await this.cdp.send('Debugger.pause').catch(() => {});
+    if (!held) return this.#order('Debugger.disable');
+    await this.#order('Debugger.enable');
+    await this.#order('Debugger.pause');
+  }
+
+  /** Gives up what the page still loads. */
+  async stopLoading(): Promise<void> {
+    await this.#order('Page.stopLoading');
+  }
+
+  /** Gives up the page when it does not take the order in time. */
+  async #order(order: 'Debugger.disable' | 'Debugger.enable' | 'Debugger.pause' | 'Page.stopLoading') {
+    const taken = this.whileAlive(this.cdp.send(order));
+    await within(taken, { ms: respondMs, what: `The order ${order}` }).catch((error) => {
+      if (error instanceof Unresponsive) this.giveUp(`${error.message} The page does not respond.`);
+    });
   }
 
   get loading(): boolean {
