@@ -89,6 +89,15 @@ s.serve_forever()`;
   writeFileSync(join(here, 'server.py'), server);
   await cli('cp', 'server.py', `${cell}:`);
   await inCell('echo page > index.html; mkfifo ready; (python3 server.py >/dev/null 2>&1 &); cat ready');
+  // Whoever writes to the working directory does not choose the program that opens the page.
+  writeFileSync(join(here, 'xdg-open'), '#!/bin/sh\n: > chosen\n', { mode: 0o755 });
+  const path = { ...env, PATH: `.::${here}:${process.env.PATH}` };
+  const opened = start(['open', cell, '8000', '\\\\elsewhere/'], { env: path, cwd: here });
+  await opened.printed('\n');
+  expect(opened.text()).toMatch(/^http:\/\/127\.0\.0\.1:/);
+  opened.child.kill('SIGINT');
+  expect((await opened.ended).exitCode).toBe(130);
+  expect(existsSync(join(here, 'chosen'))).toBe(false);
   const page = start(['open', cell, '8000', '//index.html?x=1', '--no-browser'], { env, cwd: here });
   await page.printed('\n');
   expect(page.text()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/index\.html\?x=1\n$/);

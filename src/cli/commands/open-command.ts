@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Command, Option } from 'commander';
+import { hostProgram } from '../../base/find-program.js';
 import { inKeptCell, type KeptCellOptions, withKeptCellOptions } from '../in-kept-cell.js';
 import { watchInterrupts } from '../interrupts.js';
 import { parsePort } from '../parse-port.js';
@@ -36,7 +37,7 @@ async function open(
   await inKeptCell(cell, options, async (runtime) => {
     const forwarded = await runtime.ports.forward(port);
     // One slash, so that it cannot name another host.
-    const address = new URL(path.replace(/^\/*/, '/'), `http://127.0.0.1:${forwarded.port}`);
+    const address = new URL(path.replace(/^[/\\]*/, '/'), `http://127.0.0.1:${forwarded.port}`);
     process.stdout.write(`${address}\n`);
     if (options.browser) await startBrowser(`${address}`);
     if (!interrupts.signal.aborted) await once(interrupts.signal, 'abort');
@@ -48,7 +49,7 @@ async function open(
 /** Where there is no browser to start, the printed address remains. */
 async function startBrowser(address: string): Promise<void> {
   const program = process.platform === 'darwin' ? 'open' : 'xdg-open';
-  const browser = spawn(program, [address], { stdio: 'ignore', detached: true });
+  const browser = spawn(hostProgram(program), [address], { stdio: 'ignore', detached: true });
   try {
     await once(browser, 'spawn');
     browser.unref();
