@@ -4,10 +4,11 @@ import { environmentSchema } from '../../protocol/actions/common.js';
 import { describeIssues, WorkcellError } from '../../protocol/index.js';
 import { type ContextFiles, filesBelow } from './build-context.js';
 import { type ExecutorBundle, executorBundle } from './bundle/executor-bundle.js';
+import { type CamelLayer, camelLayer } from './camel/camel-layer.js';
 import { type Base, lockDockerfile, sourceDockerfile } from './dockerfile.js';
 import { installSteps } from './install-steps.js';
 import { type CheckedSpec, checkSpec, type ImageSpec } from './spec.js';
-import { imageTags } from './tags.js';
+import { type ImageTags, imageTags } from './tags.js';
 
 /** One line of progress of a build. */
 export interface ImageProgress {
@@ -97,21 +98,27 @@ export function createBuilder(service: ImageService): ImageBuilder {
         onProgress: (message) => onProgress?.({ stage: 'pull', message }),
         signal,
       });
+      if (spec.camel && !spec.executor)
+        throw new WorkcellError(
+          'invalid-config',
+          'An image for CAMEL needs the executor: do not leave it out.',
+        );
       if (!spec.executor && installSteps(spec).length === 0)
         return { name: spec.base, tags: [spec.base], built: 'nothing' };
       const bundle = spec.executor ? await bundleFor(spec.platform) : undefined;
-      const tags = imageTags(spec, base.id, bundle);
+      const camel = spec.camel ? await camelLayer() : undefined;
+      const names = imageTags(spec, base.id, bundle, camel);
       // A second caller waits, and then finds the image.
-      const before = turns.get(tags.source);
+      const before = turns.get(names.source);
       const turn = (async () => {
         await ended(before, signal);
-        return make(service, spec, base, bundle, options);
+        return make(service, { spec, names, base, bundle, camel }, options);
       })();
-      turns.set(tags.source, turn);
+      turns.set(names.source, turn);
       try {
         return await turn;
       } finally {
-        if (turns.get(tags.source) === turn) turns.delete(tags.source);
+        if (turns.get(names.source) === turn) turns.delete(names.source);
       }
     },
   };
@@ -146,15 +153,22 @@ function checkVariables(variables: BuildOptions['variables']): void {
     );
 }
 
+/** What to build, and its names. */
+interface Plan {
+  readonly spec: CheckedSpec;
+  readonly names: ImageTags;
+  readonly base: FoundBase;
+  readonly bundle: ExecutorBundle | undefined;
+  readonly camel: CamelLayer | undefined;
+}
+
 async function make(
   service: ImageService,
-  spec: CheckedSpec,
-  base: FoundBase,
-  bundle: ExecutorBundle | undefined,
+  { spec, names, base, bundle, camel }: Plan,
   options: BuildOptions,
 ): Promise<RuntimeImage> {
   const { signal, force = false } = options;
-  const { lock, source, versioned } = imageTags(spec, base.id, bundle);
+  const { lock, source, versioned } = names;
   const tags = [...new Set([source, lock, versioned])];
   if (!force && (await service.exists(source, signal))) return { name: source, tags, built: 'nothing' };
   const build = (part: 'dependencies' | 'executor', job: Pick<BuildJob, 'dockerfile' | 'files' | 'tags'>) =>
@@ -179,8 +193,8 @@ async function make(
   }
   if (bundle !== undefined) {
     await build('executor', {
-      dockerfile: sourceDockerfile({ reference: lock, user: base.user }, bundle),
-      files: new Map(await scriptFiles(bundle)),
+      dockerfile: sourceDockerfile({ reference: lock, user: base.user }, bundle, spec),
+      files: new Map([...(await scriptFiles(bundle)), ...(camel?.files ?? [])]),
       tags: [source, versioned],
     });
   }

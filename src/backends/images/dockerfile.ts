@@ -1,5 +1,7 @@
 /** Dockerfiles for the two images of a spec: its packages, and the executor on top of them. */
+
 import { bundleMount, type ExecutorBundle } from './bundle/executor-bundle.js';
+import { camelLines } from './camel/camel-layer.js';
 import { installSteps, pythonHome } from './install-steps.js';
 import type { CheckedSpec } from './spec.js';
 
@@ -21,7 +23,8 @@ export const variablesMark = '# workcell';
 const readVariables = `
 case "$${variablesArgument}" in '${variablesMark}'*) eval "$${variablesArgument}"; unset ${variablesArgument} ;; esac`;
 
-const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+/** That of the base, which may set none. */
+const searchPath = `\${PATH:-/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin}`;
 
 /** Installs the packages. With an executor, its Node comes first: it changes least. */
 export function lockDockerfile(spec: CheckedSpec, base: Base, bundle: ExecutorBundle | undefined): string {
@@ -30,17 +33,16 @@ export function lockDockerfile(spec: CheckedSpec, base: Base, bundle: ExecutorBu
   for (const [script = '', ...words] of installSteps(spec)) {
     lines.push(`RUN ${json(['/bin/sh', '-ec', `${readVariables}\n${script}`, 'sh', ...words])}`);
   }
-  if (spec.pythonPackages.length > 0) lines.push(`ENV PATH=${pythonHome}/bin:\${PATH:-${systemPath}}`);
+  if (spec.pythonPackages.length > 0) lines.push(`ENV PATH=${pythonHome}/bin:${searchPath}`);
   if (base.user !== '') lines.push(`USER ${base.user}`);
   return `${lines.join('\n')}\n`;
 }
 
-export function sourceDockerfile(lock: Base, bundle: ExecutorBundle): string {
+export function sourceDockerfile(lock: Base, bundle: ExecutorBundle, { camel }: CheckedSpec): string {
   const lines = [
     `FROM ${lock.reference}`,
     `COPY --chown=0:0 executor ${bundleMount}/`,
-    `ENTRYPOINT ${json(bundle.command())}`,
-    'CMD []',
+    ...(camel ? camelLines(searchPath) : [`ENTRYPOINT ${json(bundle.command())}`, 'CMD []']),
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -36,6 +36,8 @@ const specSchema = z.strictObject({
     .optional(),
   /** Whether Node and the executor go into the image too. Otherwise each cell mounts them. */
   executor: z.boolean().default(true),
+  /** Whether CAMEL's DockerRuntime, unchanged, finds this package's tool server in the image. It needs the executor. */
+  camel: z.boolean().default(false),
   /** The name before the tag. */
   repository: z
     .string()

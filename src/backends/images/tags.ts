@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { packageVersion } from '../../base/package-version.js';
 import type { ExecutorBundle } from './bundle/executor-bundle.js';
+import type { CamelLayer } from './camel/camel-layer.js';
 import { installSteps } from './install-steps.js';
 import type { CheckedSpec } from './spec.js';
 
@@ -17,15 +18,20 @@ export interface ImageTags {
 }
 
 /** `baseId` identifies the current base, so that we notice a newer one under the same name. */
-export function imageTags(spec: CheckedSpec, baseId: string, bundle: ExecutorBundle | undefined): ImageTags {
+export function imageTags(
+  spec: CheckedSpec,
+  baseId: string,
+  bundle: ExecutorBundle | undefined,
+  camel?: CamelLayer,
+): ImageTags {
   const { repository, base, platform } = spec;
   const version = packageVersion();
   const parts = [baseId, platform ?? '', bundle?.nodeHash ?? '', installSteps(spec)];
   const lock = `${repository}:wc_v${version}_${hash(parts)}`;
   return {
     lock,
-    source: bundle === undefined ? lock : `${lock}_${hash([bundle.hash])}`,
-    versioned: `${repository}:wc_v${version}_${slug([base, platform].filter(Boolean).join('_'))}`,
+    source: bundle === undefined ? lock : `${lock}_${hash([bundle.hash, camel?.hash])}`,
+    versioned: `${repository}:wc_v${version}_${slug([base, platform, camel && 'camel'].filter(Boolean).join('_'))}`,
   };
 }
 

@@ -10,6 +10,7 @@ interface BuildCommandOptions {
   pythonPackage: string[];
   extraDeps?: string;
   executor: boolean;
+  camel?: true;
   repository?: string;
   env?: Record<string, string>;
   network?: string;
@@ -27,6 +28,7 @@ Examples:
   $ workcell images build --base debian:bookworm --system-package jq
   $ workcell images build --base debian:bookworm --extra-deps 'apt-get install -y jq'
   $ workcell images build --base debian:bookworm --python-package numpy --env PIP_INDEX_URL
+  $ workcell images build --base python:3.12 --python-package camel-ai --camel
   $ workcell images list
   $ workcell images prune`;
 
@@ -43,6 +45,7 @@ export function imagesCommand(): Command {
     .option('--python-package <requirement>', 'requirement for pip; may be repeated', collect, [])
     .option('--extra-deps <shell>', 'what root runs last, such as "apt-get install -y jq"')
     .option('--no-executor', 'leave Node and the executor out; Workcell mounts them into each cell')
+    .option('--camel', "let CAMEL's DockerRuntime, unchanged, use the image")
     .option('--platform <platform>', 'such as linux/arm64, where the engine can run it')
     .option('--repository <name>', 'name to give tags to (default: workcell-runtime)')
     .option(
@@ -82,6 +85,7 @@ async function build(options: BuildCommandOptions): Promise<void> {
       pythonPackages: options.pythonPackage,
       extraDeps: options.extraDeps,
       executor: options.executor,
+      camel: options.camel,
       ...(options.repository !== undefined && { repository: options.repository }),
     },
     {
