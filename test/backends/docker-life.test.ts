@@ -259,6 +259,25 @@ describe('what of this machine a cell sees', () => {
     };
     await refusal(createRuntime(taken), 'port-taken');
   });
+
+  test('application ports: of a range one that no other cell has, under the same number inside and outside', async () => {
+    const apps = { ...cell, network: 'bridge', appPorts: ['50000-50001', '55000-59999'] };
+    await using first = await createRuntime(apps);
+    await using second = await createRuntime(apps);
+    const seen = [];
+    for (const runtime of [first, second]) {
+      const [one = 0, two = 0] = (await runtime.run('echo $APP_PORT_1 $APP_PORT_2')).output
+        .split(' ')
+        .map(Number);
+      const published = runtime.ports.published.toSorted((a, b) => a.host - b.host);
+      expect(published).toEqual([one, two].map((port) => ({ container: port, host: port })));
+      seen.push(one);
+    }
+    expect(seen.toSorted()).toEqual([50_000, 50_001]);
+    const error = await refusal(createRuntime(apps), 'port-taken');
+    expect(error.message).toContain('50000-50001');
+    await refusal(createRuntime({ ...cell, appPorts: ['50000-50001'] }), 'invalid-config');
+  });
 });
 
 test('a pool hands out cells that wait, each of them once', async () => {

@@ -5,6 +5,7 @@ import { environmentSchema } from '../../protocol/actions/common.js';
 import { startRulesSchema } from '../../protocol/network/network-schema.js';
 import { gpuOption } from '../gpu-option.js';
 import type { StartRules } from '../open-gateway.js';
+import { isRange } from './app-ports.js';
 
 const limitsSchema = z.strictObject({
   /** Default: three quarters of the machine's memory. */
@@ -40,6 +41,14 @@ export const dockerOptions = {
   /** Ports of the cell to publish on this machine's loopback; `host: 0` takes any that is free. */
   ports: z
     .array(z.strictObject({ container: port, host: z.int().min(0).max(65_535).default(0) }))
+    .default([]),
+  /**
+   * Ranges such as `50000-54999`. From each the cell gets a port that no other cell has, published on loopback under the
+   * same number; the variables `APP_PORT_1`, `APP_PORT_2`, … name them.
+   */
+  appPorts: z
+    .array(z.string().refine(isRange, 'must be a range of ports above 1023 such as 50000-54999'))
+    .max(16)
     .default([]),
   limits: limitsSchema.default({}),
   /** GPUs of the engine's machine: `true` for all, how many, or the ids of some. */

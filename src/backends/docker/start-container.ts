@@ -151,7 +151,7 @@ export function openBundle(engine: Engine): Promise<ExecutorBundle> {
 
 /** Refuses problems that need no engine: options that exclude each other, and missing volumes. */
 export function checkOptions(options: DockerOptions): void {
-  const { network, networks, ports, pool, name, keepAlive, onLog, volumes } = options;
+  const { network, networks, ports, appPorts, pool, name, keepAlive, onLog, volumes } = options;
   for (const volume of volumes) readVolume(volume);
   if (['none', 'host'].includes(network) && networks.length > 0) {
     throw new WorkcellError(
@@ -159,7 +159,7 @@ export function checkOptions(options: DockerOptions): void {
       `A cell with network: "${network}" cannot join others (${networks.join(', ')}). Name one of them as network.`,
     );
   }
-  if (network === 'none' && ports.length > 0) {
+  if (network === 'none' && ports.length + appPorts.length > 0) {
     throw new WorkcellError(
       'invalid-config',
       'A cell without a network cannot publish ports. Add network: "bridge", or forward a port with runtime.ports.forward, which needs none.',

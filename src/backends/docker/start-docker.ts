@@ -4,6 +4,7 @@ import { type Cell, WorkcellError } from '../../protocol/index.js';
 import type { StartContext } from '../backend.js';
 import { openEngine } from '../engines/docker-engine.js';
 import { noSecretPool } from '../pool.js';
+import { withAppPorts } from './app-ports.js';
 import { reap } from './attach-container.js';
 import { takeContainer } from './container-pool.js';
 import type { DockerOptions, GivenDockerOptions } from './docker-options.js';
@@ -16,7 +17,9 @@ export async function startDocker(given: GivenDockerOptions, context: StartConte
   void reap(await openEngine(options.engine));
   if (options.pool === undefined) {
     const onProgress = (message: string) => onStatus({ status: 'BUILDING_RUNTIME', level: 'info', message });
-    return startContainer(options, { id, signal, plugins, onProgress, networkSecrets });
+    return withAppPorts(options, (chosen) =>
+      startContainer(chosen, { id, signal, plugins, onProgress, networkSecrets }),
+    );
   }
   if (networkSecrets !== undefined && networkSecrets.length > 0) throw noSecretPool();
   const cell = await takeContainer(options, plugins);

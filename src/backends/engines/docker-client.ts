@@ -40,6 +40,7 @@ export interface ContainerInfo {
   /** In seconds since 1970. */
   readonly Created: number;
   readonly Mounts: readonly { readonly Destination: string; readonly Source: string }[];
+  readonly Ports: readonly { readonly PublicPort?: number }[];
 }
 
 /** An image in a list. */
