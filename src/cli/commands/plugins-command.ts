@@ -3,6 +3,7 @@ import { type CellOptions, withCellOptions } from '../cell-options.js';
 import { watchInterrupts } from '../interrupts.js';
 import { plainText } from '../sanitize.js';
 import { dim, formatTable, green } from '../text-table.js';
+import { addCommand, searchCommand } from './plugin-packages.js';
 
 interface PluginsCommandOptions extends CellOptions {
   json?: true;
@@ -13,13 +14,17 @@ Starts a cell and looks, inside it, for what each plugin needs. Name plugins as
 "plugins" in your configuration; the default is all of this package but
 agent-skills.`;
 
-/** `workcell plugins list`: which plugins there are and whether they would work. */
+/** `workcell plugins`: which plugins there are, here and on npm, and whether they would work. */
 export function pluginsCommand(): Command {
   const list = withCellOptions(new Command('list').description('List plugins and whether they work here'))
     .option('--json', 'print one line of JSON')
     .addHelpText('after', notes)
     .action(printPlugins);
-  return new Command('plugins').description('List the plugins that add actions').addCommand(list);
+  return new Command('plugins')
+    .description('List, find and install plugins, which add actions')
+    .addCommand(list)
+    .addCommand(searchCommand())
+    .addCommand(addCommand());
 }
 
 async function printPlugins(options: PluginsCommandOptions): Promise<void> {
