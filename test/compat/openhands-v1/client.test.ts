@@ -55,7 +55,10 @@ describe.each(['', 'async.'])('%sRemoteWorkspace', (kind) => {
   });
 
   test('is told of a command that takes too long', async () => {
-    expect(await call('execute_command', 'sleep 60', null, 1)).toMatchObject({ exit_code: -1 });
+    expect(await call('execute_command', 'sleep 60', null, 1)).toMatchObject({
+      exit_code: -1,
+      timeout_occurred: true,
+    });
   });
 
   test('carries files in and out', async () => {

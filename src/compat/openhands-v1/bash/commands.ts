@@ -77,7 +77,9 @@ export class BashCommands {
         },
         { onProgress: (progress) => pieces.add(progress) },
       );
-      return pieces.end(exitCodeOf(result));
+      // Its client knows a timeout by these words.
+      const note = result.endedBy === 'timeout' ? `The command timed out after ${timeout} s.\n` : '';
+      return pieces.end(exitCodeOf(result), note);
     } catch (error) {
       return pieces.end(-1, messageOf(error));
     }
