@@ -67,7 +67,10 @@ export function openHandsServerCommand(): Command {
     .option('--user-id <number>', 'id of that user', parseUserId, 1000)
     .option('--enable-browser', 'have a browser, started at its first use', true)
     .option('--no-enable-browser', 'do without a browser')
-    .option('--browsergym-eval-env <name>', 'fails: tasks of BrowserGym are not there')
+    .option(
+      '--browsergym-eval-env <name>',
+      'accepted; the browser has no task, and says so when asked for one',
+    )
     .option('--allow-sudo', 'let commands of --username become another user, as the image allows')
     .option('--host <address>', 'address to listen on, with a port', '127.0.0.1')
     .option('--allow-anonymous', 'do without a key, also when none is set')
@@ -91,12 +94,6 @@ async function serve(
   options: OpenHandsServerOptions,
   command: Command,
 ): Promise<void> {
-  const { WorkcellError } = await import('../../protocol/index.js');
-  if (options.browsergymEvalEnv !== undefined)
-    throw new WorkcellError(
-      'capability-unsupported',
-      'This server has no BrowserGym tasks to evaluate a browser with.',
-    );
   if (port === undefined && options.listen === undefined)
     throw new InvalidArgumentError('Give a port, or an address with --listen.');
   const { makeWorkingDirectory, thisMachine } = await import('../../compat/openhands-v0/this-machine.js');
@@ -159,9 +156,17 @@ async function serve(
 }
 
 /** Warns about features that a client requests and does not get. */
-function warn({ plugins, username }: OpenHandsServerOptions, { backend }: Runtime, log: Log): void {
+function warn(
+  { plugins, username, browsergymEvalEnv }: OpenHandsServerOptions,
+  { backend }: Runtime,
+  log: Log,
+): void {
   if (plugins.includes('vscode') && vscodePort(process.env.VSCODE_PORT) === undefined)
     log('warn', 'The plugin vscode is disabled: VSCODE_PORT does not say where browsers are to reach it.');
+  if (browsergymEvalEnv !== undefined)
+    log('warn', 'There are no BrowserGym tasks here; the browser is the ordinary one.', {
+      asked: browsergymEvalEnv,
+    });
   if (backend !== 'cli') return;
   const own = userInfo().username;
   if (process.geteuid?.() === process.getuid?.() && own !== username)

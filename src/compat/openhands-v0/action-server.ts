@@ -144,10 +144,14 @@ async function runCell(
   return cellObservation(await perform(executor, cell));
 }
 
+/** What a client asks of a browser with a task of BrowserGym. */
+const evaluation: ReadonlySet<string> = new Set(['GET_EVAL_GOAL', 'GET_EVAL_REWARDS']);
+
 async function interact(
   executor: Executor,
   { browser_actions: code, return_axtree }: Arguments<'browse_interactive'>,
 ): Promise<ObservationEvent> {
+  if (evaluation.has(code.trim())) return errorObservation(words('action.no_eval_task'));
   if (!('browse_interactive' in executor.actions)) return errorObservation(words('action.no_browser'));
   const page = await perform(executor, { action: 'browse_interactive', code, marks: true });
   return downloadObservation(page) ?? browseObservation(page, 'browse_interactive', return_axtree);

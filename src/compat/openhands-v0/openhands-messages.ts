@@ -19,6 +19,7 @@ export const defaultMessages = {
   'action.unreadable': 'The action does not fit: {problems}.',
   'action.rejected': 'The user rejected this action; it was not executed.',
   'action.no_browser': 'The browser is not available in this server.',
+  'action.no_eval_task': 'This server has no BrowserGym task, so there is no goal and no reward to tell.',
   'action.llm_edit':
     'Edits by a language model are made by the client; this server does "oh_aci" edits only.',
 

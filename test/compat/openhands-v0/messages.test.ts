@@ -154,6 +154,7 @@ test('all of them are said in the words of the catalogue', { timeout: 60_000 }, 
     request({ method: 'POST', url: '/execute_action', payload: { action: { action, args } } }, strange);
   await request({ url: '/download_files?path=/many' }, strange);
   await strangeAct('browse', { url: 'about:blank' });
+  await strangeAct('browse_interactive', { browser_actions: 'GET_EVAL_GOAL' });
   await strangeAct('read', { path: '/x' });
 
   const page = {
