@@ -1,6 +1,6 @@
 /** What an engine builds from: a Dockerfile and the files it copies, as a tar stream that is the same for the same contents. */
 import { createReadStream } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { lstat, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type TarMember, writeTar } from '../../base/tar-writer.js';
@@ -27,7 +27,9 @@ async function* members(dockerfile: string, files: ContextFiles): AsyncGenerator
   const text = Buffer.from(dockerfile);
   yield { name: 'Dockerfile', mode: 0o644, mtime, size: text.length, content: [text] };
   for (const [name, path] of files) {
-    const { size, mode } = await stat(path);
-    yield { name, size, mode: mode & 0o777, mtime, content: createReadStream(path) };
+    const stats = await lstat(path);
+    const mode = stats.mode & 0o777;
+    if (stats.isSymbolicLink()) yield { name, type: 'symlink', mode, mtime, linkname: await readlink(path) };
+    else yield { name, size: stats.size, mode, mtime, content: createReadStream(path) };
   }
 }

@@ -5,14 +5,15 @@ import { describeIssues, WorkcellError } from '../../protocol/index.js';
 import { type ContextFiles, filesBelow } from './build-context.js';
 import { type ExecutorBundle, executorBundle } from './bundle/executor-bundle.js';
 import { type CamelLayer, camelLayer } from './camel/camel-layer.js';
+import { readDirectoryBase } from './directory-base.js';
 import { type Base, lockDockerfile, sourceDockerfile } from './dockerfile.js';
 import { installSteps } from './install-steps.js';
-import { type CheckedSpec, checkSpec, type ImageSpec } from './spec.js';
+import { type BasedSpec, type CheckedSpec, checkSpec, type ImageSpec } from './spec.js';
 import { type ImageTags, imageTags } from './tags.js';
 
 /** One line of progress of a build. */
 export interface ImageProgress {
-  readonly stage: 'pull' | 'dependencies' | 'executor';
+  readonly stage: 'base' | 'pull' | 'dependencies' | 'executor';
   /** One line of the engine's output. */
   readonly message: string;
 }
@@ -55,6 +56,8 @@ export interface ImageService {
   /** Finds the base image, and fetches it if necessary. */
   findBase(name: string, job: Pick<BuildJob, 'platform' | 'onProgress' | 'signal'>): Promise<FoundBase>;
   exists(image: string, signal: AbortSignal | undefined): Promise<boolean>;
+  /** Gives an image further names. */
+  tag?(image: string, names: readonly string[]): Promise<void>;
   build(job: BuildJob): Promise<void>;
 }
 
@@ -65,6 +68,8 @@ export interface FoundBase extends Base {
 
 export interface BuildJob {
   readonly dockerfile: string;
+  /** Whether we wrote the Dockerfile. */
+  readonly isOwn: boolean;
   readonly files: ContextFiles;
   /** The names to give when everything succeeded. */
   readonly tags: readonly string[];
@@ -92,7 +97,8 @@ export function createBuilder(service: ImageService): ImageBuilder {
       checkVariables(options.variables);
       if (signal?.aborted) throw cancelled();
       const repository = await service.repositoryFor?.(checked.repository, signal);
-      const spec = repository === undefined ? checked : { ...checked, repository };
+      const named = repository === undefined ? checked : { ...checked, repository };
+      const spec = await withBase(service, named, options);
       const base = await service.findBase(spec.base, {
         platform: spec.platform,
         onProgress: (message) => onProgress?.({ stage: 'pull', message }),
@@ -104,7 +110,7 @@ export function createBuilder(service: ImageService): ImageBuilder {
           'An image for CAMEL needs the executor: do not leave it out.',
         );
       if (!spec.executor && installSteps(spec).length === 0)
-        return { name: spec.base, tags: [spec.base], built: 'nothing' };
+        return tagged(service, spec, { name: spec.base, tags: [spec.base], built: 'nothing' });
       const bundle = spec.executor ? await bundleFor(spec.platform) : undefined;
       const camel = spec.camel ? await camelLayer() : undefined;
       const names = imageTags(spec, base.id, bundle, camel);
@@ -116,12 +122,51 @@ export function createBuilder(service: ImageService): ImageBuilder {
       })();
       turns.set(names.source, turn);
       try {
-        return await turn;
+        return await tagged(service, spec, await turn);
       } finally {
         if (turns.get(names.source) === turn) turns.delete(names.source);
       }
     },
   };
+}
+
+/** Builds the base where it is a directory; the name of its image has a digest of what is in there. */
+async function withBase(
+  service: ImageService,
+  spec: CheckedSpec,
+  { signal, onProgress, variables = {}, network, force = false }: BuildOptions,
+): Promise<BasedSpec> {
+  const { base, repository, platform } = spec;
+  if (typeof base === 'string') return { ...spec, base };
+  const { dockerfile, files, hash } = await readDirectoryBase(base.directory);
+  const name = `${repository}:dir_${[hash, platform?.replaceAll('/', '_')].filter(Boolean).join('_')}`;
+  if (force || !(await service.exists(name, signal)))
+    await service.build({
+      dockerfile,
+      isOwn: false,
+      files,
+      tags: [name],
+      labels: { [partLabel]: 'base', [baseLabel]: name },
+      platform,
+      variables,
+      network,
+      force,
+      onProgress: (message) => onProgress?.({ stage: 'base', message }),
+      signal,
+    });
+  return { ...spec, base: name };
+}
+
+async function tagged(
+  service: ImageService,
+  { tags }: CheckedSpec,
+  image: RuntimeImage,
+): Promise<RuntimeImage> {
+  if (tags.length === 0) return image;
+  if (service.tag === undefined)
+    throw new WorkcellError('capability-unsupported', 'A remote service gives images no further names.');
+  await service.tag(image.name, tags);
+  return { ...image, tags: [...image.tags, ...tags] };
 }
 
 function cancelled(): WorkcellError {
@@ -155,7 +200,7 @@ function checkVariables(variables: BuildOptions['variables']): void {
 
 /** What to build, and its names. */
 interface Plan {
-  readonly spec: CheckedSpec;
+  readonly spec: BasedSpec;
   readonly names: ImageTags;
   readonly base: FoundBase;
   readonly bundle: ExecutorBundle | undefined;
@@ -174,6 +219,7 @@ async function make(
   const build = (part: 'dependencies' | 'executor', job: Pick<BuildJob, 'dockerfile' | 'files' | 'tags'>) =>
     service.build({
       ...job,
+      isOwn: true,
       labels: { [partLabel]: part, [baseLabel]: spec.base, 'workcell.image.version': packageVersion() },
       platform: spec.platform,
       variables: options.variables ?? {},

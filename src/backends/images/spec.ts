@@ -12,8 +12,8 @@ const imageName = z
   );
 
 const specSchema = z.strictObject({
-  /** The image to start from. */
-  base: imageName,
+  /** The image to start from, or a directory with the Dockerfile that makes it. */
+  base: z.union([imageName, z.strictObject({ directory: z.string().min(1) })]),
   /** Such as `linux/arm64`, where the engine can run it. Default: the engine's own. */
   platform: z
     .string()
@@ -47,11 +47,15 @@ const specSchema = z.strictObject({
       'must be the name of an image without a tag',
     )
     .default('workcell-runtime'),
+  /** Further names for the image. */
+  tags: z.array(imageName.refine((name) => !name.includes('@'), 'must be a name and a tag')).default([]),
 });
 
 /** What goes into an image: base, packages, commands, executor. */
 export type ImageSpec = z.input<typeof specSchema>;
 export type CheckedSpec = z.output<typeof specSchema>;
+/** One whose base is an image, also where it came from a directory. */
+export type BasedSpec = CheckedSpec & { readonly base: string };
 
 export function checkSpec(spec: ImageSpec): CheckedSpec {
   const result = specSchema.safeParse(spec);

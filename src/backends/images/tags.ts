@@ -8,7 +8,7 @@ import { packageVersion } from '../../base/package-version.js';
 import type { ExecutorBundle } from './bundle/executor-bundle.js';
 import type { CamelLayer } from './camel/camel-layer.js';
 import { installSteps } from './install-steps.js';
-import type { CheckedSpec } from './spec.js';
+import type { BasedSpec } from './spec.js';
 
 export interface ImageTags {
   readonly lock: string;
@@ -19,7 +19,7 @@ export interface ImageTags {
 
 /** `baseId` identifies the current base, so that we notice a newer one under the same name. */
 export function imageTags(
-  spec: CheckedSpec,
+  spec: BasedSpec,
   baseId: string,
   bundle: ExecutorBundle | undefined,
   camel?: CamelLayer,

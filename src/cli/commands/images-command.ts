@@ -4,7 +4,8 @@ import { collect, collectVariable } from '../../base/command-line.js';
 import { plainText } from '../sanitize.js';
 
 interface BuildCommandOptions {
-  base: string;
+  base?: string;
+  tag: string[];
   platform?: string;
   systemPackage: string[];
   pythonPackage: string[];
@@ -29,6 +30,7 @@ Examples:
   $ workcell images build --base debian:bookworm --extra-deps 'apt-get install -y jq'
   $ workcell images build --base debian:bookworm --python-package numpy --env PIP_INDEX_URL
   $ workcell images build --base python:3.12 --python-package camel-ai --camel
+  $ workcell images build ./my-image --tag my-image:1 --tag my-image:latest
   $ workcell images list
   $ workcell images prune`;
 
@@ -40,13 +42,15 @@ export function imagesCommand(): Command {
   images
     .command('build')
     .description('Build an image, unless it exists')
-    .requiredOption('--base <image>', 'image to start from, such as debian:bookworm')
+    .argument('[directory]', 'directory with a Dockerfile to start from, in place of --base')
+    .option('--base <image>', 'image to start from, such as debian:bookworm')
     .option('--system-package <name>', "package of the base's distribution; may be repeated", collect, [])
     .option('--python-package <requirement>', 'requirement for pip; may be repeated', collect, [])
     .option('--extra-deps <shell>', 'what root runs last, such as "apt-get install -y jq"')
     .option('--no-executor', 'leave Node and the executor out; Workcell mounts them into each cell')
     .option('--camel', "let CAMEL's DockerRuntime, unchanged, use the image")
     .option('--platform <platform>', 'such as linux/arm64, where the engine can run it')
+    .option('--tag <name>', 'a further name for the image; may be repeated', collect, [])
     .option('--repository <name>', 'name to give tags to (default: workcell-runtime)')
     .option(
       '-e, --env <NAME=value>',
@@ -74,12 +78,16 @@ export function imagesCommand(): Command {
   return images;
 }
 
-async function build(options: BuildCommandOptions): Promise<void> {
+async function build(directory: string | undefined, options: BuildCommandOptions): Promise<void> {
+  const base = directory === undefined ? options.base : { directory };
+  if (base === undefined || (directory !== undefined && options.base !== undefined))
+    throw new InvalidArgumentError('Give a directory with a Dockerfile, or an image with --base.');
   const { watchInterrupts } = await import('../interrupts.js');
   using interrupts = watchInterrupts();
   const image = await (await chooseBuilder(options)).build(
     {
-      base: options.base,
+      base,
+      tags: options.tag,
       platform: options.platform,
       systemPackages: options.systemPackage,
       pythonPackages: options.pythonPackage,

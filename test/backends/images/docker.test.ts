@@ -137,6 +137,47 @@ test('Python packages are installed where python3 finds them, from an index whos
   expect(files).toBe('');
 });
 
+test('a directory with a Dockerfile is a base, for images with several names', async () => {
+  const repository = ownRepository();
+  const directory = mkdtempSync(join(tmpdir(), 'images-test-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const file = (name: string, text: string) => writeFileSync(join(directory, name), text);
+  file(
+    'Dockerfile',
+    `FROM ${images.bare}\nARG WORD\nCOPY . /here\nRUN echo "$WORD $FTP_PROXY" > /here/word\n`,
+  );
+  file('.dockerignore', '# not these\n*.log\nnode_modules/\n!keep.log\n');
+  mkdirSync(join(directory, 'node_modules'));
+  for (const name of ['a.txt', 'b.log', 'keep.log', 'node_modules/c']) file(name, name);
+  symlinkSync('a.txt', join(directory, 'link'));
+  const names = [`${repository}-mine:1`, `${repository}-mine:latest`];
+  const words = [
+    'images',
+    'build',
+    directory,
+    '--no-executor',
+    '--repository',
+    repository,
+    '-e',
+    'WORD=said',
+  ];
+  const build = async () => {
+    const tags = names.flatMap((name) => ['--tag', name]);
+    const result = await start([...words, ...tags, '--json'], { env: { DOCKER_HOST: host } }).ended;
+    expect(result).toMatchObject({ exitCode: 0 });
+    return JSON.parse(result.stdout) as { name: string; tags: string[] };
+  };
+  const image = await build();
+  expect(image.tags).toEqual([image.name, ...names]);
+  for (const name of names)
+    expect(await docker('run', '--rm', name, 'sh', '-c', 'cd /here; ls -A; cat link word')).toBe(
+      '.dockerignore\nDockerfile\na.txt\nkeep.log\nlink\nword\na.txtsaid',
+    );
+  expect((await build()).name).toBe(image.name);
+  file('a.txt', 'changed');
+  expect((await build()).name).not.toBe(image.name);
+});
+
 test('nothing is built where nothing was asked for', async () => {
   expect(await builder.build({ base: images.bare, executor: false })).toEqual({
     name: images.bare,

@@ -28,7 +28,8 @@ export async function buildInEngine(docker: DockerClient, job: BuildJob): Promis
       labels,
       nocache: force,
       forcerm: true,
-      buildargs: { [variablesArgument]: asSource(job.variables) },
+      // A Dockerfile of the user takes them as its build arguments.
+      buildargs: job.isOwn ? { [variablesArgument]: asSource(job.variables) } : job.variables,
       ...(platform !== undefined && { platform }),
       ...(network !== undefined && { networkmode: network }),
       ...(signal !== undefined && { signal }),

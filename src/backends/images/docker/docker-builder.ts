@@ -39,6 +39,13 @@ function dockerImages(options: DockerImagesOptions): ImageService {
       throw new WorkcellError('image-missing', `The engine has no image "${name}" although it was pulled.`);
     },
     exists: async (image) => (await find(image)) !== undefined,
+    async tag(image, names) {
+      const { docker } = await openEngine(options.engine);
+      for (const name of names) {
+        const [, repo = name, tag = 'latest'] = /^(.*):([^:/]+)$/.exec(name) ?? [];
+        await docker.getImage(image).tag({ repo, tag });
+      }
+    },
     async build(job) {
       const engine = await openEngine(options.engine);
       try {
