@@ -47,10 +47,12 @@ import { createTrusted } from './runtime/security/trusted.js';
  */
 export type CreateRuntimeOptions = (Placed<BackendConfig> | Unplaced) & CommonOptions & Named;
 
-/** Every backend that works in a directory of this machine takes one by its mode, too. */
-type Placed<Config> = Config extends { workspace?: string | undefined }
-  ? Omit<Config, 'workspace'> & { workspace?: string | WorkspaceOption | undefined }
-  : Config;
+/** Every backend takes a workspace by its mode; those that work in a directory of this machine also take its path. */
+type Placed<Config> = Config extends { workspace?: infer Path }
+  ? Omit<Config, 'workspace'> & { workspace?: Path | WorkspaceOption | undefined }
+  : string extends keyof Config
+    ? Config
+    : Config & { workspace?: WorkspaceOption | undefined };
 
 interface Named {
   /** Of the runtime and its cell: letters and digits, used once. Default: random. */

@@ -90,6 +90,8 @@ export interface Backend<
   readonly secrets?: readonly string[] | undefined;
   /** Its cells are a vendor's, who is asked for them only when the backend is named or configured. */
   readonly elsewhere?: boolean | undefined;
+  /** All its runtimes may work in one workspace, so it has no forks. */
+  readonly sharesWorkspace?: boolean | undefined;
   /** Whether it can start cells here. */
   probe(): Promise<Probe>;
   /** Whether a workspace can be such an overlay here. Nothing is left mounted. */
@@ -122,6 +124,8 @@ export interface BackendDefinition<Shape extends z.ZodRawShape, Name extends key
   readonly secrets?: readonly (keyof Shape & string)[];
   /** Its cells are a vendor's, which is asked for them only when the backend is named or configured. */
   readonly elsewhere?: boolean;
+  /** All its runtimes may work in one workspace, so it has no forks. */
+  readonly sharesWorkspace?: boolean;
   /** Whether it can start cells here, and what they would enforce. Leaves nothing behind. */
   probe(): Promise<Probe>;
   /** For a backend whose cells take `overlay`: whether this one can be had here. */

@@ -1,5 +1,7 @@
 /** Joins a cell with the workspace that was prepared for it, so that its files can be captured while it runs. */
+import type { z } from 'zod';
 import { type Cell, type CheckpointRecord, WorkcellError } from '../protocol/index.js';
+import { CellFiles } from '../runtime/checkpoints/cell-files.js';
 import { holdable } from '../runtime/checkpoints/hold.js';
 import { LayerStore } from '../runtime/checkpoints/layer-store.js';
 import {
@@ -7,6 +9,7 @@ import {
   RuntimeCheckpoints,
   type WorkspaceParts,
 } from '../runtime/checkpoints/runtime-checkpoints.js';
+import { writeChanges } from '../runtime/checkpoints/write-changes.js';
 import type { Backend, StartContext } from './backend.js';
 import { type PreparedWorkspace, prepareWorkspace, type WorkspaceSpec } from './workspace-modes.js';
 
@@ -45,23 +48,34 @@ export async function startCheckpointed(
   origin?: Origin,
 ): Promise<StartedCell> {
   checkTakes(backend, options);
+  const isMirrored = !takesDirectory(backend);
+  if (origin !== undefined && backend.sharesWorkspace) throw sharedBy(backend.type);
   // The executor of a keeper is in another process, which takes a directory and nothing else.
   const takes = options.keeper === undefined || options.keeper === false ? backend : {};
   const from = origin && { prepared: origin.files, layer: origin.kept.held };
   const files = await prepareWorkspace(spec, takes, from);
   const store = new LayerStore(files.layers);
-  let started: Cell;
+  const limits = { maxBytes: spec.maxBytes, maxFiles: spec.maxFiles };
+  const { workspace: _, ...others } = options;
+  let started: Cell | undefined;
+  let mirror: CellFiles | undefined;
   try {
     started = await backend.start(
-      { ...options, workspace: files.path },
+      { ...others, ...(!isMirrored && { workspace: files.path }) },
       { ...context, overlay: files.overlay },
     );
+    if (isMirrored) {
+      const { path, base, layers } = files;
+      mirror = new CellFiles({ cell: started, mirror: path, base, scratch: layers, limits });
+      await mirror.begin();
+    }
   } catch (error) {
+    await started?.stop();
     await store.close();
     await files.dispose();
     throw error;
   }
-  const { cell, hold } = holdable(started);
+  const { cell, hold } = holdable(started, { isMirrored });
   const { upper, lower, base, since, isOwn } = files;
   const merged = started.workspaceRoot ?? files.path;
   let history: RuntimeCheckpoints | undefined;
@@ -87,10 +101,16 @@ export async function startCheckpointed(
         isOwn,
         store,
         keep: spec.keep,
-        limits: { maxBytes: spec.maxBytes, maxFiles: spec.maxFiles },
+        limits,
         origin,
         fork: (kept) => fork(kept, files),
-        hold,
+        write: (view, writes) =>
+          mirror === undefined ? writeChanges(merged, view, writes) : mirror.write(view, writes),
+        hold: (work) =>
+          hold(async () => {
+            await mirror?.pull();
+            return work();
+          }),
         record: (checkpoint) => events.append({ kind: 'checkpoint', checkpoint }, 'user'),
       });
       return history;
@@ -98,13 +118,25 @@ export async function startCheckpointed(
   };
 }
 
-function checkTakes({ type, options }: Backend, { keepAlive }: Readonly<Record<string, unknown>>): void {
-  if (Object.hasOwn(options.shape, 'workspace') && keepAlive !== true) return;
+function checkTakes({ type }: Backend, { keepAlive }: Readonly<Record<string, unknown>>): void {
+  if (keepAlive !== true) return;
   throw new WorkcellError(
     'capability-unsupported',
-    keepAlive === true
-      ? `A cell that is kept alive works in a directory itself. Leave out keepAlive, or use workspace mode "direct".`
-      : `Backend "${type}" does not work in a directory of this machine, so it has no workspace modes. Leave out workspace, or use another backend.`,
+    `A cell that is kept alive works in a directory itself. Leave out keepAlive, or use workspace mode "direct".`,
     { details: { backend: type, capability: 'workspace' } },
+  );
+}
+
+/** Whether its cells work in a directory of this machine. Others get their files through the executor. */
+function takesDirectory({ options }: Backend): boolean {
+  const { workspace } = options.shape as Record<string, z.ZodType | undefined>;
+  return workspace?.safeParse('/').success === true;
+}
+
+function sharedBy(backend: string): WorkcellError {
+  return new WorkcellError(
+    'capability-unsupported',
+    `All runtimes of backend "${backend}" work in the workspace of one server, so it has no forks. Use another backend, or a server for each.`,
+    { details: { backend, capability: 'fork' } },
   );
 }

@@ -30,6 +30,7 @@ export default defineBackend({
   },
 
   secrets: ['token'],
+  sharesWorkspace: true,
 
   async probe() {
     return {

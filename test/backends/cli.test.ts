@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { createRuntime } from '../../src/index.js';
 import { contractSuite } from '../contract/suite.js';
 
-contractSuite('cli', { backend: 'cli' }, { traits: ['limited-tree', 'kernels'] });
+contractSuite('cli', { backend: 'cli' }, { traits: ['limited-tree', 'kernels', 'checkpoints', 'forks'] });
 
 test('a temporary workspace is removed at close', async () => {
   const runtime = await createRuntime({ config: false, backend: 'cli' });

@@ -17,7 +17,7 @@ contractSuite(
     // The image has no Node, which one of the behaviours talks to.
     volumes: [`${process.execPath}:/usr/local/bin/node:ro`],
   },
-  { traits: ['limited-tree', 'kernels'] },
+  { traits: ['limited-tree', 'kernels', 'checkpoints', 'forks'] },
 );
 
 const cell = { backend: 'docker', config: false, engine, image: images.bare } as const;

@@ -27,6 +27,7 @@ const shown: readonly string[] = [
     'runtime.close-ends-all',
     'runtime.start-aborted',
   ],
+  ...['checkpoints.rewind', 'checkpoints.fork'],
   ...['runtime.min-isolation', 'code.state', 'code.bounded', 'tools.alike', 'refused.unknown-option'],
 ];
 
@@ -42,7 +43,7 @@ describe('contract of kubernetes', () => {
       pool: { size: 2 },
     },
     {
-      traits: ['limited-tree', 'kernels'],
+      traits: ['limited-tree', 'kernels', 'checkpoints', 'forks'],
       gaps: { 'input.node': 'the image of the tests has no Node' },
     },
   );

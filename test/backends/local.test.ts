@@ -11,7 +11,11 @@ import { createRuntime, type Runtime } from '../../src/index.js';
 import { eventually, refusal, uniqueWord } from '../../src/testing/contract/given.js';
 import { contractSuite } from '../contract/suite.js';
 
-contractSuite('local', { backend: 'local', warm: 2 }, { traits: ['limited-tree', 'kernels'] });
+contractSuite(
+  'local',
+  { backend: 'local', warm: 2 },
+  { traits: ['limited-tree', 'kernels', 'checkpoints', 'forks'] },
+);
 
 describe('the server of a local cell', () => {
   test('it is another process, and its variables hold no token', async () => {

@@ -25,7 +25,7 @@ for (const over of ['tcp', 'unix'] as const) {
     afterEach(() => served[Symbol.asyncDispose]());
 
     contractSuite(`remote, ${over}`, () => ({ backend: 'remote', url: served.url, token }), {
-      traits: ['limited-tree'],
+      traits: over === 'tcp' ? ['limited-tree'] : ['limited-tree', 'checkpoints'],
     });
   });
 }

@@ -27,7 +27,7 @@ const start = (options: Partial<SandboxOptions> = {}) =>
 
 const isRoot = process.getuid?.() === 0;
 
-contractSuite('sandbox', { backend: 'sandbox' }, { traits: ['kernels'] });
+contractSuite('sandbox', { backend: 'sandbox' }, { traits: ['kernels', 'checkpoints', 'forks'] });
 
 test.runIf(isRoot)('the contract holds for a plain user too', { timeout: 300_000 }, () => {
   const user = 'workcell-test';

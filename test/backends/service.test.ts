@@ -31,7 +31,11 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-contractSuite('service, on sandbox', () => {
-  const { port } = service.address as { port: number };
-  return { backend: 'service' as const, url: `http://127.0.0.1:${port}`, apiKey };
-});
+contractSuite(
+  'service, on sandbox',
+  () => {
+    const { port } = service.address as { port: number };
+    return { backend: 'service' as const, url: `http://127.0.0.1:${port}`, apiKey };
+  },
+  { traits: ['checkpoints', 'forks'] },
+);

@@ -11,7 +11,7 @@ const cell = { backend: 'ubuntu-docker', config: false, engine, image: images.to
 contractSuite(
   'ubuntu-docker',
   { ...cell, volumes: [`${process.execPath}:/usr/local/bin/node:ro`] },
-  { traits: ['limited-tree'] },
+  { traits: ['limited-tree', 'checkpoints', 'forks'] },
 );
 
 ubuntuVerbs(cell);

@@ -5,12 +5,12 @@ import { expect as ours } from '../../src/testing/contract/expect.js';
 import { contractTests, type RequirementId, requirements } from '../../src/testing/index.js';
 import { checkout, filesBelow, importsOf, readText } from '../house/source.js';
 
-const allTraits = ['limited-tree', 'kernels'] as const;
+const allTraits = ['limited-tree', 'kernels', 'checkpoints', 'forks'] as const;
 
 describe('the contract', () => {
   test('has one test for each requirement, and leaves out those whose trait a place lacks', () => {
     const ids = Object.keys(requirements) as RequirementId[];
-    const titles = (traits: readonly ('limited-tree' | 'kernels')[]) =>
+    const titles = (traits: readonly (typeof allTraits)[number][]) =>
       contractTests({ backend: 'cli' }, { traits }).map(({ id }) => id);
     expect(titles(allTraits)).toEqual(ids);
     expect(titles([])).toEqual(ids.filter((id) => requirements[id].trait === undefined));

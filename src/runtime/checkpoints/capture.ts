@@ -276,7 +276,7 @@ function keyOf({ ino, size, mtimeMs, ctimeMs, mode }: Stats): string {
   return `${ino} ${size} ${mtimeMs} ${ctimeMs} ${mode}`;
 }
 
-function overLimit(what: 'bytes' | 'files', limit: number): WorkcellError {
+export function overLimit(what: 'bytes' | 'files', limit: number): WorkcellError {
   return new WorkcellError(
     'file-too-large',
     `The changes in the workspace are more than ${limit} ${what}, the limit of a checkpoint. Remove what is not needed, or set a higher limit.`,

@@ -104,7 +104,8 @@ async function copyContent(source: number, target: number, { size, blocks }: Sta
   await promisify(execFile)(hostProgram('cp'), words, { env: {}, cwd: '/' });
 }
 
-function copyFailure(cause: unknown): unknown {
+/** What a full disk means, in our words. Other causes come back as they are. */
+export function copyFailure(cause: unknown): unknown {
   const { code } = cause as NodeJS.ErrnoException;
   if (code !== 'ENOSPC' && code !== 'EDQUOT') return cause;
   return new WorkcellError(

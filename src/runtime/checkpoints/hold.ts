@@ -19,8 +19,14 @@ export interface Holdable {
 /** This side carries these out itself, so stopping the processes of the cell does not stop them. */
 const fileActions = new Set<string>(['write', 'edit', 'make_dir', 'remove', 'move', 'copy']);
 
-export function holdable(cell: Cell): Holdable {
+export interface HoldOptions {
+  /** Whoever holds the cell reads its files through its executor, which would not answer while it is paused. */
+  readonly isMirrored?: boolean | undefined;
+}
+
+export function holdable(cell: Cell, { isMirrored = false }: HoldOptions = {}): Holdable {
   const { executor } = cell;
+  const canPause = cell.pause !== undefined && !isMirrored;
   const { connect, capabilities } = executor;
   let turn: Promise<unknown> = Promise.resolve();
   let held: Promise<void> | undefined;
@@ -54,17 +60,19 @@ export function holdable(cell: Cell): Holdable {
       release = resolve;
     });
     try {
+      if (isMirrored && isPaused) throw paused(cell.backend);
       // An action that waits for a paused cell has not begun.
       if (writing > 0 && !isPaused)
         await new Promise<void>((resolve) => {
           onQuiet = resolve;
         });
-      if (cell.pause === undefined && commands > 0) throw busy(cell.backend);
-      if (!isPaused) await cell.pause?.();
+      if (!canPause && commands > 0) throw busy(cell.backend);
+      if (!canPause || isPaused) return await work();
+      await cell.pause?.();
       try {
         return await work();
       } finally {
-        if (!isPaused) await cell.resume?.();
+        await cell.resume?.();
       }
     } finally {
       held = undefined;
@@ -121,6 +129,14 @@ export function holdable(cell: Cell): Holdable {
     },
     hold: (work) => inTurn(() => stopped(work)),
   };
+}
+
+function paused(backend: string): WorkcellError {
+  return new WorkcellError(
+    'session-busy',
+    `This ${backend} cell is paused, so nobody can read its files. Resume it first.`,
+    { details: { backend } },
+  );
 }
 
 function busy(backend: string): WorkcellError {

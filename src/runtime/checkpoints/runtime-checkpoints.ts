@@ -11,7 +11,7 @@ import { type Conflict, type PlanOptions, planChanges } from './plan-changes.js'
 import { historyOf } from './runtime-history.js';
 import { describe, showChanges, type WorkspaceChange } from './show-changes.js';
 import type { View } from './workspace-view.js';
-import { stateOf, type Written, writeChanges } from './write-changes.js';
+import { stateOf, type Write, type Written, writeChanges } from './write-changes.js';
 
 /** The files of a workspace at one moment. Processes are not part of it. */
 export interface Checkpoint {
@@ -94,6 +94,8 @@ export interface WorkspaceParts {
   readonly origin?: Kept | undefined;
   /** Starts another runtime like this one, with the files of a checkpoint. */
   fork(from: Kept): Promise<Forked>;
+  /** Makes the workspace hold what a view does, for the paths of some differences. */
+  write(after: View, writes: readonly Write[]): Promise<Written>;
   /** Calls `work` while nothing changes the files of the cell. */
   hold<T>(work: () => Promise<T>): Promise<T>;
   record(change: CheckpointRecord): void;
@@ -147,7 +149,7 @@ export class RuntimeCheckpoints {
         );
         const [before, after] = [this.#view(present), this.#view(held)];
         const differences = await compareViews(before, after);
-        const { late } = await writeChanges(this.#parts.source.merged, after, differences);
+        const { late } = await this.#parts.write(after, differences);
         if (late.size > 0) throw notWritten([...late]);
         this.#parent = goal.checkpoint.id;
         this.#parts.record({ change: 'rewound', id: goal.checkpoint.id, recovery: recovery.id });
@@ -223,7 +225,9 @@ export class RuntimeCheckpoints {
             ? (path: string, stats: Stats | undefined) => this.#changedSince(path, stats)
             : undefined,
       };
-      const { states, ...result } = await takeOver(plan, options);
+      const { states, ...result } = await takeOver(plan, options, (view, writes) =>
+        writeChanges(target, view, writes),
+      );
       if (target === origin) for (const [path, state] of states) this.#applied.set(path, state);
       const { applied, changes, conflicts } = result;
       const counts = { files: changes.length, conflicts: conflicts.length };
@@ -247,7 +251,7 @@ export class RuntimeCheckpoints {
         }
         const before = common === undefined ? { base: source.base } : this.#view(common);
         const plan = { before, after: this.#view(held), target: source.merged };
-        const { states: _, ...result } = await takeOver(plan, options);
+        const { states: _, ...result } = await takeOver(plan, options, this.#parts.write);
         const { applied, changes, conflicts } = result;
         const counts = { files: changes.length, conflicts: conflicts.length };
         if (applied)
@@ -349,11 +353,12 @@ export class RuntimeCheckpoints {
 async function takeOver(
   plan: PlanOptions,
   { preview = false, onConflict = 'stop' }: TakeOverOptions,
+  write: WorkspaceParts['write'],
 ): Promise<TakenOver & Pick<Written, 'states'>> {
   const { writes, conflicts } = await planChanges({ ...plan, overwrite: onConflict === 'overwrite' });
   if (preview || (conflicts.length > 0 && onConflict === 'stop'))
     return { applied: false, changes: writes.map(describe), conflicts, states: new Map() };
-  const { late, states } = await writeChanges(plan.target, plan.after, writes);
+  const { late, states } = await write(plan.after, writes);
   const known = new Set(conflicts.map(({ path }) => path));
   const more = [...late].map(textOf).filter((path) => !known.has(path));
   return {

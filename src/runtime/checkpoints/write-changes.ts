@@ -36,7 +36,7 @@ export function stateOf(stats: Stats | undefined): string {
   return stats.isDirectory() ? 'directory' : `${ino} ${size} ${mtimeMs} ${ctimeMs} ${mode}`;
 }
 
-const stagingPrefix = '.workcell-apply-';
+export const stagingPrefix = '.workcell-apply-';
 
 export async function writeChanges(target: string, source: View, writes: readonly Write[]): Promise<Written> {
   const writing = new Writing();
@@ -54,23 +54,37 @@ export async function writeChanges(target: string, source: View, writes: readonl
   return writing;
 }
 
+/** What to do first, next and last: what goes for good goes when all else is in place. */
+export interface Order {
+  /** Gives way to what is placed. */
+  readonly inTheWay: readonly Write[];
+  /** With their numbers, by which their content is staged. */
+  readonly placed: [number, Write][];
+  readonly removals: readonly Write[];
+}
+
+export function inOrder(writes: readonly Write[]): Order {
+  const placed = [...writes.entries()].filter(([, { change }]) => change !== 'removed');
+  const removals = writes.filter(({ change }) => change === 'removed').reverse();
+  const leaving = new Set(removals.map(({ path }) => path));
+  const replaced = new Set(placed.map(([, { path }]) => path).filter((path) => leaving.has(path)));
+  const [inTheWay, others]: [Write[], Write[]] = [[], []];
+  for (const write of removals) (isWithin(write.path, replaced) ? inTheWay : others).push(write);
+  return { inTheWay, placed, removals: others };
+}
+
 class Writing implements Written {
   readonly states = new Map<string, string>();
   readonly late = new Set<string>();
   readonly #pace = new Pace(undefined);
 
   async all(root: Folder, staged: Folder, writes: readonly Write[]): Promise<void> {
-    const placed = writes.filter(({ change }) => change !== 'removed');
-    const removals = writes.filter(({ change }) => change === 'removed').reverse();
-    const leaving = new Set(removals.map(({ path }) => path));
-    const replaced = new Set(placed.map(({ path }) => path).filter((path) => leaving.has(path)));
-    const inTheWay = new Set(removals.filter(({ path }) => isWithin(path, replaced)));
+    const { inTheWay, placed, removals } = inOrder(writes);
     for (const write of inTheWay) await this.#remove(root, write);
-    for (const [index, write] of writes.entries())
-      if (write.change !== 'removed') await this.#place(root, staged, String(index), write);
-    for (const write of removals) if (!inTheWay.has(write)) await this.#remove(root, write);
+    for (const [index, write] of placed) await this.#place(root, staged, String(index), write);
+    for (const write of removals) await this.#remove(root, write);
     // Last, from the inside out: a mode may keep this side out.
-    for (const { path, after } of [...placed].reverse())
+    for (const [, { path, after }] of placed.reverse())
       if (after?.kind === 'directory')
         inParent(root, path, (folder, name) => {
           using directory = folder.child(name);

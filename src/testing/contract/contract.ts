@@ -1,6 +1,7 @@
 /** Every behaviour that a backend must have, as tests for any runner. */
 import type { AnyBackend } from '../../backends/index.js';
 import { type CreateRuntimeOptions, createRuntime, type Runtime, type WorkcellEvent } from '../../index.js';
+import { checkpointBehaviours } from './behaviours/checkpoints.js';
 import { codeBehaviours } from './behaviours/code.js';
 import { editBehaviours } from './behaviours/edit.js';
 import { fileBehaviours } from './behaviours/files.js';
@@ -27,6 +28,7 @@ const behaviours = {
   ...editBehaviours,
   ...searchBehaviours,
   ...processBehaviours,
+  ...checkpointBehaviours,
   ...codeBehaviours,
   ...runtimeBehaviours,
   ...refusalBehaviours,

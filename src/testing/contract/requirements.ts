@@ -10,9 +10,9 @@ export interface Requirement {
 
 /**
  * `limited-tree`: file verbs reach only the workspace, not the whole inside of the cell. `kernels`: the cell has a
- * Python kernel.
+ * Python kernel. `checkpoints`: it takes a workspace by its mode. `forks`: it also starts others with the same files.
  */
-export type Trait = 'limited-tree' | 'kernels';
+export type Trait = 'limited-tree' | 'kernels' | 'checkpoints' | 'forks';
 
 const table = {
   // Shell: what a command is and how it ends
@@ -201,6 +201,33 @@ const table = {
   'runtime.close-settles': 'close settles calls that are under way',
   'runtime.start-aborted': 'a start whose signal is aborted is refused with cancelled',
   'runtime.min-isolation': 'a start below the demanded isolation is refused with isolation-too-weak',
+
+  // Checkpoints
+  'checkpoints.rewind': {
+    sentence: 'going back restores content, modes, links, odd names and empty directories, and can be undone',
+    trait: 'checkpoints',
+  },
+  'checkpoints.take-over': {
+    sentence:
+      'a directory of the caller stays as it is until changes are applied, and its own are never lost',
+    trait: 'checkpoints',
+  },
+  'checkpoints.bounded': {
+    sentence: 'more files than a checkpoint may hold are refused with file-too-large, and less works again',
+    trait: 'checkpoints',
+  },
+  'checkpoints.busy': {
+    sentence: 'a checkpoint while a command runs is whole, or refused with session-busy',
+    trait: 'checkpoints',
+  },
+  'checkpoints.fork': {
+    sentence: 'forks begin with the same files, share nothing that they change, and are others to themselves',
+    trait: 'forks',
+  },
+  'checkpoints.merge': {
+    sentence: 'what a fork did is merged, line by line, and conflicts are data',
+    trait: 'forks',
+  },
 
   // Code cells
   'code.state': { sentence: 'a cell sees what earlier cells of its context left', trait: 'kernels' },
