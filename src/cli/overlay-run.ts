@@ -26,9 +26,10 @@ export async function finishOverlay(
     );
     return undefined;
   }
-  const { applied, conflicts } = await runtime.apply(directory);
+  const { applied, changes: taken, conflicts, leftOut } = await runtime.apply(directory);
   if (applied) {
-    say(`applied ${changes.length} changes to ${directory}`);
+    say(`applied ${taken.length} changes to ${directory}`);
+    for (const place of leftOut ?? []) say(`left out what it changed in ${plainText(place)}`);
     return undefined;
   }
   for (const { path } of conflicts.slice(0, mostLines)) process.stderr.write(`C  ${plainText(path)}\n`);

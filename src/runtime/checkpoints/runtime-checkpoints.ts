@@ -44,6 +44,8 @@ export interface TakenOver {
   readonly applied: boolean;
   readonly changes: readonly WorkspaceChange[];
   readonly conflicts: readonly Conflict[];
+  /** The git directories in which something changed that `apply` left alone. */
+  readonly leftOut?: readonly string[] | undefined;
 }
 
 /** What going back did. */
@@ -65,6 +67,8 @@ export interface RuntimeLike {
 export interface ApplyOptions extends TakeOverOptions {
   /** Default: this runtime as it is now. */
   readonly from?: WorkspaceState | undefined;
+  /** Also writes what changed in `.git`: index, branches, and hooks and settings that your git runs. Default: false. */
+  readonly git?: boolean | undefined;
 }
 
 /** How many forks to start, and from where. */
@@ -209,25 +213,33 @@ export class RuntimeCheckpoints {
   async apply(
     directory: string,
     present: WorkspaceState,
-    { from: state = present, ...options }: ApplyOptions,
+    { from: state = present, git = false, ...options }: ApplyOptions,
   ): Promise<TakenOver> {
     const { from: origin, source, isOwn, record } = this.#parts;
     const target = existing(directory);
     const { checkpoint, held } = await this.#hold(state);
+    const leftOut = new Set<string>();
+    const isWanted = (difference: Difference) => {
+      if (!isOwn(difference)) return false;
+      const place = git ? undefined : gitDirectoryOf(difference.path);
+      if (place !== undefined) leftOut.add(textOf(place));
+      return place === undefined;
+    };
     try {
       const plan = {
         before: { base: origin ?? source.base },
         after: this.#view(held),
         target,
-        isOwn,
+        isOwn: isWanted,
         since:
           target === origin
             ? (path: string, stats: Stats | undefined) => this.#changedSince(path, stats)
             : undefined,
       };
-      const { states, ...result } = await takeOver(plan, options, (view, writes) =>
+      const { states, ...taken } = await takeOver(plan, options, (view, writes) =>
         writeChanges(target, view, writes),
       );
+      const result = { ...taken, ...(leftOut.size > 0 && { leftOut: [...leftOut] }) };
       if (target === origin) for (const [path, state] of states) this.#applied.set(path, state);
       const { applied, changes, conflicts } = result;
       const counts = { files: changes.length, conflicts: conflicts.length };
@@ -367,6 +379,13 @@ async function takeOver(
     conflicts: [...conflicts, ...more.map((path): Conflict => ({ path, reason: 'changed' }))],
     states,
   };
+}
+
+/** A repository, by its directory or by the file that leads to it: git runs what stands in there. */
+function gitDirectoryOf(path: string): string | undefined {
+  const names = path.split('/');
+  const at = names.indexOf('.git');
+  return at === -1 ? undefined : names.slice(0, at + 1).join('/');
 }
 
 function notWritten(paths: readonly string[]): WorkcellError {

@@ -121,3 +121,24 @@ it('removes nothing before all else is in place, and keeps what others staged', 
   ]);
   expect(existsSync(join(target, '.workcell-apply-999999999-x/0'))).toBe(true);
 });
+
+it('leaves git alone unless told to take it over', async () => {
+  const repo = directory({
+    a: '1\n',
+    '.git/HEAD': 'ref: refs/heads/main\n',
+    '.git/index': 'mine',
+    'sub/b': '1\n',
+  });
+  const at = (name: string) => join(repo, name);
+  await using runtime = await open(repo);
+  await runtime.run(
+    'echo 2 > a; mkdir .git/hooks sub/.git; echo evil > .git/hooks/pre-commit; echo x > .git/index; echo e > sub/.git/config',
+  );
+  const { changes, leftOut } = await runtime.apply(repo);
+  expect(changes.map(({ path }) => path)).toEqual(['a']);
+  expect(leftOut).toEqual(['.git', 'sub/.git']);
+  expect(readFileSync(at('.git/index'), 'utf8')).toBe('mine');
+  expect([existsSync(at('.git/hooks')), existsSync(at('sub/.git'))]).toEqual([false, false]);
+  expect((await runtime.apply(repo, { git: true })).leftOut).toBeUndefined();
+  expect(readFileSync(at('.git/hooks/pre-commit'), 'utf8')).toBe('evil\n');
+});
