@@ -75,7 +75,8 @@ export async function startCheckpointed(
     await files.dispose();
     throw error;
   }
-  const { cell, hold } = holdable(started, { isMirrored });
+  const beforeChange = spec.automatic ? async (action: string) => history?.takeBefore(action) : undefined;
+  const { cell, hold } = holdable(started, { isMirrored, beforeChange });
   const { upper, lower, base, since, isOwn } = files;
   const merged = started.workspaceRoot ?? files.path;
   let history: RuntimeCheckpoints | undefined;

@@ -26,6 +26,8 @@ const workspaceSchema = z.strictObject({
   mode: z.enum(['direct', 'overlay', 'copy', 'empty']),
   /** How many checkpoints to keep; older ones go first. */
   keep: z.int().min(1).max(10_000).default(100),
+  /** Makes a checkpoint before each action that may change files, if anything changed since the one before. */
+  automatic: z.boolean().default(false),
   /** What one checkpoint may hold, in bytes on the disk and in files: a cell could fill both. */
   maxBytes: z.int().min(1).default(34_359_738_368),
   maxFiles: z.int().min(1).default(500_000),

@@ -47,8 +47,11 @@ const progressMarkSchema = z.object({
 
 /** What became of the files of a workspace, and where they came from. */
 const checkpointRecordSchema = z.object({
-  /** `began`: this runtime is a fork, and started from that checkpoint of another runtime. */
-  change: z.enum(['created', 'removed', 'rewound', 'forked', 'began', 'applied', 'merged']),
+  /**
+   * `began`: this runtime is a fork, and started from that checkpoint of another runtime. `skipped`: an automatic checkpoint
+   * was not possible.
+   */
+  change: z.enum(['created', 'removed', 'rewound', 'forked', 'began', 'applied', 'merged', 'skipped']),
   /**
    * The checkpoint that the runtime created, removed, went back to or forked from, or whose files it applied or
    * merged.
@@ -66,6 +69,8 @@ const checkpointRecordSchema = z.object({
   files: z.int().optional(),
   bytes: z.int().optional(),
   conflicts: z.int().optional(),
+  /** Why an automatic checkpoint was not possible: the code of its error. */
+  reason: z.string().optional(),
 });
 
 /** What a record says about checkpoints, forks and merged changes. */

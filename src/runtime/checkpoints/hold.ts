@@ -22,9 +22,11 @@ const fileActions = new Set<string>(['write', 'edit', 'make_dir', 'remove', 'mov
 export interface HoldOptions {
   /** Whoever holds the cell reads its files through its executor, which would not answer while it is paused. */
   readonly isMirrored?: boolean | undefined;
+  /** Called with the name of each action that may change files, and awaited before it begins. */
+  readonly beforeChange?: ((action: string) => Promise<void>) | undefined;
 }
 
-export function holdable(cell: Cell, { isMirrored = false }: HoldOptions = {}): Holdable {
+export function holdable(cell: Cell, { isMirrored = false, beforeChange }: HoldOptions = {}): Holdable {
   const { executor } = cell;
   const canPause = cell.pause !== undefined && !isMirrored;
   const { connect, capabilities } = executor;
@@ -98,10 +100,15 @@ export function holdable(cell: Cell, { isMirrored = false }: HoldOptions = {}): 
       ...(cell.poolStats !== undefined && { poolStats: () => cell.poolStats?.() as PoolStats }),
       executor: {
         actions: executor.actions,
-        execute: <Name extends ActionName>(action: Action<Name>, context?: ExecuteContext) =>
-          when(kindOf(action.action), () => executor.execute(action, context)),
-        upload: (path, content, options?: UploadOptions) =>
-          when('file', () => executor.upload(path, content, options)),
+        execute: async <Name extends ActionName>(action: Action<Name>, context?: ExecuteContext) => {
+          const kind = kindOf(action.action);
+          if (kind !== 'other') await beforeChange?.(action.action);
+          return when(kind, () => executor.execute(action, context));
+        },
+        upload: async (path, content, options?: UploadOptions) => {
+          await beforeChange?.('upload');
+          return when('file', () => executor.upload(path, content, options));
+        },
         download: (path, options) => when('other', () => executor.download(path, options)),
         openTerminal: (options) => when('other', () => executor.openTerminal(options)),
         ...(connect !== undefined && {

@@ -143,6 +143,21 @@ export class RuntimeCheckpoints {
     return checkpoint;
   }
 
+  /** A checkpoint of what changed since the one before, if anything did. An action never fails for want of one. */
+  async takeBefore(action: string): Promise<void> {
+    const label = `before ${action}`;
+    try {
+      await this.#parts.hold(async () => {
+        const kept = await this.#capture(label);
+        if (await this.#differsFromParent(kept)) this.#trim(this.#keep(kept));
+        else kept.held.release();
+      });
+    } catch (error) {
+      const reason = WorkcellError.isInstance(error) ? error.code : 'internal';
+      this.#parts.record({ change: 'skipped', label, reason });
+    }
+  }
+
   async rewind(named: string | Checkpoint): Promise<Rewound> {
     const goal = this.#find(named);
     const held = goal.held.hold();
@@ -311,12 +326,23 @@ export class RuntimeCheckpoints {
 
   async #take(label: string | undefined): Promise<Kept> {
     const kept = await this.#capture(label);
-    const { checkpoint } = kept;
-    const { id, parent, files, bytes } = checkpoint;
+    this.#keep(kept);
+    return kept;
+  }
+
+  /** Returns its id. */
+  #keep(kept: Kept): string {
+    const { id, label, parent, files, bytes } = kept.checkpoint;
     this.#kept.set(id, kept);
     this.#parent = id;
     this.#parts.record({ change: 'created', id, label, parent, files, bytes });
-    return kept;
+    return id;
+  }
+
+  async #differsFromParent(kept: Kept): Promise<boolean> {
+    const parent = this.#kept.get(this.#parent ?? '');
+    if (parent === undefined) return true;
+    return (await compareViews(this.#view(parent.held), this.#view(kept.held))).length > 0;
   }
 
   async #capture(label?: string): Promise<Kept> {
