@@ -11,6 +11,7 @@ import { createMcpServer } from '../../src/compat/mcp/mcp-server.js';
 import { serveOpenHands } from '../../src/compat/openhands-v0/serve-openhands-v0.js';
 import { serveOpenHandsV1 } from '../../src/compat/openhands-v1/serve-openhands-v1.js';
 import { createRuntime, type Runtime, tool, type WorkcellEvent } from '../../src/index.js';
+import { storyOf } from './story.js';
 
 const secret = 'tok-4f9a8b7c6d';
 const token = 'a-token-for-this-test-only';
@@ -223,20 +224,6 @@ describe.each(Object.keys(ways))('%s', (name) => {
     ]);
   });
 });
-
-/** What became of the first action that says the words. */
-function storyOf(events: readonly WorkcellEvent[], words: string, name = /./): string[] {
-  const first = events.find(
-    (event) =>
-      event.kind === 'action' &&
-      name.test(String(event.action.action)) &&
-      JSON.stringify(event.action).includes(words),
-  );
-  return events
-    .filter((event) => event === first || ('cause' in event && event.cause === first?.id))
-    .filter(({ kind }) => kind !== 'progress')
-    .map((event) => (event.kind === 'decision' ? `decision ${event.decision.outcome}` : event.kind));
-}
 
 async function countOf(runtime: Runtime): Promise<number> {
   return (await eventsOf(runtime, 0)).at(-1)?.id ?? 0;

@@ -56,7 +56,10 @@ test('a message without end closes it', async () => {
   expect(await closed).toContain('more than');
 });
 
-test('messages that no browser sends do not end the owner, and the next action works', async () => {
+// The owner starts a browser for each message.
+const patience = { timeout: 240_000 };
+
+test('messages that no browser sends do not end the owner, and the next action works', patience, async () => {
   const owner = fileURLToPath(new URL('injected-owner.ts', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', owner]);
   const lines = stdout.trim().split('\n');
