@@ -33,7 +33,7 @@ async function top(named: string[], options: TopOptions): Promise<void> {
   using interrupts = watchInterrupts();
   const { signal } = interrupts;
   do {
-    const used = await usageOfCells(named, options);
+    const used = await usageOfCells(named, options, signal);
     if (options.json) process.stdout.write(`${JSON.stringify(used)}\n`);
     else process.stdout.write(await describe(used, options.watch === true));
     if (options.watch) await delay(2000, undefined, { signal }).catch(() => {});
@@ -51,7 +51,11 @@ interface Usage {
   readonly stats: Stats | null;
 }
 
-async function usageOfCells(named: readonly string[], options: TopOptions): Promise<Usage[]> {
+async function usageOfCells(
+  named: readonly string[],
+  options: TopOptions,
+  signal: AbortSignal,
+): Promise<Usage[]> {
   const { listCells } = await import('../../cells.js');
   const { findCell } = await import('../find-cell.js');
   const { placeGiven } = await import('../start-runtime.js');
@@ -65,18 +69,25 @@ async function usageOfCells(named: readonly string[], options: TopOptions): Prom
     cells.map(async (cell) => {
       const { id, backend, status, heldBy } = cell;
       const free = status === 'running' && heldBy === undefined;
-      return { id, backend, status, stats: free ? await statsOf(cell, config) : null };
+      return { id, backend, status, stats: free ? await statsOf(cell, config, signal) : null };
     }),
   );
 }
 
-/** A cell may end, or be taken by another program, before we reach it. */
-async function statsOf(cell: CellInfo, config: KeptCellOptions['config']): Promise<Stats | null> {
+const patienceMs = 5000;
+
+/** A cell may end, be taken by another program, or fall silent, before it answers. */
+async function statsOf(
+  cell: CellInfo,
+  config: KeptCellOptions['config'],
+  interrupted: AbortSignal,
+): Promise<Stats | null> {
   const { attachRuntime } = await import('../../attach-runtime.js');
   let runtime: Runtime | undefined;
   try {
     runtime = await attachRuntime(cell, { config });
-    const { observation: _, ...stats } = await runtime.execute({ action: 'stats' });
+    const signal = AbortSignal.any([interrupted, AbortSignal.timeout(patienceMs)]);
+    const { observation: _, ...stats } = await runtime.execute({ action: 'stats' }, { signal });
     return stats;
   } catch (error) {
     process.stderr.write(
