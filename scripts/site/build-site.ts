@@ -29,7 +29,7 @@ export function buildSite(folder: string): number {
   for (const [path, source] of pages) {
     const place = placeOf(path);
     const link = (target: string) => linkFrom(path, target, pages);
-    const { html } = renderMarkdown(source, link);
+    const html = renderMarkdown(source, link);
     mkdirSync(join(folder, dirname(place)), { recursive: true });
     writeFileSync(
       join(folder, place),

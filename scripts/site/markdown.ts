@@ -1,21 +1,9 @@
 /** Turns the Markdown that our pages are written in into HTML. */
 
-interface Heading {
-  readonly level: number;
-  readonly text: string;
-  readonly id: string;
-}
-
-interface Rendered {
-  readonly html: string;
-  readonly headings: readonly Heading[];
-}
-
 /** `link` says where a target of the page leads to in the site. */
-export function renderMarkdown(source: string, link: (target: string) => string): Rendered {
-  const headings: Heading[] = [];
+export function renderMarkdown(source: string, link: (target: string) => string): string {
   const lines = source.replace(/^<!--[\s\S]*?-->$/gm, '').split('\n');
-  return { html: blocks(lines, { link, headings }), headings };
+  return blocks(lines, { link });
 }
 
 /** The anchor of a heading, as code hosts make them. */
@@ -36,7 +24,6 @@ export function escapeHtml(text: string): string {
 
 interface Context {
   readonly link: (target: string) => string;
-  readonly headings: Heading[];
 }
 
 const item = /^(?:-|\d+\.) +/;
@@ -97,9 +84,7 @@ function continues(lines: readonly string[], index: number): boolean {
 }
 
 function heading(level: number, text: string, context: Context): string {
-  const id = slug(text);
-  context.headings.push({ level, text: plain(text), id });
-  return `<h${level} id="${id}">${inline(text, context)}</h${level}>`;
+  return `<h${level} id="${slug(text)}">${inline(text, context)}</h${level}>`;
 }
 
 function table(lines: readonly string[], context: Context): string {

@@ -96,7 +96,7 @@ test.each([
     '<div class="wide" tabindex="0"><table><thead><tr><th>a</th></tr></thead><tbody><tr><td><code>x | y</code></td></tr></tbody></table></div>',
   ],
 ])('%j is rendered as it reads', (source, html) => {
-  expect(renderMarkdown(source, (target) => `to ${target}`).html).toBe(html);
+  expect(renderMarkdown(source, (target) => `to ${target}`)).toBe(html);
 });
 
 function addressOf(place: string): string {
