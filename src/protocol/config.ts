@@ -97,7 +97,7 @@ export const configSchema = z.strictObject({
   network: z
     .strictObject({
       mode: about(
-        "`none`: nothing but its own loopback, and the start fails where the backend cannot enforce that. `open`: everything that this machine reaches. Default: the backend's own, `none` where it isolates.",
+        "`none`: nothing but its own loopback, and the start fails where the backend cannot enforce that. `open`: everything that this machine reaches; on `sandbox` every public host, and neither the machine nor its private networks. Default: the backend's own, `none` where it isolates.",
         z.enum(['none', 'open']).optional(),
       ),
       allow: about(

@@ -35,7 +35,7 @@ export class RuntimeNetwork {
         asker({ ...question, commands: [...this.#running.values()] }, signal),
       );
     network?.listen((event) => {
-      record(event);
+      record(event.outcome === 'changed' ? event : { ...event, ...this.#meanwhile() });
       if (event.outcome === 'refused') this.#remember(event);
     });
   }
@@ -84,6 +84,11 @@ export class RuntimeNetwork {
     const shown = different.slice(-most);
     const more = different.length > most ? ` and ${different.length - most} others` : '';
     return `While this ran, the network rules of the cell refused ${shown.join('; ')}${more}. Ask the owner of the cell to allow what you need.`;
+  }
+
+  #meanwhile(): { command?: string } {
+    const [command, ...others] = this.#running.values();
+    return command === undefined || others.length > 0 ? {} : { command };
   }
 
   #remember({ host, port, reason }: NetworkEvent): void {

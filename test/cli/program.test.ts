@@ -67,6 +67,7 @@ describe('doctor', () => {
     expect(report.backends.cli).toMatchObject({ available: true, tier: 'none' });
     expect(report.programs).toMatchObject({ bash: expect.stringMatching(/^\d/) });
     expect(report.node).toBe(process.version);
+    expect(report.network).toEqual({ rules: null, open: null });
     const { driver, cards, obstacle } = report.gpu;
     expect(cards).toBeInstanceOf(Array);
     if (driver === null) expect(obstacle).toContain('no NVIDIA card');

@@ -104,7 +104,8 @@ describe('an address', () => {
     ['::127.0.0.1', 'loopback'],
     ['2002:a00:1::', 'private'],
     ['64:ff9b::a00:1', 'private'],
-    ['169.254.1.1', 'link-local'],
+    ['169.254.1.1', 'metadata'],
+    ['fe80::a9fe:a9fe', 'metadata'],
     ['fe80::1', 'link-local'],
     ['169.254.169.254', 'metadata'],
     ['::ffff:169.254.169.254', 'metadata'],
@@ -114,6 +115,9 @@ describe('an address', () => {
     ['255.255.255.255', 'reserved'],
     ['198.18.0.1', 'reserved'],
     ['ff02::1', 'reserved'],
+    ['::ffff:0:127.0.0.1', 'reserved'],
+    ['64:ff9c::7f00:1', 'reserved'],
+    ['4000::1', 'reserved'],
   ])('%s is %s', (text, expected) => expect(kind(text)).toBe(expected));
 
   test('a range with bits below its prefix is none: it would be another range than it looks', () => {
@@ -163,6 +167,8 @@ describe('a rule', () => {
     expect(matchesPort(parseRule('db.example.com'), 443, [443])).toBe(true);
     expect(portsOf(parseRule('[2001:db8::1]:8443'))).toEqual([8443]);
     expect(portsOf(parseRule('10.0.0.0/8:5432'))).toEqual([5432]);
+    expect(portsOf(parseRule('db.example.com:*'))).toBe('all');
+    expect(matchesPort(parseRule('[2001:db8::]/32:*'), 65_535)).toBe(true);
     expect(
       matchesHost(parseRule('[2001:db8::1]:8443'), { address: parseAddress('2001:db8::1') as IpAddress }),
     ).toBe(true);

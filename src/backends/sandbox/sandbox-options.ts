@@ -25,7 +25,10 @@ export const sandboxOptions = {
   workspace: z.string().min(1).optional(),
   /** A directory with a system in it, which the cell sees in place of this machine's own. */
   rootfs: absolutePath.optional(),
-  /** Rules say what the cell reaches. `open` or `host`: the network of this machine, without isolation. */
+  /**
+   * Rules say what the cell reaches. `open`: every public host. `host`: the network of this machine, its
+   * loopback included, without isolation.
+   */
   network: z.union([z.enum(['none', 'open', 'host']), startRulesSchema]).default('none'),
   limits: limitsSchema.default({}),
   /** NVIDIA GPUs of this machine: `true` for all, how many, or the ids of some as nvidia-smi shows them. */

@@ -13,6 +13,7 @@ import { readIsolation } from '../../cell/launchers/bubblewrap/namespace-facts.j
 import { explain, findBubblewrap, findObstacle } from '../../cell/launchers/bubblewrap/obstacles.js';
 import type { CellExecutor } from '../../cell/plugins/plugin-cell.js';
 import { type Cell, type NetworkSecret, WorkcellError } from '../../protocol/index.js';
+import { openRules } from '../../protocol/network/open-rules.js';
 import type { WorkspaceOverlay } from '../backend.js';
 import { openGateway } from '../open-gateway.js';
 import { handsGroupDown, openWorkspace } from '../workspace.js';
@@ -41,11 +42,12 @@ export async function startSandbox(
 ): Promise<SandboxCell> {
   const { env } = options;
   const rootfs = options.rootfs === undefined ? undefined : existing(options.rootfs);
+  const rules = options.network === 'open' ? openRules : options.network;
   const gateway =
-    typeof options.network === 'object'
-      ? await openGateway(options.network, { workspace: options.workspace, secrets: networkSecrets })
+    typeof rules === 'object'
+      ? await openGateway(rules, { workspace: options.workspace, secrets: networkSecrets })
       : undefined;
-  const network = gateway ?? (options.network === 'none' ? 'none' : 'host');
+  const network = gateway ?? (rules === 'none' ? 'none' : 'host');
   const limits = withDefaults(options.limits);
   const python =
     options.python === undefined

@@ -52,7 +52,11 @@ interface DoctorOptions {
 
 async function doctor(options: DoctorOptions): Promise<void> {
   if (options.attack) return attack(options);
-  const [backends, found] = await Promise.all([probeBackends(options.backend), findPrograms()]);
+  const [backends, found, network] = await Promise.all([
+    probeBackends(options.backend),
+    findPrograms(),
+    tryNetwork(),
+  ]);
   const packages = Object.fromEntries(Object.keys(optionalPackages).map((name) => [name, isInstalled(name)]));
   const report = {
     node: process.version,
@@ -60,6 +64,7 @@ async function doctor(options: DoctorOptions): Promise<void> {
     programs: found,
     packages,
     gpu: await findGpus(),
+    network,
     backends,
     cell: programsOfCell(),
   };
@@ -117,6 +122,7 @@ interface Report {
   packages: Record<string, boolean>;
   /** NVIDIA cards that a cell can get here. */
   gpu: Gpus;
+  network: NetworkObstacles;
   backends: Record<string, Probe>;
   /** Where a sandbox will have programs that agents use. */
   cell: Record<string, string | null>;
@@ -126,6 +132,32 @@ interface Report {
 function programsOfCell(): Report['cell'] {
   const { programs: found } = callerPrograms();
   return Object.fromEntries(callerProgramNames.map((name) => [name, found[name] ?? null]));
+}
+
+/** Why no sandbox here can have it; null when it can. */
+interface NetworkObstacles {
+  /** Rules on hosts, and the ports that they name. */
+  rules: string | null;
+  /** All ports, as `open` and rules such as `example.com:*` ask for. */
+  open: string | null;
+}
+
+/** Starts cells with them: what a kernel has says little of what it lets this user do. */
+async function tryNetwork(): Promise<NetworkObstacles> {
+  const { z } = await import('zod');
+  const { sandboxOptions } = await import('../../backends/sandbox/sandbox-options.js');
+  const { startSandbox } = await import('../../backends/sandbox/start-sandbox.js');
+  const obstacle = async (network: unknown) => {
+    try {
+      const cell = await startSandbox(z.object(sandboxOptions).parse({ network }));
+      await cell.stop();
+      return null;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  };
+  const [rules, open] = await Promise.all([obstacle({ allow: [] }), obstacle('open')]);
+  return { rules, open };
 }
 
 interface Gpus {
@@ -207,7 +239,8 @@ async function versionOf(name: string): Promise<string | null> {
   }
 }
 
-function describe({ node, platform, programs: found, packages, gpu, backends, cell }: Report): string {
+function describe(report: Report): string {
+  const { node, platform, programs: found, packages, gpu, network, backends, cell } = report;
   const backendRows = Object.entries(backends).map(([name, { available, tier, summary }]) => [
     name,
     available ? 'yes' : 'no',
@@ -238,6 +271,7 @@ function describe({ node, platform, programs: found, packages, gpu, backends, ce
     ),
     '',
     ...describeGpus(gpu),
+    describeNetwork(network),
     '',
     formatTable(
       ['IN A SANDBOX', 'FROM'],
@@ -262,6 +296,13 @@ async function describeFacts(backends: Report['backends']): Promise<string> {
     ]),
   );
   return `\n${formatTable(['A CELL OF', 'FACT', 'ENFORCED', 'WHAT IT SAYS'], rows, styleOf)}\n`;
+}
+
+function describeNetwork({ rules, open }: NetworkObstacles): string {
+  if (rules !== null) return `Network rules: a sandbox cannot have them here. ${rules}`;
+  return open === null
+    ? 'Network rules: a sandbox can have them, on every port.'
+    : `Network rules: a sandbox can have them, on the ports that they name. ${open}`;
 }
 
 /** A machine without a card has nothing to repair. */

@@ -103,22 +103,22 @@ export function unwrapAddress(address: IpAddress): IpAddress {
 }
 
 const kinds: readonly (readonly [AddressKind, readonly string[]])[] = [
-  // Those that clouds serve credentials at, also outside of the link-local range.
+  // Those that clouds serve credentials at. In IPv4 that is the whole range of link-local addresses: each cloud has its own.
   [
     'metadata',
     [
-      '169.254.169.254',
-      '169.254.170.2',
-      '169.254.170.23',
+      '169.254.0.0/16',
+      'fe80::a9fe:a9fe',
       '100.100.100.200',
       '168.63.129.16',
       '192.0.0.192',
       'fd00:ec2::/32',
       'fd20:ce::254',
+      'fd00:42::42',
     ],
   ],
   ['loopback', ['127.0.0.0/8', '0.0.0.0/8', '::/128', '::1']],
-  ['link-local', ['169.254.0.0/16', 'fe80::/10']],
+  ['link-local', ['fe80::/10']],
   ['private', ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7', 'fec0::/10']],
   [
     'reserved',
@@ -145,5 +145,7 @@ const table = kinds.map(
 /** Judges what an address leads to, by the IPv4 address in it where there is one. */
 export function kindOf(address: IpAddress): AddressKind {
   const plain = unwrapAddress(address);
-  return table.find(([, ranges]) => ranges.some((range) => inRange(range, plain)))?.[0] ?? 'public';
+  const known = table.find(([, ranges]) => ranges.some((range) => inRange(range, plain)))?.[0];
+  // Of IPv6 only this much is given to the public, and the rest has further forms of IPv4 addresses in it.
+  return known ?? (plain.bits === 128 && plain.value >> 125n !== 1n ? 'reserved' : 'public');
 }

@@ -18,8 +18,9 @@ export interface HostRule {
   readonly ports?: readonly PortRange[];
 }
 
-/** More ports than these look like a scan, and each needs a listener in the cell. */
+/** More ports than these look like a scan, and each needs a listener in the cell; but `*` for all of them has one. */
 const mostPorts = 128;
+const everyPort: PortRange = { first: 1, last: 65_535 };
 
 /** Reads a rule. Throws an error whose message names the problem. */
 export function parseRule(text: string): HostRule {
@@ -53,7 +54,8 @@ export function matchesPort({ ports }: HostRule, port: number, otherwise?: reado
 }
 
 /** The ports that a rule names. */
-export function portsOf({ ports = [] }: HostRule): number[] {
+export function portsOf({ ports = [] }: HostRule): number[] | 'all' {
+  if (ports.includes(everyPort)) return 'all';
   return ports.flatMap(({ first, last }) =>
     Array.from({ length: last - first + 1 }, (_, index) => first + index),
   );
@@ -99,6 +101,7 @@ function split(text: string): { host: string; ports: { ports?: PortRange[] } } {
   const match = /^(\[[^\]]*\](?:\/\d+)?|[^:]*):([^:\]]*)$/.exec(text);
   if (match === null) return { host: text, ports: {} };
   const [, host = '', list = ''] = match;
+  if (list === '*') return { host, ports: { ports: [everyPort] } };
   const ports = list.split(',').map((part) => readPorts(text, part));
   const count = ports.reduce((sum, { first, last }) => sum + last - first + 1, 0);
   if (count > mostPorts) throw new Error(`${show(text)} names ${count} ports; ${mostPorts} is the most`);

@@ -119,6 +119,8 @@ const networkEventSchema = z.object({
   reason: z.string().optional(),
   /** Of `asked`: absent while the question is open. */
   answer: z.enum(['once', 'cell', 'deny', 'timeout', 'nobody', 'too-many']).optional(),
+  /** The command that ran in the cell meanwhile, where there was just one. It tells, and proves nothing. */
+  command: z.string().optional(),
   /** Which way it came: as any connection, or through a proxy. */
   via: z.enum(['direct', 'http-proxy', 'socks']),
   /** From the cell, and to it. */

@@ -29,6 +29,7 @@ import { HttpForwarder } from './http-forwarder.js';
 import { looksLikeHttp, mayHideHost, sameHost } from './http-target.js';
 import { Lookups } from './lookups.js';
 import { NetworkPolicy, type Verdict } from './network-policy.js';
+import { countLive, type Open } from './open-connection.js';
 import { editRequest } from './opened/edit-request.js';
 import { TlsOpener } from './opened/open-tls.js';
 import { Placeholders } from './opened/placeholders.js';
@@ -38,14 +39,8 @@ import { readSocksRequest } from './socks.js';
 import { isTelling, namedIn } from './telling.js';
 import { endTogether, endWhenIdle, tie } from './tie.js';
 
-interface Open {
-  readonly host: Host;
-  readonly port: number;
-  readonly upstream: Socket;
-  readonly granted: ReadonlySet<string>;
-  /** Each request by it is judged by itself. */
-  readonly isRead: boolean;
-}
+/** Ports of the cell to take connections on. */
+type Ports = readonly number[] | 'all';
 
 /** A program that connects to one of these speaks first, so we can wait for it. */
 const clientFirst = new Set([80, 443]);
@@ -67,7 +62,7 @@ export class EgressGateway implements CellNetwork {
   readonly #questions = new Questions();
   #changing: Promise<void> = Promise.resolve();
   #listener: (event: NetworkRecord) => void = () => {};
-  #onPorts: (ports: readonly number[]) => Promise<void> = async () => {};
+  #onPorts: (ports: Ports) => Promise<void> = async () => {};
   /**
    * Counts connections of the cell and those to servers apart: through a proxy, one of the cell opens many to
    * servers.
@@ -120,11 +115,14 @@ export class EgressGateway implements CellNetwork {
   }
 
   #enforce(policy: NetworkPolicy): void {
+    const before = this.#policy;
     this.#policy = policy;
     this.#questions.forget();
     for (const open of this.#open) {
-      const { upstream } = open;
-      if (!this.#stillAllowed(open)) upstream.destroy(new Error('the rules changed'));
+      const { host, port, upstream } = open;
+      // A request that was judged by other rules may still be on its way, or have left HTTP behind.
+      if (!this.#stillAllowed(open) || !policy.requests.agrees(before.requests, host, port))
+        upstream.destroy(new Error('the rules changed'));
     }
   }
 
@@ -137,7 +135,7 @@ export class EgressGateway implements CellNetwork {
   }
 
   /** Returns the ports to listen on, and calls `onPorts` when they change. */
-  bind(onPorts: (ports: readonly number[]) => Promise<void>): readonly number[] {
+  bind(onPorts: (ports: Ports) => Promise<void>): Ports {
     this.#onPorts = onPorts;
     return this.#policy.ports;
   }
@@ -490,11 +488,4 @@ function notOpened(): WorkcellError {
     'This cell was started without rules on requests, so its programs trust no certificate of the gateway. Start it with network: { requests: [...] }.',
     { details: { key: 'network.requests' } },
   );
-}
-
-/** Do not count connections that we have ended, though their sockets are not closed yet. */
-function countLive(all: Iterable<Open>): number {
-  let count = 0;
-  for (const { upstream } of all) if (!upstream.destroyed) count++;
-  return count;
 }

@@ -60,8 +60,10 @@ export class NetworkPolicy {
   }
 
   /** Every port on which the rules may allow a connection, and those on which we can explain a refusal. */
-  get ports(): number[] {
-    return [...new Set([...usualPorts, ...this.#allow.flatMap(portsOf)])];
+  get ports(): number[] | 'all' {
+    const named = this.#allow.map(portsOf);
+    if (named.includes('all')) return 'all';
+    return [...new Set([...usualPorts, ...(named as number[][]).flat()])];
   }
 
   decide(host: Host, port: number): Verdict {
@@ -109,17 +111,23 @@ export class NetworkPolicy {
     return denied && { allowed: false, rule: denied.text, reason: 'a rule denies its address' };
   }
 
-  /** `rules`: those that are on the address. An address that is not public needs one on addresses of its kind. */
+  /**
+   * `rules`: those that are on the address. An address that is not public needs one on addresses of its kind, and one of
+   * this machine one that names it: behind it are servers that were meant for nobody else.
+   */
   #ofAddress(address: IpAddress, rules: readonly HostRule[]): Verdict {
     const kind = kindOf(address);
     const own = isOwn(address);
     if (kind === 'metadata') return { allowed: false, reason: 'metadata services are never reached' };
-    const allowed = rules.find(
-      ({ range }) => (kind === 'public' && !own) || (range !== undefined && isOn(range, kind)),
-    );
+    const isNamed = own && kind !== 'loopback';
+    const allowed = rules.find(({ range }) => {
+      if (range === undefined) return false;
+      return isNamed ? range.prefix === range.bits : kind === 'public' || isOn(range, kind);
+    });
     if (allowed !== undefined) return { allowed: true, rule: allowed.text };
     if (kind === 'public' && !own) return { allowed: false, reason: 'no rule allows this address' };
-    return { allowed: false, reason: `it is ${words[kind]}, which needs a rule of its own` };
+    const what = isNamed ? 'an address of this machine' : words[kind];
+    return { allowed: false, reason: `it is ${what}, which needs a rule of its own` };
   }
 }
 
@@ -129,7 +137,7 @@ function isOn(range: IpRange, kind: AddressKind): boolean {
 }
 
 const words: Readonly<Record<AddressKind, string>> = {
-  public: 'an address of this machine',
+  public: 'a public address',
   private: 'an address of a private network',
   loopback: "this machine's loopback",
   'link-local': 'a link-local address',

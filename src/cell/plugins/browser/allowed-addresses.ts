@@ -1,4 +1,7 @@
-/** Decides from which addresses a page may load: not from private networks, except the cell's own loopback. */
+/**
+ * Decides from which addresses a page may load: not from private networks, except the cell's own loopback. In a cell with a
+ * gateway each name has an address from 198.18.0.0/15, and the gateway judges what the name leads to.
+ */
 import { BlockList, isIP } from 'node:net';
 import type { PluginCell } from '../plugin.js';
 import type { BrowserOptions } from './browser-options.js';
@@ -11,7 +14,6 @@ const privateRanges = [
   '172.16.0.0/12',
   '192.0.0.0/24',
   '192.168.0.0/16',
-  '198.18.0.0/15',
   '224.0.0.0/4',
   '240.0.0.0/4',
   '::/128',

@@ -5,6 +5,8 @@ import { type HostRule, matchesHost, matchesPort, parseRule } from '../../../pro
 import type { RequestRule } from '../../../protocol/network/network-schema.js';
 
 interface Compiled {
+  /** The whole rule. */
+  readonly text: string;
   readonly host: HostRule;
   readonly methods: ReadonlySet<string> | undefined;
   readonly paths: readonly GlobMatcher[] | undefined;
@@ -23,6 +25,7 @@ export class RequestPolicy {
 
   constructor(rules: readonly RequestRule[]) {
     this.#rules = rules.map(({ host, methods, paths }) => ({
+      text: JSON.stringify([host, methods, paths]),
       host: parseRule(host),
       methods: methods && new Set(methods),
       paths: paths?.map((path) => compileGlob(path, 'path')),
@@ -32,6 +35,12 @@ export class RequestPolicy {
   /** True when requests to that host have to be read. */
   isOn(host: Host, port: number): boolean {
     return this.#on(host, port).length > 0;
+  }
+
+  /** True when both say the same of that host. */
+  agrees(other: RequestPolicy, host: Host, port: number): boolean {
+    const [one, two] = [this.#on(host, port), other.#on(host, port)];
+    return one.length === two.length && one.every(({ text }, index) => text === two[index]?.text);
   }
 
   /** Why the request is refused; undefined when it passes. */
@@ -45,8 +54,15 @@ export class RequestPolicy {
     if (rawHeaders.some((name, index) => index % 2 === 0 && methodOverrides.test(name)))
       return 'a header names another method than the request has';
     const [pathname = ''] = path.split(/[?#]/, 1);
-    const byMethod = rules.filter(({ methods }) => methods?.has(method) ?? true);
-    if (byMethod.length === 0) return `no rule allows the method ${method} there`;
+    // What passes after an upgrade has no methods, so a rule that names some says nothing about it.
+    const isUpgrade = rawHeaders.some((name, index) => index % 2 === 0 && /^upgrade$/i.test(name));
+    const byMethod = rules.filter(
+      ({ methods }) => methods === undefined || (!isUpgrade && methods.has(method)),
+    );
+    if (byMethod.length === 0)
+      return isUpgrade
+        ? 'no rule without methods allows a connection there that requests leave'
+        : `no rule allows the method ${method} there`;
     if (byMethod.some(({ paths }) => paths === undefined)) return undefined;
     if (ambiguousPath.test(pathname)) return 'its path can be read in more than one way';
     const allowed = byMethod.some(({ paths }) => paths?.some((fits) => fits(pathname)));

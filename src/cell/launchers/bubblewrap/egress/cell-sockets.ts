@@ -11,8 +11,8 @@ import { programText } from '../../../../base/program-text.js';
 import { WorkcellError } from '../../../../protocol/index.js';
 import { withHiddenDescriptors } from '../../inheritance.js';
 
-/** `tcp,*,443`: the kind, the address or `*` for all, the port. */
-export type SocketName = `${'tcp' | 'udp'},${string},${number}`;
+/** `tcp,*,443`: the kind, the address or `*` for all, the port. `all,*,0`: TCP on every port, but on the loopback. */
+export type SocketName = `${'tcp' | 'udp' | 'all'},${string},${number}`;
 
 /** A socket as Node passes it between processes; `listen` and `bind` take it. */
 type Handle = object;

@@ -5,10 +5,13 @@
 import type { Server, Socket } from 'node:net';
 import { type CellSocket, openInside, type SocketName, serveTcp, serveUdp } from './cell-sockets.js';
 
+/** Those on which connections are taken; on others the cell's own kernel refuses them. */
+type Ports = readonly number[] | 'all';
+
 /** Decides what a cell reaches. */
 export interface Egress {
   /** Returns the ports to listen on, and calls `onPorts` when they change. */
-  bind(onPorts: (ports: readonly number[]) => Promise<void>): readonly number[];
+  bind(onPorts: (ports: Ports) => Promise<void>): Ports;
   /** Takes a connection, with the address that the program connected to. */
   accept(socket: Socket, destination: { readonly address: string; readonly port: number }): void;
   /** The reply to a DNS message. */
@@ -20,46 +23,46 @@ export interface Egress {
 /** The resolver that a cell with an egress sees. Every other resolver that it asks leads here, too. */
 export const resolverConfiguration = 'nameserver 127.0.0.1\noptions timeout:10 attempts:2\n';
 
-/** Ports of the loopback that programs may look for a proxy at. */
-const proxyPorts = [3128, 1080];
+const everyPort: SocketName = 'all,*,0';
+const resolver: SocketName = 'udp,*,53';
+/** DNS over TCP, and where programs may look for a proxy. */
+const fixed: readonly SocketName[] = ['tcp,*,53', 'tcp,127.0.0.1,3128', 'tcp,127.0.0.1,1080'];
+const fixedPorts = [53, 3128, 1080];
 
 /**
  * `inside`: a process in the namespaces of the cell with power over them, of which the cell itself has none; or the path
  * of its network namespace.
  */
 export async function openEgress(inside: number | string, egress: Egress): Promise<() => void> {
-  const servers = new Map<number, Server>();
+  const servers = new Map<SocketName, Server>();
   let closed = false;
 
-  function serve(port: number, socket: CellSocket | undefined): void {
-    if (socket === undefined) return;
-    servers.set(
-      port,
-      serveTcp(socket, (stream) => {
+  function serve(names: readonly SocketName[], opened: ReadonlyMap<string, CellSocket>): void {
+    for (const name of names) {
+      const socket = opened.get(name);
+      if (socket === undefined) continue;
+      const server = serveTcp(socket, (stream) => {
         const { localAddress = '', localPort = 0 } = stream;
         egress.accept(stream, { address: localAddress, port: localPort });
-      }),
-    );
+      });
+      servers.set(name, server);
+    }
   }
 
-  async function change(ports: readonly number[]): Promise<void> {
-    const added = ports.filter((port) => !servers.has(port));
-    const opened = added.length === 0 ? undefined : await openInside(inside, added.map(everywhere), false);
-    for (const port of added) serve(port, opened?.get(everywhere(port)));
-    for (const [port, server] of servers) {
-      if (!closed && (ports.includes(port) || fixed.includes(port))) continue;
-      servers.delete(port);
+  async function change(ports: Ports): Promise<void> {
+    const names = listenersFor(ports);
+    const added = names.filter((name) => !servers.has(name));
+    if (added.length > 0) serve(added, await openInside(inside, added, false));
+    for (const [name, server] of servers) {
+      if (!closed && (names.includes(name) || fixed.includes(name))) continue;
+      servers.delete(name);
       server.close();
     }
   }
 
-  const fixed = [53, ...proxyPorts];
-  const ports = egress.bind(change).filter((port) => !fixed.includes(port));
-  const resolver: SocketName = 'udp,*,53';
-  const names = [...[53, ...ports].map(everywhere), ...proxyPorts.map(ofLoopback), resolver];
-  const opened = await openInside(inside, names, true);
-  for (const port of [53, ...ports]) serve(port, opened.get(everywhere(port)));
-  for (const port of proxyPorts) serve(port, opened.get(ofLoopback(port)));
+  const names = [...fixed, ...listenersFor(egress.bind(change))];
+  const opened = await openInside(inside, [...names, resolver], true);
+  serve(names, opened);
   const stub = serveUdp(opened.get(resolver) as CellSocket, (message, reply) => {
     egress.query(message).then(
       (answer) => answer !== undefined && !closed && reply(answer),
@@ -75,10 +78,7 @@ export async function openEgress(inside: number | string, egress: Egress): Promi
   };
 }
 
-function everywhere(port: number): SocketName {
-  return `tcp,*,${port}`;
-}
-
-function ofLoopback(port: number): SocketName {
-  return `tcp,127.0.0.1,${port}`;
+function listenersFor(ports: Ports): SocketName[] {
+  if (ports === 'all') return [everyPort];
+  return ports.filter((port) => !fixedPorts.includes(port)).map((port) => `tcp,*,${port}` as const);
 }
