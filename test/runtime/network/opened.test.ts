@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { connect } from 'node:tls';
+import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parseHost } from '../../../src/protocol/network/host.js';
 import { networkRulesSchema } from '../../../src/protocol/network/network-schema.js';
@@ -216,6 +216,17 @@ describe('rules on requests', () => {
       code: 'invalid-config',
     });
   });
+});
+
+test('a server that was reached before is reached by the session that it gave, one that is new by none', async () => {
+  const reused: boolean[] = [];
+  const onConnection = (socket: TLSSocket) => void reused.push(socket.isSessionReused());
+  servers[0]?.on('secureConnection', onConnection);
+  const { ask } = await openCell({ requests: [{ host: 'api.test' }, { host: 'other.test' }] });
+  for (const name of ['api.test', 'api.test', 'other.test'])
+    expect((await ask(name, 'GET /')).status).toBe(200);
+  servers[0]?.off('secureConnection', onConnection);
+  expect(reused).toEqual([false, true, false]);
 });
 
 test('connections that were opened do not count when they are over', async () => {

@@ -8,9 +8,12 @@ import { CellAuthority } from './cell-authority.js';
 /** Only what the gateway can read requests of: with HTTP/2 in the list, programs would choose it. */
 const ALPNProtocols = ['http/1.1'];
 const handshakeMs = 10_000;
+const mostSessions = 256;
 
 export class TlsOpener {
   readonly #authority = new CellAuthority();
+  /** To take up again with the same server, whose certificate was checked by what the machine trusted then and does now. */
+  readonly #sessions = new WeakMap<SecureContext, Map<string, Buffer>>();
 
   /** What the programs of the cell have to trust, in PEM. */
   get certificate(): string {
@@ -27,7 +30,15 @@ export class TlsOpener {
   /** Fails unless this machine trusts the certificate of the server. */
   connect(upstream: Socket, servername: string): Promise<TLSSocket> {
     const secureContext = machineTrust();
-    const secure = connect({ socket: upstream, servername, secureContext, ALPNProtocols });
+    const key = `${servername}:${upstream.remotePort}`;
+    const known = this.#sessions.get(secureContext) ?? new Map<string, Buffer>();
+    this.#sessions.set(secureContext, known);
+    const session = known.get(key);
+    const secure = connect({ socket: upstream, servername, secureContext, ALPNProtocols, session });
+    secure.on('session', (ticket) => {
+      known.set(key, ticket);
+      if (known.size > mostSessions) known.delete(known.keys().next().value ?? '');
+    });
     return established(secure, 'secureConnect', upstream);
   }
 }
