@@ -1,11 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { createRuntime, type Runtime } from '../../src/index.js';
 import { defineLine } from '../line.js';
 import { interleave } from '../measure.js';
+import { availableBytes, descendants, mebibyte, proportionalBytes } from '../memory.js';
 
 const held = 1000;
 const atOnce = 8;
-const mebibyte = 1024 * 1024;
 
 export default defineLine({
   name: 'sandbox-idle',
@@ -69,29 +68,4 @@ async function inParallel(times: number, work: (index: number) => Promise<void>)
     while (next < times) await work(next++);
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
-}
-
-/** Pages that several processes share count in equal parts for each. */
-function proportionalBytes(pid: number): number {
-  const match = /^Pss: +(\d+) kB$/m.exec(read(`/proc/${pid}/smaps_rollup`));
-  return match === null ? 0 : Number(match[1]) * 1024;
-}
-
-function availableBytes(): number {
-  return Number(/^MemAvailable: +(\d+) kB$/m.exec(read('/proc/meminfo'))?.[1]) * 1024;
-}
-
-function descendants(pid: number): number[] {
-  const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
-    read(`/proc/${pid}/task/${thread}/children`).split(' ').filter(Boolean).map(Number),
-  );
-  return children.flatMap((child) => [child, ...descendants(child)]);
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return '';
-  }
 }
