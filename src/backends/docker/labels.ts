@@ -13,6 +13,9 @@ const homeLabel = 'workcell.home';
 export const backendLabel = 'workcell.backend';
 const ownNames = [idLabel, ownerLabel, machineLabel, keepLabel, homeLabel, backendLabel];
 
+/** Selects cells that somebody keeps; `isKept` says whether it is this user. */
+export const keptSelector = `${keepLabel}=true`;
+
 type Labels = Readonly<Record<string, string>>;
 
 export function ownLabels(cell: { id: string; keepAlive: boolean; home: string }): Record<string, string> {

@@ -1,19 +1,20 @@
 /** Finds pods again: those that outlived their starter, and those that no process would end. */
 import { type Cell, WorkcellError } from '../../protocol/index.js';
 import type { FoundCell, StartContext } from '../backend.js';
-import { givenLabels, homeOf, idLabel, isKept, isOrphan } from '../docker/labels.js';
+import { givenLabels, homeOf, idLabel, isKept, isOrphan, keptSelector } from '../docker/labels.js';
 import { leaseHolder, takeLease } from '../lease.js';
 import { endOf, followPod } from './await-pod.js';
 import { type ClusterClient, openCluster } from './cluster-client.js';
 import { knowsCluster } from './kubeconfig.js';
 import type { KubernetesOptions } from './kubernetes-options.js';
 import { type List, type Pod, podsPath } from './objects.js';
+import { removePod } from './place-pod.js';
 import { explainRefusal } from './pod-diagnosis.js';
 import { findPodHome, readPodState } from './pod-home.js';
-import { networkLabel } from './pod-labels.js';
+import { networkLabel, poolLabel } from './pod-labels.js';
 import { watchPods } from './pod-watch.js';
 import { openPodWire } from './pod-wire.js';
-import { podCell, removePod } from './start-pod.js';
+import { podCell } from './start-pod.js';
 
 type Place = Pick<KubernetesOptions, 'kubeconfig' | 'context' | 'namespace'>;
 
@@ -46,7 +47,7 @@ export async function attachPod(id: string, place: Place, context: StartContext)
     const { token, isolation } = state;
     const { gone } = followed;
     const wire = await openPodWire(client, { namespace, name }, { token, gone }, context);
-    return podCell({ id, uid, client, namespace, wire, followed, isolation, lease, home });
+    return podCell({ id, pod: { name, uid, followed }, client, namespace, wire, isolation, lease, home });
   } catch (error) {
     followed.stop();
     lease.release();
@@ -59,9 +60,10 @@ export async function listPods(place: Place): Promise<FoundCell[]> {
   if (place.namespace === undefined && !knowsCluster(place)) return [];
   const client = openCluster(place);
   const namespace = place.namespace ?? client.namespace;
-  const pods = await listOwn(client, namespace, idLabel);
-  const kept = pods.filter(({ metadata }) => isKept(metadata.labels ?? {}));
-  return Promise.all(kept.map(describe));
+  const cells: FoundCell[] = [];
+  for await (const pod of eachOwn(client, namespace, `${idLabel},${keptSelector}`))
+    if (isKept(pod.metadata.labels ?? {})) cells.push(await describe(pod));
+  return cells;
 }
 
 async function describe(pod: Pod): Promise<FoundCell> {
@@ -80,6 +82,7 @@ async function describe(pod: Pod): Promise<FoundCell> {
 }
 
 const reaped = new Set<string>();
+const ended = 'status.phase!=Pending,status.phase!=Running';
 
 /** Removes pods whose owner died, once for each namespace. Nobody waits for it. */
 export async function reapPods(client: ClusterClient, namespace: string): Promise<void> {
@@ -91,6 +94,9 @@ export async function reapPods(client: ClusterClient, namespace: string): Promis
     const orphans = pods.filter(({ metadata }) => isOrphan(metadata.labels ?? {}));
     for (const { metadata } of orphans)
       await removePod(client, { namespace, name: metadata.name, uid: metadata.uid });
+    // They waited in a pool, and nobody took them.
+    for (const { metadata } of await listOwn(client, namespace, poolLabel, ended))
+      await removePod(client, { namespace, name: metadata.name, uid: metadata.uid });
   } catch {
     // The next process tries again.
   }
@@ -98,18 +104,28 @@ export async function reapPods(client: ClusterClient, namespace: string): Promis
 
 const pageSize = 500;
 
-async function listOwn(client: ClusterClient, namespace: string, labelSelector: string): Promise<Pod[]> {
+async function listOwn(...asked: Parameters<typeof eachOwn>): Promise<Pod[]> {
   const pods: Pod[] = [];
+  for await (const pod of eachOwn(...asked)) pods.push(pod);
+  return pods;
+}
+
+/** Page by page, because those of a whole namespace fill the memory. */
+async function* eachOwn(
+  client: ClusterClient,
+  namespace: string,
+  labelSelector: string,
+  fieldSelector?: string,
+): AsyncGenerator<Pod> {
   let token: string | undefined;
   try {
     do {
-      const query = { labelSelector, limit: pageSize, continue: token };
+      const query = { labelSelector, fieldSelector, limit: pageSize, continue: token };
       const list: List<Pod> = await client.ask('GET', podsPath(namespace), { query });
-      pods.push(...list.items);
+      yield* list.items;
       token = list.metadata.continue || undefined;
     } while (token !== undefined);
   } catch (error) {
     throw explainRefusal(error, { client, namespace, options: {} });
   }
-  return pods;
 }

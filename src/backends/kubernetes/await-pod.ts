@@ -7,10 +7,10 @@ import type { PodWatch } from './pod-watch.js';
 
 export interface FollowedPod {
   /** Settles when the container runs; rejects when it cannot, with what the cluster says. */
-  readonly running: Promise<Pod>;
+  readonly running: Promise<void>;
   /** Settles with the reason when the pod has ended. */
   readonly gone: Promise<string>;
-  /** The last state that the cluster reported. */
+  /** The last state that the cluster reported before it ran. */
   last(): Pod | undefined;
   stop(): void;
 }
@@ -22,7 +22,7 @@ export function followPod(
   images: { readonly image: string; readonly executorImage: string },
 ): FollowedPod {
   let last: Pod | undefined;
-  const running = deferred<Pod>();
+  const running = deferred<void>();
   const gone = deferred<string>();
   const stop = watch.follow(name, (pod) => {
     last = pod ?? last;
@@ -32,7 +32,11 @@ export function followPod(
     if (end !== undefined) {
       running.reject(new WorkcellError('backend-unavailable', `The pod ${name} did not start: ${end}`));
       gone.resolve(end);
-    } else if (pod !== undefined && stateOf(pod, cellContainer)?.running !== undefined) running.resolve(pod);
+    } else if (pod !== undefined && stateOf(pod, cellContainer)?.running !== undefined) {
+      running.resolve();
+      // Thousands of them would fill the memory.
+      last = undefined;
+    }
   });
   return { running: running.promise, gone: gone.promise, last: () => last, stop };
 }

@@ -11,7 +11,7 @@ type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 interface Call {
   readonly query?: Query | undefined;
-  /** Sent as JSON; PATCH merges it into the existing object. */
+  /** Sent as JSON. PATCH merges an object into the existing one, and applies a list as a JSON Patch. */
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
   /** Without any byte for this long the connection counts as dead. */
@@ -86,7 +86,7 @@ export class ClusterClient {
           ...(content !== undefined && {
             // Node sends none of its own with DELETE, and the server would take the body for the next request.
             'content-length': content.length,
-            'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
+            'content-type': method === 'PATCH' ? patchType(body) : 'application/json',
           }),
         },
         ...(signal !== undefined && { signal }),
@@ -158,6 +158,10 @@ export class ClusterClient {
       { details: { server: this.where }, cause },
     );
   }
+}
+
+function patchType(body: unknown): string {
+  return Array.isArray(body) ? 'application/json-patch+json' : 'application/merge-patch+json';
 }
 
 function refusalIn(status: number, said: string): ClusterRefusal {

@@ -106,8 +106,14 @@ export const kubernetesOptions = {
   keepAlive: z.boolean().default(false),
   /** How long a pod may take until it runs, with its scheduling, its image and its volume. */
   startTimeoutMs: z.int().min(1000).max(3_600_000).default(180_000),
-  /** Keeps cells of this shape ready, so that the next ones start at once. Not with keepAlive or volume.claim. */
-  pool: z.strictObject({ size: z.int().min(1).max(100) }).optional(),
+  /** Keeps cells of this shape ready, so that the next ones start at once. Not with volume.claim. */
+  pool: z
+    .strictObject({
+      size: z.int().min(1).max(100),
+      /** The pods wait in the cluster for whoever starts a cell of this shape next. Else they are this process's. */
+      shared: z.boolean().default(false),
+    })
+    .optional(),
 };
 
 export type KubernetesOptions = z.output<z.ZodObject<typeof kubernetesOptions>>;

@@ -10,15 +10,29 @@ export const networkLabel = 'workcell.network';
 /** A different one for each start, so that a start knows its pod among those that had or have the name. */
 export const startLabel = 'workcell.start';
 
-export function podLabels(cell: {
-  id: string;
-  options: KubernetesOptions;
-  home: string | undefined;
-  start: string;
-}): {
-  labels: Record<string, string>;
-  annotations: Record<string, string>;
-} {
+/** On a pod that waits for a cell: of which shape. */
+export const poolLabel = 'workcell.pool';
+
+/** What a pod carries besides its specification. */
+export interface PodMarks {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** Of a pod that waits for a cell. */
+export function waitingMarks(shape: string, { network, annotations }: KubernetesOptions): PodMarks {
+  return { labels: { [poolLabel]: shape, [networkLabel]: network }, annotations };
+}
+
+/** Of the pod of a cell. */
+export function podMarks(cell: {
+  readonly id: string;
+  readonly options: KubernetesOptions;
+  /** Where this machine keeps what it knows of the cell. */
+  readonly home: string | undefined;
+  /** Different for each start. */
+  readonly start: string;
+}): PodMarks {
   const { id, options, home, start } = cell;
   const { keepAlive, network } = options;
   const {

@@ -8,6 +8,8 @@ import { type List, type Pod, podsPath } from './objects.js';
  */
 const watchSeconds = 300;
 const silenceMs = 90_000;
+/** The memory that a list takes follows from it, and not from the number of pods. */
+const pageSize = 500;
 const firstDelayMs = 50;
 const longestDelayMs = 10_000;
 
@@ -99,11 +101,21 @@ export class PodWatch {
   async #list(isFirst: boolean, signal: AbortSignal): Promise<string> {
     // For the first, any state that the server has at hand suffices: the watch brings the rest. Later the list says
     // which pods are gone, and a server that lags behind would miss some that exist.
-    const query = { labelSelector: this.#selector, ...(isFirst && { resourceVersion: 0 }) };
-    const list = await this.#client.ask<List<Pod>>('GET', podsPath(this.#namespace), { query, signal });
-    const present = new Set(list.items.map(({ metadata }) => metadata.name));
+    const query = {
+      labelSelector: this.#selector,
+      ...(isFirst ? { resourceVersion: 0 } : { limit: pageSize }),
+    };
+    const present = new Set<string>();
+    let list: List<Pod> | undefined;
+    do {
+      const page = { ...query, continue: list?.metadata.continue };
+      list = await this.#client.ask<List<Pod>>('GET', podsPath(this.#namespace), { query: page, signal });
+      for (const pod of list.items) {
+        present.add(pod.metadata.name);
+        this.#tell(pod.metadata.name, pod);
+      }
+    } while (list.metadata.continue);
     for (const name of [...this.#seen]) if (!present.has(name)) this.#tell(name, undefined);
-    for (const pod of list.items) this.#tell(pod.metadata.name, pod);
     return list.metadata.resourceVersion;
   }
 

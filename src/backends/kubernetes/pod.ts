@@ -4,7 +4,7 @@ import { bundleMount, type ExecutorBundle } from '../images/bundle/executor-bund
 import type { ShippedPlugins } from '../shipped-plugins.js';
 import type { KubernetesOptions } from './kubernetes-options.js';
 import { mergeManifest } from './merge-manifest.js';
-import { podLabels } from './pod-labels.js';
+import type { PodMarks } from './pod-labels.js';
 
 /** The container that the executor and all commands run in. */
 export const cellContainer = 'cell';
@@ -25,15 +25,14 @@ export const tunnelPort = 47_213;
 const aloneMs = 120_000;
 
 export interface PodParts {
-  readonly id: string;
+  readonly name: string;
   readonly options: KubernetesOptions;
-  readonly bundle: Pick<ExecutorBundle, 'command'>;
+  readonly bundle: Pick<ExecutorBundle, 'command' | 'hash'>;
   /** Of the claim that is the workspace. */
   readonly claim: string | undefined;
-  /** Where this machine keeps what it knows of the cell. */
-  readonly home: string | undefined;
-  /** Different for each start. */
-  readonly start: string;
+  readonly marks: PodMarks;
+  /** How long it waits for its settings. Default: as long as it lives without its owner. */
+  readonly waitMs?: number;
 }
 
 export function podName(id: string): string {
@@ -47,7 +46,7 @@ export function userOf({ user }: Pick<KubernetesOptions, 'user'>): { uid: number
 
 /** What the executor gets through its standard input, so that no object of the cluster contains the token. */
 export function cellSettings(
-  { id, options }: Pick<PodParts, 'id' | 'options'>,
+  { id, options }: { readonly id: string; readonly options: KubernetesOptions },
   token: string,
   shipped: ShippedPlugins,
 ): CellSettings {
@@ -68,18 +67,17 @@ export function cellSettings(
 }
 
 export function describePod(parts: PodParts): Readonly<Record<string, unknown>> {
-  const { id, options } = parts;
-  const { labels, annotations } = podLabels({ id, options, home: parts.home, start: parts.start });
-  const ours = {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name: podName(id), labels, annotations },
-    spec: describeSpec(parts),
-  };
+  const { name, marks, options } = parts;
+  const ours = { apiVersion: 'v1', kind: 'Pod', metadata: { name, ...marks }, spec: describeSpec(parts) };
   return mergeManifest(options.template, ours) as Readonly<Record<string, unknown>>;
 }
 
-function describeSpec({ options, bundle, claim }: PodParts): Readonly<Record<string, unknown>> {
+function describeSpec({
+  options,
+  bundle,
+  claim,
+  waitMs = aloneMs,
+}: PodParts): Readonly<Record<string, unknown>> {
   const { uid, gid } = userOf(options);
   const hasExecutor = options.executorImage === 'none';
   const { nodeSelector, affinity, tolerations, priorityClass, runtimeClass, serviceAccount } = options;
@@ -114,7 +112,7 @@ function describeSpec({ options, bundle, claim }: PodParts): Readonly<Record<str
         name: cellContainer,
         image: options.image,
         ...pullPolicy(options),
-        command: [...bundle.command(), 'cell', '-', String(aloneMs)],
+        command: [...bundle.command(), 'cell', '-', String(waitMs)],
         args: [],
         workingDir: '/',
         // It stays open without an attached client, so that a restart of the API server ends no cell. So

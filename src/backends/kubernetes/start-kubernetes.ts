@@ -11,7 +11,8 @@ import type { KubernetesOptions } from './kubernetes-options.js';
 import { startPod } from './start-pod.js';
 import { checkTemplate } from './weak-template.js';
 
-const pool = createPool<KubernetesOptions & { plugins: PluginSpec[] }, Cell>({
+/** The cells that wait in this process. */
+export const podPool = createPool<KubernetesOptions & { plugins: PluginSpec[] }, Cell>({
   // The runtime that takes the cell has its own id; this one names the pod.
   start: async ({ plugins, ...options }) =>
     startPod(options, {
@@ -25,9 +26,9 @@ export async function startKubernetes(options: KubernetesOptions, context: Start
   checkOptions(options);
   const client = openCluster(options);
   void reapPods(client, options.namespace ?? client.namespace);
-  if (options.pool === undefined) return startPod(options, context);
+  if (options.pool === undefined || options.pool.shared) return startPod(options, context);
   const { id, signal, plugins = [] } = context;
-  const cell = await pool.take({ ...options, plugins: pluginSpecs(plugins) });
+  const cell = await podPool.take({ ...options, plugins: pluginSpecs(plugins) });
   if (!signal?.aborted) return { ...cell, id };
   await cell.stop();
   throw new WorkcellError('cancelled', 'The start of the cell was cancelled.');
@@ -37,9 +38,15 @@ export async function startKubernetes(options: KubernetesOptions, context: Start
 function checkOptions(options: KubernetesOptions): void {
   checkTemplate(options);
   const { pool: wanted, keepAlive, volume } = options;
-  if (wanted !== undefined && (keepAlive || volume?.claim !== undefined))
+  if (wanted === undefined) return;
+  if (volume?.claim !== undefined || (wanted.shared && volume?.keep === true))
     throw new WorkcellError(
       'invalid-config',
-      'A pool cannot hold cells with keepAlive or volume.claim. Leave out pool, or these.',
+      'A pool cannot hold cells with volume.claim, and a shared one none with volume.keep. Leave out pool, or these.',
+    );
+  if (keepAlive && !wanted.shared)
+    throw new WorkcellError(
+      'invalid-config',
+      'A pool of this process cannot hold cells with keepAlive. Set pool.shared, or leave out one of them.',
     );
 }

@@ -54,6 +54,8 @@ type UserSettings = CellSettings & { readonly user: NonNullable<CellSettings['us
 
 /** `source` leads to the settings as JSON. `limitMs`: how long standard input may take to bring them. */
 export function serveCell(source: string, limitMs?: string): Promise<void> {
+  // While the settings are on their way, and a pod may wait long for them. What fails here fails again below.
+  if (limitMs !== undefined) void loadForUser().catch(() => {});
   return boot({ source, limitMs: Number(limitMs ?? 0) }, settingsSchema, async (settings) => {
     const kernel = readKernel();
     for (const [path, content] of Object.entries(settings.files ?? {})) {
@@ -94,11 +96,23 @@ async function serveAsSelf(settings: CellSettings): Promise<ExecutorServer> {
   });
 }
 
+function loadForUser() {
+  return Promise.all([
+    import('../launchers/uid-launcher.js'),
+    import('../executor/create-executor.js'),
+    import('../executor/shell/spare.js'),
+    import('./serve-executor.js'),
+    import('./tunnels.js'),
+  ]);
+}
+
 async function serveAsUser(settings: UserSettings): Promise<ExecutorServer> {
-  const { createUidLauncher, takeUser, uidIsolation } = await import('../launchers/uid-launcher.js');
-  const { createExecutor } = await import('../executor/create-executor.js');
-  const { spareShell } = await import('../executor/shell/spare.js');
-  const { serveExecutor } = await import('./serve-executor.js');
+  const [
+    { createUidLauncher, takeUser, uidIsolation },
+    { createExecutor },
+    { spareShell },
+    { serveExecutor },
+  ] = await loadForUser();
   const { id, socketPath, token, workspace, user, env } = settings;
   const environment = hostEnvironment(env);
   const plugins = await loadPlugins(settings.plugins);

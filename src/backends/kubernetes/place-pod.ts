@@ -1,0 +1,155 @@
+/** Gets a running pod for a cell: a new one, or one that waits in the cluster. */
+import { WorkcellError } from '../../protocol/index.js';
+import { type FollowedPod, followPod } from './await-pod.js';
+import { type ClusterClient, ClusterRefusal } from './cluster-client.js';
+import { type Pod, podPath, podsPath } from './objects.js';
+import { makeOwned } from './owned-objects.js';
+import { describePod, type PodParts, podName } from './pod.js';
+import { explainSilence } from './pod-diagnosis.js';
+import { startLabel } from './pod-labels.js';
+import type { PodWatch } from './pod-watch.js';
+import { addWaiting, findWaiting, isReady, shapeOf, takeWaiting } from './waiting-pods.js';
+
+/** A start of a cell, as far as its pod is concerned. */
+export interface PodOrder extends Omit<PodParts, 'name'> {
+  readonly client: ClusterClient;
+  readonly namespace: string;
+  readonly id: string;
+  /** Of the pods of this process. */
+  readonly watch: PodWatch;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** A pod that is ours. */
+export interface OwnPod {
+  readonly name: string;
+  readonly uid: string | undefined;
+  readonly followed: FollowedPod;
+  /** Settles when as many pods wait as the options say; never rejects. */
+  readonly refilled?: Promise<void>;
+}
+
+export async function placePod(order: PodOrder): Promise<OwnPod> {
+  const { pool } = order.options;
+  if (pool?.shared !== true) return createPod(order);
+  const { client, namespace } = order;
+  const shape = shapeOf(order);
+  const waiting = await findWaiting(client, namespace, shape);
+  const taken = await takeOne(order, shape.name, waiting);
+  const missing = pool.size - waiting.length + (taken === undefined ? 0 : 1);
+  // The next start that finds no pod tells its caller why none starts.
+  const refilled = addWaiting(client, namespace, shape, missing).catch(() => {});
+  return { ...(taken ?? (await createPod(order))), refilled };
+}
+
+/** Creates one and waits until it runs. Removes what it made when that fails. */
+export async function createPod(order: PodOrder): Promise<OwnPod> {
+  const { client, namespace, id, options, watch, signal } = order;
+  const name = podName(id);
+  const followed = followPod(watch, name, options);
+  let uid: string | undefined;
+  try {
+    const body = describePod({ ...order, name });
+    const pod = await client.ask<Pod>('POST', podsPath(namespace), { body, signal });
+    uid = pod.metadata.uid;
+    await makeOwned(client, namespace, { id, options, pod });
+    await inTime(followed.running, options.startTimeoutMs, signal, () =>
+      explainSilence({ client, namespace, options }, followed.last(), options.startTimeoutMs),
+    );
+    return { name, uid, followed };
+  } catch (error) {
+    followed.stop();
+    await removeMade(order, { namespace, name, uid }).catch(() => {});
+    throw error;
+  }
+}
+
+async function takeOne(
+  { client, namespace, id, options, marks, watch }: PodOrder,
+  shape: string,
+  waiting: readonly Pod[],
+): Promise<OwnPod | undefined> {
+  for (const candidate of shuffled(waiting.filter(isReady))) {
+    const { name } = candidate.metadata;
+    // Before it is ours, so that no end of it goes unnoticed.
+    const followed = followPod(watch, name, options);
+    try {
+      const pod = await takeWaiting(client, namespace, candidate, { shape, marks });
+      if (pod !== undefined) {
+        await makeOwned(client, namespace, { id, options: { ...options, volume: undefined }, pod });
+        return { name, uid: pod.metadata.uid, followed };
+      }
+    } catch (error) {
+      followed.stop();
+      await removePod(client, { namespace, name, uid: candidate.metadata.uid }).catch(() => {});
+      throw error;
+    }
+    followed.stop();
+  }
+  return undefined;
+}
+
+/** Several starts at once begin at different ones. */
+function shuffled<Item>(items: readonly Item[]): Item[] {
+  const first = Math.floor(Math.random() * items.length);
+  return [...items.slice(first), ...items.slice(0, first)];
+}
+
+export interface NamedPod {
+  readonly namespace: string;
+  readonly name: string;
+  /** Another pod may have the name by now. */
+  readonly uid: string | undefined;
+}
+
+/** Also removes what it owns. Succeeds when it no longer exists. */
+export async function removePod(client: ClusterClient, { namespace, name, uid }: NamedPod): Promise<void> {
+  if (uid === undefined) return;
+  try {
+    await client.ask('DELETE', podPath(namespace, name), {
+      body: {
+        kind: 'DeleteOptions',
+        apiVersion: 'v1',
+        gracePeriodSeconds: 0,
+        propagationPolicy: 'Background',
+        preconditions: { uid },
+      },
+    });
+  } catch (error) {
+    if (error instanceof ClusterRefusal && (error.status === 404 || error.status === 409)) return;
+    throw error;
+  }
+}
+
+/** Removes the pod of this start alone. When its creation got no answer, the pod under its name says whose it is. */
+async function removeMade(
+  { client, marks }: Pick<PodOrder, 'client' | 'marks'>,
+  pod: NamedPod,
+): Promise<void> {
+  if (pod.uid !== undefined) return removePod(client, pod);
+  const { metadata } = await client.ask<Pod>('GET', podPath(pod.namespace, pod.name));
+  if (metadata.annotations?.[startLabel] === marks.annotations[startLabel])
+    await removePod(client, { ...pod, uid: metadata.uid });
+}
+
+async function inTime<T>(
+  promise: Promise<T>,
+  limitMs: number,
+  signal: AbortSignal | undefined,
+  late: () => Promise<Error>,
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  let onAbort = () => {};
+  const interrupted = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => void late().then(reject), limitMs);
+    onAbort = () => reject(new WorkcellError('cancelled', 'The start of the cell was cancelled.'));
+    if (signal?.aborted) onAbort();
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([promise, interrupted]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
