@@ -39,10 +39,10 @@ export async function attachPod(id: string, place: Place, context: StartContext)
   }
   const lease = await takeLease(id, home);
   const { name, uid } = pod.metadata;
-  const followed = followPod(watchPods(client, namespace, `${idLabel}=${id}`), name, {
-    image: '',
-    executorImage: '',
-  });
+  // One watch for all cells that this process attaches to.
+  const watch = watchPods(client, namespace, keptSelector);
+  const followed = followPod(watch, name, { image: '', executorImage: '' });
+  watch.expect(name);
   try {
     const { token, isolation } = state;
     const { gone } = followed;

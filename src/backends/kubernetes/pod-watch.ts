@@ -71,6 +71,11 @@ export class PodWatch {
     };
   }
 
+  /** For a pod that exists: its follower learns that it is gone also from a list that does not have it. */
+  expect(name: string): void {
+    this.#seen.add(name);
+  }
+
   async #run(signal: AbortSignal): Promise<void> {
     let version: string | undefined;
     let isFirst = true;
@@ -115,6 +120,8 @@ export class PodWatch {
         this.#tell(pod.metadata.name, pod);
       }
     } while (list.metadata.continue);
+    // The first may be older than the pods.
+    if (isFirst) return list.metadata.resourceVersion;
     for (const name of [...this.#seen]) if (!present.has(name)) this.#tell(name, undefined);
     return list.metadata.resourceVersion;
   }

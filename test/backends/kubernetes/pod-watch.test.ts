@@ -53,6 +53,66 @@ test('a list that says which pods are gone is never from a server that lags', as
   expect(versions).toEqual(['0', null]);
 });
 
+test('a pod that somebody expects and no later list has is gone', async () => {
+  let lists = 0;
+  cluster = await stubCluster((request, response) => {
+    if (!request.query.has('watch')) {
+      lists++;
+      return { metadata: { resourceVersion: '1' }, items: [] };
+    }
+    if (lists === 2) return emptyCluster(request, response);
+    response.end('{"type":"ERROR","object":{"metadata":{},"code":410}}\n');
+    return undefined;
+  });
+  const watch = watchHere();
+  const told = await new Promise((resolve) => {
+    const stop = watch.follow('p', (pod) => {
+      stop();
+      resolve(pod);
+    });
+    watch.expect('p');
+  });
+  // The first list may be older than the pod.
+  expect({ told, lists }).toEqual({ told: undefined, lists: 2 });
+});
+
+test('a long list is asked for in pages, and no page ends a pod of another', async () => {
+  const asked: (string | null)[] = [];
+  let watches = 0;
+  cluster = await stubCluster((request, response) => {
+    if (request.query.has('watch')) {
+      if (++watches > 1) return emptyCluster(request, response);
+      response.end('{"type":"ERROR","object":{"metadata":{},"code":410}}\n');
+      return undefined;
+    }
+    const page = request.query.get('continue');
+    asked.push(page);
+    const names = page === 'more' ? ['q'] : ['p'];
+    const items = names.map((name) => ({ metadata: { name } }));
+    const isLast = page === 'more' || !request.query.has('limit');
+    return { metadata: { resourceVersion: '1', ...(!isLast && { continue: 'more' }) }, items };
+  });
+  const watch = watchHere();
+  const told: [string, boolean][] = [];
+  await new Promise<void>((resolve) => {
+    const stops = ['p', 'q'].map((name) =>
+      watch.follow(name, (pod) => {
+        told.push([name, pod !== undefined]);
+        if (told.length < 3) return;
+        for (const stop of stops) stop();
+        resolve();
+      }),
+    );
+    watch.expect('q');
+  });
+  expect(asked).toEqual([null, null, 'more']);
+  expect(told).toEqual([
+    ['p', true],
+    ['p', true],
+    ['q', true],
+  ]);
+});
+
 test('one who stops to follow a name takes nothing from another who follows it', async () => {
   cluster = await stubCluster((request, response) => {
     if (!request.query.has('watch')) return emptyCluster(request, response);

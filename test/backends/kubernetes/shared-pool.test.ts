@@ -75,7 +75,9 @@ test('a pod of another shape is left alone', async () => {
 test('one that ended without a cell is removed', async () => {
   // Where this process has started nothing yet: it looks once.
   const namespace = await makeNamespace(admin);
-  const options = z.object(kubernetesOptions).parse({ image: cell.image, executorImage: 'none' });
+  const options = z
+    .object(kubernetesOptions)
+    .parse({ image: cell.image, executorImage: 'none', imagePullPolicy: 'Never' });
   const shape = shapeOf({ options, bundle: await executorBundle() });
   await addWaiting(admin, namespace, shape, 1);
   await eventually(async () => (await findWaiting(admin, namespace, shape)).some(isReady));
