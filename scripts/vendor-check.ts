@@ -2,8 +2,8 @@
 import { attachRuntime, type CreateRuntimeOptions, createRuntime, listCells } from '../src/index.js';
 
 const [backend = ''] = process.argv.slice(2);
-if (!['e2b', 'daytona', 'runloop'].includes(backend)) {
-  process.stderr.write('Usage: npm run vendor-check -- e2b|daytona|runloop\n');
+if (!['e2b', 'daytona', 'modal', 'runloop'].includes(backend)) {
+  process.stderr.write('Usage: npm run vendor-check -- e2b|daytona|modal|runloop\n');
   process.exit(64);
 }
 
@@ -21,7 +21,7 @@ const cells = await listCells(place as Parameters<typeof listCells>[0]);
 say(`listed: ${cells.map(({ id, status }) => `${id} ${status}`).join(', ')}`);
 const second = await attachRuntime(first.id, place as Parameters<typeof attachRuntime>[1]);
 say(`attached; its shell still knows ${(await second.run('echo $STAGE')).output.trim()}`);
-if (backend !== 'runloop') {
+if (['e2b', 'daytona'].includes(backend)) {
   await second.pause();
   await second.resume();
   say(`paused and resumed; its shell still knows ${(await second.run('echo $STAGE')).output.trim()}`);

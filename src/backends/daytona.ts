@@ -12,6 +12,7 @@ import { missingKey, vendorError } from './vendor/vendor-errors.js';
 import { idLabel, keptLabel, type VendorSandbox } from './vendor/vendor-sandbox.js';
 
 type Sdk = typeof import('@daytonaio/sdk');
+type ListedSandbox = ReturnType<Daytona['list']> extends AsyncIterable<infer One> ? One : never;
 
 const place = {
   apiKey: z.string().min(1).optional(),
@@ -62,48 +63,60 @@ export default defineBackend({
 
   async start({ snapshot, env, network, labels, ttlMs, keepAlive, ...where }, context) {
     const daytona = await open(where);
-    const sandbox = await daytona
-      .create({
+    const create = async () => {
+      const sandbox = await daytona.create({
         ...(snapshot !== undefined && { snapshot }),
         labels: { ...labels, [idLabel]: context.id, ...(keepAlive && { [keptLabel]: 'yes' }) },
         autoStopInterval: keepAlive ? Math.ceil(ttlMs / 60_000) : graceMinutes,
         // A sandbox of a program that died is deleted when it stops.
         ...(!keepAlive && { ephemeral: true }),
         ...(network === 'none' && { networkBlockAll: true }),
-      })
-      .catch(fail);
-    const vendor = asVendor(sandbox, daytona);
-    return startInSandbox({ backend: 'daytona', sandbox: vendor, env, keepAlive }, context);
+      });
+      return asVendor(sandbox, daytona);
+    };
+    return startInSandbox(
+      { backend: 'daytona', create: () => create().catch(fail), env, keepAlive },
+      context,
+    );
   },
 
   async attach(id, where, context) {
     const daytona = await open(where);
-    for await (const sandbox of daytona.list({ labels: { [idLabel]: id, [keptLabel]: 'yes' } })) {
-      if (sandbox.state === 'paused' || sandbox.state === 'stopped') await sandbox.start().catch(fail);
-      const vendor = asVendor(await daytona.get(sandbox.id).catch(fail), daytona);
-      return attachToSandbox({ backend: 'daytona', sandbox: vendor, env: {}, keepAlive: true }, context);
-    }
-    throw new WorkcellError(
-      'cell-not-found',
-      `Daytona has no sandbox with the cell "${id}" that was kept alive.`,
-      {
-        details: { id },
-      },
-    );
+    const [found] = await listKept(daytona, { [idLabel]: id });
+    if (found === undefined)
+      throw new WorkcellError(
+        'cell-not-found',
+        `Daytona has no sandbox with the cell "${id}" that was kept alive.`,
+        { details: { id } },
+      );
+    const sandbox = await daytona.get(found.id).catch(fail);
+    if (found.state === 'paused' || found.state === 'stopped') await sandbox.start().catch(fail);
+    const vendor = asVendor(sandbox, daytona);
+    return attachToSandbox({ backend: 'daytona', sandbox: vendor, env: {}, keepAlive: true }, context);
   },
 
   async list(where) {
-    const found: FoundCell[] = [];
     const daytona = await open(where);
-    for await (const { labels: all, state, createdAt } of daytona.list({ labels: { [keptLabel]: 'yes' } })) {
+    const found = await listKept(daytona, {});
+    await daytona[Symbol.asyncDispose]();
+    return found.map(({ labels: all, state, createdAt }): FoundCell => {
       const { [idLabel]: id = '', [keptLabel]: _kept, ...labels } = all;
       const startedAt = createdAt === undefined ? undefined : new Date(createdAt);
-      found.push({ id, status: statuses[String(state)] ?? 'lost', startedAt, isolation: 'vendor', labels });
-    }
-    await daytona[Symbol.asyncDispose]();
-    return found;
+      return { id, status: statuses[String(state)] ?? 'lost', startedAt, isolation: 'vendor', labels };
+    });
   },
 });
+
+async function listKept(daytona: Daytona, labels: Record<string, string>) {
+  const found: ListedSandbox[] = [];
+  try {
+    for await (const one of daytona.list({ labels: { ...labels, [keptLabel]: 'yes' } })) found.push(one);
+  } catch (error) {
+    await daytona[Symbol.asyncDispose]();
+    fail(error);
+  }
+  return found;
+}
 
 const statuses: Readonly<Record<string, FoundCell['status']>> = {
   started: 'running',

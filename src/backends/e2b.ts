@@ -60,17 +60,21 @@ export default defineBackend({
   async start({ template, env, network, labels, ttlMs, keepAlive, ...where }, context) {
     const { sdk, connection } = await open(where);
     const livesMs = keepAlive ? ttlMs : graceMs;
-    const sandbox = await sdk.Sandbox.create(template, {
-      ...connection,
-      metadata: { ...labels, [idLabel]: context.id, ...(keepAlive && { [keptLabel]: String(ttlMs) }) },
-      timeoutMs: livesMs,
-      allowInternetAccess: network === 'open' ? undefined : false,
-      ...(keepAlive && { lifecycle: { onTimeout: 'pause' as const } }),
-    } as Parameters<Sdk['Sandbox']['create']>[1] & object).catch((error: unknown) => {
-      throw translate(sdk, error);
-    });
-    const vendor = asVendor(sdk, sandbox, where, livesMs);
-    return startInSandbox({ backend: 'e2b', sandbox: vendor, env, keepAlive }, context);
+    const create = async () => {
+      const sandbox = await sdk.Sandbox.create(template, {
+        ...connection,
+        metadata: { ...labels, [idLabel]: context.id, ...(keepAlive && { [keptLabel]: String(ttlMs) }) },
+        timeoutMs: livesMs,
+        allowInternetAccess: network === 'open' ? undefined : false,
+        ...(keepAlive && { lifecycle: { onTimeout: 'pause' as const } }),
+      } as Parameters<Sdk['Sandbox']['create']>[1] & object);
+      return asVendor(sdk, sandbox, where, livesMs);
+    };
+    const translated = () =>
+      create().catch((error: unknown) => {
+        throw translate(sdk, error);
+      });
+    return startInSandbox({ backend: 'e2b', create: translated, env, keepAlive }, context);
   },
 
   async attach(id, where, context) {
@@ -122,10 +126,14 @@ async function open({ apiKey, apiKeyFile, apiUrl, sandboxUrl, domain }: Where) {
   return { sdk, connection };
 }
 
-async function listKept({ Sandbox }: Sdk, connection: object) {
-  const found: Awaited<ReturnType<ReturnType<typeof Sandbox.list>['nextItems']>> = [];
-  const pages = Sandbox.list(connection);
-  while (pages.hasNext) found.push(...(await pages.nextItems()));
+async function listKept(sdk: Sdk, connection: object) {
+  const found: Awaited<ReturnType<ReturnType<Sdk['Sandbox']['list']>['nextItems']>> = [];
+  const pages = sdk.Sandbox.list(connection);
+  try {
+    while (pages.hasNext) found.push(...(await pages.nextItems()));
+  } catch (error) {
+    throw translate(sdk, error);
+  }
   return found.filter(({ metadata }) => keptLabel in metadata && idLabel in metadata);
 }
 

@@ -19,6 +19,7 @@ export const backends = {
   e2b: () => import('./e2b.js'),
   kubernetes: () => import('./kubernetes.js'),
   local: () => import('./local.js'),
+  modal: () => import('./modal.js'),
   remote: () => import('./remote.js'),
   runloop: () => import('./runloop.js'),
   sandbox: () => import('./sandbox.js'),
@@ -36,9 +37,6 @@ export const defaultCandidates: readonly BackendName[] = ['sandbox', 'docker'];
 export type BackendName = keyof typeof backends;
 
 export const backendNames = Object.keys(backends) as BackendName[];
-
-/** Names of backends that this package will have. We never load a package of such a name as a backend. */
-export const reservedNames: readonly string[] = ['modal'];
 
 /** Backends of other packages, by the name of the package. A package declares its own here by merging this interface. */
 // biome-ignore lint/suspicious/noEmptyInterface: packages fill it
@@ -92,7 +90,6 @@ export function isBackendName(name: string): name is BackendName {
  */
 export function locateBackend(spec: string, from: string): string | undefined {
   if (isBackendName(spec)) return spec;
-  if (reservedNames.includes(spec)) return undefined;
   try {
     const address = locateModule(spec, from);
     return address.startsWith('file:') && existsSync(fileURLToPath(address)) ? address : undefined;
@@ -137,12 +134,7 @@ async function loadModule(address: string): Promise<Backend> {
 
 export function unknownBackend(spec: string): WorkcellError {
   const known = `Known: ${backendNames.join(', ')}`;
-  const kept = 'The name is kept for one that this version does not have';
-  const advice = isModulePath(spec)
-    ? 'There is no such file'
-    : reservedNames.includes(spec)
-      ? `${kept}. ${known}`
-      : known;
+  const advice = isModulePath(spec) ? 'There is no such file' : known;
   return new WorkcellError(
     'backend-unknown',
     `There is no backend "${spec}". ${advice}; others are packages beside this one or in your configuration directory, or files (./NAME), that export one as default.`,
@@ -160,10 +152,7 @@ const backendSchema = z.looseObject({
   type: z
     .string()
     .regex(/^[a-z][a-z0-9-]*$/, 'must be a name in lower case')
-    .refine(
-      (type) => !isBackendName(type) && !reservedNames.includes(type),
-      'is that of a backend of this package',
-    ),
+    .refine((type) => !isBackendName(type), 'is that of a backend of this package'),
   options: isSchema,
   place: isSchema,
   probe: isFunction,

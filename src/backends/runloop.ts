@@ -67,8 +67,8 @@ export default defineBackend({
 
   async start({ blueprint, env, networkPolicy, labels, ttlMs, keepAlive, ...where }, context) {
     const { client, toFile } = await open(where);
-    const devbox = await client.devboxes
-      .createAndAwaitRunning({
+    const create = async () => {
+      const devbox = await client.devboxes.createAndAwaitRunning({
         name: `workcell-${context.id}`,
         ...(blueprint !== undefined && { blueprint_name: blueprint }),
         metadata: { ...labels, [idLabel]: context.id, ...(keepAlive && { [keptLabel]: 'yes' }) },
@@ -77,10 +77,13 @@ export default defineBackend({
           ...(networkPolicy !== undefined && { network_policy_id: networkPolicy }),
         },
         tunnel: { auth_mode: 'authenticated' },
-      })
-      .catch(fail);
-    const sandbox = asVendor(client, toFile, devbox, where);
-    return startInSandbox({ backend: 'runloop', sandbox, env, keepAlive }, context);
+      });
+      return asVendor(client, toFile, devbox, where);
+    };
+    return startInSandbox(
+      { backend: 'runloop', create: () => create().catch(fail), env, keepAlive },
+      context,
+    );
   },
 
   async attach(id, where, context) {
@@ -121,7 +124,11 @@ async function open({ apiKey, apiKeyFile, apiUrl = cloud }: Where) {
 
 async function listKept(client: Runloop): Promise<Devbox[]> {
   const found: Devbox[] = [];
-  for await (const devbox of client.devboxes.list({ status: 'running' })) found.push(devbox);
+  try {
+    for await (const devbox of client.devboxes.list({ status: 'running' })) found.push(devbox);
+  } catch (error) {
+    fail(error);
+  }
   return found.filter(({ metadata }) => keptLabel in metadata && idLabel in metadata);
 }
 
@@ -143,7 +150,9 @@ function asVendor(
       return { exitCode: exit_status ?? -1, output: `${stdout ?? ''}${stderr ?? ''}` };
     },
     async write(path, content) {
-      await devboxes.uploadFile(id, { path, file: await toFile(content, 'file') }).catch(fail);
+      const file = await toFile(content, 'file');
+      // What is left of a body that broke off is not sent again.
+      await devboxes.uploadFile(id, { path, file }, { maxRetries: 0 }).catch(fail);
     },
     async address(port) {
       tunnel ??= devbox.tunnel

@@ -12,6 +12,7 @@ export const optionalPackages = {
   e2b: 'backend e2b',
   esbuild: 'tools and plugins that ship into a cell',
   'eslint-scope': 'functions that ship into a cell',
+  modal: 'backend modal',
   pg: 'events in PostgreSQL',
   'playwright-core': 'the browser',
 } as const;

@@ -10,7 +10,6 @@ import {
   isBackendName,
   loadBackend,
   locateBackend,
-  reservedNames,
   unknownBackend,
 } from '../backends/index.js';
 import { isModulePath } from '../base/resolve-import.js';
@@ -74,7 +73,7 @@ export function resolveBackend(spec: string, named: NameSource): string {
   if (isBackendName(spec)) return spec;
   if (from === undefined && isModulePath(spec) && !/^(\/|file:)/.test(spec))
     throw relativeInVariable(source, { what: 'backend', name: spec, beside: true });
-  const meant = isModulePath(spec) ? undefined : nearest(spec, [...backendNames, ...reservedNames]);
+  const meant = isModulePath(spec) ? undefined : nearest(spec, backendNames);
   // Somebody could have put a package of nearly the same name there for those who mistype.
   const mistyped = meant !== undefined && Math.abs(meant.length - spec.length) <= 1;
   const places = mistyped ? [] : placesOf(spec, named);

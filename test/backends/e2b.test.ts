@@ -39,6 +39,9 @@ test('a cell that is kept is listed, attached to, paused and ended', async () =>
 test('what the vendor refuses is told in our words, and leaves nothing', async () => {
   const start = (more: object) => createRuntime({ ...options(), config: false, ...more });
   await refusal(start({ apiKey: 'wrong' }), 'unauthorized');
+  const wrong = { backend: 'e2b', ...service.connection, apiKey: 'wrong', config: false } as const;
+  await refusal(listCells(wrong), 'unauthorized');
+  await refusal(attachRuntime('x', wrong), 'unauthorized');
   await refusal(start({ template: 'missing' }), 'not-found');
   const left = await fetch(`${service.url}/v2/sandboxes`, {
     headers: { 'x-api-key': service.connection.apiKey },

@@ -86,7 +86,7 @@ describe('what cannot be', () => {
       'capability-unsupported',
     );
     expect(attached.message).toContain(
-      'docker, e2b, kubernetes, local, runloop, sandbox, service, ubuntu-docker',
+      'docker, e2b, kubernetes, local, modal, runloop, sandbox, service, ubuntu-docker',
     );
     await refusal(listCells({ backend: 'remote', config: false }), 'capability-unsupported');
     const asked = { backend: 'cli', keepAlive: true, config: false } as CreateRuntimeOptions;

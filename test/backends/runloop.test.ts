@@ -9,6 +9,9 @@ afterAll(() => vendor.close());
 
 vendorSuite(
   () => vendor,
-  () => ({ backend: 'runloop', apiKey: vendor.key, apiUrl: vendor.url, tunnelUrl: vendor.tunnelUrl }),
-  { pauses: false },
+  (apiKey = vendor.key) => ({ backend: 'runloop', apiKey, apiUrl: vendor.url, tunnelUrl: vendor.tunnelUrl }),
+  {
+    pauses: false,
+    calls: { create: '/v1/devboxes', run: '/execute', write: '/upload_file', end: '/shutdown' },
+  },
 );

@@ -127,7 +127,9 @@ describe('what cannot be is told', () => {
   test('a backend that keeps no cells', async () => {
     const { exitCode, stderr } = await cli('run', '--backend', 'cli', '--keep-alive', 'true');
     expect(exitCode).toBe(69);
-    expect(stderr).toContain('docker, e2b, kubernetes, local, runloop, sandbox, service, ubuntu-docker');
+    expect(stderr).toContain(
+      'docker, e2b, kubernetes, local, modal, runloop, sandbox, service, ubuntu-docker',
+    );
     expect((await cli('cells', '--backend', 'remote')).exitCode).toBe(69);
     expect((await cli('cells', '--backend', 'docker')).exitCode).toBe(69);
   });

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { readPlugins } from '../../src/assemble.js';
-import { loadBackend, reservedNames } from '../../src/backends/index.js';
+import { loadBackend } from '../../src/backends/index.js';
 import { type LoadConfigOptions, loadConfig } from '../../src/config/load-config.js';
 import { trust } from '../../src/config/trusted-files.js';
 import { attachRuntime, createRuntime, listCells } from '../../src/index.js';
@@ -177,22 +177,6 @@ describe('other sources', () => {
     expect(await outsideOf({ overrides: { backend: 'cli' } })).toEqual([]);
     expect(marks.loadedBackends).toEqual([]);
   });
-
-  test.each(reservedNames)(
-    'no package is taken for the backend %s, nor one of nearly that name',
-    async (name) => {
-      for (const typed of [name, `${name}s`]) {
-        install(own, typed);
-        const file = write(join(own, 'config.toml'), `backend = ${JSON.stringify(typed)}\n`);
-        await expect(load()).rejects.toThrow(`There is no backend "${typed}"`);
-        rmSync(file);
-        await expect(load({ overrides: { backend: typed } })).rejects.toMatchObject({
-          code: 'backend-unknown',
-        });
-      }
-      expect(marks.loadedBackends).toEqual([]);
-    },
-  );
 
   test('a package that has the mistyped name of a backend is not loaded', async () => {
     install(project, 'sandbx');

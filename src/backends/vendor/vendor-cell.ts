@@ -10,6 +10,7 @@ import { newToken, reachExecutor } from '../executor-program.js';
 import { type Pausable, pausable } from '../pausable.js';
 import { shipPlugins } from '../shipped-plugins.js';
 import { executorArchive } from './executor-archive.js';
+import { awaitSandbox, limited } from './patient.js';
 import type { VendorSandbox } from './vendor-sandbox.js';
 
 /** Where all that is ours lies in a sandbox. */
@@ -30,9 +31,18 @@ interface VendorCell {
 /** What a sandbox says of itself: its home, and whether it has a Node that the executor can use. */
 const lookAround = `printf '%s\\n' "$HOME"; node -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 20 ? 0 : 1)' 2>/dev/null && echo node; ls ${root} 2>/dev/null`;
 
+interface NewVendorCell extends Omit<VendorCell, 'sandbox'> {
+  create(): Promise<VendorSandbox>;
+}
+
 /** Starts the executor in a new sandbox. What does not start is ended. */
-export async function startInSandbox(cell: VendorCell, context: StartContext): Promise<Cell> {
-  const { sandbox } = cell;
+export async function startInSandbox(
+  { create, ...given }: NewVendorCell,
+  context: StartContext,
+): Promise<Cell> {
+  const made = await awaitSandbox(create, context.signal);
+  const cell = { ...given, sandbox: limited(made) };
+  const sandbox = limited(made, context.signal);
   try {
     const [home = '/tmp', ...found] = (await must(sandbox, lookAround, 'be looked at')).trim().split('\n');
     const archive = await executorArchive(!found.includes('node'));
@@ -47,13 +57,13 @@ export async function startInSandbox(cell: VendorCell, context: StartContext): P
         'unpack the executor',
       );
     }
-    const settings = await settingsFor(cell, `${home}/workspace`, context);
+    const settings = await settingsFor({ ...cell, sandbox }, `${home}/workspace`, context);
     await must(sandbox, `mkdir -p -m 700 ${cellDirectory} ${quote(settings.workspace)}`, 'make a directory');
     await sandbox.write(settingsFile, Buffer.from(JSON.stringify(settings)));
     checkHandshake(await must(sandbox, launchScript(archive.command(directory)), 'start the executor'));
     return await workIn(cell, settings, context);
   } catch (error) {
-    await sandbox.end().catch(() => {});
+    await cell.sandbox.end().catch(() => {});
     throw error;
   }
 }
@@ -65,8 +75,9 @@ const keptSchema = z.object({
 });
 
 /** Works in a sandbox whose executor was kept alive. */
-export async function attachToSandbox(cell: VendorCell, context: StartContext): Promise<Cell> {
-  const { output } = await cell.sandbox.run(`cat ${settingsFile}`);
+export async function attachToSandbox(given: VendorCell, context: StartContext): Promise<Cell> {
+  const cell = { ...given, sandbox: limited(given.sandbox) };
+  const { output } = await limited(given.sandbox, context.signal).run(`cat ${settingsFile}`);
   const kept = keptSchema.safeParse(parse(output));
   if (!kept.success)
     throw new WorkcellError(
@@ -93,7 +104,7 @@ async function settingsFor(
       await sandbox.write(`${root}/plugins/${name}`, Buffer.from(text));
   }
   // Away from the ports that programs usually choose.
-  const port = randomInt(41_000, 49_000);
+  const port = sandbox.port ?? randomInt(41_000, 49_000);
   const { host } = await sandbox.address(port);
   return {
     id,

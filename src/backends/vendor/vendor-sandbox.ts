@@ -2,6 +2,8 @@
 export interface VendorSandbox {
   /** The vendor's own. */
   readonly id: string;
+  /** The one that the executor must listen on, where ports are opened when the sandbox is made. */
+  readonly port?: number;
   /** Runs shell source to its end. */
   run(command: string): Promise<{ readonly exitCode: number; readonly output: string }>;
   /** Writes a file at an absolute path; its directory is there. */

@@ -85,7 +85,7 @@ export class DaytonaStandIn extends StandIn {
     if (sandbox.state !== 'started') return new Answer(502, { message: 'The sandbox is starting' });
     if (rest === '/process/execute') {
       const { command } = executeSchema.parse(await call.json());
-      const { exitCode, stdout, stderr } = await this.run(sandbox, command);
+      const { exitCode, stdout, stderr } = await this.run(sandbox, ['sh', '-c', command]);
       return new Answer(200, { exitCode, result: stdout + stderr });
     }
     if (rest === '/files/bulk-upload') {

@@ -67,7 +67,7 @@ export class RunloopStandIn extends StandIn {
     if (rest === '/keep_alive') return new Answer(200, {});
     if (rest === '/execute') {
       const { command, command_id } = executeSchema.parse(await call.json());
-      const { exitCode, stdout, stderr } = await this.run(sandbox, command);
+      const { exitCode, stdout, stderr } = await this.run(sandbox, ['sh', '-c', command]);
       const ended = { status: 'completed', exit_status: exitCode, stdout, stderr };
       return new Answer(200, { devbox_id: sandbox.id, execution_id: command_id, ...ended });
     }

@@ -1,6 +1,6 @@
 /**
- * What the stand-ins of vendors have in common: one HTTP server on loopback, sandboxes that really run what they are asked
- * (cells of backend `sandbox`), ports that are reached with a token, and faults on request.
+ * What the stand-ins of vendors have in common: sandboxes that really run what they are asked (cells of backend `sandbox`)
+ * and faults on request; for those that speak HTTP, a server on loopback with ports that are reached with a token.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -40,11 +40,56 @@ export class Answer {
   ) {}
 }
 
-export abstract class StandIn {
+/** Given instead of an answer, or undefined. `hang`: there is never one. */
+export type Fault = (call: Pick<Call, 'method' | 'path'>) => Answer | 'cut' | 'hang' | undefined;
+
+export abstract class StandInCloud {
   readonly sandboxes = new Map<string, StandInSandbox>();
-  /** Answers of these are given before anything else is done, each once. */
-  readonly faults: ((call: Call) => Answer | 'cut' | undefined)[] = [];
+  /** The first one is asked before anything else is done, until it has spoken once. */
+  readonly faults: Fault[] = [];
+  abstract readonly key: string;
   url = '';
+
+  protected async make(labels: Record<string, string>, state: string): Promise<StandInSandbox> {
+    const runtime = await createRuntime({ backend: 'sandbox', config: false });
+    const id = randomBytes(8).toString('hex');
+    const token = randomBytes(8).toString('hex');
+    const sandbox = { id, runtime, labels, token, state, createdAt: Date.now(), asked: 0 };
+    this.sandboxes.set(id, sandbox);
+    return sandbox;
+  }
+
+  protected fault(call: Pick<Call, 'method' | 'path'>): ReturnType<Fault> {
+    const fault = this.faults[0]?.(call);
+    if (fault !== undefined) this.faults.shift();
+    return fault;
+  }
+
+  async end(id: string): Promise<void> {
+    const sandbox = this.sandboxes.get(id);
+    this.sandboxes.delete(id);
+    await sandbox?.runtime.close();
+  }
+
+  protected async endAll(): Promise<void> {
+    for (const id of [...this.sandboxes.keys()]) await this.end(id);
+  }
+
+  protected async run({ runtime }: StandInSandbox, argv: string[]) {
+    const started = await runtime.execute({ action: 'start_process', argv });
+    const { exitCode, stdout, stderr } = await runtime.execute({ action: 'wait_process', id: started.id });
+    return { exitCode: exitCode ?? -1, stdout, stderr };
+  }
+
+  protected async upload({ runtime }: StandInSandbox, path: string, content: Uint8Array): Promise<void> {
+    const pieces = async function* () {
+      yield content;
+    };
+    await runtime.upload(path, pieces());
+  }
+}
+
+export abstract class StandIn extends StandInCloud {
   /** The header that opens a port. */
   protected abstract readonly portHeader: string;
   protected abstract portToken(sandbox: StandInSandbox): string;
@@ -63,44 +108,16 @@ export abstract class StandIn {
   }
 
   async close(): Promise<void> {
-    for (const id of [...this.sandboxes.keys()]) await this.end(id);
+    await this.endAll();
     this.#server.closeAllConnections();
     this.#server.close();
-  }
-
-  protected async make(labels: Record<string, string>, state: string): Promise<StandInSandbox> {
-    const runtime = await createRuntime({ backend: 'sandbox', config: false });
-    const id = randomBytes(8).toString('hex');
-    const token = randomBytes(8).toString('hex');
-    const sandbox = { id, runtime, labels, token, state, createdAt: Date.now(), asked: 0 };
-    this.sandboxes.set(id, sandbox);
-    return sandbox;
-  }
-
-  protected async end(id: string): Promise<void> {
-    const sandbox = this.sandboxes.get(id);
-    this.sandboxes.delete(id);
-    await sandbox?.runtime.close();
-  }
-
-  protected async run({ runtime }: StandInSandbox, command: string) {
-    const started = await runtime.execute({ action: 'start_process', argv: ['sh', '-c', command] });
-    const { exitCode, stdout, stderr } = await runtime.execute({ action: 'wait_process', id: started.id });
-    return { exitCode: exitCode ?? -1, stdout, stderr };
-  }
-
-  protected async upload({ runtime }: StandInSandbox, path: string, content: Uint8Array): Promise<void> {
-    const pieces = async function* () {
-      yield content;
-    };
-    await runtime.upload(path, pieces());
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const call = callOf(request);
     try {
-      const fault = this.faults[0]?.(call);
-      if (fault !== undefined) this.faults.shift();
+      const fault = this.fault(call);
+      if (fault === 'hang') return;
       if (fault === 'cut') return void request.socket.destroy();
       const port = await this.#port(call);
       if (port instanceof Answer || port === undefined)

@@ -1,66 +1,140 @@
 /** What every vendor's backend must do against its stand-in, besides the contract. */
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { attachRuntime, type CreateRuntimeOptions, createRuntime, listCells } from '../../../src/index.js';
 import { refusal, sh } from '../../../src/testing/contract/given.js';
 import { contractSample } from './contract-sample.js';
-import { Answer, type StandIn } from './stand-in.js';
+import { Answer, type Fault, type StandInCloud } from './stand-in.js';
+
+interface Vendor {
+  readonly pauses: boolean;
+  /** What the addresses of these calls contain. */
+  readonly calls: Readonly<Record<'create' | 'run' | 'write' | 'end', string>>;
+}
 
 export function vendorSuite(
-  vendor: () => StandIn & { readonly key: string },
-  place: () => { readonly backend: 'daytona' | 'runloop'; readonly apiKey: string; readonly apiUrl: string },
-  { pauses }: { readonly pauses: boolean },
+  vendor: () => StandInCloud,
+  place: (key?: string) => { readonly backend: 'daytona' | 'modal' | 'runloop' },
+  { pauses, calls }: Vendor,
 ): void {
   const create = (more: object = {}) =>
     createRuntime({ ...place(), config: false, ...more } as CreateRuntimeOptions);
+  const where = (key?: string) =>
+    ({ ...place(key), config: false }) as Parameters<typeof listCells>[0] &
+      Parameters<typeof attachRuntime>[1] &
+      object;
+  const once = (call: keyof Vendor['calls'], fault: ReturnType<Fault> | (() => ReturnType<Fault>)) =>
+    vendor().faults.push(({ path, method }) => {
+      if (method === 'GET' || !path.includes(calls[call])) return undefined;
+      return typeof fault === 'function' ? fault() : fault;
+    });
+  // The client would try again by itself otherwise.
+  const refused = (status: number, message: string) =>
+    new Answer(status, { message }, { 'x-should-retry': 'false' });
 
   describe('its contract', () => contractSample(() => place()));
 
-  test('a cell that is kept is listed without its key, attached to, and ended', async () => {
-    const first = await create({ keepAlive: true, labels: { mine: 'yes' } });
-    expect(first.isolation.tier).toBe('vendor');
-    await sh(first, 'cd /tmp; export STAGE=one');
-    await first.detach();
-    const where = { ...place(), config: false } as Parameters<typeof listCells>[0] & object;
-    const [kept] = await listCells(where);
-    expect(kept).toMatchObject({ id: first.id, status: 'running', labels: { mine: 'yes' } });
-    expect(JSON.stringify(kept)).not.toContain(place().apiKey);
-    const second = await attachRuntime(first.id, where as Parameters<typeof attachRuntime>[1]);
-    expect(await sh(second, 'pwd; echo $STAGE')).toBe('/tmp\none\n');
-    expect(await sh(second, 'env')).not.toContain(place().apiKey);
-    if (pauses) {
-      await second.pause();
-      const waiting = sh(second, 'echo waited');
-      await second.resume();
-      expect(await waiting).toBe('waited\n');
-    }
-    await second.close();
-    expect(vendor().sandboxes.size).toBe(0);
-    await refusal(attachRuntime(first.id, where as Parameters<typeof attachRuntime>[1]), 'cell-not-found');
-  });
+  describe('what is left', () => {
+    afterEach(async () => {
+      const unused = vendor().faults.splice(0);
+      const left = [...vendor().sandboxes.keys()];
+      for (const id of left) await vendor().end(id);
+      expect({ unused, left }).toEqual({ unused: [], left: [] });
+    });
 
-  test('refusals and faults of the vendor are told in our words, and leave no sandbox', async () => {
-    await refusal(create({ apiKey: 'wrong' }), 'unauthorized');
-    const when = (part: string, answer: Answer) =>
-      vendor().faults.push(({ path, method }) =>
-        method === 'POST' && path.includes(part) ? answer : undefined,
+    test('a cell that is kept is listed without its key, attached to, and ended', async () => {
+      const first = await create({ keepAlive: true, labels: { mine: 'yes' } });
+      expect(first.isolation.tier).toBe('vendor');
+      await sh(first, 'cd /tmp; export STAGE=one');
+      await first.detach();
+      const [kept] = await listCells(where());
+      expect(kept).toMatchObject({ id: first.id, status: 'running', labels: { mine: 'yes' } });
+      expect(JSON.stringify(kept)).not.toContain(vendor().key);
+      const second = await attachRuntime(first.id, where());
+      expect(await sh(second, 'pwd; echo $STAGE')).toBe('/tmp\none\n');
+      expect(await sh(second, 'env')).not.toContain(vendor().key);
+      if (pauses) {
+        await second.pause();
+        const waiting = sh(second, 'echo waited');
+        await second.resume();
+        expect(await waiting).toBe('waited\n');
+      }
+      await second.close();
+      expect(vendor().sandboxes.size).toBe(0);
+      await refusal(attachRuntime(first.id, where()), 'cell-not-found');
+    });
+
+    test('a wrong key', async () => {
+      await refusal(
+        createRuntime({ ...place('wrong'), config: false } as CreateRuntimeOptions),
+        'unauthorized',
       );
-    const never = { 'x-should-retry': 'false' };
-    when('', new Answer(429, { message: 'quota' }, never));
-    await refusal(create(), 'rate-limited');
-    when('execute', new Answer(500, { message: 'broken' }, never));
-    await refusal(create(), 'backend-unavailable');
-    when('upload', new Answer(507, { message: 'no space' }, never));
-    await refusal(create(), 'backend-unavailable');
-    expect(vendor().faults).toEqual([]);
-    expect(vendor().sandboxes.size).toBe(0);
-  });
+      await refusal(listCells(where('wrong')), 'unauthorized');
+      await refusal(attachRuntime('x', where('wrong')), 'unauthorized');
+    });
 
-  test('a sandbox that the vendor forgets is told as lost', async () => {
-    const runtime = await create();
-    const [sandbox] = vendor().sandboxes.values();
-    vendor().sandboxes.clear();
-    await sandbox?.runtime.close();
-    await expect(runtime.run('true')).rejects.toThrow();
-    await runtime.close();
+    test('refusals of the vendor', async () => {
+      once('create', refused(429, 'quota'));
+      await refusal(create(), 'rate-limited');
+      once('run', refused(507, 'broken'));
+      await refusal(create(), 'backend-unavailable');
+      once('run', refused(401, 'the key has expired'));
+      // Modal's client gets itself a new token, and goes on.
+      await outcome(create(), ['started', 'unauthorized']);
+      once('write', refused(507, 'no space'));
+      await refusal(create(), 'backend-unavailable');
+    });
+
+    test('answers that the vendor never gives', async () => {
+      once('create', new Answer(200, {}));
+      await outcome(create(), ['backend-unavailable', 'not-found', 'timed-out']);
+      once('run', new Answer(200, {}));
+      await outcome(create(), ['backend-unavailable', 'not-found', 'started']);
+    });
+
+    test('a connection that breaks, while something is written and while something runs', async () => {
+      once('write', 'cut');
+      await outcome(create(), ['started', 'backend-unavailable']);
+      once('run', 'cut');
+      await outcome(create(), ['started', 'backend-unavailable']);
+    });
+
+    test('a vendor that does not answer, until the start is cancelled', async () => {
+      for (const call of ['create', 'run', 'write'] as const) {
+        const cancelled = new AbortController();
+        once(call, () => {
+          cancelled.abort();
+          return 'hang';
+        });
+        await refusal(create({ signal: cancelled.signal }), 'cancelled');
+      }
+    });
+
+    test('a sandbox whose end fails at first', async () => {
+      const runtime = await create();
+      once('end', refused(500, 'broken'));
+      await runtime.close();
+    });
+
+    test('a sandbox that the vendor forgets', async () => {
+      const runtime = await create();
+      for (const id of vendor().sandboxes.keys()) await vendor().end(id);
+      await expect(runtime.run('true')).rejects.toThrow();
+      await runtime.close();
+    });
   });
+}
+
+/** Some clients mend a failure by themselves. */
+async function outcome(
+  started: Promise<{ close(): Promise<void> }>,
+  expected: readonly string[],
+): Promise<void> {
+  const told = await started.then(
+    async (runtime) => {
+      await runtime.close();
+      return 'started';
+    },
+    (error: { code?: string }) => error.code,
+  );
+  expect(expected).toContain(told);
 }

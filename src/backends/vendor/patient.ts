@@ -1,0 +1,72 @@
+/** A vendor's sandbox whose calls end: by a limit of time, or when the start is cancelled. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { untilAborted } from '../../base/until-aborted.js';
+import { WorkcellError } from '../../protocol/index.js';
+import type { VendorSandbox } from './vendor-sandbox.js';
+
+/** A command has two minutes. */
+const callMs = 150_000;
+/** A vendor may build an image first. */
+const createMs = 900_000;
+/** Ending a sandbox twice harms nobody, and one that stays costs money. */
+const endAgainMs = [200, 1000];
+
+/** Waits for the vendor's new sandbox. One that comes too late is ended. */
+export async function awaitSandbox(
+  create: () => Promise<VendorSandbox>,
+  signal: AbortSignal | undefined,
+): Promise<VendorSandbox> {
+  const work = create();
+  try {
+    return await inTime('The start of a sandbox', createMs, work, signal);
+  } catch (error) {
+    work.then((late) => limited(late).end()).catch(() => {});
+    throw error;
+  }
+}
+
+/** `signal`: cancels every call but the end. */
+export function limited(sandbox: VendorSandbox, signal?: AbortSignal): VendorSandbox {
+  const { id, port, extend, pause, resume } = sandbox;
+  const limit = <Result>(what: string, work: Promise<Result>) =>
+    inTime(`${what} the sandbox ${id}`, callMs, work, signal);
+  return {
+    id,
+    ...(port !== undefined && { port }),
+    run: (command) => limit('A command in', sandbox.run(command)),
+    write: (path, content) => limit('A file for', sandbox.write(path, content)),
+    address: (wanted) => limit('The address of', sandbox.address(wanted)),
+    async end() {
+      for (const again of endAgainMs) {
+        const isEnded = await inTime(`The end of the sandbox ${id}`, callMs, sandbox.end()).then(
+          () => true,
+          () => false,
+        );
+        if (isEnded) return;
+        await sleep(again);
+      }
+      await inTime(`The end of the sandbox ${id}`, callMs, sandbox.end());
+    },
+    ...(extend !== undefined && { extend: () => limit('A sign of life to', extend()) }),
+    ...(pause !== undefined && { pause: () => limit('The pause of', pause()) }),
+    ...(resume !== undefined && { resume: () => limit('The return of', resume()) }),
+  };
+}
+
+async function inTime<Result>(
+  what: string,
+  limitMs: number,
+  work: Promise<Result>,
+  signal?: AbortSignal,
+): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    const message = `${what} took more than ${limitMs / 1000} seconds.`;
+    timer = setTimeout(() => reject(new WorkcellError('timed-out', message)), limitMs);
+  });
+  try {
+    return await untilAborted(Promise.race([work, late]), signal, what);
+  } finally {
+    clearTimeout(timer);
+  }
+}
