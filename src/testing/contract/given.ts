@@ -45,9 +45,9 @@ export async function eventually(
   condition: () => boolean | Promise<boolean>,
   what = 'the condition',
 ): Promise<void> {
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + 30_000;
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`${what} does not hold after 10 seconds`);
+    if (performance.now() > deadline) throw new Error(`${what} does not hold after 30 seconds`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
