@@ -167,15 +167,18 @@ test('a variable that holds a secret is not inherited by commands of this machin
   expect(process.env.MY_VARIABLE).toBe(secrets.FROM_ENV);
 });
 
-test('an open network is that of the machine, in code as in the settings', async () => {
+test('an open network is not that of the machine, in code as in the settings', async () => {
+  const ruled = { enforced: true, values: { kind: 'rules' } };
   await using open = await createRuntime({ config: settings('open.toml', '[network]\nmode = "open"') });
-  expect(open.isolation.facts.find(({ code }) => code === 'network')).toMatchObject({ enforced: false });
+  expect(open.isolation.facts.find(({ code }) => code === 'network')).toMatchObject(ruled);
   await using closed = await createRuntime({
     config: settings('closed.toml', '[network]\nmode = "none"'),
     backend: 'sandbox',
     network: 'open',
   });
-  expect(closed.isolation.facts.find(({ code }) => code === 'network')).toMatchObject({ enforced: false });
+  expect(closed.isolation.facts.find(({ code }) => code === 'network')).toMatchObject(ruled);
+  await using host = await createRuntime({ config: false, backend: 'sandbox', network: 'host' });
+  expect(host.isolation.facts.find(({ code }) => code === 'network')).toMatchObject({ enforced: false });
 });
 
 test('the network of the settings reaches docker, which may name one of its own when it is open', async () => {
