@@ -182,7 +182,7 @@ export const sandboxKeys: Keys = {
   force_rebuild_runtime: only(false, 'build the image with workcell images build --force'),
   initialize_plugins: never('plugins start when they are first used'),
   browsergym_eval_env: never('it belongs to the evaluation of OpenHands'),
-  close_delay: never('nothing closes an idle cell by itself'),
+  close_delay: never('only a service ends idle cells, after the idle time of their template'),
   selected_repo: never('clone it with runtime.git.prepare'),
   trusted_dirs: never('trust the configuration of a directory with workcell trust'),
   vscode_port: never('the port of the editor is chosen when it is opened: workcell vscode'),

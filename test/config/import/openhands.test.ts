@@ -335,7 +335,9 @@ test('the command writes a file that is accepted, and says the rest on standard 
     const output = join(directory, 'config.toml');
     const { stdout, stderr, exitCode } = await workcell(['config', 'import', file, '--output', output]);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 0 });
-    expect(stderr).toContain('workcell: sandbox.close_delay: nothing closes an idle cell by itself\n');
+    expect(stderr).toContain(
+      'workcell: sandbox.close_delay: only a service ends idle cells, after the idle time of their template\n',
+    );
     expect(`${stderr}${readFileSync(output, 'utf8')}`).not.toContain('hunter2');
     expect(statSync(output).mode & 0o777).toBe(0o600);
     const again = await workcell(['config', 'import', file, '--output', output]);
