@@ -4,9 +4,9 @@ import { createRuntime } from 'workcell';
 import { callTool, openaiToolMessages, openaiTools } from 'workcell/adapters/schemas';
 import { rules } from 'workcell/security';
 
-// 1. The cell: its own files, one host, and what may happen without you.
+// 1. The cell: its own files, the registry that your npm uses, and what may happen without you.
 await using runtime = await createRuntime({
-  network: { allow: ['registry.npmjs.org'] },
+  network: { preset: ['npm'] },
   guards: [rules()],
   policy: {
     rules: [{ decision: 'deny', command: 'git push *', reason: 'Pushing is for people.' }],
