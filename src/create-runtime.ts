@@ -26,6 +26,7 @@ import type { WorkspaceOption } from './backends/workspace-modes.js';
 import { checkKeeps } from './cells.js';
 import { chooseBackend } from './config/choose-backend.js';
 import type { LoadedConfig } from './config/load-config.js';
+import { checkRecordPlaces, fileOfStore } from './config/record-places.js';
 import { logCell, logSettings, logTrusted } from './log-start.js';
 import {
   type Demand,
@@ -136,6 +137,7 @@ async function start(options: GivenOptions, origin?: Origin): Promise<Runtime> {
   const plugins = await readPlugins(options, config);
   const tools = await readTools(options, config);
   const said = await readSecurity(options, config);
+  if (spec === undefined || spec.mode === 'direct') checkRecords(config, said.audit);
   if (signal?.aborted) throw new WorkcellError('cancelled', 'The start was cancelled before it began.');
   const store = storeOf(config);
   const { boundSecrets = [], ...trusted } = await createTrusted({ who: id, ...said, store });
@@ -259,6 +261,17 @@ function checkTakesRules({ type, options }: Backend): void {
     `Backend "${type}" cannot enforce network rules. Use backend "sandbox", or network: "none".`,
     { details: { backend: type, capability: 'network' } },
   );
+}
+
+/** Where the cell could not only read but write. */
+function checkRecords({ values }: LoadedConfig, audit: CommonOptions['audit']): void {
+  const file = audit !== undefined && 'file' in audit ? audit.file : undefined;
+  const store = audit !== undefined && 'store' in audit ? audit.store : undefined;
+  checkRecordPlaces(values.workspace, {
+    'events.store': fileOfStore(values.events.store),
+    'audit.file': file,
+    'audit.store': typeof store === 'string' ? fileOfStore(store) : undefined,
+  });
 }
 
 /** Nothing else keeps a secret out of a cell and gets it to a server. */
