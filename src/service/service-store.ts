@@ -61,8 +61,12 @@ const requestsKeptMs = 86_400_000;
 /** The same for an action; there are many more of them. */
 const actionsKeptMs = 3_600_000;
 
-/** How many actions begin between two removals of old ones. */
-const actionsBetween = 1000;
+/**
+ * How many actions begin between two removals of old ones, and how many one removal takes at most: more than come, so
+ * that their number falls, and so few that nobody waits for it.
+ */
+const actionsBetween = 100;
+const actionsRemoved = 200;
 
 /** The schema, as the steps that lead to it. Never change a published step: add a new one. */
 const migrations = [
@@ -88,6 +92,9 @@ const migrations = [
   CREATE INDEX actions_by_time ON actions (at);
   `,
 ];
+
+const removeActions =
+  'DELETE FROM actions WHERE (cell, key) IN (SELECT cell, key FROM actions WHERE at < ? ORDER BY at LIMIT ?)';
 
 const kind = { what: 'store of the service', setting: 'service.store', migrations };
 
@@ -159,10 +166,10 @@ export class ServiceStore {
     });
   }
 
+  /** The keys of its actions go when they are old: there may be millions, and no cell gets this id again. */
   removeCell({ id, tenant }: Pick<CellRecord, 'id' | 'tenant'>, usage: readonly UsagePiece[] = []): void {
     this.#inOne((prepare) => {
       prepare('DELETE FROM cells WHERE id = ?').run(id);
-      prepare('DELETE FROM actions WHERE cell = ?').run(id);
       addUsage(prepare, tenant, usage);
     });
   }
@@ -209,7 +216,7 @@ export class ServiceStore {
     const now = Date.now();
     try {
       if (this.#actionsBegun++ % actionsBetween === 0)
-        this.#actions.prepare('DELETE FROM actions WHERE at < ?').run(now - actionsKeptMs);
+        this.#actions.prepare(removeActions).run(now - actionsKeptMs, actionsRemoved);
       this.#insertAction ??= this.#actions.prepare('INSERT OR IGNORE INTO actions VALUES (?, ?, ?)');
       return Number(this.#insertAction.run(cell, key, now).changes) > 0;
     } catch (error) {

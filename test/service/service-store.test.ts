@@ -1,0 +1,42 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { openServiceStore, type ServiceStore } from '../../src/service/service-store.js';
+
+let directory: string;
+let store: ServiceStore;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'service-store-'));
+  store = await openServiceStore(join(directory, 'service.db'));
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  store.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test('keys of actions go a few at a time, more than come, and never all at once', () => {
+  vi.useFakeTimers({ now: Date.parse('2030-01-01T00:00:00Z') });
+  const database = new DatabaseSync(join(directory, 'service.db'), { readOnly: true });
+  const rows = database.prepare('SELECT count(*) AS kept FROM actions WHERE cell = ?');
+  const kept = (cell: string) => (rows.get(cell) as { kept: number }).kept;
+  const begin = (cell: string, count: number) => {
+    const already = kept(cell);
+    for (let at = 0; at < count; at++) expect(store.beginAction(cell, `${already + at}`)).toBe(true);
+  };
+  begin('old', 1000);
+  store.removeCell({ id: 'old', tenant: 'a' });
+  expect(kept('old')).toBe(1000);
+  vi.setSystemTime(Date.parse('2030-01-01T02:00:00Z'));
+  begin('new', 100);
+  expect(kept('old')).toBe(800);
+  begin('new', 400);
+  expect(kept('old')).toBe(0);
+  expect(kept('new')).toBe(500);
+  expect(store.beginAction('new', '0')).toBe(false);
+  database.close();
+});
