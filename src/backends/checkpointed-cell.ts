@@ -107,11 +107,11 @@ export async function startCheckpointed(
         fork: (kept) => fork(kept, files),
         write: (view, writes) =>
           mirror === undefined ? writeChanges(merged, view, writes) : mirror.write(view, writes),
-        hold: (work) =>
+        hold: (work, forAction) =>
           hold(async () => {
             await mirror?.pull();
             return work();
-          }),
+          }, forAction),
         record: (checkpoint) => events.append({ kind: 'checkpoint', checkpoint }, 'user'),
       });
       return history;

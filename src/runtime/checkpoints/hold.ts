@@ -12,12 +12,18 @@ import {
 export interface Holdable {
   /** The same cell; its actions wait while we hold it. */
   readonly cell: Cell;
-  /** Calls `work` while nothing in the cell runs and no file action is under way. One at a time. */
-  hold<T>(work: () => Promise<T>): Promise<T>;
+  /**
+   * Calls `work` while nothing in the cell runs and no file action is under way. One at a time. `forAction`: on behalf of an
+   * action that goes on afterwards. Then it fails with `session-busy` while an upload is under way, whose content may come from
+   * that action.
+   */
+  hold<T>(work: () => Promise<T>, forAction?: boolean): Promise<T>;
 }
 
 /** This side carries these out itself, so stopping the processes of the cell does not stop them. */
 const fileActions = new Set<string>(['write', 'edit', 'make_dir', 'remove', 'move', 'copy']);
+
+type Kind = 'file' | 'upload' | 'command' | 'other';
 
 export interface HoldOptions {
   /** Whoever holds the cell reads its files through its executor, which would not answer while it is paused. */
@@ -35,17 +41,21 @@ export function holdable(cell: Cell, { isMirrored = false, beforeChange }: HoldO
   let isPaused = false;
   let commands = 0;
   let writing = 0;
+  let uploads = 0;
   let onQuiet = () => {};
 
-  async function when<T>(kind: 'file' | 'command' | 'other', work: () => Promise<T>): Promise<T> {
+  async function when<T>(kind: Kind, work: () => Promise<T>): Promise<T> {
     while (held !== undefined) await held;
-    if (kind === 'file') writing++;
+    const isWriting = kind === 'file' || kind === 'upload';
+    if (isWriting) writing++;
+    if (kind === 'upload') uploads++;
     if (kind === 'command') commands++;
     try {
       return await work();
     } finally {
       if (kind === 'command') commands--;
-      if (kind === 'file' && --writing === 0) onQuiet();
+      if (kind === 'upload') uploads--;
+      if (isWriting && --writing === 0) onQuiet();
     }
   }
 
@@ -56,7 +66,8 @@ export function holdable(cell: Cell, { isMirrored = false, beforeChange }: HoldO
     return result;
   }
 
-  async function stopped<T>(work: () => Promise<T>): Promise<T> {
+  async function stopped<T>(work: () => Promise<T>, forAction: boolean): Promise<T> {
+    if (forAction && uploads > 0 && !isPaused) throw uploading(cell.backend);
     let release = () => {};
     held = new Promise((resolve) => {
       release = resolve;
@@ -83,7 +94,7 @@ export function holdable(cell: Cell, { isMirrored = false, beforeChange }: HoldO
     }
   }
 
-  const kindOf = (action: ActionName) =>
+  const kindOf = (action: ActionName): Kind =>
     fileActions.has(action) ? 'file' : executor.actions[action]?.startsProcess ? 'command' : 'other';
   return {
     cell: {
@@ -107,7 +118,7 @@ export function holdable(cell: Cell, { isMirrored = false, beforeChange }: HoldO
         },
         upload: async (path, content, options?: UploadOptions) => {
           await beforeChange?.('upload');
-          return when('file', () => executor.upload(path, content, options));
+          return when('upload', () => executor.upload(path, content, options));
         },
         download: (path, options) => when('other', () => executor.download(path, options)),
         openTerminal: (options) => when('other', () => executor.openTerminal(options)),
@@ -134,7 +145,7 @@ export function holdable(cell: Cell, { isMirrored = false, beforeChange }: HoldO
           }),
       }),
     },
-    hold: (work) => inTurn(() => stopped(work)),
+    hold: (work, forAction = false) => inTurn(() => stopped(work, forAction)),
   };
 }
 
@@ -150,6 +161,14 @@ function busy(backend: string): WorkcellError {
   return new WorkcellError(
     'session-busy',
     `A command runs in this ${backend} cell, which cannot be paused for a moment. Wait for the command, then try again.`,
+    { details: { backend } },
+  );
+}
+
+function uploading(backend: string): WorkcellError {
+  return new WorkcellError(
+    'session-busy',
+    `An upload to this ${backend} cell is under way. Wait for its end, then try again.`,
     { details: { backend } },
   );
 }

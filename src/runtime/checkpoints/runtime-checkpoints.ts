@@ -100,8 +100,8 @@ export interface WorkspaceParts {
   fork(from: Kept): Promise<Forked>;
   /** Makes the workspace hold what a view does, for the paths of some differences. */
   write(after: View, writes: readonly Write[]): Promise<Written>;
-  /** Calls `work` while nothing changes the files of the cell. */
-  hold<T>(work: () => Promise<T>): Promise<T>;
+  /** Calls `work` while nothing changes the files of the cell. `forAction`: on behalf of an action that goes on afterwards. */
+  hold<T>(work: () => Promise<T>, forAction?: boolean): Promise<T>;
   record(change: CheckpointRecord): void;
 }
 
@@ -151,7 +151,7 @@ export class RuntimeCheckpoints {
         const kept = await this.#capture(label);
         if (await this.#differsFromParent(kept)) this.#trim(this.#keep(kept));
         else kept.held.release();
-      });
+      }, true);
     } catch (error) {
       const reason = WorkcellError.isInstance(error) ? error.code : 'internal';
       this.#parts.record({ change: 'skipped', label, reason });

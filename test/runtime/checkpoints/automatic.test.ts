@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createRuntime } from '../../../src/index.js';
+import { createRuntime, type Runtime } from '../../../src/index.js';
 
 const open = (backend: 'sandbox' | 'cli', more: object = {}) =>
   createRuntime({
@@ -33,12 +33,27 @@ it('carries the action out without one where that is not possible, and says so',
   await runtime.run('touch a b c d');
   expect((await runtime.run('rm a b; ls | cat')).output).toBe('c\nd\n');
   await runtime.run('true');
+  expect(await records(runtime, 3)).toEqual(['created', 'skipped file-too-large', 'created']);
+});
+
+it('carries out what the content of an upload waits for', async () => {
+  await using runtime = await open('sandbox');
+  async function* content() {
+    yield Buffer.from('one ');
+    yield Buffer.from((await runtime.run('echo two')).output);
+  }
+  await runtime.files.upload(content(), 'a');
+  expect((await runtime.read('a')).content).toBe('one two\n');
+  expect(await records(runtime, 2)).toEqual(['created', 'skipped session-busy']);
+});
+
+async function records(runtime: Runtime, count: number): Promise<string[]> {
   const seen: string[] = [];
   for await (const event of runtime.events.since(0)) {
     if (event.kind !== 'checkpoint') continue;
     const { change, reason } = event.checkpoint;
     seen.push([change, ...(reason === undefined ? [] : [reason])].join(' '));
-    if (seen.length === 3) break;
+    if (seen.length === count) break;
   }
-  expect(seen).toEqual(['created', 'skipped file-too-large', 'created']);
-});
+  return seen;
+}
