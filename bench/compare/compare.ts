@@ -17,7 +17,7 @@ export function roundOf(reports: readonly Report[]): Round {
   for (const { name, timings, floor } of reports) {
     const base = timings[floor]?.p50 ?? Number.NaN;
     for (const [timing, { p50 }] of Object.entries(timings))
-      if (timing !== floor) ratios.set(`${name}: ${timing}`, p50 / base);
+      if (timing !== floor && base > 0 && p50 > 0) ratios.set(`${name}: ${timing}`, p50 / base);
   }
   return ratios;
 }

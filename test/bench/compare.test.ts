@@ -48,6 +48,11 @@ describe('comparing two heads', () => {
     expect([...roundOf([report])]).toEqual([['external: cell', 0.5]]);
   });
 
+  it('leaves out a timing without a floor', () => {
+    const report = { name: 'external', floor: 'gone', figures: [], timings: { cell: summary(2) } };
+    expect(roundOf([report])).toEqual(new Map());
+  });
+
   it('leaves out a timing that only one head knows', () => {
     expect(judge([new Map([['a', 1]])], [new Map([['b', 1]])])).toEqual([]);
   });
