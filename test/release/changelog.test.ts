@@ -36,6 +36,7 @@ test('each release stands before the one before, with its changes by their weigh
 test('the changes of this checkout can be released, and one of another form is refused', () => {
   cpSync(join(checkout, '.changeset'), join(folder, '.changeset'), { recursive: true });
   const written = filesBelow('.changeset', '.md').length;
+  change('e.md', 'patch', 'One at least, also right after a release.');
   release(folder, '2026-03-01');
   const [newest = ''] = read('CHANGELOG.md').split('\n## 0.2.1');
   expect(newest.match(/^- /gm)?.length).toBeGreaterThanOrEqual(written);
