@@ -1,4 +1,5 @@
 /** Builds runtime images: which exist already, which part to rebuild, and their names. */
+import { createHash } from 'node:crypto';
 import { packageVersion } from '../../base/package-version.js';
 import { environmentSchema } from '../../protocol/actions/common.js';
 import { describeIssues, WorkcellError } from '../../protocol/index.js';
@@ -139,7 +140,8 @@ async function withBase(
   const { base, repository, platform } = spec;
   if (typeof base === 'string') return { ...spec, base };
   const { dockerfile, files, hash } = await readDirectoryBase(base.directory);
-  const name = `${repository}:dir_${[hash, platform?.replaceAll('/', '_')].filter(Boolean).join('_')}`;
+  const parts = JSON.stringify([hash, platform, Object.entries(variables).sort()]);
+  const name = `${repository}:dir_${createHash('sha256').update(parts).digest('hex').slice(0, 16)}`;
   if (force || !(await service.exists(name, signal)))
     await service.build({
       dockerfile,

@@ -40,13 +40,21 @@ export async function readDirectoryBase(given: string): Promise<DirectoryBase> {
   return { dockerfile, files, hash: hash.digest('hex').slice(0, 16) };
 }
 
-/** As the engine's own client reads them: from the top of the directory, the last rule that fits decides. */
+/**
+ * As the engine's own client reads them: from the top of the directory, the last rule that fits decides. A rule that we
+ * would read otherwise than that client is refused, because it may be what keeps a secret out of the image.
+ */
 function ignoreRules(text: string): (name: string) => boolean {
   const rules = text
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line) => {
+      if (/[[\\]/.test(line))
+        throw new WorkcellError(
+          'invalid-config',
+          `.dockerignore has the rule ${JSON.stringify(line)}. Brackets and backslashes are not read here: write the names out.`,
+        );
       const isException = line.startsWith('!');
       const pattern = line.slice(isException ? 1 : 0).replace(/^(\.?\/)+|\/+$/g, '');
       return { isException, fits: compileGlob(pattern, 'path') };

@@ -151,19 +151,12 @@ test('a directory with a Dockerfile is a base, for images with several names', a
   for (const name of ['a.txt', 'b.log', 'keep.log', 'node_modules/c']) file(name, name);
   symlinkSync('a.txt', join(directory, 'link'));
   const names = [`${repository}-mine:1`, `${repository}-mine:latest`];
-  const words = [
-    'images',
-    'build',
-    directory,
-    '--no-executor',
-    '--repository',
-    repository,
-    '-e',
-    'WORD=said',
-  ];
-  const build = async () => {
+  const words = ['images', 'build', directory, '--no-executor', '--repository', repository];
+  const build = async (word = 'said') => {
     const tags = names.flatMap((name) => ['--tag', name]);
-    const result = await start([...words, ...tags, '--json'], { env: { DOCKER_HOST: host } }).ended;
+    const result = await start([...words, '-e', `WORD=${word}`, ...tags, '--json'], {
+      env: { DOCKER_HOST: host },
+    }).ended;
     expect(result).toMatchObject({ exitCode: 0 });
     return JSON.parse(result.stdout) as { name: string; tags: string[] };
   };
@@ -174,6 +167,7 @@ test('a directory with a Dockerfile is a base, for images with several names', a
       '.dockerignore\nDockerfile\na.txt\nkeep.log\nlink\nword\na.txtsaid',
     );
   expect((await build()).name).toBe(image.name);
+  expect((await build('other')).name).not.toBe(image.name);
   file('a.txt', 'changed');
   expect((await build()).name).not.toBe(image.name);
 });
