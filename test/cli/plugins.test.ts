@@ -95,6 +95,28 @@ test('plugins are found on npm by their keyword, installed beside the configurat
     );
   }));
 
+test('a search asks the registry of the user, whatever the project names', () =>
+  withDirectory(async (directory) => {
+    const own = await registry(directory, plugin);
+    const elsewhere = join(directory, 'foreign');
+    mkdirSync(elsewhere);
+    const foreign = await registry(elsewhere, plugin);
+    const { npm_config_registry: _, ...env } = settings(directory, own.url);
+    const project = join(directory, 'project');
+    mkdirSync(project);
+    writeFileSync(join(project, 'package.json'), '{}');
+    writeFileSync(join(project, '.npmrc'), `registry=${foreign.url}\n`);
+    const userconfig = join(directory, 'npmrc');
+    writeFileSync(userconfig, `registry=${own.url}\n`);
+    const found = await workcell(['plugins', 'search', 'sample'], {
+      env: { ...env, npm_config_userconfig: userconfig },
+      cwd: project,
+    });
+    expect(found.exitCode).toBe(0);
+    expect(own.asked).not.toEqual([]);
+    expect(foreign.asked).toEqual([]);
+  }));
+
 test('a package that is no plugin, and a name that is no package, are refused', () =>
   withDirectory(async (directory) => {
     const { url, asked } = await registry(directory, 'export default 42;');

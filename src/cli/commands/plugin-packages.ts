@@ -36,7 +36,15 @@ export function addCommand(): Command {
 }
 
 async function search(words: string[], options: { json?: true }): Promise<void> {
-  const text = await npm(['search', '--json', `keywords:${keyword}`, '--', ...words]);
+  const text = await npm([
+    'search',
+    '--prefix',
+    configDirectory(),
+    '--json',
+    `keywords:${keyword}`,
+    '--',
+    ...words,
+  ]);
   const found = foundSchema.safeParse(parse(text));
   if (!found.success) throw failed('npm search', 'its answer is not a list of packages');
   if (options.json) {
@@ -76,6 +84,7 @@ function packageName(text: string): string {
   throw new InvalidArgumentError(`${JSON.stringify(text)} is not the name of an npm package.`);
 }
 
+/** `--prefix` keeps npm from the settings of the project that you stand in, which may name another registry. */
 async function npm(words: readonly string[]): Promise<string> {
   const program = findProgram('npm', process.env.PATH, process.cwd());
   if (program === undefined) throw failed(`npm ${words[0]}`, 'there is no npm on the search path');
