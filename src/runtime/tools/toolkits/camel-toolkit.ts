@@ -83,16 +83,18 @@ function sender(address: string) {
 function reasonOf(status: number, text: string): string {
   try {
     const { error_message: message, detail } = failureSchema.parse(JSON.parse(text));
-    return message ?? (typeof detail === 'string' ? detail : JSON.stringify(detail));
+    const reason = message ?? (typeof detail === 'string' ? detail : JSON.stringify(detail));
+    if (reason !== undefined) return reason;
   } catch {
-    return `The CAMEL server answered with status ${status}.`;
+    // Not JSON: the status has to do.
   }
+  return `The CAMEL server answered with status ${status}.`;
 }
 
-/** Python writes numbers that JSON does not have. They become null. */
+/** Python writes numbers that JSON does not have. They become null. A string counts even without its end: nothing is read twice. */
 function parsePython(text: string): unknown {
   return JSON.parse(
-    text.replace(/"(?:[^"\\]|\\.)*"|-?\bInfinity\b|\bNaN\b/g, (part) =>
+    text.replace(/"(?:[^"\\]+|\\.)*"?|-?\bInfinity\b|\bNaN\b/gs, (part) =>
       part.startsWith('"') ? part : 'null',
     ),
   );
