@@ -276,7 +276,8 @@ describe('what of this machine a cell sees', () => {
     expect(seen.toSorted()).toEqual([50_000, 50_001]);
     const error = await refusal(createRuntime(apps), 'port-taken');
     expect(error.message).toContain('50000-50001');
-    await refusal(createRuntime({ ...cell, appPorts: ['50000-50001'] }), 'invalid-config');
+    for (const network of ['none', 'host'])
+      await refusal(createRuntime({ ...cell, network, appPorts: ['50000-50001'] }), 'invalid-config');
   });
 });
 

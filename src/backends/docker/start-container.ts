@@ -165,6 +165,12 @@ export function checkOptions(options: DockerOptions): void {
       'A cell without a network cannot publish ports. Add network: "bridge", or forward a port with runtime.ports.forward, which needs none.',
     );
   }
+  if (network === 'host' && appPorts.length > 0) {
+    throw new WorkcellError(
+      'invalid-config',
+      'A cell in the network of the machine has no ports of its own. Use network: "bridge" with appPorts.',
+    );
+  }
   if (pool !== undefined && (name !== undefined || keepAlive || onLog !== undefined)) {
     throw new WorkcellError(
       'invalid-config',
