@@ -17,6 +17,7 @@ import { type AskedCell, least, newRecord } from './new-record.js';
 import { ServiceFigures } from './service-figures.js';
 import type { CellRecord, ServiceStore } from './service-store.js';
 import type { Template } from './templates.js';
+import { Turns } from './turns.js';
 
 type Change = z.output<typeof changeCellSchema>;
 
@@ -57,8 +58,7 @@ export class ServiceCells {
   readonly #log: (message: string, fields: Record<string, unknown>) => void;
   readonly #records = new Map<string, CellRecord>();
   readonly #live = new Map<string, Live>();
-  /** The last change of each cell that is under way; the next one follows it. */
-  readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #turns = new Turns();
   readonly #ending = new Set<string>();
   readonly #starts: FairQueue;
   readonly #times: CellTimes;
@@ -145,7 +145,7 @@ export class ServiceCells {
       cellBefore({ store: this.#store, records: this.#records }, { tenant, asked, request });
     // Wait for a cell that is ending or whose start fails, and then create it anew.
     for (let known = before(); known; known = before()) {
-      await this.#turns.get(known.id)?.catch(() => {});
+      await this.#turns.over(known.id);
       if (this.#records.has(known.id)) return { record: this.#known(known.id), isNew: false };
     }
     this.#quotas.check(tenant, { own: this.list(tenant).length, all: this.#records.size });
@@ -171,7 +171,7 @@ export class ServiceCells {
       this.#starts.run(tenant, () => this.#source.create(id, options, () => this.#lose(id)));
     const start = () => this.#begin(id, asked, open);
     const isSpare = spare !== undefined;
-    const started = await this.figures.timed(tenant, isSpare, () => this.#inTurn(id, start));
+    const started = await this.figures.timed(tenant, isSpare, () => this.#turns.take(id, start));
     this.#pool.fill(tenant, template);
     return { record: started, isNew: true };
   }
@@ -231,7 +231,7 @@ export class ServiceCells {
   /** Ends the cell and leaves nothing behind. */
   async remove(tenant: string, cell: string): Promise<void> {
     const { id } = this.get(tenant, cell);
-    await this.#inTurn(id, async () => {
+    await this.#turns.take(id, async () => {
       const record = this.#records.get(id);
       if (record === undefined) return;
       this.#ending.add(id);
@@ -251,12 +251,12 @@ export class ServiceCells {
 
   async pause(tenant: string, cell: string): Promise<CellRecord> {
     const { id } = this.get(tenant, cell);
-    return this.#inTurn(id, () => this.#pause(id));
+    return this.#turns.take(id, () => this.#pause(id));
   }
 
   async resume(tenant: string, cell: string): Promise<CellRecord> {
     const { id } = this.get(tenant, cell);
-    await this.#inTurn(id, () => this.#wake(id));
+    await this.#turns.take(id, () => this.#wake(id));
     return this.#known(id);
   }
 
@@ -264,7 +264,7 @@ export class ServiceCells {
   async use(tenant: string, cell: string): Promise<CellInUse> {
     const { id, state } = this.get(tenant, cell);
     const ready = state === 'running' && !this.#turns.has(id) ? this.#live.get(id) : undefined;
-    const live = ready ?? (await this.#inTurn(id, () => this.#wake(id)));
+    const live = ready ?? (await this.#turns.take(id, () => this.#wake(id)));
     live.users++;
     live.usedAt = Date.now();
     let over = false;
@@ -284,7 +284,7 @@ export class ServiceCells {
     this.#times.close();
     this.#survey.close();
     await this.#pool.close();
-    await Promise.allSettled([...this.#turns.values()]);
+    await this.#turns.allOver();
     await Promise.allSettled([...this.#live].map(([id, live]) => this.#leave(id, live)));
   }
 
@@ -386,9 +386,9 @@ export class ServiceCells {
     if (this.#closed || this.#pool.drop(id) || live === undefined) return;
     this.#release(id, live);
     void live.runtime.detach().catch(() => {});
-    void this.#inTurn(id, () => this.#survey.look(id)).catch((error: unknown) =>
-      this.#complain(id, 'found', error),
-    );
+    void this.#turns
+      .take(id, () => this.#survey.look(id))
+      .catch((error: unknown) => this.#complain(id, 'found', error));
   }
 
   async #leave(id: string, live: Live): Promise<void> {
@@ -435,18 +435,6 @@ export class ServiceCells {
     this.#store.removeCell(record, counted(record, undefined).usage);
     this.#records.delete(id);
     this.#times.forget(id);
-  }
-
-  /** Changes of one cell follow each other. */
-  #inTurn<Result>(id: string, work: () => Promise<Result>): Promise<Result> {
-    const before = this.#turns.get(id) ?? Promise.resolve();
-    const turn = before.then(work, work);
-    this.#turns.set(id, turn);
-    const over = () => {
-      if (this.#turns.get(id) === turn) this.#turns.delete(id);
-    };
-    turn.then(over, over);
-    return turn;
   }
 }
 
