@@ -2,13 +2,17 @@
 import type { Runtime } from '../index.js';
 import type { FirstFiles } from '../protocol/service-wire.js';
 
-export async function fillWorkspace(runtime: Runtime, { archive, repository }: FirstFiles): Promise<void> {
+export async function fillWorkspace(
+  runtime: Runtime,
+  { archive, repository }: FirstFiles,
+  signal: AbortSignal,
+): Promise<void> {
   if (archive !== undefined) {
     const { data, path, format } = archive;
-    await runtime.files.upload(Buffer.from(data, 'base64'), path, { format });
+    await runtime.files.upload(Buffer.from(data, 'base64'), path, { format, signal });
   }
   if (repository !== undefined) {
     const { url, ...options } = repository;
-    await runtime.git.clone(url, options);
+    await runtime.git.clone(url, { ...options, signal });
   }
 }

@@ -60,6 +60,8 @@ export class ServiceCells {
   readonly #live = new Map<string, Live>();
   readonly #turns = new Turns();
   readonly #ending = new Set<string>();
+  /** Those that are being filled with their first files, which a server may bring slowly. */
+  readonly #filling = new Map<string, AbortController>();
   readonly #starts: FairQueue;
   readonly #times: CellTimes;
   readonly #pool: CellPool;
@@ -231,6 +233,7 @@ export class ServiceCells {
   /** Ends the cell and leaves nothing behind. */
   async remove(tenant: string, cell: string): Promise<void> {
     const { id } = this.get(tenant, cell);
+    this.#filling.get(id)?.abort();
     await this.#turns.take(id, async () => {
       const record = this.#records.get(id);
       if (record === undefined) return;
@@ -283,6 +286,7 @@ export class ServiceCells {
     this.#closed = true;
     this.#times.close();
     this.#survey.close();
+    for (const filling of this.#filling.values()) filling.abort();
     await this.#pool.close();
     await this.#turns.allOver();
     await Promise.allSettled([...this.#live].map(([id, live]) => this.#leave(id, live)));
@@ -290,9 +294,13 @@ export class ServiceCells {
 
   async #begin(id: string, files: FirstFiles, open: () => Promise<Runtime>): Promise<CellRecord> {
     let runtime: Runtime | undefined;
+    const filling = new AbortController();
+    this.#filling.set(id, filling);
+    // Its time may be over before it has its files.
+    this.#times.watch(id);
     try {
       runtime = await open();
-      await fillWorkspace(runtime, files);
+      await fillWorkspace(runtime, files, filling.signal);
       const { workspace, isolation } = runtime;
       const started = this.#patch(id, { state: 'running', workspace, isolation: isolation.tier });
       this.#hold(started, runtime);
@@ -301,6 +309,8 @@ export class ServiceCells {
       await runtime?.close().catch((cause: unknown) => this.#complain(id, 'ended', cause));
       this.#forget(id);
       throw error;
+    } finally {
+      this.#filling.delete(id);
     }
   }
 

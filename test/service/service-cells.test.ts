@@ -1,9 +1,11 @@
 /** What becomes of cells when the way to them breaks, the disk is full, or time passes; on runtimes that do as told. */
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Runtime } from '../../src/index.js';
+import { createRuntime, type Runtime } from '../../src/index.js';
 import { createCellSchema } from '../../src/protocol/service-wire.js';
 import { type RuntimeSource, ServiceCells } from '../../src/service/service-cells.js';
 import { openServiceStore, type ServiceStore } from '../../src/service/service-store.js';
@@ -200,6 +202,37 @@ test('a template that ends idle cells is not talked out of it', async () => {
   const { record } = await cells.create(tenant, asked({ onIdle: 'pause' }));
   expect(record.onIdle).toBe('end');
   expect(cells.change(tenant, record.id, { onIdle: 'pause' }).onIdle).toBe('end');
+});
+
+test('a server that is silent holds up neither the end of a cell, nor its time, nor that of the service', async () => {
+  let reached = () => {};
+  const silent = createServer(() => reached()).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const real: RuntimeSource = {
+    ...source,
+    create: () => createRuntime({ config: false, backend: 'local', events: { store: 'memory' } }),
+  };
+  const cells = await open({}, real);
+  const fill = async (fields: object = {}) => {
+    const isReached = new Promise<void>((resolve) => {
+      reached = resolve;
+    });
+    const repository = { url: `http://127.0.0.1:${port}/slow.git` };
+    const failure = cells.create(tenant, asked({ ...fields, repository })).catch(({ code }) => code);
+    await Promise.race([isReached, failure]);
+    return { failure };
+  };
+  const removed = await fill({ name: 'removed' });
+  await cells.remove(tenant, 'removed');
+  expect(await removed.failure).toBe('cancelled');
+  const brief = await fill({ ttlMs: 1000 });
+  expect(await brief.failure).toBe('cancelled');
+  const left = await fill();
+  await cells.close();
+  expect(await left.failure).toBe('cancelled');
+  expect(cells.list(tenant)).toEqual([]);
+  silent.close();
 });
 
 test('a name whose cell is being ended leads to a new one', async () => {
