@@ -306,8 +306,13 @@ export class ServiceCells {
       this.#hold(started, runtime);
       return started;
     } catch (error) {
-      await runtime?.close().catch((cause: unknown) => this.#complain(id, 'ended', cause));
-      this.#forget(id);
+      const failure = await runtime?.close().catch((cause: unknown) => {
+        this.#complain(id, 'ended', cause);
+        return 'not ended' as const;
+      });
+      // Without its record nobody would find the cell again, and end it.
+      if (failure === undefined) this.#forget(id);
+      else this.#patch(id, { state: 'lost' });
       throw error;
     } finally {
       this.#filling.delete(id);

@@ -53,6 +53,11 @@ function runtimeOf(id: string, lose: () => void): Runtime {
     id,
     workspace: '/workspace',
     isolation: { tier: 'namespace', facts: [] },
+    files: {
+      upload: async () => {
+        throw new Error('no files');
+      },
+    },
     pause: async () => failing.pause,
     resume: async () => {},
     detach: async () => {},
@@ -233,6 +238,19 @@ test('a server that is silent holds up neither the end of a cell, nor its time, 
   expect(await left.failure).toBe('cancelled');
   expect(cells.list(tenant)).toEqual([]);
   silent.close();
+});
+
+test('a cell that could be neither filled nor ended stays known, until it is ended', async () => {
+  const cells = await open();
+  failing.close = true;
+  const archive = { format: 'tar', data: '', path: '.' };
+  await expect(cells.create(tenant, asked({ name: 'mine', archive }))).rejects.toThrow('no files');
+  expect(cells.list(tenant)).toMatchObject([{ name: 'mine', state: 'lost' }]);
+  expect(store.cells()).toMatchObject([{ name: 'mine', state: 'lost' }]);
+  failing.close = false;
+  await cells.remove(tenant, 'mine');
+  expect(there.size).toBe(0);
+  expect(cells.list(tenant)).toEqual([]);
 });
 
 test('a name whose cell is being ended leads to a new one', async () => {
