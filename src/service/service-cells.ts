@@ -6,6 +6,7 @@ import type { Runtime } from '../index.js';
 import { WorkcellError } from '../protocol/index.js';
 import type { changeCellSchema, FirstFiles } from '../protocol/service-wire.js';
 import { type AskedRequest, cellBefore, findCell } from './asked-before.js';
+import { isGone, lost, stillThere, unknownTemplate } from './cell-errors.js';
 import { CellPool, type Spare } from './cell-pool.js';
 import { CellQuotas, type ServiceLimits } from './cell-quotas.js';
 import { CellSurvey } from './cell-survey.js';
@@ -392,6 +393,8 @@ export class ServiceCells {
       await runtime.close();
     } catch (error) {
       if (!isGone(error)) throw error;
+      // What runs inside a cell can keep us out of it, and it would go on without its record.
+      if ((await this.#source.find([record]))?.has(record.id) === true) throw stillThere(record, error);
     }
   }
 
@@ -451,25 +454,4 @@ export class ServiceCells {
     this.#records.delete(id);
     this.#times.forget(id);
   }
-}
-
-function isGone(error: unknown): boolean {
-  if (!WorkcellError.isInstance(error)) return false;
-  return error.code === 'cell-not-found' || error.code === 'runtime-disconnected';
-}
-
-function lost({ id }: CellRecord, cause?: unknown): WorkcellError {
-  return new WorkcellError(
-    'runtime-disconnected',
-    `The cell ${id} is lost: it died, or cannot be found any more. Delete it, and make a new one.`,
-    { details: { cell: id }, cause },
-  );
-}
-
-function unknownTemplate(name: string, known: readonly string[]): WorkcellError {
-  return new WorkcellError(
-    'not-found',
-    `There is no template ${JSON.stringify(name)}. There are: ${known.join(', ')}.`,
-    { details: { template: name } },
-  );
 }

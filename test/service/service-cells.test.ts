@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createRuntime, type Runtime } from '../../src/index.js';
+import { WorkcellError } from '../../src/protocol/index.js';
 import { createCellSchema } from '../../src/protocol/service-wire.js';
 import { type RuntimeSource, ServiceCells } from '../../src/service/service-cells.js';
 import { openServiceStore, type ServiceStore } from '../../src/service/service-store.js';
@@ -250,6 +251,23 @@ test('a cell that could be neither filled nor ended stays known, until it is end
   failing.close = false;
   await cells.remove(tenant, 'mine');
   expect(there.size).toBe(0);
+  expect(cells.list(tenant)).toEqual([]);
+});
+
+test('a cell that lets nobody in is not forgotten while its backend has it', async () => {
+  const closed: RuntimeSource = {
+    ...source,
+    attach: async () => {
+      throw new WorkcellError('cell-not-found', 'It holds no cell.');
+    },
+  };
+  const cells = await open({}, closed);
+  const { record } = await cells.create(tenant, asked());
+  there.get(record.id)?.lose();
+  await expect(cells.remove(tenant, record.id)).rejects.toMatchObject({ code: 'backend-unavailable' });
+  expect(cells.list(tenant)).toMatchObject([{ id: record.id }]);
+  there.clear();
+  await cells.remove(tenant, record.id);
   expect(cells.list(tenant)).toEqual([]);
 });
 
