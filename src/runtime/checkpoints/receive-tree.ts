@@ -25,10 +25,26 @@ export async function receiveTree(
   const receiver = new Receiver(limits);
   using root = Folder.open(destination, { unlock: true });
   try {
-    for await (const entry of readTar(archive)) await receiver.take(entry, root);
+    for await (const entry of readTar(bounded(archive, limits))) await receiver.take(entry, root);
     await receiver.settle(root, like);
   } catch (cause) {
     throw WorkcellError.isInstance(cause) ? cause : failure(cause);
+  }
+}
+
+/** Header, names and padding of an entry take no more. */
+const entryBytes = 16_384;
+
+/** All the bytes of an archive, also those that belong to no entry: a server inside the cell may send them without end. */
+async function* bounded(
+  archive: AsyncIterable<Uint8Array>,
+  { maxBytes = Infinity, maxFiles = Infinity }: CaptureLimits,
+): AsyncGenerator<Uint8Array> {
+  let left = maxBytes + entryBytes * (maxFiles + 1);
+  for await (const piece of archive) {
+    left -= piece.length;
+    if (left < 0) throw overLimit('bytes', maxBytes);
+    yield piece;
   }
 }
 

@@ -17,6 +17,10 @@ import { inOrder, stagingPrefix, type Write } from './write-changes.js';
 const batchEntries = 5000;
 const batchBytes = 268_435_456;
 
+/** A program in the cell can stop the script, which runs as the same user. */
+const scriptMs = 600_000;
+const lineMs = 20;
+
 interface Sent {
   /** Of the file in the archive. */
   readonly name: string;
@@ -189,14 +193,22 @@ class Script {
   async run(cell: Cell, staging: string): Promise<void> {
     const { executor, workspace } = cell;
     const head = `cd -- ${quoted(Buffer.from(this.#workspace).toString('latin1'))} || exit`;
+    const timeoutMs = scriptMs + lineMs * this.#lines.length;
     const text = [head, ...this.#lines, `rm -rf -- ${quoted(staging)}`, ''].join('\n');
     this.#lines = [];
     const path = posix.join(workspace, staging, 'script');
     await executor.upload(path, once(Buffer.from(text)));
     const start = parseAction({ action: 'start_process', argv: ['bash', path] });
     const { id } = await executor.execute<'start_process'>(start as Action<'start_process'>);
-    const wait = parseAction({ action: 'wait_process', id, maxOutputBytes: 1024 });
-    await executor.execute<'wait_process'>(wait as Action<'wait_process'>);
+    const wait = parseAction({ action: 'wait_process', id, maxOutputBytes: 1024, timeoutMs });
+    try {
+      await executor.execute<'wait_process'>(wait as Action<'wait_process'>);
+    } catch (error) {
+      // Whoever stopped it could let it go on later, when nobody expects its changes.
+      const kill = parseAction({ action: 'signal_process', id, signal: 'SIGKILL' });
+      executor.execute<'signal_process'>(kill as Action<'signal_process'>).catch(() => {});
+      throw error;
+    }
   }
 }
 
