@@ -48,6 +48,7 @@ export function watch(
 }
 
 const mostWatchers = 100;
+/** Those that all watchers of a sandbox keep together. */
 const mostEvents = 10_000;
 
 /** For clients that ask now and then. */
@@ -72,7 +73,7 @@ export class Watchers {
       await watch(executor, path, recursive, {
         signal: watcher.stop.signal,
         event: async (event) => {
-          if (watcher.events.length < mostEvents) watcher.events.push(await shown(event));
+          if (this.#kept < mostEvents) watcher.events.push(await shown(event));
         },
         end: () => this.#open.delete(id),
       });
@@ -96,6 +97,12 @@ export class Watchers {
   close(): void {
     for (const { stop } of this.#open.values()) stop.abort();
     this.#open.clear();
+  }
+
+  get #kept(): number {
+    let kept = 0;
+    for (const { events } of this.#open.values()) kept += events.length;
+    return kept;
   }
 
   #find(id: string) {
