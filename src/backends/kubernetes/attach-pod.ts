@@ -8,12 +8,12 @@ import { type ClusterClient, openCluster } from './cluster-client.js';
 import { knowsCluster } from './kubeconfig.js';
 import type { KubernetesOptions } from './kubernetes-options.js';
 import { type List, type Pod, podsPath } from './objects.js';
-import { removePod } from './place-pod.js';
 import { explainRefusal } from './pod-diagnosis.js';
 import { findPodHome, readPodState } from './pod-home.js';
 import { networkLabel, poolLabel } from './pod-labels.js';
 import { watchPods } from './pod-watch.js';
 import { openPodWire } from './pod-wire.js';
+import { removePod } from './remove-pod.js';
 import { podCell } from './start-pod.js';
 
 type Place = Pick<KubernetesOptions, 'kubeconfig' | 'context' | 'namespace'>;

@@ -1,14 +1,15 @@
 /** Gets a running pod for a cell: a new one, or one that waits in the cluster. */
 import { WorkcellError } from '../../protocol/index.js';
 import { type FollowedPod, followPod } from './await-pod.js';
-import { type ClusterClient, ClusterRefusal } from './cluster-client.js';
+import type { ClusterClient } from './cluster-client.js';
 import { type Pod, podPath, podsPath } from './objects.js';
 import { makeOwned } from './owned-objects.js';
 import { describePod, type PodParts, podName } from './pod.js';
 import { explainSilence } from './pod-diagnosis.js';
 import { startLabel } from './pod-labels.js';
 import type { PodWatch } from './pod-watch.js';
-import { addWaiting, findWaiting, isReady, shapeOf, takeWaiting } from './waiting-pods.js';
+import { type NamedPod, removePod } from './remove-pod.js';
+import { findWaiting, isReady, refillPool, shapeOf, takeWaiting } from './waiting-pods.js';
 
 /** A start of a cell, as far as its pod is concerned. */
 export interface PodOrder extends Omit<PodParts, 'name'> {
@@ -36,9 +37,7 @@ export async function placePod(order: PodOrder): Promise<OwnPod> {
   const shape = shapeOf(order);
   const waiting = await findWaiting(client, namespace, shape);
   const taken = await takeOne(order, shape.name, waiting);
-  const missing = pool.size - waiting.length + (taken === undefined ? 0 : 1);
-  // The next start that finds no pod tells its caller why none starts.
-  const refilled = addWaiting(client, namespace, shape, missing).catch(() => {});
+  const refilled = refillPool(client, namespace, shape, pool.size);
   return { ...(taken ?? (await createPod(order))), refilled };
 }
 
@@ -93,32 +92,6 @@ async function takeOne(
 function shuffled<Item>(items: readonly Item[]): Item[] {
   const first = Math.floor(Math.random() * items.length);
   return [...items.slice(first), ...items.slice(0, first)];
-}
-
-export interface NamedPod {
-  readonly namespace: string;
-  readonly name: string;
-  /** Another pod may have the name by now. */
-  readonly uid: string | undefined;
-}
-
-/** Also removes what it owns. Succeeds when it no longer exists. */
-export async function removePod(client: ClusterClient, { namespace, name, uid }: NamedPod): Promise<void> {
-  if (uid === undefined) return;
-  try {
-    await client.ask('DELETE', podPath(namespace, name), {
-      body: {
-        kind: 'DeleteOptions',
-        apiVersion: 'v1',
-        gracePeriodSeconds: 0,
-        propagationPolicy: 'Background',
-        preconditions: { uid },
-      },
-    });
-  } catch (error) {
-    if (error instanceof ClusterRefusal && (error.status === 404 || error.status === 409)) return;
-    throw error;
-  }
 }
 
 /** Removes the pod of this start alone. When its creation got no answer, the pod under its name says whose it is. */

@@ -14,7 +14,7 @@ import { type ClusterClient, openCluster } from './cluster-client.js';
 import { denyNetwork } from './deny-network.js';
 import type { KubernetesOptions } from './kubernetes-options.js';
 import { claimOf } from './owned-objects.js';
-import { type OwnPod, placePod, removePod } from './place-pod.js';
+import { type OwnPod, placePod } from './place-pod.js';
 import { cellContainer, cellSettings, pluginsInside } from './pod.js';
 import { explainRefusal } from './pod-diagnosis.js';
 import { readPodIsolation } from './pod-facts.js';
@@ -22,6 +22,7 @@ import { makePodHome, removePodHome, writePodState } from './pod-home.js';
 import { ownSelector, podMarks } from './pod-labels.js';
 import { watchPods } from './pod-watch.js';
 import { openPodWire, type PodWire } from './pod-wire.js';
+import { removePod } from './remove-pod.js';
 
 const handshakeMs = 60_000;
 

@@ -10,6 +10,7 @@ import { type List, type Pod, podPath, podsPath, stateOf } from './objects.js';
 import { claimOf, makeOwned } from './owned-objects.js';
 import { cellContainer, describePod, podName } from './pod.js';
 import { type PodMarks, poolLabel, waitingMarks } from './pod-labels.js';
+import { removePod } from './remove-pod.js';
 
 /** A pod that nobody takes for this long ends. */
 const waitMs = 3_600_000;
@@ -71,7 +72,56 @@ export async function takeWaiting(
   }
 }
 
-/** Creates pods until so many wait. Does not wait until they run. */
+const refills = new Map<string, Promise<void>>();
+
+/**
+ * Creates pods until so many wait, and removes those that no longer do. Starts at once take turns for each shape: each
+ * would fill the whole pool otherwise. Never rejects: the next start that finds no pod tells its caller why none starts.
+ */
+export function refillPool(
+  client: ClusterClient,
+  namespace: string,
+  shape: Shape,
+  size: number,
+): Promise<void> {
+  const key = JSON.stringify([client.where, namespace, shape.name]);
+  const turn = (refills.get(key) ?? Promise.resolve())
+    .then(async () =>
+      addWaiting(client, namespace, shape, size - (await sweepWaiting(client, namespace, shape))),
+    )
+    .catch(() => {})
+    .finally(() => {
+      if (refills.get(key) === turn) refills.delete(key);
+    });
+  refills.set(key, turn);
+  return turn;
+}
+
+/** Removes those that ended, and those that have not started for so long that they never will. Returns how many wait. */
+async function sweepWaiting(
+  client: ClusterClient,
+  namespace: string,
+  { name: shape }: Pick<Shape, 'name'>,
+): Promise<number> {
+  const query = { labelSelector: `${poolLabel}=${shape}` };
+  const { items } = await client.ask<List<Pod>>('GET', podsPath(namespace), { query });
+  const here = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const gone = here.filter((pod) => isEnded(pod) || (!isReady(pod) && ageOf(pod) > waitMs));
+  await Promise.all(
+    gone.map(({ metadata: { name, uid } }) => removePod(client, { namespace, name, uid }).catch(() => {})),
+  );
+  return here.length - gone.length;
+}
+
+function isEnded({ status }: Pod): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
+}
+
+function ageOf({ metadata }: Pod): number {
+  return Date.now() - Date.parse(metadata.creationTimestamp ?? '');
+}
+
+/** Creates pods that wait. Does not wait until they run. */
 export async function addWaiting(
   client: ClusterClient,
   namespace: string,
@@ -85,7 +135,14 @@ export async function addWaiting(
       const claim = claimOf(id, options);
       const body = describePod({ name: podName(id), options, bundle, claim, marks, waitMs });
       const pod = await client.ask<Pod>('POST', podsPath(namespace), { body });
-      await makeOwned(client, namespace, { id, options: { ...options, ports: [] }, pod });
+      await makeOwned(client, namespace, { id, options: { ...options, ports: [] }, pod }).catch(
+        async (error: unknown) => {
+          // Without its volume it would wait and never start.
+          const { name, uid } = pod.metadata;
+          await removePod(client, { namespace, name, uid }).catch(() => {});
+          throw error;
+        },
+      );
     }),
   );
 }
