@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { type CheckpointRecord, WorkcellError } from '../../protocol/index.js';
 import type { CaptureLimits, CaptureSource } from './capture.js';
 import { compareViews, type Difference } from './compare.js';
+import { gitDirectoryOf } from './git-directory.js';
 import { textOf } from './layer-folder.js';
 import type { HeldLayer, LayerStore } from './layer-store.js';
 import { type Conflict, type PlanOptions, planChanges } from './plan-changes.js';
@@ -405,13 +406,6 @@ async function takeOver(
     conflicts: [...conflicts, ...more.map((path): Conflict => ({ path, reason: 'changed' }))],
     states,
   };
-}
-
-/** A repository, by its directory or by the file that leads to it: git runs what stands in there. */
-function gitDirectoryOf(path: string): string | undefined {
-  const names = path.split('/');
-  const at = names.indexOf('.git');
-  return at === -1 ? undefined : names.slice(0, at + 1).join('/');
 }
 
 function notWritten(paths: readonly string[]): WorkcellError {

@@ -142,3 +142,14 @@ it('leaves git alone unless told to take it over', async () => {
   expect((await runtime.apply(repo, { git: true })).leftOut).toBeUndefined();
   expect(readFileSync(at('.git/hooks/pre-commit'), 'utf8')).toBe('evil\n');
 });
+
+it('leaves alone what is git on a file system that ignores case or shortens names', async () => {
+  const repo = directory({ a: '1\n' });
+  await using runtime = await open(repo);
+  await runtime.run(
+    "mkdir -p .GIT/hooks '.git. ' git~1 .github; touch .GIT/hooks/x '.git. /x' git~1/x .github/x .gitignore git~",
+  );
+  const { changes, leftOut } = await runtime.apply(repo);
+  expect(changes.map(({ path }) => path)).toEqual(['.github', '.github/x', '.gitignore', 'git~']);
+  expect(leftOut).toEqual(['.GIT', '.git. ', 'git~1']);
+});
