@@ -14,6 +14,8 @@ interface Parts {
   /** Requests are under way in it. */
   isUsed(id: string): boolean;
   usedAt(record: CellRecord): number;
+  /** The longest time of its template, however often its client prolongs it. */
+  lastAt(record: CellRecord): number | undefined;
   end(record: CellRecord, why: string): Promise<void>;
   pause(record: CellRecord): Promise<void>;
   onFailure(id: string, error: unknown): void;
@@ -59,8 +61,14 @@ export class CellTimes {
 
   #next(record: CellRecord): number {
     const isOver = record.onExpiry === 'pause' && record.state === 'paused';
-    const first = Math.min((isOver ? undefined : record.expiresAt) ?? Infinity, this.#idleAt(record));
+    const expiresAt = isOver ? undefined : record.expiresAt;
+    const first = Math.min(expiresAt ?? Infinity, this.#endsAt(record), this.#idleAt(record));
     return Math.max(first, this.#notBefore.get(record.id) ?? 0);
+  }
+
+  /** When it is ended, used or not: also one that pauses as often as its time is over. */
+  #endsAt(record: CellRecord): number {
+    return (record.onExpiry === 'pause' ? this.#parts.lastAt(record) : record.expiresAt) ?? Infinity;
   }
 
   /** When its idle time is over; never for a cell that is paused already. */
@@ -75,10 +83,8 @@ export class CellTimes {
     if (record === undefined) return;
     const now = Date.now();
     if (this.#next(record) > now) this.watch(id);
-    else if ((record.expiresAt ?? Infinity) <= now)
-      this.#act(id, () =>
-        record.onExpiry === 'pause' ? this.#parts.pause(record) : this.#parts.end(record, 'expired'),
-      );
+    else if (this.#endsAt(record) <= now) this.#act(id, () => this.#parts.end(record, 'expired'));
+    else if ((record.expiresAt ?? Infinity) <= now) this.#act(id, () => this.#parts.pause(record));
     else if (record.onIdle === 'end') this.#act(id, () => this.#parts.end(record, 'was not used'));
     else this.#act(id, () => this.#parts.pause(record));
   }

@@ -87,6 +87,7 @@ export class ServiceCells {
       records: this.#records,
       isUsed: (id) => (this.#live.get(id)?.users ?? 0) > 0,
       usedAt: ({ id, usedAt }) => this.#live.get(id)?.usedAt ?? usedAt,
+      lastAt: (record) => this.#lastAt(record),
       end: async ({ id, tenant }, why) => {
         this.#log(`A cell ${why} and is ended.`, { cell: id, tenant });
         await this.remove(tenant, id);
@@ -214,12 +215,11 @@ export class ServiceCells {
     const record = this.get(tenant, cell);
     const template = this.#templates.get(record.template);
     const expiresAt = ttlMs == null ? undefined : Date.now() + ttlMs;
-    const longest = template?.ttlMs === undefined ? undefined : record.createdAt + template.ttlMs;
     const narrowest = template?.onIdle === 'end' ? 'end' : onIdle;
     const changed = this.#patch(record.id, {
       ...(labels !== undefined && { labels }),
       ...(narrowest !== undefined && { onIdle: narrowest }),
-      ...(ttlMs !== undefined && { expiresAt: least(expiresAt, longest) }),
+      ...(ttlMs !== undefined && { expiresAt: least(expiresAt, this.#lastAt(record)) }),
       ...(idleMs !== undefined && { idleMs: least(idleMs ?? undefined, template?.idleMs) }),
     });
     this.#times.watch(record.id);
@@ -431,6 +431,12 @@ export class ServiceCells {
     throw new WorkcellError('cell-not-found', `There is no cell "${id}" any more.`, {
       details: { cell: id },
     });
+  }
+
+  /** The most that its template allows. */
+  #lastAt({ template, createdAt }: CellRecord): number | undefined {
+    const { ttlMs } = this.#templates.get(template) ?? {};
+    return ttlMs === undefined ? undefined : createdAt + ttlMs;
   }
 
   /** The time of its last use is in memory until this process releases the cell. */

@@ -203,6 +203,23 @@ test('a cell that could not be ended at its time is ended later', async () => {
   expect(cells.list(tenant)).toEqual([]);
 });
 
+test('a cell that pauses when its time is over still ends with the longest time of its template', async () => {
+  vi.useFakeTimers();
+  const cells = await open({ ttlMs: 10_000 });
+  const { record } = await cells.create(tenant, { ...asked({ ttlMs: 1000 }), onExpiry: 'pause' });
+  await vi.advanceTimersByTimeAsync(1500);
+  expect(cells.get(tenant, record.id).state).toBe('paused');
+  cells.change(tenant, record.id, { ttlMs: 5000 });
+  await cells.resume(tenant, record.id);
+  await vi.advanceTimersByTimeAsync(4000);
+  expect(cells.get(tenant, record.id).state).toBe('running');
+  await vi.advanceTimersByTimeAsync(1500);
+  expect(cells.get(tenant, record.id).state).toBe('paused');
+  await vi.advanceTimersByTimeAsync(4000);
+  expect(there.size).toBe(0);
+  expect(cells.list(tenant)).toEqual([]);
+});
+
 test('a template that ends idle cells is not talked out of it', async () => {
   const cells = await open({ onIdle: 'end', idleMs: 1000 });
   const { record } = await cells.create(tenant, asked({ onIdle: 'pause' }));
