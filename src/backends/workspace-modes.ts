@@ -24,7 +24,7 @@ const workspaceSchema = z.strictObject({
    * the kernel or the backend has no overlays, a copy. `copy`: it works in a copy. `empty`: in an empty directory.
    */
   mode: z.enum(['direct', 'overlay', 'copy', 'empty']),
-  /** How many checkpoints to keep; older ones go first. */
+  /** How many checkpoints to keep, and how many automatic ones besides; older ones go first. */
   keep: z.int().min(1).max(10_000).default(100),
   /** Makes a checkpoint before each action that may change files, if anything changed since the one before. */
   automatic: z.boolean().default(false),

@@ -22,6 +22,8 @@ export interface Layer {
   readonly covered: ReadonlySet<string>;
   readonly files: number;
   readonly bytes: number;
+  /** Of `bytes`, those that it shares with no layer before. */
+  readonly ownBytes: number;
 }
 
 export interface CaptureSource {
@@ -60,8 +62,8 @@ export async function captureLayer(
   using before = previous === undefined ? undefined : Folder.open(previous.path, { unlock: true });
   await capture.directory('', { upper, lower, base, merged, to, before, isWhole: false });
   chmodSync(to.base, upper.stats.mode & 0o7777);
-  const { seen, covered, files, bytes } = capture;
-  return { path: destination, seen, covered, files, bytes };
+  const { seen, covered, files, bytes, ownBytes } = capture;
+  return { path: destination, seen, covered, files, bytes, ownBytes };
 }
 
 interface Place {
@@ -107,6 +109,7 @@ class Capture {
   readonly covered = new Set<string>();
   files = 0;
   bytes = 0;
+  ownBytes = 0;
   #entries = 0;
   readonly #destination: string;
   readonly #whiteouts: Whiteouts;
@@ -187,6 +190,7 @@ class Capture {
       this.#count(stats);
     } else {
       this.#count(stats);
+      this.ownBytes += spaceOf(stats);
       await copyEntry(upper, name, stats, to);
     }
     if (stats.nlink > 1) this.#linked.set(inode, Buffer.from(`${this.#destination}/${path}`, 'latin1'));
@@ -222,11 +226,10 @@ class Capture {
     settle(target, stats);
   }
 
-  /** Holes take no space. */
-  #count({ size, blocks }: Stats): void {
+  #count(stats: Stats): void {
     this.files++;
     this.#countEntry();
-    this.bytes += Math.min(size, blocks * blockBytes);
+    this.bytes += spaceOf(stats);
     const { maxBytes } = this.#limits;
     if (maxBytes !== undefined && this.bytes > maxBytes) throw overLimit('bytes', maxBytes);
   }
@@ -236,6 +239,11 @@ class Capture {
     const { maxFiles } = this.#limits;
     if (maxFiles !== undefined && ++this.#entries > maxFiles) throw overLimit('files', maxFiles);
   }
+}
+
+/** Holes take none. */
+function spaceOf({ size, blocks }: Stats): number {
+  return Math.min(size, blocks * blockBytes);
 }
 
 /** Whether an upper directory hides those below: then the cell does not see a name that only they have. */

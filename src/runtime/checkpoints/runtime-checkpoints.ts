@@ -11,6 +11,7 @@ import type { HeldLayer, LayerStore } from './layer-store.js';
 import { type Conflict, type PlanOptions, planChanges } from './plan-changes.js';
 import { historyOf } from './runtime-history.js';
 import { describe, showChanges, type WorkspaceChange } from './show-changes.js';
+import { surplus } from './surplus.js';
 import type { View } from './workspace-view.js';
 import { stateOf, type Write, type Written, writeChanges } from './write-changes.js';
 
@@ -110,6 +111,8 @@ export interface WorkspaceParts {
 export interface Kept {
   readonly checkpoint: Checkpoint;
   readonly held: HeldLayer;
+  /** Made before an action, not on demand. */
+  readonly isAutomatic?: boolean | undefined;
 }
 
 export class RuntimeCheckpoints {
@@ -150,7 +153,7 @@ export class RuntimeCheckpoints {
     try {
       await this.#parts.hold(async () => {
         const kept = await this.#capture(label);
-        if (await this.#differsFromParent(kept)) this.#trim(this.#keep(kept));
+        if (await this.#differsFromParent(kept)) this.#trim(this.#keep({ ...kept, isAutomatic: true }));
         else kept.held.release();
       }, true);
     } catch (error) {
@@ -373,13 +376,10 @@ export class RuntimeCheckpoints {
     );
   }
 
-  /** The oldest go first, whatever they are for; never those just used. */
   #trim(...current: string[]): void {
-    const { keep } = this.#parts;
-    for (const id of [...this.#kept.keys()]) {
-      if (this.#kept.size <= keep) return;
-      if (!current.includes(id)) this.#remove(id);
-    }
+    const { keep, limits } = this.#parts;
+    const bounds = { keep, maxBytes: limits.maxBytes };
+    for (const id of surplus([...this.#kept.values()], bounds, current)) this.#remove(id);
   }
 
   #remove(id: string): void {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createRuntime, type Runtime } from '../../../src/index.js';
+import { type Checkpoint, createRuntime, type Runtime } from '../../../src/index.js';
 
 const open = (backend: 'sandbox' | 'cli', more: object = {}) =>
   createRuntime({
@@ -45,6 +45,31 @@ it('carries out what the content of an upload waits for', async () => {
   await runtime.files.upload(content(), 'a');
   expect((await runtime.read('a')).content).toBe('one two\n');
   expect(await records(runtime, 2)).toEqual(['created', 'skipped session-busy']);
+});
+
+it('takes the place of no checkpoint that somebody asked for', async () => {
+  await using runtime = await open('sandbox', { keep: 3 });
+  await runtime.run('echo 0 > a');
+  await runtime.checkpoint('before the refactoring');
+  for (const round of [1, 2, 3, 4, 5, 6]) await runtime.write('a', String(round));
+  expect(runtime.checkpoints().map(({ label }) => label)).toEqual([
+    'before the refactoring',
+    'before write',
+    'before write',
+    'before write',
+  ]);
+});
+
+it('takes no more space in all than one checkpoint may', async () => {
+  await using runtime = await open('sandbox', { maxBytes: 250_000 });
+  await runtime.run('head -c 100000 /dev/zero > same');
+  for (const round of [1, 2, 3, 4])
+    await runtime.run(`head -c 100000 /dev/urandom > a${round % 2}; rm -f a${(round + 1) % 2}`);
+  await runtime.run('true');
+  const kept = runtime.checkpoints();
+  expect(kept.length).toBe(2);
+  await runtime.rewind(kept[0] as Checkpoint);
+  expect((await runtime.run('cat a1 same | wc -c')).output).toBe('200000\n');
 });
 
 async function records(runtime: Runtime, count: number): Promise<string[]> {
