@@ -17,6 +17,8 @@ import type { VendorSandbox } from './vendor-sandbox.js';
 const root = '/tmp/.workcell';
 const cellDirectory = `${root}/cell`;
 const settingsFile = `${cellDirectory}/settings.json`;
+/** A cell can put anything there by the time we read it again. */
+const mostSettings = 1024 * 1024;
 
 /** So often a vendor hears that somebody still works in a sandbox. */
 const extendMs = 60_000;
@@ -77,7 +79,9 @@ const keptSchema = z.object({
 /** Works in a sandbox whose executor was kept alive. */
 export async function attachToSandbox(given: VendorCell, context: StartContext): Promise<Cell> {
   const cell = { ...given, sandbox: limited(given.sandbox) };
-  const { output } = await limited(given.sandbox, context.signal).run(`cat ${settingsFile}`);
+  const { output } = await limited(given.sandbox, context.signal).run(
+    `head -c ${mostSettings} ${settingsFile}`,
+  );
   const kept = keptSchema.safeParse(parse(output));
   if (!kept.success)
     throw new WorkcellError(

@@ -63,6 +63,14 @@ export function vendorSuite(
       await refusal(attachRuntime(first.id, where()), 'cell-not-found');
     });
 
+    test('a kept cell that puts something endless in the place of its settings', async () => {
+      const first = await create({ keepAlive: true });
+      await sh(first, 'ln -sf /dev/zero /tmp/.workcell/cell/settings.json');
+      await first.detach();
+      await refusal(attachRuntime(first.id, where()), 'cell-not-found');
+      for (const id of vendor().sandboxes.keys()) await vendor().end(id);
+    });
+
     test('a wrong key', async () => {
       await refusal(
         createRuntime({ ...place('wrong'), config: false } as CreateRuntimeOptions),
