@@ -20,11 +20,11 @@ export interface Difference {
   readonly after?: Side | undefined;
 }
 
-/** In an order to apply them in: a directory comes before what is in it. */
-export async function compareViews(before: View, after: View): Promise<Difference[]> {
+/** In an order to apply them in: a directory comes before what is in it. `mostBytes`: larger files count as different. */
+export async function compareViews(before: View, after: View, mostBytes?: number): Promise<Difference[]> {
   using one = ViewFolder.open(before);
   using other = ViewFolder.open(after);
-  const comparison = new Comparison(before.base === after.base);
+  const comparison = new Comparison(before.base === after.base, mostBytes);
   await comparison.directories('', one, other);
   return comparison.found;
 }
@@ -32,10 +32,12 @@ export async function compareViews(before: View, after: View): Promise<Differenc
 class Comparison {
   readonly found: Difference[] = [];
   readonly #sharesBase: boolean;
+  readonly #mostBytes: number | undefined;
   readonly #pace = new Pace(undefined);
 
-  constructor(sharesBase: boolean) {
+  constructor(sharesBase: boolean, mostBytes: number | undefined) {
     this.#sharesBase = sharesBase;
+    this.#mostBytes = mostBytes;
   }
 
   async directories(path: string, one: ViewFolder, other: ViewFolder): Promise<void> {
@@ -62,7 +64,7 @@ class Comparison {
     if (before === undefined && after === undefined) return;
     if (before !== undefined && after !== undefined && was === is) {
       if (!was) {
-        if (!(await isSameEntry(before, after))) this.#add(path, before, after);
+        if (!(await isSameEntry(before, after, this.#mostBytes))) this.#add(path, before, after);
         return;
       }
       if ((before.stats.mode & 0o7777) !== (after.stats.mode & 0o7777)) this.#add(path, before, after);

@@ -15,16 +15,15 @@ export function kindOf(stats: Stats): EntryKind {
 /** A cell can make files of any size that hold nothing. What is larger counts as different, which is always safe. */
 const comparedBytes = 67_108_864;
 
-export async function isSameEntry(one: Found, other: Found): Promise<boolean> {
+/** `mostBytes`: larger files count as different. */
+export async function isSameEntry(one: Found, other: Found, mostBytes = comparedBytes): Promise<boolean> {
   const [a, b] = [one.stats, other.stats];
   const kind = kindOf(a);
   if (kind !== kindOf(b)) return false;
   if (a.dev === b.dev && a.ino === b.ino) return true;
   if (kind === 'link') return targetOf(one).equals(targetOf(other));
   if ((a.mode & 0o7777) !== (b.mode & 0o7777)) return false;
-  return (
-    kind !== 'file' || (a.size === b.size && a.size <= comparedBytes && (await hasSameContent(one, other)))
-  );
+  return kind !== 'file' || (a.size === b.size && a.size <= mostBytes && (await hasSameContent(one, other)));
 }
 
 function targetOf({ folder, name }: Found): Buffer {
