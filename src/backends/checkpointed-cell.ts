@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { type Cell, type CheckpointRecord, WorkcellError } from '../protocol/index.js';
 import { CellFiles } from '../runtime/checkpoints/cell-files.js';
+import type { Difference } from '../runtime/checkpoints/compare.js';
 import { holdable } from '../runtime/checkpoints/hold.js';
 import { LayerStore } from '../runtime/checkpoints/layer-store.js';
 import {
@@ -99,7 +100,7 @@ export async function startCheckpointed(
         source: { upper, lower: lower?.layer.path, base, merged },
         from: files.from,
         since,
-        isOwn,
+        isOwn: (difference) => isOwn(difference) && !(isMirrored && isLost(difference)),
         store,
         keep: spec.keep,
         limits,
@@ -117,6 +118,11 @@ export async function startCheckpointed(
       return history;
     },
   };
+}
+
+/** Pipes and sockets do not travel, so a cell elsewhere that lacks one has not removed it. */
+function isLost({ change, before }: Difference): boolean {
+  return change === 'removed' && before?.kind === 'special';
 }
 
 function checkTakes({ type }: Backend, { keepAlive }: Readonly<Record<string, unknown>>): void {
