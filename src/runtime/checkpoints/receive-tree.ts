@@ -61,12 +61,21 @@ class Receiver {
 
   async take(entry: TarEntry, root: Folder): Promise<void> {
     await this.#pace.step();
-    const { maxFiles } = this.#limits;
-    if (maxFiles !== undefined && ++this.#entries > maxFiles) throw overLimit('files', maxFiles);
+    this.#count();
     const names = latinNames(entry.name);
     const name = names.at(-1);
     if (name === undefined) return;
-    await inside(root, names.slice(0, -1), (folder) => this.#put(folder, name, names, entry));
+    await inside(
+      root,
+      names.slice(0, -1),
+      (folder) => this.#put(folder, name, names, entry),
+      () => this.#count(),
+    );
+  }
+
+  #count(): void {
+    const { maxFiles } = this.#limits;
+    if (maxFiles !== undefined && ++this.#entries > maxFiles) throw overLimit('files', maxFiles);
   }
 
   /** Modes last: one of them may keep this side out. */
@@ -76,7 +85,12 @@ class Receiver {
       await this.#pace.step();
       const stats = await withEntry(model, names.join('/'), (found) => found?.stats);
       const bits = stats?.isDirectory() ? stats.mode & 0o7000 : 0;
-      inside(root, names, (folder) => folder.mode(mode | bits));
+      inside(
+        root,
+        names,
+        (folder) => folder.mode(mode | bits),
+        () => {},
+      );
     }
   }
 
@@ -104,17 +118,25 @@ class Receiver {
   }
 }
 
-/** Calls `use` with a directory by its names; makes those that are missing. */
-function inside<T>(root: Folder, names: readonly string[], use: (folder: Folder) => T): T {
+/** Calls `use` with a directory by its names; makes those that are missing, and calls `onMake` before each. */
+function inside<T>(
+  root: Folder,
+  names: readonly string[],
+  use: (folder: Folder) => T,
+  onMake: () => void,
+): T {
   const [name, ...rest] = names;
   if (name === undefined) return use(root);
-  if (root.stat(name) === undefined) mkdirSync(root.at(name), { mode: 0o700 });
+  if (root.stat(name) === undefined) {
+    onMake();
+    mkdirSync(root.at(name), { mode: 0o700 });
+  }
   const child = root.child(name);
   if (child === undefined) throw notAccepted('an entry below a file or a link');
   const close = () => child[Symbol.dispose]();
   let result: T;
   try {
-    result = inside(child, rest, use);
+    result = inside(child, rest, use, onMake);
   } catch (error) {
     close();
     throw error;

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { writeTar } from '../../../src/base/tar-writer.js';
 import { type Cell, WorkcellError } from '../../../src/protocol/index.js';
 import { receiveTree } from '../../../src/runtime/checkpoints/receive-tree.js';
 import { sendChanges } from '../../../src/runtime/checkpoints/send-changes.js';
@@ -42,6 +43,14 @@ it.each([
     }
   }
   const received = receiveTree(archive(), empty(), { maxBytes: 1000, maxFiles: 10 }, { base: empty() });
+  await expect(received).rejects.toMatchObject({ code: 'file-too-large' });
+});
+
+it('counts the directories that an entry implies', async () => {
+  const members = ['a', 'b'].map((name) => ({ name: `${name}/${'d/'.repeat(6)}f` }));
+  const [limits, like] = [{ maxFiles: 16 }, { base: empty() }];
+  await receiveTree(writeTar(members), empty(), limits, like);
+  const received = receiveTree(writeTar([...members, { name: 'f' }]), empty(), limits, like);
   await expect(received).rejects.toMatchObject({ code: 'file-too-large' });
 });
 
