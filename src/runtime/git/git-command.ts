@@ -74,6 +74,8 @@ export function gitIn(
     });
     const end = () => call.execute({ action: 'signal_process', id, signal: 'SIGKILL' }).catch(() => {});
     signal?.addEventListener('abort', end, { once: true });
+    // It may have come while the process started.
+    if (signal?.aborted) void end();
     try {
       const result = await call.execute({ action: 'wait_process', id, maxOutputBytes });
       const { stdout, stderr, exitCode, endedBy, truncated } = result;
