@@ -17,7 +17,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { bundleCommandLine } from '../scripts/bundle-command-line.js';
-import { asFunction, makeCodeCache, starter } from '../src/backends/images/bundle/code-cache.js';
 import { executorScript } from '../src/backends/images/bundle/script.js';
 
 const checkout = fileURLToPath(new URL('..', import.meta.url));
@@ -51,24 +50,11 @@ function removeOld(place: string): void {
 /** Changes with every written, new or removed file. */
 function stateOf(files: readonly string[]): string {
   const hash = createHash('sha256');
-  for (const name of [
-    '../package-lock.json',
-    '../scripts/bundle-command-line.ts',
-    '../test/build.ts',
-    ...files,
-  ]) {
+  for (const name of ['../package-lock.json', '../scripts/bundle-command-line.ts', ...files]) {
     const { size, mtimeMs } = statSync(join(source, name));
     hash.update(`${name}\0${size}\0${mtimeMs}\0`);
   }
   return hash.digest('hex').slice(0, 16);
-}
-
-/** With its compiled form beside it, as in an image: hundreds of tests start one. */
-async function makeExecutor(folder: string): Promise<void> {
-  writeFileSync(join(folder, 'program.js'), asFunction(await executorScript()));
-  writeFileSync(join(folder, 'executor.cjs'), starter());
-  await makeCodeCache(folder, [process.execPath]);
-  renameSync(join(folder, 'executor.cjs'), join(folder, 'main.cjs'));
 }
 
 async function compile(files: readonly string[], place: string): Promise<void> {
@@ -85,7 +71,7 @@ async function compile(files: readonly string[], place: string): Promise<void> {
   });
   for (const name of files.filter((name) => !isModule(name)))
     cpSync(join(source, name), join(made, 'dist', name));
-  await makeExecutor(join(made, 'dist/cell'));
+  writeFileSync(join(made, 'dist/cell/main.cjs'), await executorScript());
   await bundleCommandLine(join(made, 'dist'));
   cpSync(join(checkout, 'package.json'), join(made, 'package.json'));
   try {
