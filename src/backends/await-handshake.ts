@@ -32,7 +32,8 @@ export async function awaitHandshake(booting: Booting): Promise<Ready> {
     });
   // The end of a program may be reported before its last output has arrived.
   const line = await inTime(Promise.race([said, ended.then(() => said)]), booting, notStarted);
-  if (line === undefined) throw notStarted(await ended);
+  // What tells of the end may keep no process alive by itself; the limit does.
+  if (line === undefined) throw notStarted(await inTime(ended, booting, notStarted));
   const handshake = handshakeSchema.safeParse(parse(line));
   if (!handshake.success) throw notStarted(`it said ${JSON.stringify(line.slice(0, 200))}`);
   if (!('error' in handshake.data)) return handshake.data;

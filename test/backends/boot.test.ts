@@ -1,10 +1,11 @@
 /** The boot protocol, between what plugins and programs on the way print. */
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { awaitHandshake, findHandshake, LogTail } from '../../src/backends/await-handshake.js';
 import { executorCommand } from '../../src/backends/executor-program.js';
@@ -13,6 +14,7 @@ import { fromInput, handshakeMark } from '../../src/cell/server/boot-protocol.js
 import { defineAction } from '../../src/protocol/index.js';
 import { connectExecutor } from '../../src/runtime/client/http-executor.js';
 import { refusal } from '../../src/testing/contract/given.js';
+import { builtFile } from '../built-file.js';
 
 const print = defineAction('print', { summary: 'Prints.', input: {}, kinds: {}, output: {} });
 
@@ -98,4 +100,15 @@ test('the reason that a program gives is told, also when its end is known first'
   expect((await refusal(awaitHandshake(silent), 'backend-unavailable')).message).toContain(
     'exited with code 1',
   );
+});
+
+test('the end of a program that said nothing is told, though nothing else keeps its starter alive', async () => {
+  const program = `
+    import { awaitHandshake } from ${JSON.stringify(pathToFileURL(builtFile('backends/await-handshake.js')).href)};
+    const said = Promise.resolve(undefined);
+    const ended = new Promise((resolve) => setTimeout(() => resolve('it ended with code 1'), 200).unref());
+    const { message } = await awaitHandshake({ who: 'It', said, ended, limitMs: 60_000 }).catch((error) => error);
+    console.log(message);`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program]);
+  expect(stdout).toBe('It did not start: it ended with code 1.\n');
 });
