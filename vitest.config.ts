@@ -34,8 +34,8 @@ const system = [
 ];
 const house = ['test/house/**/*.test.ts'];
 
-/** A machine under load can keep a real program waiting; what fails twice is a defect, and the runner names what it repeated. */
-const retry = process.env.CI === 'true' ? 1 : 0;
+/** A machine under load can keep a real program waiting; what fails three times is a defect, and the runner names what it repeated. */
+const retry = process.env.CI === 'true' ? 2 : 0;
 const common = {
   pool: 'forks' as const,
   testTimeout: 60_000,
