@@ -81,7 +81,10 @@ function countAnswers(scope: FastifyInstance, { cells }: ServiceParts, askers: A
 
 function healthRoutes(app: FastifyInstance, { cells }: ServiceParts, askers: Askers): void {
   app.get('/healthz', { config: { open: true } }, async () => ({ alive: true }));
-  app.get('/readyz', { config: { open: true } }, async () => ({ ready: true }));
+  app.get('/readyz', { config: { open: true } }, async (_request, reply) => {
+    const ready = cells.isReady;
+    return reply.code(ready ? 200 : 503).send({ ready });
+  });
   app.get('/openapi.json', { config: { open: true } }, async () => {
     const { serviceOpenapi } = await import('./service-openapi.js');
     return serviceOpenapi();

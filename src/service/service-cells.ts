@@ -121,6 +121,11 @@ export class ServiceCells {
     return [...this.#templates.values()];
   }
 
+  /** Whether requests can be served. */
+  get isReady(): boolean {
+    return this.#store.answers;
+  }
+
   /** How many are started ahead. */
   get spare(): number {
     return this.#pool.ready;

@@ -210,8 +210,8 @@ const routes: readonly RouteEntry[] = [
   {
     method: 'get',
     path: '/readyz',
-    summary: 'Answers once requests are served.',
-    answers: { 200: { description: 'It is ready.' } },
+    summary: 'Answers whether requests are served.',
+    answers: { 200: { description: 'It is ready.' }, 503: { description: 'Its store cannot be read.' } },
     open: true,
   },
   {

@@ -233,6 +233,16 @@ export class ServiceStore {
     return (row as { value: string }).value;
   }
 
+  /** Whether it can be read now. */
+  get answers(): boolean {
+    try {
+      this.#do((prepare) => prepare('SELECT count(*) FROM secrets').get());
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   close(): void {
     if (!this.#database.isOpen) return;
     this.#statements.clear();

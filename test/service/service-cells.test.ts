@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createRuntime, type Runtime } from '../../src/index.js';
 import { WorkcellError } from '../../src/protocol/index.js';
 import { createCellSchema } from '../../src/protocol/service-wire.js';
+import { createServiceApp, type ServiceParts } from '../../src/service/service-app.js';
 import { type RuntimeSource, ServiceCells } from '../../src/service/service-cells.js';
 import { openServiceStore, type ServiceStore } from '../../src/service/service-store.js';
 import type { Template } from '../../src/service/templates.js';
@@ -81,6 +82,17 @@ async function open(more: Partial<Template> = {}, from: RuntimeSource = source):
   await cells.reconcile();
   return cells;
 }
+
+test('a service whose store cannot be read is alive and not ready', async () => {
+  const cells = await open();
+  const app = createServiceApp({ cells } as ServiceParts, {});
+  const status = async (url: string) => (await app.inject({ url })).statusCode;
+  expect(await status('/readyz')).toBe(200);
+  store.close();
+  expect(await status('/readyz')).toBe(503);
+  expect(await status('/healthz')).toBe(200);
+  await app.close();
+});
 
 test('a broken connection ends no cell; one that is gone is lost', async () => {
   const cells = await open();
