@@ -14,6 +14,6 @@ test('git that is cancelled while its process starts is ended', async () => {
     else end({ stdout: '', stderr: '', exitCode: null, endedBy: 'killed', truncated: false });
     return { id: 'p1' };
   };
-  const git = gitIn({ execute } as unknown as Call, { cwd: '/' });
+  const git = gitIn({ execute } as unknown as Call, { cwd: '/', env: {} });
   await expect(git(['clone'], { signal: cancel.signal })).rejects.toMatchObject({ code: 'cancelled' });
 });
