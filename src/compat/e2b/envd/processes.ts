@@ -1,6 +1,6 @@
 /** Processes and terminals of a sandbox that clients started, and who listens to each of them. */
 import { type Executor, type ProcessInfo, type Terminal, WorkcellError } from '../../../protocol/index.js';
-import { RpcError } from '../e2b-errors.js';
+import { isGone, RpcError } from '../e2b-errors.js';
 
 export interface ProcessConfig {
   readonly cmd: string;
@@ -52,9 +52,10 @@ export class Processes {
     const { pid, tag } = selector;
     const known =
       pid === undefined
-        ? [...this.#followed.values()].find((one) => one.tag === tag)
+        ? [...this.#followed.values()].find((one) => one.tag === tag && !one.isLost)
         : this.#followed.get(pid);
-    if (known !== undefined) return known;
+    // One that we lost sight of, while the way to its cell was broken, may run on.
+    if (known !== undefined && !known.isLost) return known;
     const { processes } = await executor.execute<'list_processes'>({ action: 'list_processes' });
     const other = processes.find((one) => one.running && one.pid === pid);
     if (other !== undefined) {
@@ -98,6 +99,11 @@ export abstract class Followed {
 
   get isOver(): boolean {
     return this.#end !== undefined;
+  }
+
+  /** Whether the way to it broke, so that nobody can tell its end. */
+  get isLost(): boolean {
+    return isGone(this.#end);
   }
 
   /** Returns the function that stops listening. */
