@@ -7,7 +7,6 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import type { CellNetwork, NetworkAsker, NetworkSecret, NetworkStats } from '../../protocol/cell.js';
-import { WorkcellError } from '../../protocol/errors.js';
 import { parseAddress } from '../../protocol/network/address.js';
 import { formatAuthority, formatHost, type Host } from '../../protocol/network/host.js';
 import {
@@ -29,9 +28,9 @@ import { HttpForwarder } from './http-forwarder.js';
 import { looksLikeHttp, mayHideHost, sameHost } from './http-target.js';
 import { Lookups } from './lookups.js';
 import { NetworkPolicy, type Verdict } from './network-policy.js';
-import { countLive, type Open } from './open-connection.js';
+import { type Open, OpenConnections } from './open-connections.js';
 import { editRequest } from './opened/edit-request.js';
-import { TlsOpener } from './opened/open-tls.js';
+import { notOpened, TlsOpener } from './opened/open-tls.js';
 import { Placeholders } from './opened/placeholders.js';
 import { Questions, unanswered } from './questions.js';
 import { Refusal, refuseStream, reset, Unreachable } from './refusal.js';
@@ -57,7 +56,7 @@ export class EgressGateway implements CellNetwork {
   /** Only where the cell was started with hosts whose TLS is opened: its programs trust no other certificates. */
   readonly #tls: TlsOpener | undefined;
   readonly #streams = new Set<Duplex>();
-  readonly #open = new Set<Open>();
+  readonly #open = new OpenConnections();
   readonly #rate = new EventRate();
   readonly #questions = new Questions();
   #changing: Promise<void> = Promise.resolve();
@@ -71,8 +70,7 @@ export class EgressGateway implements CellNetwork {
   readonly #dialled = new ConnectionLimit();
   /** How many connections are in the making. */
   #dialling = 0;
-  #totals = { connections: 0, refused: 0, sentBytes: 0, receivedBytes: 0 };
-  #metered = { sent: 0, received: 0 };
+  #refusals = 0;
   #closed = false;
 
   constructor(rules: FullNetworkRules, secrets: readonly NetworkSecret[] = []) {
@@ -118,12 +116,11 @@ export class EgressGateway implements CellNetwork {
     const before = this.#policy;
     this.#policy = policy;
     this.#questions.forget();
-    for (const open of this.#open) {
-      const { host, port, upstream } = open;
-      // A request that was judged by other rules may still be on its way, or have left HTTP behind.
-      if (!this.#stillAllowed(open) || !policy.requests.agrees(before.requests, host, port))
-        upstream.destroy(new Error('the rules changed'));
-    }
+    // A request that was judged by other rules may still be on its way, or have left HTTP behind.
+    this.#open.end('the rules changed', (open) => {
+      const { host, port } = open;
+      return !this.#stillAllowed(open) || !policy.requests.agrees(before.requests, host, port);
+    });
   }
 
   listen(listener: (event: NetworkRecord) => void): void {
@@ -141,12 +138,7 @@ export class EgressGateway implements CellNetwork {
   }
 
   stats(): NetworkStats {
-    const totals = { ...this.#totals };
-    for (const { upstream } of this.#open) {
-      totals.sentBytes += upstream.bytesWritten;
-      totals.receivedBytes += upstream.bytesRead;
-    }
-    return totals;
+    return { ...this.#open.stats(), refused: this.#refusals };
   }
 
   /** The reply to a DNS message. */
@@ -176,7 +168,7 @@ export class EgressGateway implements CellNetwork {
     this.#closed = true;
     this.#questions.close();
     for (const stream of this.#streams) stream.destroy();
-    for (const { upstream } of this.#open) upstream.destroy();
+    this.#open.end();
   }
 
   async #serve(stream: Duplex, wanted: Wanted): Promise<void> {
@@ -367,7 +359,8 @@ export class EgressGateway implements CellNetwork {
     try {
       if (!verdict.allowed) throw new Refusal(host, port, verdict);
       const { limits } = policy.rules;
-      const limit = this.#spent() ?? this.#dialled.reached(limits, this.#dialling + countLive(this.#open));
+      const limit =
+        this.#open.spent(limits) ?? this.#dialled.reached(limits, this.#dialling + this.#open.live);
       if (limit !== undefined) throw new Refusal(host, port, { allowed: false, reason: limit });
       this.#dialling++;
       upstream = await dial(policy, this.#lookups, host, port).finally(() => this.#dialling--);
@@ -384,21 +377,11 @@ export class EgressGateway implements CellNetwork {
     }
     const open = { host, port, upstream, granted, isRead };
     const address = upstream.remoteAddress;
-    let reason: string | undefined;
-    upstream.on('error', (error) => {
-      reason = error.message;
-    });
-    this.#open.add(open);
-    this.#totals.connections++;
-    this.#record({ ...told, outcome: 'opened', address });
-    upstream.once('close', () => {
-      this.#open.delete(open);
-      const { bytesWritten: sentBytes, bytesRead: receivedBytes } = upstream;
-      this.#totals.sentBytes += sentBytes;
-      this.#totals.receivedBytes += receivedBytes;
+    this.#open.add(open, (passed) => {
       const durationMs = Math.round(performance.now() - begun);
-      this.#record({ ...told, outcome: 'closed', address, sentBytes, receivedBytes, durationMs, reason });
+      this.#record({ ...told, outcome: 'closed', address, ...passed, durationMs });
     });
+    this.#record({ ...told, outcome: 'opened', address });
     return open;
   }
 
@@ -448,7 +431,7 @@ export class EgressGateway implements CellNetwork {
   }
 
   #refused({ host, port, via }: Wanted, { rule, reason }: Refusal): void {
-    this.#totals.refused++;
+    this.#refusals++;
     this.#record({
       outcome: 'refused',
       host: host === undefined ? '' : formatHost(host),
@@ -464,28 +447,7 @@ export class EgressGateway implements CellNetwork {
     if (recorded !== undefined) this.#listener(recorded);
   }
 
-  /** Ends everything when it reaches a limit on bytes: we cannot take back what passed before. */
   #meter(direction: 'sent' | 'received', bytes: number): void {
-    this.#metered[direction] += bytes;
-    const reason = this.#spent();
-    if (reason === undefined) return;
-    for (const { upstream } of this.#open) upstream.destroy(new Error(reason));
+    this.#open.meter(direction, bytes, this.#policy.rules.limits);
   }
-
-  #spent(): string | undefined {
-    const { sentBytes = Infinity, receivedBytes = Infinity } = this.#policy.rules.limits;
-    const { sent, received } = this.#metered;
-    if (sent > sentBytes) return `the cell has sent ${sentBytes} bytes, which is its limit`;
-    return received > receivedBytes
-      ? `the cell has received ${receivedBytes} bytes, which is its limit`
-      : undefined;
-  }
-}
-
-function notOpened(): WorkcellError {
-  return new WorkcellError(
-    'invalid-config',
-    'This cell was started without rules on requests, so its programs trust no certificate of the gateway. Start it with network: { requests: [...] }.',
-    { details: { key: 'network.requests' } },
-  );
 }

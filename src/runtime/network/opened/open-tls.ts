@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect, createSecureContext, rootCertificates, type SecureContext, TLSSocket } from 'node:tls';
+import { WorkcellError } from '../../../protocol/errors.js';
 import { CellAuthority } from './cell-authority.js';
 
 /** Only what the gateway can read requests of: with HTTP/2 in the list, programs would choose it. */
@@ -102,4 +103,13 @@ function read(path: string): string {
   } catch {
     return '';
   }
+}
+
+/** A cell learns at its start which authority to trust. */
+export function notOpened(): WorkcellError {
+  return new WorkcellError(
+    'invalid-config',
+    'This cell was started without rules on requests, so its programs trust no certificate of the gateway. Start it with network: { requests: [...] }.',
+    { details: { key: 'network.requests' } },
+  );
 }
