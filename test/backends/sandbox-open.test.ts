@@ -11,7 +11,10 @@ import { createRuntime } from '../../src/index.js';
  * public address and a private one; only the two ends of the cable ever see them.
  */
 const answering = `
-const server = require('node:http').createServer((request, response) => response.end('outside'));
+const { createServer } = require('node:http');
+const answer = (request, response) => response.end('outside');
+createServer(answer).listen(443, '::');
+const server = createServer(answer);
 server.listen(0, '::', () => console.log(server.address().port));`;
 const number = process.pid % 16_000;
 const ends = (first: number) => [1, 2].map((end) => `${first}.213.${number >> 6}.${(number & 63) * 4 + end}`);
@@ -84,6 +87,28 @@ test('what it reaches is recorded, and can be denied while it runs', async () =>
   }
   expect(recorded).toContainEqual(expect.objectContaining({ outcome: 'refused', host: ours }));
   expect(recorded).toContainEqual(expect.objectContaining({ outcome: 'opened', host: theirs }));
+});
+
+test('a name that is denied is refused at its address as well, and its neighbour there is not', async () => {
+  await using runtime = await createRuntime({ ...cell, network: 'open' });
+  const port = Number(new URL(at(theirs)).port);
+  const asked = async (scheme: string, name: string, to: number) =>
+    (await runtime.run(fetched(`--resolve ${name}:${to}:${theirs} ${scheme}://${name}:${to}/`))).output;
+  expect(await asked('http', 'evil.test', port)).toBe('outside');
+  await runtime.network.deny('evil.test');
+  expect(await asked('http', 'evil.test', port)).toContain('a rule denies it');
+  expect(await asked('http', 'good.test', port)).toBe('outside');
+  for (const name of ['evil.test', 'good.test']) await asked('https', name, 443);
+  const recorded = [];
+  for await (const event of runtime.events.since(0)) {
+    if (event.kind !== 'network' || !('port' in event.network) || event.network.port !== 443) continue;
+    recorded.push(event.network);
+    if (event.network.outcome === 'opened') break;
+  }
+  expect(recorded).toMatchObject([
+    { outcome: 'refused', host: 'evil.test', rule: 'evil.test' },
+    { outcome: 'opened', host: theirs },
+  ]);
 });
 
 test('servers of the cell have every port', async () => {

@@ -3,6 +3,8 @@ import { parseAddress, unwrapAddress } from '../../protocol/network/address.js';
 import { formatHost, type Host } from '../../protocol/network/host.js';
 import type { NetworkEvent } from '../../protocol/network/network-schema.js';
 import type { CellNames } from './cell-names.js';
+import type { NetworkPolicy } from './network-policy.js';
+import type { Addressee } from './telling.js';
 
 /** The address that a program in the cell connected to. */
 export interface Destination {
@@ -15,6 +17,8 @@ export interface Wanted {
   readonly host: Host | undefined;
   readonly port: number;
   readonly via: NetworkEvent['via'];
+  /** Whom the program speaks to there, where the host is an address. */
+  readonly addressee?: Addressee;
   /** What was allowed for this one connection. */
   readonly granted: Set<string>;
 }
@@ -33,4 +37,24 @@ export function wantedBy({ address, port }: Destination, names: CellNames): Want
   const name = names.nameOf(formatHost({ address: plain }));
   if (name === null) return { host: undefined, port, via: 'direct', granted };
   return { host: name === undefined ? { address: plain } : { name }, port, via: 'direct', granted };
+}
+
+/**
+ * The same for a request on the connection. At an address that the rules allow it goes to the address, unless a rule is
+ * on the name: only a name that we look up ourselves leads to the host that the rule means.
+ */
+export function wantedFor(
+  wanted: Wanted,
+  policy: NetworkPolicy,
+  named: Host,
+  port: number,
+): Wanted & { readonly host: Host } {
+  const { host } = wanted;
+  const atAddress =
+    host !== undefined &&
+    'address' in host &&
+    policy.decide(host, port).allowed &&
+    !policy.judges(named, port);
+  const addressee = 'name' in named ? named : 'nobody';
+  return { ...wanted, host: atAddress ? host : named, port, addressee };
 }

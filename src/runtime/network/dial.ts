@@ -63,6 +63,15 @@ async function placesOf(policy: NetworkPolicy, lookups: Lookups, host: Host, por
   return allowed.map(({ address }) => ({ address: formatAddress(address), port }));
 }
 
+/** True when the rules allow the address that was dialled for a name. */
+export function mayStay(policy: NetworkPolicy, name: string, port: number, upstream: Socket): boolean {
+  const dialled = parseAddress(upstream.remoteAddress ?? '');
+  if (dialled === undefined) return true;
+  if (policy.fixedPlace(name) !== undefined)
+    return policy.deniedAddress(dialled, upstream.remotePort ?? port) === undefined;
+  return policy.decideAddress(dialled, port).allowed;
+}
+
 function connectTo({ address, port }: Place): Promise<Socket> {
   return new Promise((fulfil, reject) => {
     const socket = connect({ host: address, port, allowHalfOpen: true, noDelay: true, keepAlive: true });

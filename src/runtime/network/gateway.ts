@@ -3,11 +3,9 @@
  * asked for. The gateway finds out the host, decides, connects and records.
  */
 
-import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import type { CellNetwork, NetworkAsker, NetworkSecret, NetworkStats } from '../../protocol/cell.js';
-import { parseAddress } from '../../protocol/network/address.js';
 import { formatAuthority, formatHost, type Host } from '../../protocol/network/host.js';
 import {
   type FullNetworkRules,
@@ -19,8 +17,8 @@ import {
 import { CellNames } from './cell-names.js';
 import { looksLikeTls } from './client-hello.js';
 import { ConnectionLimit } from './connection-limit.js';
-import { type Destination, type Wanted, wantedBy } from './destination.js';
-import { dial, exists } from './dial.js';
+import { type Destination, type Wanted, wantedBy, wantedFor } from './destination.js';
+import { dial, exists, mayStay } from './dial.js';
 import { DnsStub } from './dns-stub.js';
 import { EventRate } from './event-rate.js';
 import { firstBytes } from './first-bytes.js';
@@ -35,7 +33,7 @@ import { Placeholders } from './opened/placeholders.js';
 import { Questions, unanswered } from './questions.js';
 import { Refusal, refuseStream, reset, Unreachable } from './refusal.js';
 import { readSocksRequest } from './socks.js';
-import { isTelling, namedIn } from './telling.js';
+import { addresseeOf, isTelling, namedIn } from './telling.js';
 import { endTogether, endWhenIdle, tie } from './tie.js';
 
 /** Ports of the cell to take connections on. */
@@ -216,8 +214,10 @@ export class EgressGateway implements CellNetwork {
   /** The client has spoken. What it says must be for the host that it connected to. */
   async #serveKnown(stream: Duplex, wanted: Wanted, verdict: Verdict, first: Buffer): Promise<void> {
     const { host, port } = wanted;
-    if (host !== undefined && 'address' in host && verdict.allowed)
-      return this.#splice(stream, { ...wanted, host }, first);
+    const addressee = addresseeOf(first);
+    const isPlain = !this.#isRead(host, port) && !this.#policy.judges(addressee, port);
+    if (host !== undefined && 'address' in host && verdict.allowed && isPlain)
+      return this.#splice(stream, { ...wanted, host, addressee }, first);
     if (looksLikeTls(first)) {
       const named = namedIn(first);
       if (named === undefined || (host !== undefined && 'name' in host && !sameHost(named, host))) {
@@ -253,9 +253,14 @@ export class EgressGateway implements CellNetwork {
     upstream.pipe(stream);
     const first = await firstBytes(stream, isTelling, 2_147_483_647);
     if (stream.destroyed) return;
+    open.addressee = addresseeOf(first);
     const isHttp = looksLikeHttp(first);
     const named = looksLikeTls(first) ? namedIn(first) : mayHideHost(first) ? undefined : host;
-    if (isHttp || ('name' in host && (named === undefined || !sameHost(named, host)))) {
+    const isOther =
+      'name' in host
+        ? named === undefined || !sameHost(named, host)
+        : this.#policy.judges(open.addressee, port);
+    if (isHttp || isOther) {
       if (isHttp && upstream.bytesRead === 0) {
         upstream.unpipe(stream);
         part();
@@ -282,8 +287,9 @@ export class EgressGateway implements CellNetwork {
 
   /** True when rules or secrets need the requests to that host read, so that its TLS is opened. */
   #isRead(host: Host | undefined, port: number): boolean {
-    if (this.#tls === undefined || host === undefined || !('name' in host)) return false;
-    return this.#policy.requests.isOn(host, port) || this.#placeholders.isFor({ host, port, isSecure: true });
+    if (this.#tls === undefined || host === undefined) return false;
+    if (this.#policy.requests.isOn(host, port)) return true;
+    return 'name' in host && this.#placeholders.isFor({ host, port, isSecure: true });
   }
 
   /** TLS that ends here, and begins again on the way to the server. */
@@ -310,7 +316,7 @@ export class EgressGateway implements CellNetwork {
   /** `tls`: where it was opened. */
   #serveHttp(stream: Duplex, wanted: Wanted, isProxy: boolean, tls?: TlsOpener): void {
     const { host, port } = wanted;
-    const of = (named: Host, at: number) => ({ ...wanted, host: named, port: at });
+    const of = (named: Host, at: number) => wantedFor(wanted, this.#policy, named, at);
     this.#http.serve(stream, {
       host: host !== undefined && 'name' in host ? host : undefined,
       port,
@@ -328,7 +334,7 @@ export class EgressGateway implements CellNetwork {
             isSecure: tls !== undefined,
             onRefused: (refusal) => this.#refused(of(target.host, target.port), refusal),
           },
-          target,
+          { ...target, host: of(target.host, target.port).host },
           incoming,
         );
       },
@@ -350,12 +356,12 @@ export class EgressGateway implements CellNetwork {
 
   /** Judges, dials and records. */
   async #connect(wanted: Wanted & { readonly host: Host }, isRead = false): Promise<Open> {
-    const { host, port, via, granted } = wanted;
+    const { host, port, via, granted, addressee = 'nobody' } = wanted;
     const verdict = await this.#decide(wanted);
     const policy = this.#policy;
     const told = { host: formatHost(host), port, via, rule: verdict.rule };
     const begun = performance.now();
-    let upstream: Socket;
+    let open: Open;
     try {
       if (!verdict.allowed) throw new Refusal(host, port, verdict);
       const { limits } = policy.rules;
@@ -363,10 +369,10 @@ export class EgressGateway implements CellNetwork {
         this.#open.spent(limits) ?? this.#dialled.reached(limits, this.#dialling + this.#open.live);
       if (limit !== undefined) throw new Refusal(host, port, { allowed: false, reason: limit });
       this.#dialling++;
-      upstream = await dial(policy, this.#lookups, host, port).finally(() => this.#dialling--);
+      const upstream = await dial(policy, this.#lookups, host, port).finally(() => this.#dialling--);
       // The rules may have changed while it was dialled, and so may the cell have ended.
-      const now = this.#stillAllowed({ host, port, upstream, granted, isRead }) && !this.#closed;
-      if (!now) {
+      open = { host, port, upstream, granted, isRead, addressee };
+      if (this.#closed || !this.#stillAllowed(open)) {
         upstream.destroy();
         throw new Refusal(host, port, { allowed: false, reason: 'the rules changed' });
       }
@@ -375,8 +381,7 @@ export class EgressGateway implements CellNetwork {
       else this.#record({ ...told, outcome: 'failed', reason: (error as Error).message });
       throw error;
     }
-    const open = { host, port, upstream, granted, isRead };
-    const address = upstream.remoteAddress;
+    const address = open.upstream.remoteAddress;
     this.#open.add(open, (passed) => {
       const durationMs = Math.round(performance.now() - begun);
       this.#record({ ...told, outcome: 'closed', address, ...passed, durationMs });
@@ -405,15 +410,12 @@ export class EgressGateway implements CellNetwork {
     return { allowed: false, reason: unanswered[answer] };
   }
 
-  #stillAllowed({ host, port, upstream, granted, isRead }: Open): boolean {
+  #stillAllowed({ host, port, upstream, granted, isRead, addressee }: Open): boolean {
     if (!isRead && this.#isRead(host, port)) return false;
     const verdict = this.#policy.decide(host, port);
     if (!verdict.allowed && !(verdict.askable && granted.has(formatAuthority(host, port)))) return false;
-    const dialled = parseAddress(upstream.remoteAddress ?? '');
-    if ('address' in host || dialled === undefined) return true;
-    if (this.#policy.fixedPlace(host.name) !== undefined)
-      return this.#policy.deniedAddress(dialled, upstream.remotePort ?? port) === undefined;
-    return this.#policy.decideAddress(dialled, port).allowed;
+    if ('address' in host) return !this.#policy.judges(addressee, port);
+    return mayStay(this.#policy, host.name, port, upstream);
   }
 
   async #refuse(stream: Duplex, wanted: Wanted, refusal: Refusal, seen?: Buffer): Promise<void> {

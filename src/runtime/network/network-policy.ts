@@ -18,6 +18,7 @@ import {
 } from '../../protocol/network/host-rule.js';
 import { type FullNetworkRules, readPlace } from '../../protocol/network/network-schema.js';
 import { RequestPolicy } from './opened/request-policy.js';
+import type { Addressee } from './telling.js';
 
 export interface Verdict {
   readonly allowed: boolean;
@@ -67,7 +68,7 @@ export class NetworkPolicy {
   }
 
   decide(host: Host, port: number): Verdict {
-    const denied = this.#deny.find((rule) => matchesHost(rule, host) && matchesPort(rule, port));
+    const denied = this.#denied(host, port);
     if (denied !== undefined) return { allowed: false, rule: denied.text, reason: 'a rule denies it' };
     const onHost = this.#allow.filter((rule) => matchesHost(rule, host));
     const onPort = onHost.filter((rule) => matchesPort(rule, port, usualPorts));
@@ -107,8 +108,23 @@ export class NetworkPolicy {
   /** The verdict of a rule that denies an address; it holds for what `hosts` says, too. */
   deniedAddress(address: IpAddress, port: number): Verdict | undefined {
     const host = { address: unwrapAddress(address) };
-    const denied = this.#deny.find((rule) => matchesHost(rule, host) && matchesPort(rule, port));
+    const denied = this.#denied(host, port);
     return denied && { allowed: false, rule: denied.text, reason: 'a rule denies its address' };
+  }
+
+  /**
+   * True when a rule denies whom a program speaks to, or says which requests it takes. Such a rule holds at an address
+   * that is allowed, too. What cannot be read may be for any host.
+   */
+  judges(addressee: Addressee, port: number): boolean {
+    if (addressee === 'nobody') return false;
+    if (addressee === 'unread')
+      return this.rules.requests.length > 0 || this.#deny.some(({ labels }) => labels !== undefined);
+    return this.requests.isOn(addressee, port) || this.#denied(addressee, port) !== undefined;
+  }
+
+  #denied(host: Host, port: number): HostRule | undefined {
+    return this.#deny.find((rule) => matchesHost(rule, host) && matchesPort(rule, port));
   }
 
   /**

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { NetworkStats } from '../../protocol/cell.js';
 import type { Host } from '../../protocol/network/host.js';
 import type { FullNetworkRules } from '../../protocol/network/network-schema.js';
+import type { Addressee } from './telling.js';
 
 /** A connection to a server. */
 export interface Open {
@@ -12,6 +13,8 @@ export interface Open {
   readonly granted: ReadonlySet<string>;
   /** Each request by it is judged by itself. */
   readonly isRead: boolean;
+  /** Whom the program speaks to, as far as it has said; it matters where the host is an address. */
+  addressee: Addressee;
 }
 
 /** What passed by a connection, and why it ended, where it did not end by itself. */

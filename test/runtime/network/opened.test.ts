@@ -202,6 +202,23 @@ describe('rules on requests', () => {
     expect((await ask('api.test', 'GET /a', '', ['h2'])).status).toBeNaN();
   });
 
+  test('hold at an address that is allowed as well', async () => {
+    const port = Number(secure.split(':')[1]);
+    const { dial, gateway, event } = await openCell({
+      allow: [secure],
+      requests: [{ host: `api.test:${port}`, methods: ['GET'] }],
+    });
+    const answerTo = async (method: string) => {
+      const socket = await dial('127.0.0.1', port);
+      const tls = connect({ socket, servername: 'api.test', ca: gateway.opened?.certificate ?? '' });
+      tls.write(`${method} / HTTP/1.1\r\nHost: api.test\r\nConnection: close\r\n\r\n`);
+      return readAll(tls);
+    };
+    expect(await answerTo('GET')).toContain('200 OK');
+    expect(await event('opened')).toMatchObject({ host: 'api.test' });
+    expect(await answerTo('DELETE')).toContain('403 Forbidden');
+  });
+
   test('end the connections that nobody read, and need a cell that was started with them', async () => {
     const { gateway, dial } = await openCell({ allow: ['other.test'] });
     const socket = await dial('other.test', 443);
