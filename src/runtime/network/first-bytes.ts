@@ -13,6 +13,8 @@ export function firstBytes(
   isEnough: (bytes: Buffer) => boolean,
   ms: number,
 ): Promise<Buffer> {
+  // Neither event comes again.
+  if (stream.readableEnded || stream.destroyed) return Promise.resolve(Buffer.alloc(0));
   return new Promise((resolve) => {
     let bytes: Buffer = Buffer.alloc(0);
     let looks = 0;

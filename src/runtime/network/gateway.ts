@@ -253,6 +253,8 @@ export class EgressGateway implements CellNetwork {
     upstream.pipe(stream);
     const first = await firstBytes(stream, isTelling, 2_147_483_647);
     if (stream.destroyed) return;
+    // A program that only listens has nothing to judge.
+    if (first.length === 0 && stream.readableEnded) return void upstream.end();
     open.addressee = addresseeOf(first);
     const isHttp = looksLikeHttp(first);
     const named = looksLikeTls(first) ? namedIn(first) : mayHideHost(first) ? undefined : host;

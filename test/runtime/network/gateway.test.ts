@@ -150,6 +150,16 @@ test('servers that greet first work on the ports that rules name', async () => {
   expect(await say('git.test', 80, get('git.test'))).toContain('no rule allows this port');
 });
 
+test('a program that only listens hears the server, and ends with it', async () => {
+  const server = await openTcp((socket) => {
+    socket.resume().once('end', () => socket.end('goodbye\n'));
+  });
+  const { dial } = await openGateway({ allow: ['quiet.test:22'], hosts: { 'quiet.test': server } });
+  const socket = await dial('quiet.test', 22);
+  socket.end();
+  expect((await readAll(socket)).toString()).toBe('goodbye\n');
+});
+
 test('what a program says behind the greeting of a server is still for that server only', async () => {
   const place = await openTcp((socket) => {
     socket.write('hello\r\n');
