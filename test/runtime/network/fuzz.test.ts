@@ -42,9 +42,7 @@ test('no bytes reach a host that no rule allows', async () => {
   let evil = 0;
   const hosts = {
     'good.test': await openTcp((socket) =>
-      socket
-        .once('data', () => socket.end('HTTP/1.1 204 None\r\n\r\n'))
-        .once('end', () => socket.end()),
+      socket.once('data', () => socket.end('HTTP/1.1 204 None\r\n\r\n')).once('end', () => socket.end()),
     ),
     'evil.test': await openTcp((socket) => {
       evil++;

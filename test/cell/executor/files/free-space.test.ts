@@ -66,7 +66,7 @@ function occupyPool(): () => Promise<void> {
   execFileSync('mkfifo', [pipe]);
   const fd = openSync(pipe, 'r+');
   rmSync(pipe);
-  const threads = Number(process.env['UV_THREADPOOL_SIZE'] ?? 4);
+  const threads = Number(process.env.UV_THREADPOOL_SIZE ?? 4);
   const waiting = Array.from(
     { length: threads },
     () => new Promise((resolve) => read(fd, Buffer.alloc(1), 0, 1, null, resolve)),
