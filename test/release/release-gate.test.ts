@@ -7,6 +7,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFile
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkout, markdownPages, readText } from '../house/source.js';
+import { followPage } from './documented-project.js';
 import { link, type PackedProject, packedProject } from './packed-project.js';
 
 const patience = 300_000;
@@ -169,6 +170,13 @@ describe.each(nodes)('with %s', (node) => {
     const bin = execFileSync(node, [join(project.installed, 'dist/cli/main.js'), 'run', 'echo $((6 * 7))']);
     expect(bin.toString()).toBe('42\n');
   });
+});
+
+test.each([
+  ['docs/start/quick-start.md', /Welcome, Workcell/],
+  ['docs/start/tutorial.md', /The test passes now/],
+])('%s works as it stands', (page, outcome) => {
+  expect(followPage(page, project)).toMatch(outcome);
 });
 
 function runNode(node: string, file: string) {
