@@ -1,7 +1,8 @@
 /** Finds programs: those of a cell on its own search path, those of this side in the system's directories. */
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { reachTrusted } from './trusted-path.js';
+import { homeDirectory } from './user-directories.js';
 
 /**
  * The path that starting a program would use. A name with a slash starts at `cwd`; any other name is searched in the
@@ -30,15 +31,37 @@ const systemDirectories = [
 /** Caches where we found each program and tries that place first, because every cell asks. */
 const ofSystem = new Map<string, string>();
 
+export interface HostPathOptions {
+  /** Default: that of this process. */
+  readonly path?: string | undefined;
+  /** The project that this process works in. Default: its working directory. */
+  readonly cwd?: string | undefined;
+  /** Directories of the project that its user chose. */
+  readonly chosen?: readonly string[] | undefined;
+}
+
+/**
+ * `PATH` without what the author of a project chooses: entries such as `.`, directories of the project, and those that `npx`
+ * adds. Programs of this side get it, because many of them start others by name.
+ */
+export function hostPath({ path = process.env.PATH ?? '', cwd, chosen = [] }: HostPathOptions = {}): string {
+  const project = cwd ?? process.cwd();
+  const isHost = (folder: string) =>
+    isAbsolute(folder) && (chosen.includes(resolve(folder)) || !isOfProject(folder, project));
+  // An empty path would stand for the working directory.
+  return path.split(':').filter(isHost).join(':') || defaultPath;
+}
+
+/** The variables of this process for a program that it starts by itself. */
+export function hostEnvironment(): NodeJS.ProcessEnv {
+  return { ...process.env, PATH: hostPath() };
+}
+
 /**
  * The absolute path of a program that this side starts by itself. Looks in the system's own directories first, then in
- * `PATH`, and there only in absolute directories outside a project that no other user can write to. An entry such as
- * `.`, or one that `npx` adds, would let the author of a project choose the program.
+ * `PATH`, and there only in absolute directories outside a project that no other user can write to.
  */
-export function findHostProgram(
-  name: string,
-  { path = process.env.PATH ?? '', cwd = process.cwd() }: { path?: string; cwd?: string } = {},
-): string | undefined {
+export function findHostProgram(name: string, options: HostPathOptions = {}): string | undefined {
   const known = ofSystem.get(name);
   if (known !== undefined && isExecutable(known)) return known;
   const system = systemDirectories.map((folder) => join(folder, name)).find(isExecutable);
@@ -46,9 +69,13 @@ export function findHostProgram(
     ofSystem.set(name, system);
     return system;
   }
-  return path
+  return findTrustedProgram(name, options);
+}
+
+/** The same without the system's own directories. */
+export function findTrustedProgram(name: string, options: HostPathOptions): string | undefined {
+  return hostPath(options)
     .split(':')
-    .filter((folder) => isAbsolute(folder) && !isOfProject(folder, cwd))
     .map((folder) => join(folder, name))
     .find((file) => isExecutable(file) && isTrusted(file));
 }
@@ -58,9 +85,32 @@ export function hostProgram(name: string): string {
   return findHostProgram(name) ?? join('/usr/bin', name);
 }
 
-function isOfProject(folder: string, cwd: string): boolean {
-  if (folder.split('/').includes('node_modules')) return true;
-  return cwd !== '/' && !relative(cwd, folder).startsWith('..');
+/** A home is no project, though people work in it: their own programs are there. */
+function isOfProject(folder: string, project: string): boolean {
+  const places = [folder, real(folder)];
+  if (places.some((place) => place.split('/').includes('node_modules'))) return true;
+  return !holdsHome(project) && places.some((place) => isWithin(place, project));
+}
+
+function holdsHome(directory: string): boolean {
+  try {
+    return isWithin(real(homeDirectory()), directory);
+  } catch {
+    // A user whom the system does not know has none.
+    return directory === '/';
+  }
+}
+
+function isWithin(path: string, directory: string): boolean {
+  return !relative(directory, path).split('/').includes('..');
+}
+
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 function isTrusted(file: string): boolean {
@@ -72,8 +122,11 @@ function isTrusted(file: string): boolean {
   }
 }
 
-/** Without a PATH the C library looks in these. An empty entry means the working directory. */
-function searchPath(path = '/usr/local/bin:/bin:/usr/bin'): string[] {
+/** Without a PATH the C library looks in these. */
+const defaultPath = '/usr/local/bin:/bin:/usr/bin';
+
+/** An empty entry means the working directory. */
+function searchPath(path = defaultPath): string[] {
   return path.split(':').map((folder) => (folder === '' ? '.' : folder));
 }
 

@@ -1,8 +1,8 @@
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { findHostProgram, hostProgram } from '../../src/base/find-program.js';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { findHostProgram, hostPath, hostProgram } from '../../src/base/find-program.js';
 
 let place: string;
 
@@ -15,6 +15,7 @@ beforeEach(() => {
   }
 });
 
+afterEach(() => vi.unstubAllEnvs());
 afterEach(() => rmSync(place, { recursive: true, force: true }));
 
 const find = (name: string, ...folders: string[]) =>
@@ -37,6 +38,24 @@ test('the project that the program is started in offers none', () => {
 test('a directory that others can write to offers none', () => {
   chmodSync(join(place, 'bin'), 0o777);
   expect(find('rare-tool', join(place, 'bin'))).toBeUndefined();
+});
+
+test('the search path of a started program keeps its order, without what the project chooses', () => {
+  symlinkSync(join(place, 'project'), join(place, 'link'));
+  const own = ['/usr/bin', join(place, 'bin'), '/bin'];
+  const chosen = join(place, 'project/bin');
+  const others = ['.', '', 'bin', chosen, join(place, 'link/bin'), join(place, 'above/node_modules/.bin')];
+  const options = { path: [...others, ...own, ...others].join(':'), cwd: join(place, 'project') };
+  expect(hostPath(options)).toBe(own.join(':'));
+  expect(hostPath({ ...options, chosen: [chosen] })).toBe([chosen, ...own, chosen].join(':'));
+  expect(hostPath({ ...options, path: others.join(':') })).toBe('/usr/local/bin:/bin:/usr/bin');
+});
+
+test('the programs of a user count also while the user stands in the home directory', () => {
+  const [home, own] = [join(place, 'project'), join(place, 'project/bin')];
+  vi.stubEnv('HOME', home);
+  expect(hostPath({ path: own, cwd: home })).toBe(own);
+  expect(hostPath({ path: own, cwd: own })).not.toBe(own);
 });
 
 test('a program that is nowhere has a path all the same, so that no name is searched for', () => {

@@ -1,9 +1,8 @@
 /** Programs that a kubeconfig names for credentials: those of clouds, mostly. */
 import { execFile } from 'node:child_process';
-import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
+import { findProgram, hostEnvironment, hostPath } from '../../base/find-program.js';
 import { reachTrusted, UntrustedPathError } from '../../base/trusted-path.js';
 import { WorkcellError } from '../../protocol/index.js';
 
@@ -73,12 +72,12 @@ async function run(
     spec: { interactive: false, ...(plugin.provideClusterInfo === true && { cluster }) },
   };
   try {
-    const program = findProgram(command, directory);
+    const program = programOf(command, directory);
     reachTrusted(program)[Symbol.dispose]();
     const { stdout } = await promisify(execFile)(program, args, {
       timeout: runMs,
       env: {
-        ...process.env,
+        ...hostEnvironment(),
         ...Object.fromEntries(env.map(({ name, value }) => [name, value])),
         KUBERNETES_EXEC_INFO: JSON.stringify(info),
       },
@@ -94,20 +93,9 @@ async function run(
   }
 }
 
-/** A name with a slash starts at the directory of its file; any other is in PATH, but never in the working directory. */
-function findProgram(command: string, directory: string): string {
-  if (command.includes('/')) return resolve(directory, command);
-  const places = (process.env.PATH ?? '').split(delimiter).filter((path) => isAbsolute(path));
-  const found = places.map((path) => join(path, command)).find(isProgram);
-  if (found === undefined) throw new Error('it is not in PATH');
-  return found;
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
+/** A name with a slash starts at the directory of its file; any other is in PATH, but never in a project. */
+function programOf(command: string, directory: string): string {
+  const found = findProgram(command, hostPath(), directory);
+  if (found !== undefined) return found;
+  throw new Error(command.includes('/') ? 'it is not there' : 'it is not in PATH outside of a project');
 }

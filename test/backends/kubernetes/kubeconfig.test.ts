@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -189,6 +189,28 @@ test('an exec plugin without a slash is the first program of that name in PATH',
   const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'wc-plugin' };
   const { credentials } = findCluster({ kubeconfig: write('in-path', { exec }) });
   expect((await credentials()).headers).toEqual({ authorization: 'Bearer third' });
+});
+
+test('an exec plugin and what it starts are not those of the project', async () => {
+  const project = mkdtempSync(join(directory, 'project-'));
+  const script = (token: string) => `#!/usr/bin/env wc-shell\necho '{"status":{"token":"${token}"}}'\n`;
+  const folders = ['node_modules/.bin', 'tools', '../own'].map((name) => join(project, name));
+  for (const folder of folders) {
+    mkdirSync(folder, { recursive: true });
+    const isOwn = folder.endsWith('/own');
+    writeFileSync(join(folder, 'wc-cloud'), script(isOwn ? 'own' : 'foreign'), { mode: 0o755 });
+    symlinkSync(isOwn ? '/bin/sh' : '/bin/false', join(folder, 'wc-shell'));
+  }
+  vi.stubEnv('PATH', `${folders.join(':')}:${process.env.PATH}`);
+  const before = process.cwd();
+  process.chdir(project);
+  try {
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'wc-cloud' };
+    const { credentials } = findCluster({ kubeconfig: write('of-project', { exec }) });
+    expect((await credentials()).headers).toEqual({ authorization: 'Bearer own' });
+  } finally {
+    process.chdir(before);
+  }
 });
 
 test('no path starts at the working directory', async () => {
