@@ -117,6 +117,20 @@ test('a search asks the registry of the user, whatever the project names', () =>
     expect(foreign.asked).toEqual([]);
   }));
 
+test('npm and its node are those of the user, whatever the project has by their names', () =>
+  withDirectory(async (directory) => {
+    const { url } = await registry(directory, plugin);
+    const project = join(directory, 'project');
+    const programs = join(project, 'node_modules/.bin');
+    mkdirSync(programs, { recursive: true });
+    for (const program of ['npm', 'node', 'sh'])
+      writeFileSync(join(programs, program), `#!/bin/bash\ntouch ${directory}/ran\n`, { mode: 0o755 });
+    const env = { ...settings(directory, url), PATH: `${programs}:.:${process.env.PATH}` };
+    const added = await workcell(['plugins', 'add', name], { env, cwd: project });
+    expect(added).toMatchObject({ exitCode: 0 });
+    expect(existsSync(join(directory, 'ran'))).toBe(false);
+  }));
+
 test('a package that is no plugin, and a name that is no package, are refused', () =>
   withDirectory(async (directory) => {
     const { url, asked } = await registry(directory, 'export default 42;');

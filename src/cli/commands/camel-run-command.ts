@@ -2,11 +2,12 @@ import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import { Command } from 'commander';
-import { findProgram } from '../../base/find-program.js';
+import { findProgram, hostPath } from '../../base/find-program.js';
 import { discardTree } from '../../base/remove-tree.js';
 import { quote } from '../../base/shell-quote.js';
+import { reachTrusted } from '../../base/trusted-path.js';
 import { makeScratch } from '../../cell/launchers/scratch.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { withServerOptions } from '../server-options.js';
@@ -74,19 +75,28 @@ function environment(folder: string, options: readonly string[]): NodeJS.Process
   };
 }
 
-/** The program itself, where the first in the search path is a script that chooses one. */
+/**
+ * The program itself, where the first in the search path is a script that chooses one. An environment in the project counts
+ * only while it is activated: agents that work there can put a `python3` into any other directory of the search path.
+ */
 function realPython(): string {
-  const found = findProgram('python3', process.env.PATH, process.cwd());
+  const { VIRTUAL_ENV, CONDA_PREFIX } = process.env;
+  const chosen = [VIRTUAL_ENV, CONDA_PREFIX].flatMap((path) => (path ? [resolve(path, 'bin')] : []));
+  const env = { ...process.env, PATH: hostPath({ chosen }) };
+  const found = findProgram('python3', env.PATH);
   if (found === undefined) {
     throw new WorkcellError(
       'invalid-config',
-      'There is no python3 on the search path. Install it, with camel-ai.',
+      'There is no python3 on the search path outside of this project. Install it, with camel-ai, or activate the environment that has it.',
     );
   }
   try {
-    return execFileSync(found, ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim();
+    reachTrusted(found)[Symbol.dispose]();
+    const program = 'import sys; print(sys.executable)';
+    return execFileSync(found, ['-I', '-c', program], { env, encoding: 'utf8' }).trim();
   } catch (cause) {
-    throw new WorkcellError('invalid-config', `The python3 at ${found} does not run.`, {
+    const [reason] = (cause as Error).message.split('\n');
+    throw new WorkcellError('invalid-config', `The python3 at ${found} does not run: ${reason}.`, {
       details: { python: found },
       cause,
     });

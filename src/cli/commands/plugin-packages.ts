@@ -1,11 +1,11 @@
 /** Plugins in npm packages: `workcell plugins search` and `add`, which leave registries and proxies to the user's npm. */
 import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { findProgram } from '../../base/find-program.js';
+import { findHostProgram, findTrustedProgram, hostPath } from '../../base/find-program.js';
 import { configDirectory } from '../../base/user-directories.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { plainText } from '../sanitize.js';
@@ -36,15 +36,7 @@ export function addCommand(): Command {
 }
 
 async function search(words: string[], options: { json?: true }): Promise<void> {
-  const text = await npm([
-    'search',
-    '--prefix',
-    configDirectory(),
-    '--json',
-    `keywords:${keyword}`,
-    '--',
-    ...words,
-  ]);
+  const text = await npm(['search', '--json', `keywords:${keyword}`, '--', ...words]);
   const found = foundSchema.safeParse(parse(text));
   if (!found.success) throw failed('npm search', 'its answer is not a list of packages');
   if (options.json) {
@@ -65,8 +57,7 @@ async function search(words: string[], options: { json?: true }): Promise<void> 
 async function add(given: string): Promise<void> {
   const name = given.replace(/(?<=.)@.*$/, '');
   const directory = configDirectory();
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  await npm(['install', '--prefix', directory, '--ignore-scripts', '--no-audit', '--no-fund', '--', given]);
+  await npm(['install', '--ignore-scripts', '--no-audit', '--no-fund', '--', given]);
   const { loadPlugins } = await import('../../cell/plugins/load-plugins.js');
   const { defaultPlugins } = await import('../../cell/plugins/builtin.js');
   const [loaded] = await loadPlugins([name], directory);
@@ -84,16 +75,31 @@ function packageName(text: string): string {
   throw new InvalidArgumentError(`${JSON.stringify(text)} is not the name of an npm package.`);
 }
 
-/** `--prefix` keeps npm from the settings of the project that you stand in, which may name another registry. */
-async function npm(words: readonly string[]): Promise<string> {
-  const program = findProgram('npm', process.env.PATH, process.cwd());
-  if (program === undefined) throw failed(`npm ${words[0]}`, 'there is no npm on the search path');
+/**
+ * Starts and searches beside the configuration: the project that you stand in may name another registry, and hold programs by
+ * the names of npm and of what npm starts.
+ */
+async function npm([verb = '', ...words]: readonly string[]): Promise<string> {
+  const program = npmProgram();
+  if (program === undefined)
+    throw failed(`npm ${verb}`, 'there is no npm beside this Node, in the system or on the search path');
+  const cwd = configDirectory();
+  await mkdir(cwd, { recursive: true, mode: 0o700 });
+  const env = { ...process.env, PATH: hostPath({ path: `${besideNode()}:${process.env.PATH ?? ''}` }) };
   try {
-    return (await promisify(execFile)(program, words, { maxBuffer: longestAnswer })).stdout;
+    const argv = [verb, '--prefix', cwd, ...words];
+    return (await promisify(execFile)(program, argv, { cwd, env, maxBuffer: longestAnswer })).stdout;
   } catch (error) {
-    throw failed(`npm ${words[0]}`, lastLines((error as { stderr?: string }).stderr ?? String(error)));
+    throw failed(`npm ${verb}`, lastLines((error as { stderr?: string }).stderr ?? String(error)));
   }
 }
+
+/** Version managers install an npm with each Node. */
+function npmProgram(): string | undefined {
+  return findTrustedProgram('npm', { path: besideNode() }) ?? findHostProgram('npm');
+}
+
+const besideNode = (): string => dirname(process.execPath);
 
 const lastLines = (text: string): string =>
   plainText(text.trim().split('\n').slice(-5).join(' ')).slice(0, 1000);
