@@ -1,5 +1,6 @@
 /** Reads the output of an owner's command, and ends the command in a way that it cannot delay. */
 import { spawn } from 'node:child_process';
+import { hostEnvironment } from '../base/find-program.js';
 
 const graceMs = 1000;
 
@@ -21,6 +22,7 @@ export function printedBy(
   return new Promise((resolve) => {
     const child = spawn(program, args, {
       cwd: '/',
+      env: hostEnvironment(),
       detached: true,
       stdio: ['ignore', 'pipe', 'ignore'],
       windowsHide: true,

@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { readSecret } from '../../src/config/secret-source.js';
 
 /** A command that does not want to end, with a child that does not either, and where it says who they are. */
@@ -40,6 +40,12 @@ test('a command ends when the start is cancelled', async () => {
   await expect(readSecret('secrets.A', { command }, { signal: stop.signal })).rejects.toMatchObject({
     code: 'cancelled',
   });
+});
+
+test('a command finds no programs of the project', async () => {
+  onTestFinished(() => void vi.unstubAllEnvs());
+  vi.stubEnv('PATH', `${process.cwd()}/node_modules/.bin:.:/usr/bin:/bin`);
+  expect(await readSecret('secrets.A', { command: ['printenv', 'PATH'] })).toBe('/usr/bin:/bin');
 });
 
 test('what it prints is the secret, up to a size', async () => {

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { Command } from 'commander';
 import type { Probe } from '../../backends/backend.js';
 import { callerProgramNames, callerPrograms } from '../../backends/sandbox/caller-programs.js';
-import { findHostProgram } from '../../base/find-program.js';
+import { findHostProgram, hostEnvironment } from '../../base/find-program.js';
 import { isInstalled, optionalPackages } from '../../base/optional-package.js';
 import type { NamedBackend } from '../../config/outside-backends.js';
 import type { Verdict } from '../../testing/abuse/index.js';
@@ -232,7 +232,8 @@ async function versionOf(name: string): Promise<string | null> {
   const program = findHostProgram(name);
   if (program === undefined) return null;
   try {
-    const { stdout } = await promisify(execFile)(program, ['--version'], { timeout: 5000 });
+    const options = { env: hostEnvironment(), timeout: 5000 };
+    const { stdout } = await promisify(execFile)(program, ['--version'], options);
     return /\d+(\.\d+)+/.exec(stdout)?.[0] ?? 'found';
   } catch {
     return null;

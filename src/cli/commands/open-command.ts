@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Command, Option } from 'commander';
-import { hostProgram } from '../../base/find-program.js';
+import { hostEnvironment, hostProgram } from '../../base/find-program.js';
 import { inKeptCell, type KeptCellOptions, withKeptCellOptions } from '../in-kept-cell.js';
 import { watchInterrupts } from '../interrupts.js';
 import { parsePort } from '../parse-port.js';
@@ -49,7 +49,11 @@ async function open(
 /** Where there is no browser to start, the printed address remains. */
 async function startBrowser(address: string): Promise<void> {
   const program = process.platform === 'darwin' ? 'open' : 'xdg-open';
-  const browser = spawn(hostProgram(program), [address], { stdio: 'ignore', detached: true });
+  const browser = spawn(hostProgram(program), [address], {
+    env: hostEnvironment(),
+    stdio: 'ignore',
+    detached: true,
+  });
   try {
     await once(browser, 'spawn');
     browser.unref();

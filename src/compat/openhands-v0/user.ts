@@ -1,7 +1,7 @@
 /** The user that a client wants commands to run as: found or made, with the working directory as its own. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { hostProgram } from '../../base/find-program.js';
+import { hostEnvironment, hostProgram } from '../../base/find-program.js';
 import type { User } from '../../cell/launchers/uid-launcher.js';
 import { WorkcellError } from '../../protocol/index.js';
 
@@ -56,7 +56,11 @@ function giveAway(directory: string, { uid, gid }: User): void {
 
 function runTool(program: string, args: readonly string[]): void {
   try {
-    execFileSync(hostProgram(program), args, { stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' });
+    execFileSync(hostProgram(program), args, {
+      env: hostEnvironment(),
+      stdio: ['ignore', 'ignore', 'pipe'],
+      encoding: 'utf8',
+    });
   } catch (cause) {
     const { stderr, message } = cause as Error & { stderr?: string };
     throw new WorkcellError('invalid-config', `"${program}" failed: ${stderr?.trim() || message}.`, {

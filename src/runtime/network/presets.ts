@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findHostProgram } from '../../base/find-program.js';
+import { findHostProgram, hostPath } from '../../base/find-program.js';
 import { homeDirectory } from '../../base/user-directories.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { parseHost } from '../../protocol/network/host.js';
@@ -112,8 +112,8 @@ function settingsOf(json: string): string[] {
 async function output(program: string, args: string[]): Promise<string> {
   const path = findHostProgram(program);
   if (path === undefined) return '';
-  const { HOME = '/', PATH = '/usr/local/bin:/usr/bin:/bin' } = process.env;
-  const options = { cwd: '/', env: { HOME, PATH }, timeout: 20_000, maxBuffer: 1_048_576 };
+  const { HOME = '/' } = process.env;
+  const options = { cwd: '/', env: { HOME, PATH: hostPath() }, timeout: 20_000, maxBuffer: 1_048_576 };
   return run(path, args, options).then(
     ({ stdout }) => stdout,
     () => '',
