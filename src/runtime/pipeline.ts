@@ -54,7 +54,8 @@ interface GuardContext {
 /** Removes secrets from what leaves a cell. */
 export interface Mask {
   value<Value>(value: Value): Value;
-  observation<Name extends ActionName>(observation: Observation<Name>): Promise<Observation<Name>>;
+  /** Like `value`, in turns with other work. */
+  observation<Value>(observation: Value): Promise<Value>;
   error(error: ErrorBody): Promise<ErrorBody>;
   /**
    * For the progress of one action. Holds back a piece that may begin a secret until more arrives. `from`: byte

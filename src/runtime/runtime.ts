@@ -303,7 +303,7 @@ export class Runtime implements Executor, AsyncDisposable {
    * continue.
    */
   async rewind(to: string | Checkpoint): Promise<Rewound> {
-    return this.#history().rewind(to);
+    return this.#masked(await this.#history().rewind(to));
   }
 
   /** Starts separate runtimes with the files of this one, as they are now or at a checkpoint. You close them. */
@@ -313,7 +313,7 @@ export class Runtime implements Executor, AsyncDisposable {
 
   /** What differs between two states. Default: from where the workspace began to now. */
   async diff(before?: WorkspaceState, after: WorkspaceState = this): Promise<WorkspaceChange[]> {
-    return this.#history().diff(before, after);
+    return this.#masked(await this.#history().diff(before, after));
   }
 
   /**
@@ -321,12 +321,12 @@ export class Runtime implements Executor, AsyncDisposable {
    * meanwhile is a conflict; it overwrites none unless you say so.
    */
   async apply(directory: string, options: ApplyOptions = {}): Promise<TakenOver> {
-    return this.#history().apply(directory, this, options);
+    return this.#masked(await this.#history().apply(directory, this, options));
   }
 
   /** Takes over what changed in another runtime since the last checkpoint that both have. */
   async merge(other: Runtime, options: TakeOverOptions = {}): Promise<TakenOver> {
-    return this.#history().merge(other, options);
+    return this.#masked(await this.#history().merge(other, options));
   }
 
   /** Pauses everything in the cell until `resume`, where the backend can. Actions wait meanwhile. */
@@ -364,6 +364,12 @@ export class Runtime implements Executor, AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** Paths and patches come from the cell. */
+  async #masked<Value>(shown: Value): Promise<Value> {
+    const { mask } = this.#parts;
+    return mask === undefined ? shown : mask.observation(shown);
   }
 
   #able(what: 'pause' | 'resume' | 'detach'): () => Promise<void> {

@@ -2,10 +2,14 @@
 import { guarded, secretive } from '../contract/dimensions.js';
 import { contractSuite } from '../contract/suite.js';
 
-contractSuite('a sandbox with guards', { backend: 'sandbox' }, { traits: ['kernels'], dimension: guarded });
+contractSuite(
+  'a sandbox with guards',
+  { backend: 'sandbox' },
+  { traits: ['kernels', 'checkpoints', 'forks'], dimension: guarded },
+);
 
 contractSuite(
   'a sandbox with secrets',
   { backend: 'sandbox' },
-  { traits: ['kernels'], dimension: secretive },
+  { traits: ['kernels', 'checkpoints', 'forks'], dimension: secretive },
 );

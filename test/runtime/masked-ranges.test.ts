@@ -113,11 +113,47 @@ describe.each(['cli', 'sandbox'] as const)('in a cell of backend %s', (backend) 
     expect(rest).toBe('after\n');
   });
 
+  test('a terminal shows none, however its bytes are cut', async () => {
+    const terminal = await runtime.terminals.open({ argv: ['sh', '-c', 'cat notes; cat key.pem'] });
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of terminal.output) chunks.push(chunk);
+    const shown = Buffer.concat(chunks).toString();
+    expect(shown).toContain(hidden.trimEnd());
+    for (const line of body.split('\n')) expect(shown).not.toContain(line);
+  });
+
   test('a line of a key is hidden wherever it comes from', async () => {
     const [line = ''] = body.split('\n');
     expect((await runtime.run('sed -n 2p key.pem')).output.trim()).toBe('[hidden:SSH_KEY]');
     expect((await runtime.read('key.pem', { startLine: 2, endLine: 2 })).content).not.toContain(line);
   });
+});
+
+test('what differs between states of a workspace shows none, in paths and in patches', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'masked-'));
+  await using runtime = await createRuntime({
+    backend: 'sandbox',
+    workspace: { from: directory, mode: 'overlay' },
+    config: false,
+    secrets: { API_TOKEN: { value: secret }, SSH_KEY: { value: key } },
+  });
+  try {
+    const before = await runtime.checkpoint();
+    await runtime.files.upload(Buffer.from(text), `in/${secret}`);
+    await runtime.files.upload(Buffer.from(key), 'key.pem');
+    const changes = await runtime.diff();
+    expect(changes.map(({ path }) => path)).toEqual(['in', 'in/[hidden:API_TOKEN]', 'key.pem']);
+    expect(changes[1]?.patch).toContain('+before [hidden:API_TOKEN] between [hidden:API_TOKEN] after\n');
+    const answers = [
+      changes,
+      await runtime.apply(directory, { preview: true }),
+      await runtime.rewind(before),
+    ];
+    expect(answers[2]).toMatchObject({ changes: [{}, { path: 'in/[hidden:API_TOKEN]' }, {}] });
+    for (const part of [secret, ...body.split('\n')]) expect(JSON.stringify(answers)).not.toContain(part);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
 });
 
 async function filesOfTar(archive: Buffer): Promise<Record<string, string>> {

@@ -1,6 +1,7 @@
 /** Actions that wait for a person, that a person refused, or that a judge refuses. */
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openHandsPlugins } from '../../../src/compat/openhands-v0/openhands-plugins.js';
 import { createRuntime } from '../../../src/index.js';
 import { rules } from '../../../src/runtime/security/analyzers/rules.js';
 import { serve, type TestServer } from './server.js';
@@ -80,4 +81,25 @@ test('a policy that refuses what it cannot tell the risk of leaves a server that
   expect(await strict.run('exit')).toMatchObject({ observation: 'run' });
   expect(await strict.run('echo again')).toMatchObject({ content: 'again' });
   expect(await strict.run('eval "$(cat x)"')).toMatchObject({ observation: 'error' });
+});
+
+test('what the rules refuse in a command, they refuse in a code cell and in a server that a client adds', async () => {
+  const runtime = await createRuntime({
+    backend: 'cli',
+    files: 'machine',
+    config: false,
+    events: { store: 'memory' },
+    plugins: openHandsPlugins({ agentSkills: false }),
+    guards: [rules()],
+  });
+  await using guarded = serve(runtime, runtime.workspace);
+  const made = guarded.path('made');
+  const dangerous = `touch ${made}; cat ~/.ssh/id_rsa`;
+  expect(await guarded.run(dangerous)).toMatchObject({ observation: 'error' });
+  for (const code of [`!${dangerous}`, `%%bash\n${dangerous}`])
+    expect(await guarded.act('run_ipython', { code })).toMatchObject({ observation: 'error' });
+  const server = { name: 'added', command: 'sh', args: ['-c', dangerous], env: {} };
+  const added = await guarded.request({ method: 'POST', url: '/update_mcp_server', payload: [server] });
+  expect(added.body).toMatchObject({ detail: expect.stringContaining('was refused') });
+  expect(existsSync(made)).toBe(false);
 });

@@ -165,7 +165,14 @@ function triesOf(kind: FieldKind, sample: string | undefined): Try[] {
         ...writePaths.map((path) => ({ value: { path, content: 'x' }, same: `cp x ${path}` })),
         { value: { env: variables }, same: "LD_PRELOAD='/tmp/x.so' true" },
       ];
-    default:
+    // Nothing acts on these by themselves; those with content or a start for other paths have tests of their own.
+    case 'plain':
+    case 'path':
+    case 'path-cwd':
+    case 'part':
+    case 'content':
+    case 'secret':
+    case 'tool':
       return [];
   }
 }
