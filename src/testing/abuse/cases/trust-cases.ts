@@ -184,8 +184,11 @@ export const trustCases: readonly AbuseCase[] = [
       });
       const cell = await tools.cell();
       const script = process.argv[1] ?? 'no-script';
+      // A cell has a home of its own, which may be called like that of the caller.
+      const own = await permitted(cell, 'echo "$HOME" "$PWD"');
+      const words = [secret, script, process.cwd()].filter((word) => !own.includes(word));
       // Written as a file, so that the search does not find its own arguments.
-      await cell.write('words', `${secret}\n${script}\n${process.cwd()}\n`);
+      await cell.write('words', words.join('\n'));
       const found = await run(
         cell,
         "cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -cFf words; grep -rlFf words /etc /run /home /dev/shm /var 2>/dev/null",
