@@ -7,6 +7,7 @@ import { quote } from '../base/shell-quote.js';
 import { environmentSchema } from '../protocol/actions/common.js';
 import { WorkcellError } from '../protocol/index.js';
 import { defineBackend, type FoundCell } from './backend.js';
+import { probeVendor } from './vendor/probe-vendor.js';
 import { attachToSandbox, startInSandbox } from './vendor/vendor-cell.js';
 import { missingKey, vendorError } from './vendor/vendor-errors.js';
 import { idLabel, keptLabel, type VendorSandbox } from './vendor/vendor-sandbox.js';
@@ -52,14 +53,7 @@ export default defineBackend({
   secrets: ['apiKey'],
   elsewhere: true,
 
-  async probe() {
-    return {
-      available: true,
-      tier: 'vendor',
-      summary: 'Asks Daytona for sandboxes; what they enforce is what Daytona says.',
-      advice: ['Install its client with: npm install @daytonaio/sdk'],
-    };
-  },
+  probe: async () => probeVendor('Daytona', 'sandboxes', '@daytonaio/sdk'),
 
   async start({ snapshot, env, network, labels, ttlMs, keepAlive, ...where }, context) {
     const daytona = await open(where);

@@ -6,6 +6,7 @@ import { importOptional } from '../base/optional-package.js';
 import { environmentSchema } from '../protocol/actions/common.js';
 import { WorkcellError } from '../protocol/index.js';
 import { defineBackend, type FoundCell } from './backend.js';
+import { probeVendor } from './vendor/probe-vendor.js';
 import { attachToSandbox, startInSandbox } from './vendor/vendor-cell.js';
 import { missingKey, vendorError } from './vendor/vendor-errors.js';
 import { idLabel, keptLabel, type VendorSandbox } from './vendor/vendor-sandbox.js';
@@ -48,14 +49,7 @@ export default defineBackend({
   secrets: ['apiKey'],
   elsewhere: true,
 
-  async probe() {
-    return {
-      available: true,
-      tier: 'vendor',
-      summary: 'Asks E2B for sandboxes; what they enforce is what E2B says.',
-      advice: ['Install its client with: npm install e2b'],
-    };
-  },
+  probe: async () => probeVendor('E2B', 'sandboxes', 'e2b'),
 
   async start({ template, env, network, labels, ttlMs, keepAlive, ...where }, context) {
     const { sdk, connection } = await open(where);

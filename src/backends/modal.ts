@@ -6,6 +6,7 @@ import { importOptional } from '../base/optional-package.js';
 import { environmentSchema } from '../protocol/actions/common.js';
 import { WorkcellError } from '../protocol/index.js';
 import { defineBackend, type FoundCell } from './backend.js';
+import { probeVendor } from './vendor/probe-vendor.js';
 import { attachToSandbox, startInSandbox } from './vendor/vendor-cell.js';
 import { missingKey, vendorError } from './vendor/vendor-errors.js';
 import { idLabel, keptLabel, type VendorSandbox } from './vendor/vendor-sandbox.js';
@@ -59,14 +60,7 @@ export default defineBackend({
   secrets: ['tokenSecret'],
   elsewhere: true,
 
-  async probe() {
-    return {
-      available: true,
-      tier: 'vendor',
-      summary: 'Asks Modal for sandboxes; what they enforce is what Modal says.',
-      advice: ['Install its client with: npm install modal@0'],
-    };
-  },
+  probe: async () => probeVendor('Modal', 'sandboxes', 'modal', '0'),
 
   async start({ image: base, env, network, cpus, memoryMb, labels, ttlMs, keepAlive, ...where }, context) {
     const { sdk, modal } = await open(where);

@@ -6,6 +6,7 @@ import { importOptional } from '../base/optional-package.js';
 import { environmentSchema } from '../protocol/actions/common.js';
 import { WorkcellError } from '../protocol/index.js';
 import { defineBackend, type FoundCell } from './backend.js';
+import { probeVendor } from './vendor/probe-vendor.js';
 import { attachToSandbox, startInSandbox } from './vendor/vendor-cell.js';
 import { missingKey, vendorError } from './vendor/vendor-errors.js';
 import { idLabel, keptLabel, type VendorSandbox } from './vendor/vendor-sandbox.js';
@@ -56,14 +57,7 @@ export default defineBackend({
   secrets: ['apiKey'],
   elsewhere: true,
 
-  async probe() {
-    return {
-      available: true,
-      tier: 'vendor',
-      summary: 'Asks Runloop for devboxes; what they enforce is what Runloop says.',
-      advice: ['Install its client with: npm install @runloop/api-client'],
-    };
-  },
+  probe: async () => probeVendor('Runloop', 'devboxes', '@runloop/api-client'),
 
   async start({ blueprint, env, networkPolicy, labels, ttlMs, keepAlive, ...where }, context) {
     const { client, toFile } = await open(where);
