@@ -9,7 +9,7 @@ import { unwrap } from '../src/config/config-schema.js';
 import { generalSettings } from '../src/config/config-settings.js';
 import { narrowingKeys } from '../src/config/narrowing.js';
 import { marksOf } from '../src/protocol/config-marks.js';
-import { type ActionTable, actions, errorTable } from '../src/protocol/index.js';
+import { type ActionTable, actions, errorTable, type Offered } from '../src/protocol/index.js';
 import { codeToolkit } from '../src/runtime/tools/toolkits/code-toolkit.js';
 import { filesToolkit } from '../src/runtime/tools/toolkits/files-toolkit.js';
 import { gitToolkit } from '../src/runtime/tools/toolkits/git-toolkit.js';
@@ -213,15 +213,18 @@ function actionsPage(): string {
   ].join('\n');
 }
 
+const offeredTexts: Record<Offered, readonly string[]> = {
+  always: [],
+  'by-name': ['A model gets it when you name it, or ask for all.'],
+  'for-owner': ['For the owner of the cell: a model gets it only when you name it.'],
+  never: ['No tool for a model.'],
+};
+
 function sectionsOf(table: ActionTable): string[] {
-  return Object.values(table).flatMap(({ name, summary, readOnly, forOwner, input, output }) => [
+  return Object.values(table).flatMap(({ name, summary, readOnly, offered, input, output }) => [
     `## \`${name}\``,
     '',
-    [
-      summary,
-      ...(readOnly ? ['Changes nothing in the cell.'] : []),
-      ...(forOwner ? ['For the owner of the cell: a model gets it only when you name it.'] : []),
-    ].join(' '),
+    [summary, ...(readOnly ? ['Changes nothing in the cell.'] : []), ...offeredTexts[offered]].join(' '),
     '',
     ...fieldTable('Action', input, 'action', 'input', commentsOf(name, 'input')),
     ...fieldTable('Observation', output, 'observation', 'output', commentsOf(name, 'output')),

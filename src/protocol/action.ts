@@ -1,6 +1,13 @@
 import * as z from 'zod';
 import type { FieldKind, FieldKinds } from './kinds.js';
 
+/**
+ * When a model gets an action as a tool. `always`: unless you choose others. `by-name`: when you name it, or ask for all;
+ * few tools make a better agent than many. `for-owner`: only when you name it, because it opens a way past the checks
+ * that actions go through. `never`: it makes no sense as a single call.
+ */
+export type Offered = 'always' | 'by-name' | 'for-owner' | 'never';
+
 /** Describes one action: what the agent sends, what it gets back, and what may arrive in between. */
 export interface ActionDefinition<
   Name extends string = string,
@@ -12,8 +19,8 @@ export interface ActionDefinition<
   readonly summary: string;
   /** True when the action changes nothing in the cell, so that it is safe to repeat. */
   readonly readOnly: boolean;
-  /** True when it opens a way past the checks that actions go through: a model gets it only when you name it. */
-  readonly forOwner: boolean;
+  /** When a model gets it as a tool. */
+  readonly offered: Offered;
   /** True when a program runs because of it. */
   readonly startsProcess: boolean;
   /** True when it opens something that does more than the action tells: a terminal, an editor, a connection. */
@@ -59,7 +66,7 @@ export function defineAction<
   definition: {
     summary: string;
     readOnly?: boolean;
-    forOwner?: boolean;
+    offered?: Offered;
     startsProcess?: boolean;
     opensSession?: boolean;
     input: Input;
@@ -73,7 +80,7 @@ export function defineAction<
     name,
     summary: definition.summary,
     readOnly: definition.readOnly ?? false,
-    forOwner: definition.forOwner ?? false,
+    offered: definition.offered ?? 'always',
     startsProcess: definition.startsProcess ?? false,
     opensSession: definition.opensSession ?? false,
     // A plugin in plain JavaScript may have left them out.

@@ -1,4 +1,4 @@
-export type { ActionDefinition, ActionTable, KindsOf, PluginActions } from './action.js';
+export type { ActionDefinition, ActionTable, KindsOf, Offered, PluginActions } from './action.js';
 export { defineAction } from './action.js';
 export type { Encoding, EndedBy } from './actions/common.js';
 export type { EditStep } from './actions/edit.js';

@@ -2,7 +2,7 @@
  * A backend that is not of this package: `examples/backend`, installed as a package of its own. It is started, listed,
  * attached to, configured and typed like any other.
  *
- * Its contract has the same 188 behaviours as those of this package and takes minutes, nearly all of which is the same executor
+ * Its contract has the same behaviours as those of this package and takes minutes, nearly all of which is the same executor
  * doing the same again. So each run shows one behaviour of each group that depends on the place (processes, terminals, ports,
  * files, uploads, the life of a cell), and `npm run contract:outside` shows all of them.
  */

@@ -189,6 +189,7 @@ const surface = {
       'NetworkSecret',
       'NetworkStats',
       'Observation',
+      'Offered',
       'OutputDelta',
       'PluginActions',
       'PoolStats',
@@ -298,6 +299,7 @@ const surface = {
     types: [
       'ActionDefinition',
       'KeptOutput',
+      'Offered',
       'Plugin',
       'PluginActions',
       'PluginCell',

@@ -1,5 +1,5 @@
 /** What you write a plugin with: `workcell/plugins`. */
-export type { ActionDefinition, PluginActions } from '../../protocol/action.js';
+export type { ActionDefinition, Offered, PluginActions } from '../../protocol/action.js';
 export { defineAction } from '../../protocol/action.js';
 export { WorkcellError } from '../../protocol/errors.js';
 export type { RuntimeVerbs } from '../../protocol/runtime-verbs.js';

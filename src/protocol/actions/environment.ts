@@ -4,6 +4,7 @@ import { environmentNameSchema, environmentSchema } from './common.js';
 
 export const getEnv = defineAction('get_env', {
   summary: 'Gives the variables that new shells and processes start with.',
+  offered: 'by-name',
   readOnly: true,
   input: { names: z.array(environmentNameSchema).optional() },
   kinds: { names: 'plain' },
@@ -12,6 +13,7 @@ export const getEnv = defineAction('get_env', {
 
 export const setEnv = defineAction('set_env', {
   summary: 'Sets variables for all shells and processes, running shells included.',
+  offered: 'by-name',
   input: { variables: environmentSchema },
   kinds: { variables: 'environment' },
   output: { names: z.array(z.string()) },
@@ -19,6 +21,7 @@ export const setEnv = defineAction('set_env', {
 
 export const unsetEnv = defineAction('unset_env', {
   summary: 'Removes variables from all shells and processes, running shells included.',
+  offered: 'by-name',
   input: { names: z.array(environmentNameSchema).min(1) },
   kinds: { names: 'plain' },
   output: { names: z.array(z.string()) },
@@ -26,6 +29,7 @@ export const unsetEnv = defineAction('unset_env', {
 
 export const stats = defineAction('stats', {
   summary: 'Tells what the cell uses: processor time, memory, disk, processes, uptime and idle time.',
+  offered: 'by-name',
   readOnly: true,
   input: {},
   kinds: {},

@@ -91,6 +91,7 @@ export const list = defineAction('list', {
 
 export const stat = defineAction('stat', {
   summary: 'Tells what a path is, without following a final symbolic link.',
+  offered: 'by-name',
   readOnly: true,
   input: { path: pathSchema },
   kinds: { path: 'path' },
@@ -99,6 +100,7 @@ export const stat = defineAction('stat', {
 
 export const makeDir = defineAction('make_dir', {
   summary: 'Makes a directory and its parents; one that exists already is fine.',
+  offered: 'by-name',
   input: { path: pathSchema, mode: modeSchema.optional() },
   kinds: { path: 'path-write' },
   output: { path: z.string(), created: z.boolean() },
@@ -106,6 +108,7 @@ export const makeDir = defineAction('make_dir', {
 
 export const remove = defineAction('remove', {
   summary: 'Removes a file, a link or a directory.',
+  offered: 'by-name',
   get input() {
     return {
       path: pathSchema,
@@ -127,6 +130,7 @@ const transferInput = {
 
 export const move = defineAction('move', {
   summary: 'Moves or renames a file or directory.',
+  offered: 'by-name',
   input: transferInput,
   kinds: { from: 'path-remove', to: 'path-write' },
   output: { from: z.string(), to: z.string() },
@@ -134,6 +138,7 @@ export const move = defineAction('move', {
 
 export const copy = defineAction('copy', {
   summary: 'Copies a file or a whole directory; links stay links.',
+  offered: 'by-name',
   input: transferInput,
   kinds: { from: 'path-read', to: 'path-write' },
   output: { from: z.string(), to: z.string(), files: z.int() },
@@ -141,6 +146,7 @@ export const copy = defineAction('copy', {
 
 export const watch = defineAction('watch', {
   summary: 'Reports changes below a path as progress until you cancel it.',
+  offered: 'never',
   readOnly: true,
   get input() {
     return {

@@ -27,6 +27,7 @@ export type ProcessInfo = z.infer<typeof processSchema>;
 
 export const startProcess = defineAction('start_process', {
   summary: 'Starts a plain process, without a terminal, that goes on in the background.',
+  offered: 'by-name',
   startsProcess: true,
   get input() {
     return {
@@ -61,6 +62,7 @@ export const startProcess = defineAction('start_process', {
 
 export const writeProcess = defineAction('write_process', {
   summary: 'Writes to the standard input of a process.',
+  offered: 'by-name',
   get input() {
     return {
       id: idSchema,
@@ -76,6 +78,7 @@ export const writeProcess = defineAction('write_process', {
 
 export const listProcesses = defineAction('list_processes', {
   summary: 'Lists the processes that actions started, ended ones included.',
+  offered: 'by-name',
   readOnly: true,
   input: {},
   kinds: {},
@@ -84,6 +87,7 @@ export const listProcesses = defineAction('list_processes', {
 
 export const getProcess = defineAction('get_process', {
   summary: 'Tells the state of one process.',
+  offered: 'by-name',
   readOnly: true,
   input: { id: idSchema },
   kinds: { id: 'plain' },
@@ -92,6 +96,7 @@ export const getProcess = defineAction('get_process', {
 
 export const signalProcess = defineAction('signal_process', {
   summary: 'Sends a signal to a process and all it started.',
+  offered: 'by-name',
   get input() {
     return {
       id: idSchema,
@@ -107,6 +112,7 @@ export const signalProcess = defineAction('signal_process', {
 
 export const waitProcess = defineAction('wait_process', {
   summary: 'Waits for the end of a process, passing its output on as it comes, and gives the result.',
+  offered: 'by-name',
   readOnly: true,
   get input() {
     return {

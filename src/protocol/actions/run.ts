@@ -99,6 +99,7 @@ export const readOutput = defineAction('read_output', {
 
 export const listSessions = defineAction('list_sessions', {
   summary: 'Lists the shell sessions.',
+  offered: 'by-name',
   readOnly: true,
   input: {},
   kinds: {},
@@ -119,6 +120,7 @@ export const listSessions = defineAction('list_sessions', {
 
 export const closeSession = defineAction('close_session', {
   summary: 'Ends a shell session and all that runs in it.',
+  offered: 'by-name',
   input: { session: sessionSchema },
   kinds: { session: 'plain' },
   output: { session: z.string() },

@@ -14,21 +14,6 @@ import { didYouMean, nearest } from '../../protocol/nearest.js';
 import type { FunctionTool } from './function-tool.js';
 import { present, presentResult, type ToolAnswer } from './present.js';
 
-/** Actions that make no sense as a single call of a model, and those behind registered tools. */
-const hidden: ReadonlySet<string> = new Set(['watch', 'install_tools', 'call_tool', 'reset_tools']);
-
-/**
- * Actions that models get only by name: those that a command can do as well, and those that manage sessions. About
- * ten remain, and few tools make a better agent than many. Models also get the actions of other plugins.
- */
-const byName: ReadonlySet<string> = new Set([
-  ...['list_sessions', 'close_session', 'get_env', 'set_env', 'unset_env', 'stats'],
-  ...['stat', 'make_dir', 'remove', 'move', 'copy'],
-  ...['start_process', 'write_process', 'list_processes', 'get_process', 'signal_process', 'wait_process'],
-  ...['run_ipython', 'list_contexts', 'control_context'],
-  ...['connect_mcp', 'disconnect_mcp', 'list_mcp_tools', 'call_tool_mcp', 'vscode_status'],
-]);
-
 /** Models wait this long for a command by default, well below the minute after which MCP clients time out. */
 const patienceMs = 45_000;
 
@@ -75,16 +60,16 @@ export function agentTools(runtime: ToolSource, options: AgentToolOptions = {}):
   if (Array.isArray(actions)) checkNames(runtime.actions, actions);
   const registered = runtime.getTools();
   const taken = new Set(registered.map(({ name }) => name));
-  const isWanted = ({ name, forOwner }: ActionDefinition) => {
+  const isWanted = ({ name, offered }: ActionDefinition) => {
     if (typeof actions === 'object') return actions.includes(name);
-    return actions === undefined ? !forOwner && !byName.has(name) : actions && !forOwner;
+    return offered === 'always' ? actions !== false : offered === 'by-name' && actions === true;
   };
-  const offered = Object.values(runtime.actions).filter(
-    (action) => isWanted(action) && !hidden.has(action.name) && !taken.has(action.name),
+  const chosen = Object.values(runtime.actions).filter(
+    (action) => canBeTool(action) && isWanted(action) && !taken.has(action.name),
   );
   return [
     ...registered.map((tool) => fromTool(tool, budgetBytes)),
-    ...offered.map((definition) => fromAction(runtime, definition, options)),
+    ...chosen.map((definition) => fromAction(runtime, definition, options)),
   ].filter((tool) => tool.readOnly || !readOnly);
 }
 
@@ -93,8 +78,8 @@ export function agentTool(runtime: ToolSource, name: string, options: AgentToolO
   const tools = agentTools(runtime, options);
   const tool = tools.find((candidate) => candidate.name === name);
   if (tool !== undefined) return tool;
-  const isAction = Object.hasOwn(runtime.actions, name) && !hidden.has(name);
-  const advice = isAction
+  const action = Object.hasOwn(runtime.actions, name) ? runtime.actions[name] : undefined;
+  const advice = canBeTool(action)
     ? ' It is an action that is not offered; whoever made these tools can add it.'
     : didYouMean(
         nearest(
@@ -211,8 +196,12 @@ function parametersOf(input: ActionDefinition['input']): JsonSchema {
   return { ...schema, type: 'object', properties: fields, ...(needed.length > 0 && { required: needed }) };
 }
 
+function canBeTool(action: ActionDefinition | undefined): boolean {
+  return action !== undefined && action.offered !== 'never';
+}
+
 function checkNames(table: ActionTable, names: readonly string[]): void {
-  const known = Object.keys(table).filter((name) => !hidden.has(name));
+  const known = Object.keys(table).filter((name) => canBeTool(table[name]));
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length === 0) return;
   throw new WorkcellError(

@@ -122,7 +122,7 @@ const browseInteractive = defineAction('browse_interactive', {
 const openCdp = defineAction('open_cdp', {
   summary:
     'Opens a WebSocket on the loopback of the executor that speaks the DevTools protocol with the browser.',
-  forOwner: true,
+  offered: 'for-owner',
   opensSession: true,
   get input() {
     return {

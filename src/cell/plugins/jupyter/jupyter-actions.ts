@@ -87,6 +87,7 @@ const runCode = defineAction('run_code', {
 
 const runIpython = defineAction('run_ipython', {
   summary: 'Runs a Python cell and gives what it showed as one text.',
+  offered: 'by-name',
   startsProcess: true,
   get input() {
     return {
@@ -111,6 +112,7 @@ const runIpython = defineAction('run_ipython', {
 
 const listContexts = defineAction('list_contexts', {
   summary: 'Lists the contexts of code cells, and the installed kernels.',
+  offered: 'by-name',
   readOnly: true,
   input: {},
   kinds: {},
@@ -137,6 +139,7 @@ const listContexts = defineAction('list_contexts', {
 
 const controlContext = defineAction('control_context', {
   summary: 'Interrupts the running cell of a context, restarts its kernel, or ends it.',
+  offered: 'by-name',
   get input() {
     return {
       operation: z.enum(['interrupt', 'restart', 'close']),

@@ -29,6 +29,7 @@ const serverInfoSchema = z.object({
 
 const connectMcp = defineAction('connect_mcp', {
   summary: 'Connects MCP servers: programs started in the cell, or servers reached from inside it.',
+  offered: 'by-name',
   startsProcess: true,
   get input() {
     return {
@@ -43,6 +44,7 @@ const connectMcp = defineAction('connect_mcp', {
 
 const disconnectMcp = defineAction('disconnect_mcp', {
   summary: 'Disconnects an MCP server; one that runs in the cell ends.',
+  offered: 'by-name',
   input: { server: mcpServerNameSchema },
   kinds: { server: 'plain' },
   output: { server: z.string() },
@@ -60,6 +62,7 @@ export type McpTool = z.infer<typeof toolSchema>;
 
 const listMcpTools = defineAction('list_mcp_tools', {
   summary: 'Lists the tools of the connected MCP servers. You may call what the last list shows.',
+  offered: 'by-name',
   readOnly: true,
   input: { server: mcpServerNameSchema.optional() },
   kinds: { server: 'plain' },
@@ -68,6 +71,7 @@ const listMcpTools = defineAction('list_mcp_tools', {
 
 export const callToolMcp = defineAction('call_tool_mcp', {
   summary: 'Calls a tool of a connected MCP server.',
+  offered: 'by-name',
   get input() {
     return {
       name: z.string().min(1).max(256),

@@ -8,6 +8,7 @@ import { mostTools, toolNameSchema } from './tool-limits.js';
 
 const installTools = defineAction('install_tools', {
   summary: 'Puts the tools of a module into the cell; their state stays there between calls.',
+  offered: 'never',
   startsProcess: true,
   get input() {
     return {
@@ -55,6 +56,7 @@ const installTools = defineAction('install_tools', {
 
 const callTool = defineAction('call_tool', {
   summary: 'Calls a tool that is installed in the cell.',
+  offered: 'never',
   get input() {
     return {
       tool: toolNameSchema,
@@ -82,6 +84,7 @@ const callTool = defineAction('call_tool', {
 
 const resetTools = defineAction('reset_tools', {
   summary: 'Ends what tools keep in the cell. They stay installed and begin anew.',
+  offered: 'never',
   input: {},
   kinds: {},
   output: {},

@@ -4,7 +4,7 @@ import { tokenHashSchema } from '../../../protocol/actions/common.js';
 
 const openVscode = defineAction('open_vscode', {
   summary: 'Starts the editor, where it does not run, and lets in whoever knows a token.',
-  forOwner: true,
+  offered: 'for-owner',
   opensSession: true,
   get input() {
     return {
@@ -27,7 +27,7 @@ const openVscode = defineAction('open_vscode', {
 
 const vscodeStatus = defineAction('vscode_status', {
   summary: 'Tells whether the editor runs.',
-  forOwner: true,
+  offered: 'for-owner',
   readOnly: true,
   input: {},
   kinds: {},
@@ -36,7 +36,7 @@ const vscodeStatus = defineAction('vscode_status', {
 
 const stopVscode = defineAction('stop_vscode', {
   summary: 'Ends the editor, its terminals and every connection to it.',
-  forOwner: true,
+  offered: 'for-owner',
   input: {},
   kinds: {},
   output: { wasRunning: z.boolean() },
