@@ -23,6 +23,17 @@ interface OwnEngine {
 const starters = { docker: startDockerEngine, kubernetes: startKubernetesCluster };
 type EngineName = keyof typeof starters;
 
+/** Many tests share an engine, so a busy machine that keeps one from starting must not fail all of them. */
+async function startPatiently(name: EngineName, tries = 3): Promise<OwnEngine> {
+  try {
+    return await starters[name]();
+  } catch (error) {
+    console.error(`The engine ${name} did not start, ${tries - 1} tries left: ${error}`);
+    if (tries === 1) throw error;
+    return startPatiently(name, tries - 1);
+  }
+}
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const directory = mkdtempSync(join(tmpdir(), 'workcell-engines-'));
   const path = join(directory, 's');
@@ -31,7 +42,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     // The name fits into one piece.
     const [piece] = await once(socket, 'data');
     const name = String(piece) as EngineName;
-    const engine = engines[name] ?? starters[name]();
+    const engine = engines[name] ?? startPatiently(name);
     engines[name] = engine;
     engine.then(
       (started) => socket.end(JSON.stringify(started)),
