@@ -103,7 +103,7 @@ function scorecard(verdicts: readonly Verdict[]): string {
     id,
     expected,
     result.replace('-', ' '),
-    `${title}: ${reason === undefined ? detail : `${reason} (${detail})`}`,
+    `${title}: ${reason === undefined ? detail : `${detail} (not claimed: ${reason})`}`,
   ]);
   const count = (result: Verdict['result']) => verdicts.filter((verdict) => verdict.result === result).length;
   const table = formatTable(['CASE', 'EXPECTED', 'RESULT', 'WHAT CAME OF IT'], rows, styleOf);

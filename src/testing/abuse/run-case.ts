@@ -18,7 +18,7 @@ export interface Verdict {
   readonly result: Result;
   /** The result of the attack. */
   readonly detail: string;
-  /** Why the cell does not claim the outcome. */
+  /** Why the cell does not claim the outcome, also where the attack had no effect this time. */
   readonly reason?: string;
   readonly durationMs: number;
 }
@@ -53,7 +53,7 @@ async function judge(
     const detail = await withDeadline(abuse.attack(runtime, tools));
     assertUntouched(tools);
     await withDeadline(permittedStill(abuse, runtime, tools));
-    return { result: 'held', detail };
+    return { result: 'held', detail, ...(reason !== undefined && { reason }) };
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
     if (reason === undefined) return { result: 'failed', detail };
