@@ -265,8 +265,9 @@ export class ServiceCells {
 
   async resume(tenant: string, cell: string): Promise<CellRecord> {
     const { id } = this.get(tenant, cell);
-    await this.#turns.take(id, () => this.#wake(id));
-    return this.#known(id);
+    const live = await this.#turns.take(id, () => this.#wake(id));
+    live.usedAt = Date.now();
+    return this.get(tenant, id);
   }
 
   /** What a request works in: attaches to the cell or resumes it, if necessary. */
@@ -363,6 +364,8 @@ export class ServiceCells {
     if (live !== undefined) {
       if (record.state !== 'paused') return live;
       await live.runtime.resume();
+      // Its idle time begins anew; with the old one it would be over already.
+      live.usedAt = Date.now();
       this.#patch(id, { state: 'running' });
       this.#times.watch(id);
       return live;
@@ -415,14 +418,17 @@ export class ServiceCells {
   }
 
   async #leave(id: string, live: Live): Promise<void> {
-    if (this.#records.has(id)) this.#patch(id, { usedAt: live.usedAt });
     this.#release(id, live);
+    const record = this.#records.get(id);
+    if (record !== undefined) this.#store.putCell(record);
     await live.runtime.detach();
   }
 
   #release(id: string, live: Live): void {
     live.close();
     this.#live.delete(id);
+    const record = this.#records.get(id);
+    if (record !== undefined) this.#records.set(id, { ...record, usedAt: live.usedAt });
   }
 
   #complain(cell: string, what: string, error: unknown): void {

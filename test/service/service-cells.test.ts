@@ -202,6 +202,37 @@ test('a cell that dies while nobody uses it is found to be lost, and one that on
   await after.close();
 });
 
+test.each(['pause', 'end'] as const)(
+  'a cell that somebody resumes has its whole idle time again (%s)',
+  async (onIdle) => {
+    vi.useFakeTimers();
+    const cells = await open();
+    const { record } = await cells.create(tenant, asked({ idleMs: 5000, onIdle }));
+    await cells.pause(tenant, record.id);
+    await vi.advanceTimersByTimeAsync(60_000);
+    const resumed = await cells.resume(tenant, record.id);
+    expect(resumed).toMatchObject({ state: 'running', usedAt: Date.now() });
+    await vi.advanceTimersByTimeAsync(4000);
+    expect(cells.get(tenant, record.id).state).toBe('running');
+    await cells.resume(tenant, record.id);
+    await vi.advanceTimersByTimeAsync(4000);
+    expect(cells.get(tenant, record.id).state).toBe('running');
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(cells.list(tenant)).toMatchObject(onIdle === 'end' ? [] : [{ state: 'paused' }]);
+  },
+);
+
+test('a broken connection does not make a used cell idle', async () => {
+  vi.useFakeTimers();
+  const cells = await open();
+  const { record } = await cells.create(tenant, asked({ idleMs: 5000, onIdle: 'end' }));
+  await vi.advanceTimersByTimeAsync(4000);
+  (await cells.use(tenant, record.id)).done();
+  there.get(record.id)?.lose();
+  await vi.advanceTimersByTimeAsync(4000);
+  expect(cells.list(tenant)).toMatchObject([{ state: 'running' }]);
+});
+
 test('a cell that could not be ended at its time is ended later', async () => {
   vi.useFakeTimers();
   const cells = await open();
