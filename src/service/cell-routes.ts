@@ -82,9 +82,7 @@ export function cellRoutes(app: FastifyInstance, { cells, previews }: ServicePar
         'capability-unsupported',
         'This service has no previews. Its operator can say where, with service.preview_listen.',
       );
-    // No longer than the key that asks for it.
-    const expiresAt = Math.min(Date.now() + ttlMs, askers(request).expiresAt ?? Infinity);
-    const url = previews.urlOf({ cell: id, port, expiresAt });
+    const { url, expiresAt } = previews.create(askers(request), { cell: id, port, ttlMs });
     return reply.code(201).send({ url, port, expiresAt: iso(expiresAt) } satisfies Preview);
   });
 }

@@ -72,7 +72,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     });
     await cells.reconcile();
     const secret = store.secret();
-    const previews = await previewsOf(service, { ...options, token: operatorKey }, { cells, secret });
+    const previews = await previewsOf(service, { ...options, token: operatorKey }, { cells, keys, secret });
     const records = new Records(config.values.events.store);
     const parts = { cells, keys, records, previews: previews?.links, secret, url: service.url, log };
     const app = createServiceApp(
@@ -108,7 +108,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 async function previewsOf(
   { preview_listen, preview_url: url }: ServiceSettings,
   exposure: Exposure,
-  parts: { readonly cells: ServiceCells; readonly secret: string },
+  parts: { readonly cells: ServiceCells; readonly keys: ServiceKeys; readonly secret: string },
 ): Promise<PreviewServer | undefined> {
   if (preview_listen === undefined) return undefined;
   const listen = parseListen(preview_listen);

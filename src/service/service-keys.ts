@@ -15,21 +15,25 @@ interface Asked {
   readonly note?: string | undefined;
 }
 
+/** The operator's key is another one after each start, or from a file. */
+const operatorId = 'operator';
+
 /** The longest time of a timer; it cuts off a request that lasts longer, which can come again. */
 const longestTimer = 2 ** 31 - 1;
 
 export class ServiceKeys {
   readonly #store: ServiceStore;
   readonly #byHash = new Map<string, KeyRecord>();
+  readonly #hashes = new Map<string, string>();
   /** Requests under way, by the id of their key. */
   readonly #open = new Map<string, Set<() => void>>();
 
   /** `operator`: the operator's key; no store keeps it. */
   constructor(store: ServiceStore, operator: { readonly key: string; readonly tenant: string }) {
     this.#store = store;
-    for (const { hash, record } of store.keys()) this.#byHash.set(hash, record);
+    for (const { hash, record } of store.keys()) this.#add(hash, record);
     const { key, tenant } = operator;
-    this.#byHash.set(hashOf(key), { id: 'operator', tenant, role: 'operator', createdAt: Date.now() });
+    this.#add(hashOf(key), { id: operatorId, tenant, role: 'operator', createdAt: Date.now() });
   }
 
   /** Whose request it is. */
@@ -60,7 +64,7 @@ export class ServiceKeys {
     const key = `wck_${randomBytes(24).toString('base64url')}`;
     const record: KeyRecord = { id, tenant, role, cell, createdAt: Date.now(), expiresAt, note };
     this.#store.putKey(record, hashOf(key));
-    this.#byHash.set(hashOf(key), record);
+    this.#add(hashOf(key), record);
     return { ...shownKey(record), key };
   }
 
@@ -77,11 +81,19 @@ export class ServiceKeys {
       throw new WorkcellError('not-found', `There is no key ${JSON.stringify(id)}.`, { details: { id } });
     this.#store.removeKey(id);
     this.#byHash.delete(found[0]);
+    this.#hashes.delete(id);
     for (const cut of this.#open.get(id) ?? []) cut();
   }
 
+  /** What signatures of a key stand on: none but that very key has it. Undefined once the key is removed or expired. */
+  proofOf(id: string): string | undefined {
+    const hash = this.#hashes.get(id);
+    const record = hash === undefined ? undefined : this.#byHash.get(hash);
+    return record === undefined || isOver(record) ? undefined : hash;
+  }
+
   /** Cuts a request off when its key is removed or expires. Returns the function that stops this. */
-  track({ id, expiresAt }: KeyRecord, cut: () => void): () => void {
+  track({ id, expiresAt }: Pick<KeyRecord, 'id' | 'expiresAt'>, cut: () => void): () => void {
     const open = this.#open.get(id) ?? new Set();
     this.#open.set(id, open.add(cut));
     const left = expiresAt === undefined ? undefined : Math.min(expiresAt - Date.now(), longestTimer);
@@ -94,9 +106,14 @@ export class ServiceKeys {
     };
   }
 
+  #add(hash: string, record: KeyRecord): void {
+    this.#byHash.set(hash, record);
+    this.#hashes.set(record.id, hash);
+  }
+
   #seenBy({ role, tenant }: KeyRecord): [string, KeyRecord][] {
     return [...this.#byHash].filter(
-      ([, record]) => record.id !== 'operator' && (role === 'operator' || record.tenant === tenant),
+      ([, record]) => record.id !== operatorId && (role === 'operator' || record.tenant === tenant),
     );
   }
 }

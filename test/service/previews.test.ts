@@ -1,4 +1,5 @@
 /** Ports of cells as web addresses: for whoever has a link, on the preview's own terms, and for nobody else. */
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -153,19 +154,22 @@ test('a page of a shared host has no origin, no cookies and no workers beyond it
 
 test('a link that is changed, over, or for a port where nobody listens leads nowhere', async () => {
   const { origin, pathname } = new URL(link);
-  const [name, port, at, signature] = pathname.slice(1, -1).split('-');
+  const [name, port, at, key, signature] = pathname.slice(1, -1).split('-');
+  const { id: other } = await operator.createKey();
   const forged = [
-    [name, '8001', at, signature],
-    [name, port, String(Number(at) + 1), signature],
-    ['0'.repeat(20), port, at, signature],
-    [name, port, at, signature?.replaceAll(/[0-9a-f]/g, '0')],
+    [name, '8001', at, key, signature],
+    [name, port, String(Number(at) + 1), key, signature],
+    ['0'.repeat(20), port, at, key, signature],
+    [name, port, at, other, signature],
+    [name, port, at, 'nobody', signature],
+    [name, port, at, key, signature?.replaceAll(/[0-9a-f]/g, '0')],
   ];
   for (const parts of forged) expect((await fetch(`${origin}/${parts.join('-')}/`)).status).toBe(404);
   for (const path of ['/', `/${cell}/8000/`, '/%', '//'])
     expect((await fetch(`${origin}${path}`)).status).toBe(404);
-  const secret = 'of another service';
-  const foreign = new PreviewLinks(secret, origin).urlOf({ cell, port: 8000, expiresAt: Date.now() + 9999 });
-  expect((await fetch(foreign)).status).toBe(404);
+  const asked = { cell, port: 8000, ttlMs: 9999 };
+  const foreign = new PreviewLinks('of another service', { proofOf: () => 'proof' }, origin);
+  expect((await fetch(foreign.create({ id: 'operator' }, asked).url)).status).toBe(404);
   expect((await fetch((await operator.preview(cell, { port: 9 })).url)).status).toBeGreaterThanOrEqual(404);
 });
 
@@ -181,11 +185,35 @@ test('links are made by those who may change the cell, and end with their key', 
   expect((await as(brief)).expiresAt).toBe(expiresAt);
 });
 
+test('a link ends with the key that made it, and so do its connections', async () => {
+  const { id, key } = await operator.createKey({ tenant: 'default' });
+  const url = operator.address('').replace('/v1/cells/', '');
+  const made = await new ServiceClient({ url, apiKey: key }).preview(cell, { port: 8000 });
+  const events = (await fetch(`${made.url}events`)).body?.getReader();
+  expect((await events?.read())?.done).toBe(false);
+  const socket = new WebSocket(`${made.url.replace('http', 'ws')}socket`);
+  await once(socket, 'message');
+  const closed = once(socket, 'close');
+  await operator.removeKey(id);
+  await expect(events?.read()).rejects.toThrow();
+  await closed;
+  expect((await fetch(made.url)).status).toBe(404);
+  expect((await fetch(link)).status).toBe(200);
+});
+
+test("an operator's link ends with the operator's key", () => {
+  const create = (proof: string) => new PreviewLinks('secret', { proofOf: () => proof }, 'http://host');
+  const { url } = create('before').create({ id: 'operator' }, { cell: 'abc', port: 80, ttlMs: 9999 });
+  const token = new URL(url).pathname.slice(1, -1);
+  expect(create('before').read(token)).toMatchObject({ cell: 'abc', key: 'operator' });
+  expect(create('after').read(token)).toBeUndefined();
+});
+
 test('with a host of its own a preview takes its link once, and requests of its own pages', async () => {
   const runtime = await startPreviewsOnHost();
   try {
     const { links, ask } = runtime;
-    const address = new URL(links.urlOf({ cell: 'abc', port: 80, expiresAt: Date.now() + 60_000 }));
+    const address = new URL(links.create({ id: 'key' }, { cell: 'abc', port: 80, ttlMs: 60_000 }).url);
     expect(address.host).toBe('80-abc.preview.example');
     const first = await ask(`${address.pathname}x${address.search}&q=1`, { host: address.host });
     expect(first.statusCode).toBe(302);
@@ -218,6 +246,7 @@ async function startPreviewsOnHost() {
     url: 'http://*.preview.example',
     secret: 'a secret',
     cells,
+    keys: { proofOf: () => 'proof', track: () => () => {} },
   });
   const { port } = address as { port: number };
   const ask = (path: string, headers: Record<string, string>) =>

@@ -12,6 +12,7 @@ import { createCellSchema } from '../../protocol/service-wire.js';
 import { type Askers, authenticated, cellFor } from '../../service/service-access.js';
 import type { ServiceMount, ServiceParts } from '../../service/service-app.js';
 import { checkRole } from '../../service/service-keys.js';
+import type { CellRecord } from '../../service/service-store.js';
 import { openHandsPlugins } from '../openhands-v0/openhands-plugins.js';
 import { sendDetail } from './detail.js';
 import { runtimeServers } from './runtime-servers.js';
@@ -63,6 +64,8 @@ function sessionRoutes(
     const { runtime_id } = parse(runtimeBody, request.method === 'GET' ? request.params : request.body);
     return cellFor(cells, askers(request), runtime_id, needed);
   };
+  const shown = (request: FastifyRequest, record: CellRecord) =>
+    runtimes.shown(request, askers(request), record);
 
   app.get('/health', { config: { open: true } }, async () => ({ status: 'ok' }));
 
@@ -79,14 +82,14 @@ function sessionRoutes(
       env: environment ?? {},
       labels: { [sessionLabel]: session_id, ...serverOf([command].flat().join(' ')) },
     });
-    return runtimes.shown(request, (await cells.create(asker.tenant, cell)).record);
+    return shown(request, (await cells.create(asker.tenant, cell)).record);
   });
 
   app.get('/sessions/:session', async (request) => {
     const asker = askers(request);
     const { session } = request.params as { session: string };
     const record = orMissing(() => cellFor(cells, asker, nameOf(session), 'user'));
-    if (record !== undefined) return runtimes.shown(request, record);
+    if (record !== undefined) return shown(request, record);
     throw new WorkcellError('cell-not-found', `The session ${JSON.stringify(session)} has no runtime.`);
   });
 
@@ -96,29 +99,29 @@ function sessionRoutes(
     const all = runtimes.all(askers(request));
     return all
       .filter(({ labels }) => wanted.has(labels[sessionLabel] ?? ''))
-      .map((record) => runtimes.shown(request, record));
+      .map((record) => shown(request, record));
   });
 
   app.get('/list', async (request) => ({
-    runtimes: runtimes.all(askers(request)).map((record) => runtimes.shown(request, record)),
+    runtimes: runtimes.all(askers(request)).map((record) => shown(request, record)),
   }));
 
-  app.get('/runtime/:runtime_id', async (request) => runtimes.shown(request, asked(request, 'user')));
+  app.get('/runtime/:runtime_id', async (request) => shown(request, asked(request, 'user')));
 
   app.post('/pause', async (request) => {
     const { tenant, id } = asked(request, 'user');
-    return runtimes.shown(request, await cells.pause(tenant, id));
+    return shown(request, await cells.pause(tenant, id));
   });
 
   app.post('/resume', async (request) => {
     const { tenant, id } = asked(request, 'user');
-    return runtimes.shown(request, await cells.resume(tenant, id));
+    return shown(request, await cells.resume(tenant, id));
   });
 
   app.post('/stop', async (request) => {
     const record = asked(request, 'user');
     await cells.remove(record.tenant, record.id);
-    return { ...runtimes.shown(request, record), status: 'stopped', pod_status: 'not found' };
+    return { ...shown(request, record), status: 'stopped', pod_status: 'not found' };
   });
 }
 

@@ -49,14 +49,14 @@ export class Runtimes {
     return this.#parts.cells.list(asker.tenant).filter(({ labels }) => Object.hasOwn(labels, sessionLabel));
   }
 
-  shown(request: FastifyRequest, record: CellRecord): Record<string, unknown> {
+  shown(request: FastifyRequest, asker: KeyRecord, record: CellRecord): Record<string, unknown> {
     const { id, labels, state } = record;
     return {
       runtime_id: id,
       session_id: labels[sessionLabel] ?? null,
       url: `${this.#parts.url ?? `http://${request.headers.host}`}${this.#path}/runtimes/${id}`,
       session_api_key: this.#keyOf(id),
-      work_hosts: this.#workHosts(id),
+      work_hosts: this.#workHosts(asker, id),
       restart_count: 0,
       restart_reasons: [],
       ...statuses[state],
@@ -64,11 +64,12 @@ export class Runtimes {
   }
 
   /** Where browsers reach what agents serve, on a service with previews. */
-  #workHosts(cell: string): Record<string, number> {
+  #workHosts(asker: KeyRecord, cell: string): Record<string, number> {
     const { previews } = this.#parts;
     if (previews === undefined) return {};
-    const expiresAt = Date.now() + workHostsMs;
-    return Object.fromEntries(workPorts.map((port) => [previews.urlOf({ cell, port, expiresAt }), port]));
+    return Object.fromEntries(
+      workPorts.map((port) => [previews.create(asker, { cell, port, ttlMs: workHostsMs }).url, port]),
+    );
   }
 
   /** Whether a request brings the key of this runtime. */

@@ -7,6 +7,7 @@ import { checkOneHost } from '../../base/http/access.js';
 import { defaultHttpLimits, type ListenAddress } from '../../base/http/http-options.js';
 import { errorTable, WorkcellError } from '../../protocol/index.js';
 import type { ServiceCells } from '../service-cells.js';
+import type { ServiceKeys } from '../service-keys.js';
 import { type Admission, admit } from './preview-admission.js';
 import { PreviewConnections } from './preview-connections.js';
 import { type PreviewLink, PreviewLinks } from './preview-links.js';
@@ -18,16 +19,14 @@ export interface PreviewServer {
   close(): Promise<void>;
 }
 
-/** The longest that a timer can wait. */
-const longestTimer = 2 ** 31 - 1;
-
 export async function startPreviews(options: {
   readonly listen: { readonly host: string; readonly port: number };
   readonly url: string | undefined;
   readonly secret: string;
   readonly cells: ServiceCells;
+  readonly keys: Pick<ServiceKeys, 'proofOf' | 'track'>;
 }): Promise<PreviewServer> {
-  const { listen, cells } = options;
+  const { listen, cells, keys } = options;
   const limits = defaultHttpLimits;
   const server = createServer({
     maxHeaderSize: limits.headerBytes,
@@ -36,7 +35,7 @@ export async function startPreviews(options: {
   });
   server.maxConnections = limits.connections;
   const sockets = new Set<Duplex>();
-  const inside = { cells, connections: new PreviewConnections() };
+  const inside = { cells, keys, connections: new PreviewConnections() };
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
@@ -45,7 +44,7 @@ export async function startPreviews(options: {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
-  const links = new PreviewLinks(options.secret, options.url ?? `http://${host}:${port}`);
+  const links = new PreviewLinks(options.secret, keys, options.url ?? `http://${host}:${port}`);
 
   server.on('request', (incoming, outgoing) => {
     const refuse = (error: unknown) => {
@@ -101,38 +100,43 @@ function admitted(links: PreviewLinks, incoming: IncomingMessage): Admission {
   return admission;
 }
 
-/** Uses the cell as long as the client is there, and no longer than the link holds. */
+interface Inside {
+  readonly cells: ServiceCells;
+  readonly keys: Pick<ServiceKeys, 'track'>;
+  readonly connections: PreviewConnections;
+}
+
+/** Uses the cell as long as the client is there, and no longer than the link and its key hold. */
 async function connect(
-  { cells, connections }: { readonly cells: ServiceCells; readonly connections: PreviewConnections },
-  { cell, port, expiresAt }: PreviewLink,
+  { cells, keys, connections }: Inside,
+  link: PreviewLink,
   client: Duplex,
 ): Promise<Duplex> {
-  const record = cells.byId(cell);
+  const record = cells.byId(link.cell);
   if (record === undefined) throw noLink();
-  const leaveCell = connections.enter(cell);
-  const { runtime, done: letGo } = await cells.use(record.tenant, cell).catch((error: unknown) => {
-    leaveCell();
-    throw error;
-  });
+  const over = new AbortController();
+  const leave = () => over.abort();
+  const ends = [
+    connections.enter(link.cell),
+    keys.track({ id: link.key, expiresAt: link.expiresAt }, leave),
+    // A client that asks again and again keeps its connection.
+    () => client.off('close', leave),
+  ];
+  client.once('close', leave);
   const done = () => {
-    leaveCell();
-    letGo();
+    for (const end of ends) end();
   };
   try {
+    const { runtime, done: letGo } = await cells.use(record.tenant, link.cell);
+    ends.push(letGo);
     if (runtime.connect === undefined)
       throw new WorkcellError('capability-unsupported', 'This cell cannot forward its ports.');
-    const inside = (await runtime.connect(port)) as Duplex;
+    const inside = (await runtime.connect(link.port)) as Duplex;
     inside.on('error', () => {});
-    const timer = setTimeout(() => inside.destroy(), Math.min(expiresAt - Date.now(), longestTimer));
-    inside.once('close', () => {
-      clearTimeout(timer);
-      done();
-    });
-    const leave = () => inside.destroy();
-    client.once('close', leave);
-    // A client that asks again and again keeps its connection.
-    inside.once('close', () => client.off('close', leave));
-    if (client.destroyed) leave();
+    inside.once('close', done);
+    const cut = () => inside.destroy();
+    over.signal.addEventListener('abort', cut, { once: true });
+    if (over.signal.aborted || client.destroyed) cut();
     return inside;
   } catch (error) {
     done();
