@@ -19,6 +19,7 @@ export type ServiceTemplate = z.output<typeof templateSchema>;
 const tenantSchema = z.strictObject({
   max_cells: z.int().min(0).optional(),
   starts_per_minute: z.number().positive().optional(),
+  max_requests: z.int().min(1).optional(),
 });
 
 export const serviceSchema = z
@@ -42,10 +43,10 @@ export const serviceSchema = z
         .default({}),
     ),
     tenants: about(
-      'Limits of tenants by name: `max_cells`, `starts_per_minute`. Others have those of `max_cells_per_tenant` alone.',
+      'Limits of tenants by name: `max_cells`, `starts_per_minute`, `max_requests`. Others have those of `max_cells_per_tenant` and `max_requests_per_tenant` alone.',
       z
         .record(serviceNameSchema, tenantSchema)
-        .describe('a table of tenants, each with max_cells and starts_per_minute')
+        .describe('a table of tenants, each with max_cells, starts_per_minute and max_requests')
         .default({}),
     ),
     preview_listen: about(
@@ -71,6 +72,10 @@ export const serviceSchema = z
     max_cells_per_tenant: about(
       'Cells of one tenant that has no limit of its own.',
       z.int().min(1).describe('a whole number of at least 1').default(200),
+    ),
+    max_requests_per_tenant: about(
+      'Requests of one tenant that are open at the same time, streams included, if it has no limit of its own. One key may have three quarters of them.',
+      z.int().min(1).describe('a whole number of at least 1').default(1024),
     ),
     starts_at_once: about(
       'So many cells start at the same time; others wait, tenants in turn.',

@@ -8,8 +8,10 @@ import { stateDirectory } from '../base/user-directories.js';
 import { chooseBackend } from '../config/choose-backend.js';
 import { loadConfig } from '../config/load-config.js';
 import type { ServiceSettings } from '../protocol/config-service.js';
+import type { ServiceLimits } from './cell-quotas.js';
 import { type PreviewServer, startPreviews } from './previews/preview-server.js';
 import { Records } from './records.js';
+import { type RequestLimits, RequestShares } from './request-shares.js';
 import { runtimeSource } from './runtime-source.js';
 import { createServiceApp, type ServiceMount } from './service-app.js';
 import { ServiceCells } from './service-cells.js';
@@ -53,28 +55,29 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const store = await openServiceStore(fileOf(service.store));
   try {
     const keys = new ServiceKeys(store, { key: operatorKey, tenant: ownTenant });
+    const limits = limitsOf(service);
     const cells = new ServiceCells({
       store,
       source: runtimeSource({ config: file, templates, log }),
       templates,
-      limits: {
-        maxCells: service.max_cells,
-        maxCellsPerTenant: service.max_cells_per_tenant,
-        startsAtOnce: service.starts_at_once,
-        tenants: Object.fromEntries(
-          Object.entries(service.tenants).map(([name, { max_cells, starts_per_minute }]) => [
-            name,
-            { maxCells: max_cells, startsPerMinute: starts_per_minute },
-          ]),
-        ),
-      },
+      limits,
       log: (message, fields) => log('info', message, fields),
     });
     await cells.reconcile();
     const secret = store.secret();
     const previews = await previewsOf(service, { ...options, token: operatorKey }, { cells, keys, secret });
     const records = new Records(config.values.events.store);
-    const parts = { cells, keys, records, previews: previews?.links, secret, url: service.url, log };
+    const requests = new RequestShares(limits);
+    const parts = {
+      cells,
+      keys,
+      requests,
+      records,
+      previews: previews?.links,
+      secret,
+      url: service.url,
+      log,
+    };
     const app = createServiceApp(
       { ...parts, console: options.console },
       withBoundHost(options),
@@ -103,6 +106,20 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     store.close();
     throw error;
   }
+}
+
+function limitsOf(service: ServiceSettings): ServiceLimits & RequestLimits {
+  const tenants = Object.entries(service.tenants).map(([name, own]) => [
+    name,
+    { maxCells: own.max_cells, startsPerMinute: own.starts_per_minute, maxRequests: own.max_requests },
+  ]);
+  return {
+    maxCells: service.max_cells,
+    maxCellsPerTenant: service.max_cells_per_tenant,
+    maxRequestsPerTenant: service.max_requests_per_tenant,
+    startsAtOnce: service.starts_at_once,
+    tenants: Object.fromEntries(tenants),
+  };
 }
 
 async function previewsOf(

@@ -1,30 +1,38 @@
 /** Whose request it is, which cell it is about, and when it is over. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { WorkcellError } from '../protocol/index.js';
+import type { ServiceParts } from './service-app.js';
 import type { ServiceCells } from './service-cells.js';
-import { checkRole, type ServiceKeys } from './service-keys.js';
+import { checkRole } from './service-keys.js';
 import type { CellRecord, KeyRecord } from './service-store.js';
 
 export type Askers = (request: FastifyRequest) => KeyRecord;
 
 /** Every route needs a key, unless it is `open`; also routes of cells that need none where a server has one cell. */
-export function authenticated(scope: FastifyInstance, keys: ServiceKeys): Askers {
+export function authenticated(scope: FastifyInstance, parts: Admitting): Askers {
   const askers = new WeakMap<FastifyRequest, KeyRecord>();
   scope.addHook('onRequest', (request, reply, done) => {
     const { open } = request.routeOptions.config;
-    if (open !== true || isInside(request)) {
-      const asker = keys.authenticate(request.headers);
-      askers.set(request, asker);
-      const { socket } = request.raw;
-      whenOver(
-        request,
-        reply,
-        keys.track(asker, () => socket.destroy()),
-      );
-    }
+    if (open !== true || isInside(request)) askers.set(request, admit(parts, request, reply));
     done();
   });
   return (request) => askers.get(request) as KeyRecord;
+}
+
+type Admitting = Pick<ServiceParts, 'keys' | 'requests'>;
+
+/** Whose request it is. It counts in the share of its key and tenant, and is cut off when the key goes. */
+export function admit(
+  { keys, requests }: Admitting,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): KeyRecord {
+  const asker = keys.authenticate(request.headers);
+  whenOver(request, reply, requests.enter(asker));
+  const { socket } = request.raw;
+  const untrack = keys.track(asker, () => socket.destroy());
+  whenOver(request, reply, untrack);
+  return asker;
 }
 
 function isInside(request: FastifyRequest): boolean {

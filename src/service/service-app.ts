@@ -14,6 +14,7 @@ import { operatorRoutes } from './operator-routes.js';
 import type { PreviewLinks } from './previews/preview-links.js';
 import { recordRoutes } from './record-routes.js';
 import type { Records } from './records.js';
+import type { RequestShares } from './request-shares.js';
 import { type Askers, authenticated } from './service-access.js';
 import type { ServiceCells } from './service-cells.js';
 import { serviceGate } from './service-gate.js';
@@ -24,6 +25,7 @@ import type { KeyRecord } from './service-store.js';
 export interface ServiceParts {
   readonly cells: ServiceCells;
   readonly keys: ServiceKeys;
+  readonly requests: RequestShares;
   /** Signs links to ports of cells, where the service has previews. */
   readonly previews?: PreviewLinks | undefined;
   /** Signs what clients bring back: links and keys of sessions. The same after a restart. */
@@ -51,7 +53,7 @@ export function createServiceApp(
       prefix: '',
       sockets: true,
       routes(scope) {
-        const askers = authenticated(scope, parts.keys);
+        const askers = authenticated(scope, parts);
         scope.setNotFoundHandler((request, reply) => {
           const message = `There is no ${request.method} ${request.url.split('?')[0]} here.`;
           sendError(reply, new WorkcellError('not-found', message), log);

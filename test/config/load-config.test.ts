@@ -56,6 +56,7 @@ describe('sources', () => {
         tenants: {},
         max_cells: 1000,
         max_cells_per_tenant: 200,
+        max_requests_per_tenant: 1024,
         starts_at_once: 4,
       },
       log: { level: 'warn' },

@@ -97,6 +97,7 @@ const samples: Record<string, string> = {
   'service.tenants': '{ evil = { max_cells = 1000 } }',
   'service.max_cells': '1',
   'service.max_cells_per_tenant': '1',
+  'service.max_requests_per_tenant': '1',
   'service.starts_at_once': '1',
 };
 

@@ -28,6 +28,8 @@ ttl = 3600
 idle = 1800
 [service.tenants.poor]
 max_cells = 1
+[service.tenants.busy]
+max_requests = 4
 `,
   { mode: 0o600 },
 );
@@ -192,6 +194,22 @@ test('a paused cell wakes with the next request', async () => {
   expect(await runIn(operator, operatorKey, id, 'echo awake')).toMatchObject({ output: 'awake\n' });
   expect((await operator.get(id)).state).toBe('running');
   await operator.remove(id);
+});
+
+test('open requests of one key leave room for others of its tenant, other tenants and probes', async () => {
+  const { key } = await operator.createKey({ tenant: 'busy' });
+  const [first, second] = [new ServiceClient({ url, apiKey: key }), await clientOf('busy')];
+  const { id } = await first.create();
+  const leave = new AbortController();
+  const held = { headers: { authorization: `Bearer ${key}` }, signal: leave.signal };
+  await Promise.all(Array.from({ length: 3 }, () => fetch(`${first.address(id)}/hold`, held)));
+  await expect(first.get(id)).rejects.toMatchObject({ code: 'rate-limited', details: { limit: 3 } });
+  expect((await second.get(id)).id).toBe(id);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  expect((await (await clientOf('other')).list()).cells).toEqual([]);
+  leave.abort();
+  await expect.poll(() => first.get(id).catch(() => undefined)).toMatchObject({ id });
+  await first.remove(id);
 });
 
 test('limits of a template hold whatever a client asks for', async () => {

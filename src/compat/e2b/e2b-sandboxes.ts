@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '../../base/http/http-options.js';
 import type { Runtime } from '../../index.js';
 import type { Executor } from '../../protocol/index.js';
+import { whenOver } from '../../service/service-access.js';
 import type { ServiceParts } from '../../service/service-app.js';
 import type { CellRecord } from '../../service/service-store.js';
 import { SandboxLog } from './control/sandbox-log.js';
@@ -69,10 +70,10 @@ export class Sandboxes {
   async open(id: string, request: FastifyRequest, reply: FastifyReply): Promise<OpenSandbox> {
     const sandbox = this.running(id);
     const { record } = sandbox;
-    const { context, done } = await this.#parts.cells.use(record.tenant, record.id);
-    if (reply.raw.closed || request.raw.socket.destroyed) done();
-    else if (request.ws) request.raw.socket.once('close', done);
-    else reply.raw.once('close', done);
+    const { cells, requests } = this.#parts;
+    whenOver(request, reply, requests.enter(record));
+    const { context, done } = await cells.use(record.tenant, record.id);
+    whenOver(request, reply, done);
     // A service gives each of its cells a runtime.
     const runtime = context.executor() as Runtime;
     return {

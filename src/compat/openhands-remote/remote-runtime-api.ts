@@ -46,7 +46,7 @@ export const remoteRuntimeApi: ServiceMount = (parts): Mount => ({
     });
     const runtimes = new Runtimes(parts, remoteRuntimePath);
     scope.register(async (inner) => {
-      const askers = authenticated(inner, parts.keys);
+      const askers = authenticated(inner, parts);
       sessionRoutes(inner, parts, runtimes, askers);
       imageRoutes(inner, askers);
     });

@@ -12,7 +12,11 @@ import { isV1, type Runtimes, sessionLabel } from './runtimes.js';
 
 const keyHeader = 'x-session-api-key';
 
-export function runtimeServers(scope: FastifyInstance, { cells }: ServiceParts, runtimes: Runtimes): void {
+export function runtimeServers(
+  scope: FastifyInstance,
+  { cells, requests }: ServiceParts,
+  runtimes: Runtimes,
+): void {
   const servers = new WeakMap<Runtime, Promise<FastifyInstance>>();
   const serverFor = (runtime: Runtime, record: CellRecord, key: string) => {
     const known = servers.get(runtime);
@@ -37,6 +41,7 @@ export function runtimeServers(scope: FastifyInstance, { cells }: ServiceParts, 
       const key = request.headers[keyHeader];
       if (typeof key !== 'string' || !runtimes.mayUse(record.id, key))
         throw new WorkcellError('unauthorized', `Send the key of this runtime as ${keyHeader}.`);
+      whenOver(request, reply, requests.enter(record));
       const { runtime, done } = await cells.use(record.tenant, record.id);
       whenOver(request, reply, done);
       const server = await serverFor(runtime, record, key);

@@ -1,28 +1,34 @@
-/** How many connections the previews of each cell have, on one server. */
+/** How many connections the previews of each cell and of each tenant have, on one server. */
 import { WorkcellError } from '../../protocol/index.js';
+import { OpenCounts } from '../open-counts.js';
 
-/** Of all previews of one cell. Whoever has a link could otherwise use up what all tenants share. */
-const mostConnections = 64;
+/** Whoever has a link could otherwise use up what all tenants share. */
+const mostOfCell = 64;
+const mostOfTenant = 1024;
 
 export class PreviewConnections {
-  readonly #counts = new Map<string, number>();
+  readonly #counts = new OpenCounts();
 
-  /** Throws when the cell has as many as it may. Returns the function that counts this one out again. */
-  enter(cell: string): () => void {
-    const count = this.#counts.get(cell) ?? 0;
-    if (count >= mostConnections)
-      throw new WorkcellError(
-        'rate-limited',
-        `The previews of this cell have ${mostConnections} connections, which is the most. Try again later.`,
-      );
-    this.#counts.set(cell, count + 1);
-    let isIn = true;
+  /** Throws when one of them has as many as it may. Returns the function that counts this one out again. */
+  enter({ id, tenant }: { readonly id: string; readonly tenant: string }): () => void {
+    const leaveCell = this.#counts.enter(`cell ${id}`, mostOfCell);
+    if (leaveCell === undefined) throw full('this cell', mostOfCell);
+    const leaveTenant = this.#counts.enter(`tenant ${tenant}`, mostOfTenant);
+    if (leaveTenant === undefined) {
+      leaveCell();
+      throw full('this tenant', mostOfTenant);
+    }
     return () => {
-      if (!isIn) return;
-      isIn = false;
-      const left = (this.#counts.get(cell) ?? 1) - 1;
-      if (left === 0) this.#counts.delete(cell);
-      else this.#counts.set(cell, left);
+      leaveCell();
+      leaveTenant();
     };
   }
+}
+
+function full(whose: string, limit: number): WorkcellError {
+  return new WorkcellError(
+    'rate-limited',
+    `The previews of ${whose} have ${limit} connections, which is the most. Try again later.`,
+    { details: { limit } },
+  );
 }

@@ -117,7 +117,7 @@ async function connect(
   const over = new AbortController();
   const leave = () => over.abort();
   const ends = [
-    connections.enter(link.cell),
+    connections.enter(record),
     keys.track({ id: link.key, expiresAt: link.expiresAt }, leave),
     // A client that asks again and again keeps its connection.
     () => client.off('close', leave),

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type * as z from 'zod';
 import { createCellSchema } from '../../../protocol/service-wire.js';
+import { admit } from '../../../service/service-access.js';
 import type { ServiceParts } from '../../../service/service-app.js';
 import { checkRole } from '../../../service/service-keys.js';
 import type { KeyRecord } from '../../../service/service-store.js';
@@ -142,13 +143,7 @@ function authenticate(app: FastifyInstance, parts: ServiceParts, sandboxes: Sand
   const askers = new WeakMap<FastifyRequest, KeyRecord>();
   const askerOf = (request: FastifyRequest) => askers.get(request) as KeyRecord;
   app.addHook('onRequest', (request, reply, done) => {
-    const asker = parts.keys.authenticate(request.headers);
-    askers.set(request, asker);
-    const { socket } = request.raw;
-    reply.raw.once(
-      'close',
-      parts.keys.track(asker, () => socket.destroy()),
-    );
+    askers.set(request, admit(parts, request, reply));
     done();
   });
   return {

@@ -1,0 +1,54 @@
+/**
+ * How many requests are open at once, by tenant and by key. Streams and long actions of one tenant could otherwise take
+ * every connection of the service.
+ */
+import { defaultHttpLimits } from '../base/http/http-options.js';
+import { WorkcellError } from '../protocol/index.js';
+import { OpenCounts } from './open-counts.js';
+import type { KeyRecord } from './service-store.js';
+
+/** Connections that tenants cannot take: the operator and probes of health come through them. */
+const kept = 256;
+
+/** What one key may have of the share of its tenant, so that another key of the tenant still gets through. */
+const shareOfKey = 3 / 4;
+
+export interface RequestLimits {
+  readonly maxRequestsPerTenant: number;
+  readonly tenants: Readonly<Record<string, { readonly maxRequests?: number | undefined }>>;
+}
+
+export class RequestShares {
+  readonly #limits: RequestLimits;
+  readonly #counts = new OpenCounts();
+
+  constructor(limits: RequestLimits) {
+    this.#limits = limits;
+  }
+
+  /** Throws when one of them has as many as it may. Returns the function that counts this request out again. */
+  enter({ tenant, id, role }: Pick<KeyRecord, 'tenant' | 'id'> & Partial<KeyRecord>): () => void {
+    if (role === 'operator') return () => {};
+    const { maxRequestsPerTenant, tenants } = this.#limits;
+    const own = Object.hasOwn(tenants, tenant) ? tenants[tenant]?.maxRequests : undefined;
+    const most = own ?? maxRequestsPerTenant;
+    const entered: (() => void)[] = [];
+    const leave = () => {
+      for (const out of entered) out();
+    };
+    const enter = (name: string, limit: number, whose: string) => {
+      const out = this.#counts.enter(name, limit);
+      if (out !== undefined) return void entered.push(out);
+      leave();
+      throw new WorkcellError(
+        'rate-limited',
+        `${whose} has ${limit} open requests, which is the most. End some, or try again later.`,
+        { details: { limit, retryAfterMs: 1000 } },
+      );
+    };
+    enter(`key ${id}`, Math.ceil(most * shareOfKey), 'Your key');
+    enter(`tenant ${tenant}`, most, 'Your tenant');
+    enter('all', defaultHttpLimits.connections - kept, 'The service');
+    return leave;
+  }
+}

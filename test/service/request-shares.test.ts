@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { RequestShares } from '../../src/service/request-shares.js';
+
+const full = (limit: number) =>
+  expect.objectContaining({ code: 'rate-limited', details: { limit, retryAfterMs: 1000 } });
+const key = (tenant: string, id: string) => ({ tenant, id, role: 'user' as const });
+const many = (count: number, shares: RequestShares, asker: ReturnType<typeof key>) =>
+  Array.from({ length: count }, () => shares.enter(asker));
+
+test('a key leaves requests to others of its tenant, and a tenant to other tenants', () => {
+  const shares = new RequestShares({ maxRequestsPerTenant: 8, tenants: { large: { maxRequests: 16 } } });
+  const [leave] = many(6, shares, key('a', 'first'));
+  expect(() => shares.enter(key('a', 'first'))).toThrow(full(6));
+  many(2, shares, key('a', 'second'));
+  expect(() => shares.enter(key('a', 'second'))).toThrow(full(8));
+  many(12, shares, key('large', 'third'));
+  expect(() => shares.enter(key('large', 'third'))).toThrow(full(12));
+  leave?.();
+  leave?.();
+  // What was refused has taken nothing.
+  shares.enter(key('a', 'second'));
+  expect(() => shares.enter(key('a', 'second'))).toThrow(full(8));
+});
+
+test('all tenants together leave connections to the operator', () => {
+  const shares = new RequestShares({ maxRequestsPerTenant: 10_000, tenants: {} });
+  many(3840, shares, key('a', 'first'));
+  expect(() => shares.enter(key('b', 'second'))).toThrow(full(3840));
+  shares.enter({ tenant: 'default', id: 'operator', role: 'operator' })();
+});
