@@ -78,7 +78,7 @@ export const serviceSchema = z
       z.int().min(1).describe('a whole number of at least 1').default(1024),
     ),
     starts_at_once: about(
-      'So many cells start at the same time; others wait, tenants in turn.',
+      'So many cells start at the same time, one fewer for a single tenant; others wait, tenants in turn.',
       z.int().min(1).max(256).describe('a whole number from 1 to 256').default(4),
     ),
   })

@@ -1,11 +1,12 @@
 /**
  * Runs the work of many tenants, a limited number at once, the tenants in turn: a burst of one does not delay
- * another's single piece.
+ * another's single piece. One tenant never has the last free slot, so that another's piece waits for none of its work.
  */
 export class FairQueue {
   readonly #atOnce: number;
   readonly #waiting = new Map<string, (() => void)[]>();
-  #running = 0;
+  readonly #running = new Map<string, number>();
+  #all = 0;
 
   constructor(atOnce: number) {
     this.#atOnce = atOnce;
@@ -17,13 +18,23 @@ export class FairQueue {
   }
 
   async run<Result>(tenant: string, work: () => Promise<Result>): Promise<Result> {
-    if (this.#running >= this.#atOnce) await this.#turn(tenant);
-    else this.#running++;
+    if (this.#mayRun(tenant)) this.#enter(tenant);
+    else await this.#turn(tenant);
     try {
       return await work();
     } finally {
-      this.#next();
+      this.#leave(tenant);
     }
+  }
+
+  #mayRun(tenant: string): boolean {
+    const ofOne = Math.max(1, this.#atOnce - 1);
+    return this.#all < this.#atOnce && (this.#running.get(tenant) ?? 0) < ofOne;
+  }
+
+  #enter(tenant: string): void {
+    this.#all++;
+    this.#running.set(tenant, (this.#running.get(tenant) ?? 0) + 1);
   }
 
   #turn(tenant: string): Promise<void> {
@@ -34,17 +45,19 @@ export class FairQueue {
     });
   }
 
-  /** Hands the place on: the tenant that just had its turn goes behind all others. */
-  #next(): void {
-    const [first] = this.#waiting;
-    if (first === undefined) {
-      this.#running--;
-      return;
-    }
-    const [tenant, line] = first;
+  /** Hands the slot on: the tenant that gets it goes behind all others. */
+  #leave(tenant: string): void {
+    this.#all--;
+    const left = (this.#running.get(tenant) ?? 1) - 1;
+    if (left === 0) this.#running.delete(tenant);
+    else this.#running.set(tenant, left);
+    const next = [...this.#waiting].find(([waiting]) => this.#mayRun(waiting));
+    if (next === undefined) return;
+    const [first, line] = next;
     const start = line.shift();
-    this.#waiting.delete(tenant);
-    if (line.length > 0) this.#waiting.set(tenant, line);
+    this.#waiting.delete(first);
+    if (line.length > 0) this.#waiting.set(first, line);
+    this.#enter(first);
     start?.();
   }
 }
