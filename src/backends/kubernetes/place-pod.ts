@@ -8,7 +8,7 @@ import { describePod, type PodParts, podName } from './pod.js';
 import { explainSilence } from './pod-diagnosis.js';
 import { startLabel } from './pod-labels.js';
 import type { PodWatch } from './pod-watch.js';
-import { type NamedPod, removePod } from './remove-pod.js';
+import { removePod } from './remove-pod.js';
 import { findWaiting, isReady, refillPool, shapeOf, takeWaiting } from './waiting-pods.js';
 
 /** A start of a cell, as far as its pod is concerned. */
@@ -58,16 +58,16 @@ export async function createPod(order: PodOrder): Promise<OwnPod> {
     return { name, uid, followed };
   } catch (error) {
     followed.stop();
-    await removeMade(order, { namespace, name, uid }).catch(() => {});
+    // When its creation got no answer, the pod under its name says whose it is.
+    await (uid === undefined ? removeIfOurs(order, name) : removePod(client, { namespace, name, uid })).catch(
+      () => {},
+    );
     throw error;
   }
 }
 
-async function takeOne(
-  { client, namespace, id, options, marks, watch }: PodOrder,
-  shape: string,
-  waiting: readonly Pod[],
-): Promise<OwnPod | undefined> {
+async function takeOne(order: PodOrder, shape: string, waiting: readonly Pod[]): Promise<OwnPod | undefined> {
+  const { client, namespace, id, options, marks, watch } = order;
   for (const candidate of shuffled(waiting.filter(isReady))) {
     const { name } = candidate.metadata;
     // Before it is ours, so that no end of it goes unnoticed.
@@ -80,7 +80,8 @@ async function takeOne(
       }
     } catch (error) {
       followed.stop();
-      await removePod(client, { namespace, name, uid: candidate.metadata.uid }).catch(() => {});
+      // It may be the cell of somebody else by now: a patch that fails does not say whose it is.
+      await removeIfOurs(order, name).catch(() => {});
       throw error;
     }
     followed.stop();
@@ -94,15 +95,11 @@ function shuffled<Item>(items: readonly Item[]): Item[] {
   return [...items.slice(first), ...items.slice(0, first)];
 }
 
-/** Removes the pod of this start alone. When its creation got no answer, the pod under its name says whose it is. */
-async function removeMade(
-  { client, marks }: Pick<PodOrder, 'client' | 'marks'>,
-  pod: NamedPod,
-): Promise<void> {
-  if (pod.uid !== undefined) return removePod(client, pod);
-  const { metadata } = await client.ask<Pod>('GET', podPath(pod.namespace, pod.name));
+/** Removes the pod with this name where it is that of this start. */
+async function removeIfOurs({ client, namespace, marks }: PodOrder, name: string): Promise<void> {
+  const { metadata } = await client.ask<Pod>('GET', podPath(namespace, name));
   if (metadata.annotations?.[startLabel] === marks.annotations[startLabel])
-    await removePod(client, { ...pod, uid: metadata.uid });
+    await removePod(client, { namespace, name, uid: metadata.uid });
 }
 
 async function inTime<T>(

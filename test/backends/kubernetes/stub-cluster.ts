@@ -22,6 +22,26 @@ export interface StubCluster {
   close(): void;
 }
 
+/** As a cluster refuses, by status. */
+const reasons: Readonly<Record<number, string>> = {
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'AlreadyExists',
+  410: 'Expired',
+  422: 'Invalid',
+  500: 'InternalError',
+};
+
+/** A refusal for which the status is not enough. */
+export class StubRefusal {
+  constructor(
+    readonly code: number,
+    readonly reason: string | undefined = reasons[code],
+    readonly message = 'no',
+  ) {}
+}
+
 /** `answer` returns the body of the answer, or a status for a refusal, or nothing when it answers itself. */
 export async function stubCluster(
   answer: (request: StubRequest, response: ServerResponse) => object | number | undefined,
@@ -29,18 +49,19 @@ export async function stubCluster(
   const requests: StubRequest[] = [];
   const server = createServer(async (incoming, response) => {
     const { pathname, searchParams } = new URL(incoming.url ?? '', 'http://stub');
-    const said = await text(incoming);
+    const sent = await text(incoming);
     const request = {
       method: incoming.method ?? '',
       path: pathname,
       query: searchParams,
-      body: said === '' ? undefined : JSON.parse(said),
+      body: sent === '' ? undefined : JSON.parse(sent),
     };
     requests.push(request);
     const result = answer(request, response);
     if (result === undefined) return;
-    if (typeof result === 'number') response.statusCode = result;
-    response.end(JSON.stringify(typeof result === 'number' ? { reason: 'Stub', message: 'no' } : result));
+    const said = typeof result === 'number' ? new StubRefusal(result) : result;
+    if (said instanceof StubRefusal) response.statusCode = said.code;
+    response.end(JSON.stringify(said));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
