@@ -207,13 +207,18 @@ function environment({ envFromSecrets, envFromConfigMaps }: KubernetesOptions): 
 }
 
 /** So little that a small cluster takes many, and enough for the executor to start anywhere. */
-const leastRequests = { cpu: '50m', memory: '128Mi' } as const;
+const leastRequests = { cpus: 0.05, memoryBytes: 134_217_728 } as const;
 
 function resources({ limits, requests, gpu }: KubernetesOptions): Record<string, unknown> {
   const gpus = gpu === undefined ? {} : { [gpu.resource]: String(gpu.count) };
   const most = { ...quantities(limits), ...gpus };
+  // The cluster refuses a pod that asks for more than its limits.
+  const least = {
+    cpus: Math.min(leastRequests.cpus, limits.cpus ?? Number.POSITIVE_INFINITY),
+    memoryBytes: Math.min(leastRequests.memoryBytes, limits.memoryBytes ?? Number.POSITIVE_INFINITY),
+  };
   return {
-    requests: { ...leastRequests, ...quantities(requests), ...gpus },
+    requests: { ...quantities({ ...least, ...requests }), ...gpus },
     ...(Object.keys(most).length > 0 && { limits: most }),
   };
 }

@@ -3,8 +3,12 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { z } from 'zod';
+import { executorBundle } from '../../../src/backends/images/bundle/executor-bundle.js';
 import { ClusterRefusal } from '../../../src/backends/kubernetes/cluster-client.js';
+import { kubernetesOptions } from '../../../src/backends/kubernetes/kubernetes-options.js';
 import type { List, Pod } from '../../../src/backends/kubernetes/objects.js';
+import { describePod } from '../../../src/backends/kubernetes/pod.js';
 import { probeCluster } from '../../../src/backends/kubernetes/probe-cluster.js';
 import { createRuntime } from '../../../src/index.js';
 import { isEnforced } from '../../../src/protocol/index.js';
@@ -103,6 +107,13 @@ test('a template that weakens the cell is refused unless allowed, and ours count
   const [pod] = await pods();
   expect(pod?.metadata.annotations).toMatchObject({ owner: 'somebody' });
   expect(pod?.spec).toMatchObject({ securityContext: { runAsNonRoot: true } });
+});
+
+test('the cluster takes the smallest limits', async () => {
+  const options = z.object(kubernetesOptions).parse({ limits: { cpus: 0.001, memoryBytes: 67_108_864 } });
+  const parts = { options, bundle: await executorBundle(), claim: undefined };
+  const body = describePod({ ...parts, name: 'small', marks: { labels: {}, annotations: {} } });
+  await admin.ask('POST', `${core}/pods`, { query: { dryRun: 'All' }, body });
 });
 
 test('a volume, a service and an ingress go with the pod', async () => {
