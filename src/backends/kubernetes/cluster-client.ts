@@ -2,6 +2,7 @@
 import { type IncomingMessage, Agent as PlainAgent, request as requestPlain } from 'node:http';
 import { request as requestTls, Agent as TlsAgent } from 'node:https';
 import { json, text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { WorkcellError } from '../../protocol/index.js';
 import { type Cluster, type ClusterPlace, type Credentials, findCluster } from './kubeconfig.js';
@@ -31,6 +32,8 @@ export class ClusterRefusal extends Error {
 }
 
 const answerMs = 30_000;
+/** Before another try to create an object. */
+const longestPauseMs = 200;
 const largestMessage = 4 * 1024 * 1024;
 
 const clients = new Map<string, ClusterClient>();
@@ -65,6 +68,26 @@ export class ClusterClient {
   /** For a request with a JSON answer. */
   async ask<Answer>(method: Method, path: string, call: Call = {}): Promise<Answer> {
     return (await json(await this.open(method, path, { silenceMs: answerMs, ...call }))) as Answer;
+  }
+
+  /**
+   * Creates an object. Starts at once may charge the same quota, and then the server asks all but one of them to try
+   * again.
+   */
+  async create<Made>(
+    path: string,
+    body: unknown,
+    { signal, tries = 6 }: { readonly signal?: AbortSignal | undefined; readonly tries?: number } = {},
+  ): Promise<Made> {
+    try {
+      return await this.ask<Made>('POST', path, { body, signal });
+    } catch (error) {
+      const isRace = error instanceof ClusterRefusal && error.reason === 'Conflict';
+      if (!isRace || tries === 1 || signal?.aborted) throw error;
+    }
+    // Different for each, so that they do not meet again.
+    await setTimeout(Math.random() * longestPauseMs);
+    return this.create(path, body, { signal, tries: tries - 1 });
   }
 
   /**

@@ -85,7 +85,7 @@ function describeIngress(
 /** Uses an existing one as it is. */
 async function make(client: ClusterClient, path: string, body: Manifest): Promise<void> {
   try {
-    await client.ask('POST', path, { body });
+    await client.create(path, body);
   } catch (error) {
     if (!(error instanceof ClusterRefusal && error.status === 409 && error.reason === 'AlreadyExists'))
       throw error;

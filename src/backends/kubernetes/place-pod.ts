@@ -49,7 +49,7 @@ export async function createPod(order: PodOrder): Promise<OwnPod> {
   let uid: string | undefined;
   try {
     const body = describePod({ ...order, name });
-    const pod = await client.ask<Pod>('POST', podsPath(namespace), { body, signal });
+    const pod = await client.create<Pod>(podsPath(namespace), body, { signal });
     uid = pod.metadata.uid;
     await makeOwned(client, namespace, { id, options, pod });
     await inTime(followed.running, options.startTimeoutMs, signal, () =>

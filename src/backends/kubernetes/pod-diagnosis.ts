@@ -79,7 +79,16 @@ const causes: readonly Cause[] = [
     code: 'permission-denied',
     advise: () => 'deploy/kubernetes/rbac.yaml has the rights that are needed.',
   },
-  { matches: ({ status }) => status === 409, code: 'already-exists', advise: () => 'Choose another id.' },
+  {
+    matches: ({ reason }) => reason === 'AlreadyExists',
+    code: 'already-exists',
+    advise: () => 'Choose another id.',
+  },
+  {
+    matches: ({ reason }) => reason === 'Conflict',
+    code: 'backend-unavailable',
+    advise: () => 'Too many requests changed the same object at once. Try again.',
+  },
 ];
 
 /** Why a pod did not run in time, from its conditions and from the events of the cluster. */

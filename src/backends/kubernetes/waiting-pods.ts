@@ -134,7 +134,7 @@ export async function addWaiting(
       const marks = waitingMarks(shape, options);
       const claim = claimOf(id, options);
       const body = describePod({ name: podName(id), options, bundle, claim, marks, waitMs });
-      const pod = await client.ask<Pod>('POST', podsPath(namespace), { body });
+      const pod = await client.create<Pod>(podsPath(namespace), body);
       await makeOwned(client, namespace, { id, options: { ...options, ports: [] }, pod }).catch(
         async (error: unknown) => {
           // Without its volume it would wait and never start.

@@ -5,7 +5,13 @@ import { afterEach, expect, test } from 'vitest';
 import { makePodHome, removePodHome } from '../../../src/backends/kubernetes/pod-home.js';
 import kubernetes from '../../../src/backends/kubernetes.js';
 import { refusal } from '../../../src/testing/contract/given.js';
-import { emptyCluster, type StubCluster, type StubRequest, stubCluster } from './stub-cluster.js';
+import {
+  emptyCluster,
+  type StubCluster,
+  StubRefusal,
+  type StubRequest,
+  stubCluster,
+} from './stub-cluster.js';
 
 let cluster: StubCluster;
 afterEach(() => cluster.close());
@@ -31,6 +37,28 @@ test('a pod that has the id already stays', async () => {
   });
   await refusal(start(), 'already-exists');
   expect(removals()).toEqual([]);
+});
+
+const raced = new StubRefusal(409, 'Conflict', 'Operation cannot be fulfilled on resourcequotas "all"');
+
+test('a pod that the cluster wants asked for again, because others charged its quota, is asked for again', async () => {
+  let tries = 0;
+  cluster = await stubCluster((request, response) => {
+    if (isPods(request)) return ++tries < 3 ? raced : { metadata: { name: 'workcell-taken', uid: 'ours' } };
+    return request.path.endsWith('/services') ? 500 : emptyCluster(request, response);
+  });
+  await refusal(start(), 'backend-unavailable');
+  expect(tries).toBe(3);
+  expect(removals()).toEqual([[path, { uid: 'ours' }]]);
+});
+
+test('a quota that is never free is no id that is taken', async () => {
+  cluster = await stubCluster((request, response) =>
+    isPods(request) ? raced : request.path === path ? 404 : emptyCluster(request, response),
+  );
+  const error = await refusal(start(), 'backend-unavailable');
+  expect(error.message).toContain('resourcequotas "all". Too many requests');
+  expect(error.retryable).toBe(true);
 });
 
 test('a cell that this machine keeps under the id stays', async () => {
