@@ -41,12 +41,22 @@ export function followPod(
   return { running: running.promise, gone: gone.promise, last: () => last, stop };
 }
 
+/** It runs no more, and never will again. */
+export function hasEnded(pod: Pod): boolean {
+  const { phase, containerStatuses = [] } = pod.status ?? {};
+  if (phase === 'Failed' || phase === 'Succeeded') return true;
+  if (stateOf(pod, cellContainer)?.terminated === undefined) return false;
+  // Containers of a template keep the pod running. Without one, the end of the pod follows, and says why.
+  return containerStatuses.some(
+    ({ name, state }) => name !== cellContainer && state?.terminated === undefined,
+  );
+}
+
 /** Why a pod ended, as a sentence; undefined while it has not. */
 export function endOf(pod: Pod | undefined): string | undefined {
   if (pod === undefined) return 'Somebody deleted the pod.';
-  const { phase, reason, message = 'it gave no reason' } = pod.status ?? {};
-  // The end of the container comes first, and why the node ended it only with that of the pod.
-  if (phase !== 'Failed' && phase !== 'Succeeded')
+  const { reason, message = 'it gave no reason' } = pod.status ?? {};
+  if (!hasEnded(pod))
     return pod.metadata.deletionTimestamp === undefined ? undefined : 'Somebody deletes the pod.';
   const ended = stateOf(pod, cellContainer)?.terminated;
   if (ended?.reason === 'OOMKilled' || reason === 'OOMKilled')

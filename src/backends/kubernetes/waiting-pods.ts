@@ -4,6 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { ExecutorBundle } from '../images/bundle/executor-bundle.js';
+import { hasEnded } from './await-pod.js';
 import { type ClusterClient, ClusterRefusal } from './cluster-client.js';
 import type { KubernetesOptions } from './kubernetes-options.js';
 import { type List, type Pod, podPath, podsPath, stateOf } from './objects.js';
@@ -106,15 +107,11 @@ async function sweepWaiting(
   const query = { labelSelector: `${poolLabel}=${shape}` };
   const { items } = await client.ask<List<Pod>>('GET', podsPath(namespace), { query });
   const here = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  const gone = here.filter((pod) => isEnded(pod) || (!isReady(pod) && ageOf(pod) > waitMs));
+  const gone = here.filter((pod) => hasEnded(pod) || (!isReady(pod) && ageOf(pod) > waitMs));
   await Promise.all(
     gone.map(({ metadata: { name, uid } }) => removePod(client, { namespace, name, uid }).catch(() => {})),
   );
   return here.length - gone.length;
-}
-
-function isEnded({ status }: Pod): boolean {
-  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
 function ageOf({ metadata }: Pod): number {

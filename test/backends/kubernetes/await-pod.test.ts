@@ -21,6 +21,20 @@ test.each([
     undefined,
   ],
   [
+    'has lost its container, and that of its template still runs',
+    {
+      metadata: { name: 'workcell-1' },
+      status: {
+        phase: 'Running',
+        containerStatuses: [
+          { name: 'cell', state: { terminated: { exitCode: 137, reason: 'OOMKilled' } } },
+          { name: 'more', state: { running: {} } },
+        ],
+      },
+    },
+    /out of memory/,
+  ],
+  [
     'was evicted',
     pod(
       {
