@@ -15,6 +15,8 @@ const ownNames = [idLabel, ownerLabel, machineLabel, keepLabel, homeLabel, backe
 
 /** Selects cells that somebody keeps; `isKept` says whether it is this user. */
 export const keptSelector = `${keepLabel}=true`;
+/** Selects cells that end with their owner. */
+export const ownedSelector = `${keepLabel}=false`;
 
 type Labels = Readonly<Record<string, string>>;
 

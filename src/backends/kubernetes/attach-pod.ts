@@ -1,9 +1,17 @@
 /** Finds pods again: those that outlived their starter, and those that no process would end. */
 import { type Cell, WorkcellError } from '../../protocol/index.js';
 import type { FoundCell, StartContext } from '../backend.js';
-import { givenLabels, homeOf, idLabel, isKept, isOrphan, keptSelector } from '../docker/labels.js';
+import {
+  givenLabels,
+  homeOf,
+  idLabel,
+  isKept,
+  isOrphan,
+  keptSelector,
+  ownedSelector,
+} from '../docker/labels.js';
 import { leaseHolder, takeLease } from '../lease.js';
-import { endOf, followPod } from './await-pod.js';
+import { endOf, followPod, hasEnded } from './await-pod.js';
 import { type ClusterClient, openCluster } from './cluster-client.js';
 import { knowsCluster } from './kubeconfig.js';
 import type { KubernetesOptions } from './kubernetes-options.js';
@@ -22,9 +30,7 @@ type Place = Pick<KubernetesOptions, 'kubeconfig' | 'context' | 'namespace'>;
 export async function attachPod(id: string, place: Place, context: StartContext): Promise<Cell> {
   const client = openCluster(place);
   const namespace = place.namespace ?? client.namespace;
-  const pod = (await listOwn(client, namespace, `${idLabel}=${id}`)).find(({ metadata }) =>
-    isKept(metadata.labels ?? {}),
-  );
+  const pod = await findKept(client, namespace, id);
   const home = pod === undefined ? undefined : findPodHome(homeOf(pod.metadata.annotations ?? {}));
   const state = home === undefined ? undefined : readPodState(home);
   const end = pod === undefined ? undefined : endOf(pod);
@@ -55,6 +61,12 @@ export async function attachPod(id: string, place: Place, context: StartContext)
   }
 }
 
+async function findKept(client: ClusterClient, namespace: string, id: string): Promise<Pod | undefined> {
+  for await (const pod of eachOwn(client, namespace, `${idLabel}=${id},${keptSelector}`))
+    if (isKept(pod.metadata.labels ?? {})) return pod;
+  return undefined;
+}
+
 /** None where nobody names a cluster and this machine knows of none. */
 export async function listPods(place: Place): Promise<FoundCell[]> {
   if (place.namespace === undefined && !knowsCluster(place)) return [];
@@ -81,46 +93,46 @@ async function describe(pod: Pod): Promise<FoundCell> {
   };
 }
 
-const reaped = new Set<string>();
-const ended = 'status.phase!=Pending,status.phase!=Running';
+const reapEveryMs = 600_000;
+/** When it last looked in a namespace. */
+const reaped = new Map<string, number>();
 
-/** Removes pods whose owner died, once for each namespace. Nobody waits for it. */
+/**
+ * Removes pods whose owner died, and those that ended on any machine, now and then in each namespace. Nobody waits
+ * for it.
+ */
 export async function reapPods(client: ClusterClient, namespace: string): Promise<void> {
   const key = `${client.where} ${namespace}`;
-  if (reaped.has(key)) return;
-  reaped.add(key);
+  if (Date.now() - (reaped.get(key) ?? 0) < reapEveryMs) return;
+  reaped.set(key, Date.now());
   try {
-    const pods = await listOwn(client, namespace, idLabel);
-    const orphans = pods.filter(({ metadata }) => isOrphan(metadata.labels ?? {}));
-    for (const { metadata } of orphans)
-      await removePod(client, { namespace, name: metadata.name, uid: metadata.uid });
+    // Nobody may ever look it up again on the machine that its owner was on.
+    for await (const pod of eachOwn(client, namespace, `${idLabel},${ownedSelector}`))
+      if (isOrphan(pod.metadata.labels ?? {}) || hasEnded(pod)) await remove(client, namespace, pod);
     // They waited in a pool, and nobody took them.
-    for (const { metadata } of await listOwn(client, namespace, poolLabel, ended))
-      await removePod(client, { namespace, name: metadata.name, uid: metadata.uid });
+    for await (const pod of eachOwn(client, namespace, poolLabel))
+      if (hasEnded(pod)) await remove(client, namespace, pod);
   } catch {
-    // The next process tries again.
+    reaped.delete(key);
   }
 }
 
-const pageSize = 500;
-
-async function listOwn(...asked: Parameters<typeof eachOwn>): Promise<Pod[]> {
-  const pods: Pod[] = [];
-  for await (const pod of eachOwn(...asked)) pods.push(pod);
-  return pods;
+function remove(client: ClusterClient, namespace: string, { metadata }: Pod): Promise<void> {
+  return removePod(client, { namespace, name: metadata.name, uid: metadata.uid });
 }
+
+const pageSize = 500;
 
 /** Page by page, because those of a whole namespace fill the memory. */
 async function* eachOwn(
   client: ClusterClient,
   namespace: string,
   labelSelector: string,
-  fieldSelector?: string,
 ): AsyncGenerator<Pod> {
   let token: string | undefined;
   try {
     do {
-      const query = { labelSelector, fieldSelector, limit: pageSize, continue: token };
+      const query = { labelSelector, limit: pageSize, continue: token };
       const list: List<Pod> = await client.ask('GET', podsPath(namespace), { query });
       yield* list.items;
       token = list.metadata.continue || undefined;

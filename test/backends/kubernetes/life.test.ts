@@ -2,7 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { ownLabels } from '../../../src/backends/docker/labels.js';
 import { reapPods } from '../../../src/backends/kubernetes/attach-pod.js';
 import type { List, Pod } from '../../../src/backends/kubernetes/objects.js';
 import kubernetes from '../../../src/backends/kubernetes.js';
@@ -34,6 +35,16 @@ describe('a pod that ends', () => {
     await runtime.close();
   });
 
+  test('because its memory is full ends the cell, whatever else a template runs in it', async () => {
+    const sidecar = { name: 'more', image: clusterImages.bare, command: ['sleep', 'infinity'] };
+    const template = { spec: { containers: [sidecar] } };
+    await using runtime = await createRuntime({ ...cell, template, limits: { memoryBytes: 134_217_728 } });
+    // Each is smaller than the executor, so the kernel ends that first. Where it ends whole groups, it ends all of them.
+    const fill = 'for n in {1..40}; do { head -c 8M /dev/zero; sleep 1000; } | tail & done; wait';
+    const error = await refusal(runtime.run(fill), 'runtime-disconnected');
+    expect(error.message).toContain('Raise limits.memoryBytes');
+  });
+
   test('because its start is cancelled leaves nothing', async () => {
     const stop = new AbortController();
     const starting = createRuntime({ ...cell, signal: stop.signal });
@@ -45,7 +56,7 @@ describe('a pod that ends', () => {
 
 describe('when who started it is killed', () => {
   test('a kept cell is found again by id, and what was not kept goes with the next start', async () => {
-    // Where this process has started nothing yet: it looks once.
+    // Where this process has started nothing yet: it looks now and then.
     const namespace = await makeNamespace(admin);
     const { child, kept } = await startOwner(namespace);
     child.kill('SIGKILL');
@@ -67,6 +78,33 @@ describe('when who started it is killed', () => {
     expect(await kubernetes.list?.(place)).toEqual([]);
     await refusal(kubernetes.attach?.(kept, place, context) ?? Promise.resolve(), 'cell-not-found');
   });
+});
+
+test('pods that ended are removed from any machine, now and then; those that are kept or still run are not', async () => {
+  const namespace = await makeNamespace(admin);
+  const pods = `/api/v1/namespaces/${namespace}/pods`;
+  const make = async (name: string, keepAlive: boolean, phase: string) => {
+    const labels = ownLabels({ id: name, keepAlive, home: '' });
+    const metadata = { name, labels: { ...labels, 'workcell.machine': 'another', 'workcell.owner': 'o' } };
+    const spec = {
+      nodeSelector: { disk: 'none' },
+      containers: [{ name: 'cell', image: clusterImages.bare }],
+    };
+    await admin.ask('POST', pods, { body: { metadata, spec } });
+    await admin.ask('PATCH', `${pods}/${name}/status`, { body: { status: { phase } } });
+  };
+  await make('ended', false, 'Failed');
+  await make('kept', true, 'Failed');
+  await make('running', false, 'Running');
+  await reapPods(admin, namespace);
+  expect(await podNames(namespace)).toEqual(['kept', 'running']);
+  await make('later', false, 'Succeeded');
+  await reapPods(admin, namespace);
+  expect(await podNames(namespace)).toContain('later');
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 600_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  await reapPods(admin, namespace);
+  expect(await podNames(namespace)).toEqual(['kept', 'running']);
 });
 
 describe('an API server that goes away', () => {

@@ -73,7 +73,7 @@ test('a pod of another shape is left alone', async () => {
 });
 
 test('one that ended without a cell is removed', async () => {
-  // Where this process has started nothing yet: it looks once.
+  // Where this process has started nothing yet: it looks now and then.
   const namespace = await makeNamespace(admin);
   const options = z
     .object(kubernetesOptions)
