@@ -17,7 +17,7 @@ import { knowsCluster } from './kubeconfig.js';
 import type { KubernetesOptions } from './kubernetes-options.js';
 import { type List, type Pod, podsPath } from './objects.js';
 import { explainRefusal } from './pod-diagnosis.js';
-import { findPodHome, readPodState } from './pod-home.js';
+import { findPodHome, readPodState, removePodHome } from './pod-home.js';
 import { networkLabel, poolLabel } from './pod-labels.js';
 import { watchPods } from './pod-watch.js';
 import { openPodWire } from './pod-wire.js';
@@ -31,20 +31,35 @@ export async function attachPod(id: string, place: Place, context: StartContext)
   const client = openCluster(place);
   const namespace = place.namespace ?? client.namespace;
   const pod = await findKept(client, namespace, id);
-  const home = pod === undefined ? undefined : findPodHome(homeOf(pod.metadata.annotations ?? {}));
-  const state = home === undefined ? undefined : readPodState(home);
-  const end = pod === undefined ? undefined : endOf(pod);
-  if (pod === undefined || home === undefined || state === undefined || end !== undefined) {
-    const why =
-      end ?? 'You can attach to cells that you start with keepAlive, on the machine that started them.';
+  if (pod === undefined)
     throw new WorkcellError(
       'cell-not-found',
-      `There is no kubernetes cell "${id}" in the namespace "${namespace}" that this machine knows. ${why}`,
+      `There is no kubernetes cell "${id}" in the namespace "${namespace}". You can attach to cells that you start with keepAlive.`,
+      { details: { id, namespace } },
+    );
+  const { name, uid } = pod.metadata;
+  const home = findPodHome(homeOf(pod.metadata.annotations ?? {}));
+  const lease = home === undefined ? undefined : await takeLease(id, home);
+  const end = endOf(pod);
+  if (end !== undefined) {
+    await remove(client, namespace, pod);
+    if (home !== undefined) await removePodHome(home);
+    lease?.release();
+    throw new WorkcellError(
+      'runtime-disconnected',
+      `The kubernetes cell "${id}" has ended, and its remains are removed. ${end}`,
       { details: { id, namespace } },
     );
   }
-  const lease = await takeLease(id, home);
-  const { name, uid } = pod.metadata;
+  const state = home === undefined ? undefined : readPodState(home);
+  if (home === undefined || state === undefined) {
+    lease?.release();
+    throw new WorkcellError(
+      'cell-not-found',
+      `This user of this machine cannot reach the kubernetes cell "${id}": only the one who started it has its token. If nobody has it any more, remove the cell with: kubectl delete pod --namespace ${namespace} ${name}`,
+      { details: { id, namespace } },
+    );
+  }
   // One watch for all cells that this process attaches to.
   const watch = watchPods(client, namespace, keptSelector);
   const followed = followPod(watch, name, { image: '', executorImage: '' });
@@ -56,7 +71,7 @@ export async function attachPod(id: string, place: Place, context: StartContext)
     return podCell({ id, pod: { name, uid, followed }, client, namespace, wire, isolation, lease, home });
   } catch (error) {
     followed.stop();
-    lease.release();
+    lease?.release();
     throw explainRefusal(error, { client, namespace, options: {} });
   }
 }

@@ -2,7 +2,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { enterOwn, runtimeDirectory } from '../../base/own-directory.js';
+import { enterOwn, type OwnDirectory, openOwnDirectory } from '../../base/own-directory.js';
+import { stateDirectory } from '../../base/user-directories.js';
 import { discardNamed } from '../../cell/launchers/scratch.js';
 import { isolationSchema, WorkcellError } from '../../protocol/index.js';
 
@@ -11,8 +12,13 @@ const stateSchema = z.object({ token: z.string(), isolation: isolationSchema });
 
 export type PodState = z.infer<typeof stateSchema>;
 
+/** A pod lives longer than what this machine keeps for the time until it starts again, or for a login. */
+function podHomes(): OwnDirectory {
+  return openOwnDirectory(join(stateDirectory(), 'kubernetes'));
+}
+
 export function makePodHome(id: string): string {
-  const path = join(runtimeDirectory().path, id);
+  const path = join(podHomes().path, id);
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (cause) {
@@ -25,7 +31,7 @@ export function makePodHome(id: string): string {
 
 /** The home that a pod names, if it is one of this user's. Anybody who may make pods can write any path there. */
 export function findPodHome(named: string | undefined): string | undefined {
-  const kept = runtimeDirectory();
+  const kept = podHomes();
   if (named === undefined || dirname(named) !== kept.path) return undefined;
   using home = enterOwn(kept, named.slice(kept.path.length + 1));
   return home?.path;

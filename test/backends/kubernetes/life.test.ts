@@ -2,6 +2,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ownLabels } from '../../../src/backends/docker/labels.js';
 import { reapPods } from '../../../src/backends/kubernetes/attach-pod.js';
@@ -58,9 +61,11 @@ describe('when who started it is killed', () => {
   test('a kept cell is found again by id, and what was not kept goes with the next start', async () => {
     // Where this process has started nothing yet: it looks now and then.
     const namespace = await makeNamespace(admin);
-    const { child, kept } = await startOwner(namespace);
+    const { child, kept, temporary } = await startOwner(namespace);
     child.kill('SIGKILL');
     await once(child, 'exit');
+    // As when its machine starts again.
+    rmSync(temporary, { recursive: true });
     expect(await podNames(namespace)).toHaveLength(2);
     await reapPods(admin, namespace);
     expect(await podNames(namespace)).toEqual([`workcell-${kept}`]);
@@ -77,6 +82,22 @@ describe('when who started it is killed', () => {
     await found?.stop();
     expect(await kubernetes.list?.(place)).toEqual([]);
     await refusal(kubernetes.attach?.(kept, place, context) ?? Promise.resolve(), 'cell-not-found');
+  });
+
+  test('who attaches to a kept cell that has ended since removes it and learns why it ended', async () => {
+    const id = randomBytes(8).toString('hex');
+    const place = { kubeconfig, namespace };
+    const context = { id, onStatus() {} };
+    const cell = await kubernetes.start({ ...options, keepAlive: true }, context);
+    const action = { action: 'run', command: 'kill -TERM 1', maxOutputBytes: 4096 } as never;
+    await Promise.allSettled([cell.executor.execute<'run'>(action), cell.lost]);
+    await cell.detach?.();
+    const isLost = async () => (await kubernetes.list?.(place))?.[0]?.status === 'lost';
+    await eventually(isLost, 'the cell is lost');
+    const attach = () => kubernetes.attach?.(id, place, context) ?? Promise.resolve();
+    expect((await refusal(attach(), 'runtime-disconnected')).message).toContain('exited with code 0');
+    expect(await podNames()).toEqual([]);
+    await refusal(attach(), 'cell-not-found');
   });
 });
 
@@ -135,7 +156,10 @@ async function podNames(where = namespace): Promise<string[]> {
 }
 
 /** A process with a kept cell and another one. */
-async function startOwner(namespace: string): Promise<{ child: ChildProcess; kept: string }> {
+async function startOwner(
+  namespace: string,
+): Promise<{ child: ChildProcess; kept: string; temporary: string }> {
+  const temporary = mkdtempSync(join(tmpdir(), 'workcell-owner-'));
   const [kept = '', other = ''] = [1, 2].map(() => randomBytes(8).toString('hex'));
   const program = `
     import kubernetes from './src/backends/kubernetes.ts';
@@ -148,7 +172,8 @@ async function startOwner(namespace: string): Promise<{ child: ChildProcess; kep
   const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program], {
     cwd: new URL('../../..', import.meta.url),
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, TMPDIR: temporary, XDG_RUNTIME_DIR: temporary },
   });
   await once(child.stdout, 'data');
-  return { child, kept };
+  return { child, kept, temporary };
 }
