@@ -31,6 +31,16 @@ export class ClusterRefusal extends Error {
   }
 }
 
+/** Undefined where the cluster refuses with this status. */
+export async function unless<Answer>(status: number, answer: Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof ClusterRefusal && error.status === status) return undefined;
+    throw error;
+  }
+}
+
 const answerMs = 30_000;
 /** Before another try to create an object. */
 const longestPauseMs = 200;

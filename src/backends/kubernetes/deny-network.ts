@@ -1,7 +1,7 @@
 /** One policy for all cells of a namespace that have no network. Whether the cluster enforces it is another question. */
 import { isDeepStrictEqual } from 'node:util';
 import { WorkcellError } from '../../protocol/index.js';
-import { type ClusterClient, ClusterRefusal } from './cluster-client.js';
+import { type ClusterClient, unless } from './cluster-client.js';
 import { networkLabel } from './pod-labels.js';
 
 const policyName = 'workcell-network-none';
@@ -37,14 +37,4 @@ export async function denyNetwork(client: ClusterClient, namespace: string): Pro
     `The network policy "${policyName}" of the namespace "${namespace}" is not the one that denies cells the network. Remove it (kubectl delete networkpolicy --namespace ${namespace} ${policyName}): the next start makes it again.`,
     { details: { namespace, policy: policyName } },
   );
-}
-
-/** Undefined where the cluster refuses with this status. */
-async function unless<Answer>(status: number, answer: Promise<Answer>): Promise<Answer | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof ClusterRefusal && error.status === status) return undefined;
-    throw error;
-  }
 }

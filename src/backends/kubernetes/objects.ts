@@ -7,6 +7,11 @@ export interface Metadata {
   readonly resourceVersion?: string;
   readonly creationTimestamp?: string;
   readonly deletionTimestamp?: string;
+  readonly ownerReferences?: readonly {
+    readonly kind: string;
+    readonly name: string;
+    readonly uid: string;
+  }[];
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
 }

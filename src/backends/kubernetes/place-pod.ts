@@ -43,7 +43,7 @@ export async function placePod(order: PodOrder): Promise<OwnPod> {
 
 /** Creates one and waits until it runs. Removes what it made when that fails. */
 export async function createPod(order: PodOrder): Promise<OwnPod> {
-  const { client, namespace, id, options, watch, signal } = order;
+  const { client, namespace, id, options, claim, watch, signal } = order;
   const name = podName(id);
   const followed = followPod(watch, name, options);
   let uid: string | undefined;
@@ -51,7 +51,7 @@ export async function createPod(order: PodOrder): Promise<OwnPod> {
     const body = describePod({ ...order, name });
     const pod = await client.create<Pod>(podsPath(namespace), body, { signal });
     uid = pod.metadata.uid;
-    await makeOwned(client, namespace, { id, options, pod });
+    await makeOwned(client, namespace, { id, options, claim, pod, signal });
     await inTime(followed.running, options.startTimeoutMs, signal, () =>
       explainSilence({ client, namespace, options }, followed.last(), options.startTimeoutMs),
     );
@@ -67,7 +67,7 @@ export async function createPod(order: PodOrder): Promise<OwnPod> {
 }
 
 async function takeOne(order: PodOrder, shape: string, waiting: readonly Pod[]): Promise<OwnPod | undefined> {
-  const { client, namespace, id, options, marks, watch } = order;
+  const { client, namespace, id, options, marks, watch, signal } = order;
   for (const candidate of shuffled(waiting.filter(isReady))) {
     const { name } = candidate.metadata;
     // Before it is ours, so that no end of it goes unnoticed.
@@ -75,7 +75,8 @@ async function takeOne(order: PodOrder, shape: string, waiting: readonly Pod[]):
     try {
       const pod = await takeWaiting(client, namespace, candidate, { shape, marks });
       if (pod !== undefined) {
-        await makeOwned(client, namespace, { id, options: { ...options, volume: undefined }, pod });
+        // It has had its claim since it waits.
+        await makeOwned(client, namespace, { id, options, claim: undefined, pod, signal });
         return { name, uid: pod.metadata.uid, followed };
       }
     } catch (error) {

@@ -1,6 +1,7 @@
 /** Follows pods with one watch for all cells of a namespace, whatever their number. */
 import { type ClusterClient, ClusterRefusal } from './cluster-client.js';
 import { type List, type Pod, podsPath } from './objects.js';
+import { readLines } from './read-lines.js';
 
 /**
  * The server ends a watch after this time. Bookmarks come about once a minute, so a connection that is silent for
@@ -141,7 +142,7 @@ export class PodWatch {
     // Cells keep a program alive; the watch does not.
     stream.socket.unref();
     try {
-      for await (const line of linesOf(stream)) yield JSON.parse(line) as WatchEvent;
+      for await (const line of readLines(stream)) yield JSON.parse(line) as WatchEvent;
     } finally {
       stream.destroy();
     }
@@ -153,17 +154,6 @@ export class PodWatch {
     if (pod === undefined) this.#seen.delete(name);
     else this.#seen.add(name);
     for (const follower of [...followers]) follower(pod);
-  }
-}
-
-/** Throws when the stream breaks, which `node:readline` does not notice. */
-async function* linesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let rest = '';
-  for await (const chunk of stream) {
-    const lines = `${rest}${decoder.decode(chunk, { stream: true })}`.split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines.filter((line) => line !== '');
   }
 }
 

@@ -39,9 +39,10 @@ export async function startPod(options: KubernetesOptions, context: StartContext
     // Before others can find it.
     if (home !== undefined) lease = await takeLease(id, home);
     if (options.network === 'none') await denyNetwork(client, namespace);
-    const marks = podMarks({ id, options, home, start: randomUUID() });
+    const start = randomUUID();
+    const marks = podMarks({ id, options, home, start });
     const watch = watchPods(client, namespace, ownSelector());
-    const claim = claimOf(id, options);
+    const claim = claimOf(id, start, options);
     pod = await placePod({ client, namespace, id, options, bundle, claim, marks, watch, signal });
     const { name, followed } = pod;
     const settings = JSON.stringify(cellSettings({ id, options }, token, shipped));

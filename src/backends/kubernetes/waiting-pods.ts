@@ -25,7 +25,7 @@ export interface Shape {
 /** Pods of one shape can become the same cells. */
 export function shapeOf({ options, bundle }: Pick<Shape, 'options' | 'bundle'>): Shape {
   const { volume } = options;
-  const parts = { options, bundle, name: '', claim: claimOf('', options), waitMs };
+  const parts = { options, bundle, name: '', claim: claimOf('', '', options), waitMs };
   const pod = describePod({ ...parts, marks: waitingMarks('', options) });
   // The settings are of our version, and the pod does not say which that is.
   const whole = JSON.stringify([bundle.hash, volume, pod]);
@@ -129,10 +129,10 @@ export async function addWaiting(
     Array.from({ length: Math.max(0, count) }, async () => {
       const id = randomBytes(8).toString('hex');
       const marks = waitingMarks(shape, options);
-      const claim = claimOf(id, options);
+      const claim = claimOf(id, 'pool', options);
       const body = describePod({ name: podName(id), options, bundle, claim, marks, waitMs });
       const pod = await client.create<Pod>(podsPath(namespace), body);
-      await makeOwned(client, namespace, { id, options: { ...options, ports: [] }, pod }).catch(
+      await makeOwned(client, namespace, { id, options: { ...options, ports: [] }, claim, pod }).catch(
         async (error: unknown) => {
           // Without its volume it would wait and never start.
           const { name, uid } = pod.metadata;

@@ -1,4 +1,5 @@
 /** What a pod is made of, and what it may do. */
+import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -10,6 +11,7 @@ import { kubernetesOptions } from '../../../src/backends/kubernetes/kubernetes-o
 import type { List, Pod } from '../../../src/backends/kubernetes/objects.js';
 import { describePod } from '../../../src/backends/kubernetes/pod.js';
 import { probeCluster } from '../../../src/backends/kubernetes/probe-cluster.js';
+import kubernetes from '../../../src/backends/kubernetes.js';
 import { createRuntime } from '../../../src/index.js';
 import { isEnforced } from '../../../src/protocol/index.js';
 import { eventually, refusal } from '../../../src/testing/contract/given.js';
@@ -129,11 +131,13 @@ test('a volume, a service and an ingress go with the pod', async () => {
   await runtime.run(`echo kept > ${file}`);
   expect(readFileSync(`/dev/shm/${file}`, 'utf8')).toBe('kept\n');
   await runtime.run(`rm ${file}`);
+  const claims = await admin.ask<List<Pod>>('GET', `${core}/persistentvolumeclaims`);
   const owned = [
-    `${core}/persistentvolumeclaims/${name}`,
+    ...claims.items.map(({ metadata }) => `${core}/persistentvolumeclaims/${metadata.name}`),
     `${core}/services/${name}`,
     `/apis/networking.k8s.io/v1/namespaces/${namespace}/ingresses/${name}`,
   ];
+  expect(owned).toHaveLength(3);
   for (const path of owned) await admin.ask('GET', path);
   await runtime.close();
   const isGone = (path: string) =>
@@ -142,6 +146,26 @@ test('a volume, a service and an ingress go with the pod', async () => {
       (error) => error instanceof ClusterRefusal && error.status === 404,
     );
   for (const path of owned) await eventually(() => isGone(path), `${path} is gone`);
+});
+
+test('a cell with the id of an earlier one gets a service of its own, not the one that goes with that', async () => {
+  const id = randomBytes(8).toString('hex');
+  const path = `${core}/services/workcell-${id}`;
+  // Of a pod that is gone. Its finalizer holds it until we let go.
+  const gone = { apiVersion: 'v1', kind: 'Pod', name: `workcell-${id}`, uid: randomUUID() };
+  const metadata = { name: gone.name, ownerReferences: [gone], finalizers: ['example.test/held'] };
+  const body = { metadata, spec: { ports: [{ port: 1 }] } };
+  await admin.ask('POST', `${core}/services`, { body });
+  const { backend: _backend, config: _config, ...options } = cell;
+  const starting = kubernetes.start({ ...options, ports: [8080] }, { id, onStatus() {} });
+  const service = () => admin.ask<Pick<Pod, 'metadata'>>('GET', path);
+  await eventually(async () => (await service()).metadata.deletionTimestamp !== undefined);
+  await eventually(async () => (await pods()).length === 1);
+  await admin.ask('PATCH', path, { body: { metadata: { finalizers: null } } });
+  const started = await starting;
+  const [pod] = await pods();
+  expect((await service()).metadata.ownerReferences).toMatchObject([{ uid: pod?.metadata.uid }]);
+  await started.stop();
 });
 
 test('the rights of deploy/kubernetes/rbac.yaml are enough, and fewer are told of', async () => {
