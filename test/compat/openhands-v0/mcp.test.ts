@@ -97,3 +97,40 @@ test('a server starts once for all who call its tools', async () => {
   expect(readFileSync(starts, 'utf8')).toBe('started\n');
   rmSync(directory, { recursive: true });
 });
+
+test('a list that is refused leaves the next one to work', async () => {
+  await update('one');
+  const many = Array.from({ length: 65 }, (_, index) => ({ name: `server-${index}`, command: 'true' }));
+  expect((await update(...many)).detail).toContain('at most 64');
+  expect((await update('x'.repeat(65))).detail).toContain('1 to 64');
+  expect(await update('two')).toMatchObject({ detail: expect.stringContaining('two'), router_error_log: '' });
+  const client = await connect('/mcp/sse');
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain('echo');
+  await client.close();
+  expect(await update()).toMatchObject({ router_error_log: '' });
+});
+
+test("a call reaches a client's own server, and none that the operator connected", async () => {
+  const servers = { operator: { command: 'node', args: [everything, 'stdio'] } };
+  await runtime.execute({ action: 'connect_mcp', servers });
+  const silent = `process.stdin.on('data', (line) => {
+    const { id, method, params } = JSON.parse(line);
+    const result = method === 'initialize'
+      ? { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'own', version: '1' } }
+      : method === 'tools/list' ? { tools: [{ name: 'echo', inputSchema: { type: 'object' } }] }
+      : { content: [{ type: 'text', text: 'from the client' }] };
+    if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  })`;
+  await update({ name: 'own', command: 'node', args: ['-e', silent] });
+  const client = await connect('/mcp/sse');
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['echo']);
+  expect(await client.callTool({ name: 'echo', arguments: { message: 'hi' } })).toMatchObject({
+    content: [{ text: 'from the client' }],
+  });
+  expect(await client.callTool({ name: 'get-sum', arguments: { a: 1, b: 2 } })).toMatchObject({
+    isError: true,
+  });
+  await client.close();
+  await update();
+  await runtime.execute({ action: 'disconnect_mcp', server: 'operator' });
+});

@@ -1,6 +1,7 @@
 /** The body of `/update_mcp_server`. */
 import { z } from 'zod';
 import { describeIssues } from '../../../protocol/index.js';
+import { mcpServerNameSchema } from '../../../protocol/mcp-server-schema.js';
 import { HttpError } from '../http-error.js';
 import { words } from '../openhands-words.js';
 
@@ -11,7 +12,8 @@ export interface StdioServer {
 }
 
 const serverSchema = z.object({
-  name: z.string().regex(/^[A-Za-z0-9_-]+$/, 'must be letters, digits, underscores and hyphens'),
+  // It comes before names of tools, which take no dots.
+  name: mcpServerNameSchema.regex(/^[\w-]+$/, 'must be letters, digits, underscores and hyphens'),
   command: z.string().regex(/^\S+$/, 'must be one word'),
   args: z.union([z.array(z.string()), z.string().transform(splitWords)]).default([]),
   env: z.union([z.record(z.string(), z.string()), z.string().transform(splitPairs)]).default({}),

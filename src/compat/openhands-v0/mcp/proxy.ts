@@ -16,6 +16,8 @@ export interface McpUpdate {
   readonly router_error_log: string;
 }
 
+type ListedTool = Observation<'list_mcp_tools'>['tools'][number];
+
 export class McpProxy {
   readonly #executor: Executor;
   readonly #say: Say;
@@ -30,16 +32,14 @@ export class McpProxy {
   /** The new list takes the place of the old one. */
   async update(body: unknown): Promise<McpUpdate> {
     const servers = parseServers(body);
-    for (const server of this.#names)
-      if (!(server in servers)) await perform(this.#executor, { action: 'disconnect_mcp', server });
-    this.#names = Object.keys(servers);
+    for (const server of this.#names) if (!Object.hasOwn(servers, server)) await this.#disconnect(server);
+    const names = Object.keys(servers);
     const connected =
-      this.#names.length === 0
-        ? []
-        : (await perform(this.#executor, { action: 'connect_mcp', servers })).servers;
+      names.length === 0 ? [] : (await perform(this.#executor, { action: 'connect_mcp', servers })).servers;
+    this.#names = names;
     const failures = connected.filter(({ state }) => state === 'failed').map(({ reason }) => reason ?? '');
     return {
-      detail: this.#say(words('mcp.taken', { servers: this.#names.join(', ') || words('mcp.none') })),
+      detail: this.#say(words('mcp.taken', { servers: names.join(', ') || words('mcp.none') })),
       router_error_log: failures.join('\n'),
     };
   }
@@ -79,20 +79,16 @@ export class McpProxy {
   }
 
   async #tools(): Promise<Tool[]> {
-    const { tools } = await perform(this.#executor, { action: 'list_mcp_tools' });
-    return tools
-      .filter(({ server }) => this.#names.includes(server))
-      .map((tool) => ({
-        name: this.#exposedName(tool),
-        description: tool.description,
-        inputSchema: tool.inputSchema as Tool['inputSchema'],
-        annotations: tool.annotations,
-      }));
+    return (await this.#ownTools()).map((tool) => ({
+      name: this.#exposedName(tool),
+      description: tool.description,
+      inputSchema: tool.inputSchema as Tool['inputSchema'],
+      annotations: tool.annotations,
+    }));
   }
 
   async #call(exposed: string, args: Record<string, unknown>): Promise<CallToolResult> {
-    const { tools } = await perform(this.#executor, { action: 'list_mcp_tools' });
-    const tool = tools.find((candidate) => this.#exposedName(candidate) === exposed);
+    const tool = (await this.#ownTools()).find((candidate) => this.#exposedName(candidate) === exposed);
     if (tool === undefined) return failure(this.#say(words('mcp.unknown_tool', { tool: exposed })));
     try {
       const { server, name } = tool;
@@ -110,8 +106,23 @@ export class McpProxy {
     }
   }
 
+  /** Those of the client's servers. The operator's servers carry the operator's credentials. */
+  async #ownTools(): Promise<ListedTool[]> {
+    const { tools } = await perform(this.#executor, { action: 'list_mcp_tools' });
+    return tools.filter(({ server }) => this.#names.includes(server));
+  }
+
+  /** One that an earlier update already took away is no failure. */
+  async #disconnect(server: string): Promise<void> {
+    try {
+      await perform(this.#executor, { action: 'disconnect_mcp', server });
+    } catch (error) {
+      if (!WorkcellError.isInstance(error) || error.code !== 'tool-not-found') throw error;
+    }
+  }
+
   /** With several servers, the name of the server comes before the name of the tool. */
-  #exposedName({ server, name }: Observation<'list_mcp_tools'>['tools'][number]): string {
+  #exposedName({ server, name }: ListedTool): string {
     return this.#names.length > 1 ? `${server}_${name}` : name;
   }
 }
