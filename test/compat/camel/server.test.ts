@@ -5,7 +5,9 @@ import { start } from '../../cli/workcell.js';
 
 const kit = fileURLToPath(new URL('../../../src/testing/contract/tools/kit.ts', import.meta.url));
 const python = fileURLToPath(new URL('../../runtime/tools/fixtures/tools.py', import.meta.url));
-const kits = `${fileURLToPath(new URL('../../runtime/tools/fixtures/kits.py', import.meta.url))}#Counter{"start":5}`;
+const kits = fileURLToPath(new URL('../../runtime/tools/fixtures/kits.py', import.meta.url));
+const swapped = `${kits}#swapped`;
+const counter = `${kits}#Counter{"start":5}`;
 const token = 'token-for-the-test';
 
 let server: ReturnType<typeof start>;
@@ -13,7 +15,16 @@ let origin: string;
 
 beforeAll(async () => {
   // As the client starts it: the path of its own server, then the entry points.
-  const words = ['camel-server', '/opt/camel/runtimes/api.py', kit, python, kits, '--backend', 'cli'];
+  const words = [
+    'camel-server',
+    '/opt/camel/runtimes/api.py',
+    kit,
+    python,
+    swapped,
+    counter,
+    '--backend',
+    'cli',
+  ];
   server = start(words, { env: { CAMEL_SERVER_TOKEN: token, CAMEL_SERVER_PORT: '0' } });
   await server.printed('listening on http://127.0.0.1:');
   origin = /listening on (\S+)/.exec(server.text())?.[1] ?? '';
@@ -47,7 +58,7 @@ describe('the tool server', () => {
 
   test('tells its health', async () => {
     const { body } = await send('/health');
-    expect(body).toMatchObject({ status: 'ok', toolkits: [kit, python, kits] });
+    expect(body).toMatchObject({ status: 'ok', toolkits: [kit, python, swapped, counter] });
     const endpoints = body.endpoints as string[];
     expect(endpoints).toEqual(expect.arrayContaining(['add', 'next', 'shapes']));
     expect(endpoints.filter((name) => name === 'add')).toHaveLength(2);
@@ -87,6 +98,13 @@ describe('the tool server', () => {
     });
     expect(await call('shapes', { args: ['n', ['t']], kwargs: { loud: true } })).toMatchObject({
       status: 200,
+    });
+  });
+
+  test('takes positions in the order of the function, not of its schema', async () => {
+    expect(await call('subtract', { args: [5, 3], kwargs: {} })).toEqual({
+      status: 200,
+      body: { output: '2' },
     });
   });
 

@@ -87,6 +87,10 @@ def toolkit_tool(value):
     schema = value.get_openai_tool_schema()['function']
     parameters = {'type': 'object', 'properties': {}, **(schema.get('parameters') or {})}
     signature = parameters_of(value.func)
+    # Callers pass arguments by position, too: in the order of the function, whatever order its schema has.
+    order = {key: index for index, key in enumerate(signature)}
+    parameters['properties'] = dict(sorted(parameters['properties'].items(),
+                                           key=lambda entry: order.get(entry[0], len(order))))
     # A strict schema requires all of them; a caller can omit those with a default.
     parameters['required'] = [key for key in parameters.get('required', [])
                               if key not in signature or signature[key].default is inspect.Parameter.empty]
