@@ -6,7 +6,7 @@ try:
 except SyntaxError as error:
     print(json.dumps({'error': 'line %s: %s' % (error.lineno, error.msg)}))
     sys.exit(0)
-know_classes(tree)
+classes = classes_of(tree)
 functions = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
-tools = {node.name: describe(node) for node in functions if not node.name.startswith('_')}
+tools = {node.name: describe(node, classes) for node in functions if not node.name.startswith('_')}
 print(json.dumps({'tools': list(tools.values())}))

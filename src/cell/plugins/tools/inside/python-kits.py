@@ -120,8 +120,7 @@ def described_by_source(function):
         body = getattr(node, 'body', [])
     if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return None
-    know_classes(tree)
-    return describe(node, of_class=inspect.ismethod(function))
+    return describe(node, classes_of(tree), of_class=inspect.ismethod(function))
 
 
 def described_by_signature(function):

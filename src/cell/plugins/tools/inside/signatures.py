@@ -5,12 +5,10 @@ import ast, json, re
 simple = {'str': 'string', 'int': 'integer', 'float': 'number', 'bool': 'boolean', 'None': 'null', 'bytes': 'string'}
 lists = {'list', 'List', 'Sequence', 'Iterable', 'set', 'Set', 'frozenset', 'tuple', 'Tuple'}
 maps = {'dict', 'Dict', 'Mapping', 'MutableMapping'}
-classes = {}
 
 
-def know_classes(tree):
-    classes.clear()
-    classes.update({node.name: node for node in tree.body if isinstance(node, ast.ClassDef)})
+def classes_of(tree):
+    return {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
 
 
 def name_of(node):
@@ -26,7 +24,7 @@ def choices(schemas):
     return {'anyOf': schemas}
 
 
-def schema_of(node, seen=()):
+def schema_of(node, classes, seen=()):
     if node is None:
         return {}
     if isinstance(node, ast.Constant):
@@ -34,14 +32,14 @@ def schema_of(node, seen=()):
             return {'type': 'null'}
         if isinstance(node.value, str):
             try:
-                return schema_of(ast.parse(node.value, mode='eval').body, seen)
+                return schema_of(ast.parse(node.value, mode='eval').body, classes, seen)
             except SyntaxError:
                 return {}
         return {}
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        return choices(flatten(node, seen))
+        return choices(flatten(node, classes, seen))
     if isinstance(node, ast.Subscript):
-        return subscript(name_of(node.value), node.slice, seen)
+        return subscript(name_of(node.value), node.slice, classes, seen)
     name = name_of(node)
     if name in simple:
         return {'type': simple[name]}
@@ -50,32 +48,32 @@ def schema_of(node, seen=()):
     if name in maps:
         return {'type': 'object'}
     if name in classes and name not in seen:
-        return class_schema(classes[name], seen + (name,))
+        return class_schema(classes[name], classes, seen + (name,))
     return {}
 
 
-def flatten(node, seen):
+def flatten(node, classes, seen):
     if isinstance(node, ast.BinOp):
-        return flatten(node.left, seen) + flatten(node.right, seen)
-    return [schema_of(node, seen)]
+        return flatten(node.left, classes, seen) + flatten(node.right, classes, seen)
+    return [schema_of(node, classes, seen)]
 
 
-def subscript(name, inner, seen):
+def subscript(name, inner, classes, seen):
     parts = list(inner.elts) if isinstance(inner, ast.Tuple) else [inner]
     if name == 'Literal':
         return {'enum': [part.value for part in parts if isinstance(part, ast.Constant)]}
     if name == 'Optional':
-        return choices([schema_of(parts[0], seen), {'type': 'null'}])
+        return choices([schema_of(parts[0], classes, seen), {'type': 'null'}])
     if name == 'Union':
-        return choices([schema_of(part, seen) for part in parts])
+        return choices([schema_of(part, classes, seen) for part in parts])
     if name == 'Annotated':
         texts = [part.value for part in parts[1:] if isinstance(part, ast.Constant) and isinstance(part.value, str)]
-        return {**schema_of(parts[0], seen), **({'description': texts[0]} if texts else {})}
+        return {**schema_of(parts[0], classes, seen), **({'description': texts[0]} if texts else {})}
     if name in lists:
-        first = schema_of(parts[0], seen)
+        first = schema_of(parts[0], classes, seen)
         return {'type': 'array', **({'items': first} if first else {})}
     if name in maps:
-        value = schema_of(parts[-1], seen)
+        value = schema_of(parts[-1], classes, seen)
         return {'type': 'object', **({'additionalProperties': value} if value else {})}
     return {}
 
@@ -89,7 +87,7 @@ def literal(node):
         return False, None
 
 
-def class_schema(node, seen):
+def class_schema(node, classes, seen):
     bases = {name_of(base) for base in node.bases}
     if bases & {'Enum', 'StrEnum', 'IntEnum'}:
         values = [literal(item.value)[1] for item in node.body if isinstance(item, ast.Assign)]
@@ -97,7 +95,7 @@ def class_schema(node, seen):
     fields = [item for item in node.body if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)]
     properties, required = {}, []
     for field in fields:
-        properties[field.target.id] = described(schema_of(field.annotation, seen), field.value)
+        properties[field.target.id] = described(schema_of(field.annotation, classes, seen), field.value)
         if field.value is None:
             required.append(field.target.id)
     return {'type': 'object', 'properties': properties, 'required': required}
@@ -142,7 +140,7 @@ def documented(text):
     return '\n'.join(about).strip(), parameters
 
 
-def describe(node, of_class=False):
+def describe(node, classes, of_class=False):
     about, notes = documented(ast.get_docstring(node))
     given = node.args
     names = given.posonlyargs + given.args
@@ -154,7 +152,7 @@ def describe(node, of_class=False):
     for argument, default in pairs:
         if argument.arg == 'context':
             continue
-        properties[argument.arg] = described(schema_of(argument.annotation), default, notes.get(argument.arg))
+        properties[argument.arg] = described(schema_of(argument.annotation, classes), default, notes.get(argument.arg))
         if default is None:
             required.append(argument.arg)
     parameters = {'type': 'object', 'properties': properties, 'required': required,
