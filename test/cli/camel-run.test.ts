@@ -20,3 +20,15 @@ test('takes the python3 of a project only while its environment is activated', (
     expect(activated).toMatchObject({ exitCode: 0, stdout: '-c print(42)\n' });
     expect(existsSync(ran)).toBe(true);
   }));
+
+test("the program's Python starts with the modules that it had", () =>
+  withDirectory(async (folder) => {
+    writeFileSync(join(folder, 'sitecustomize.py'), 'print("its own")\n');
+    writeFileSync(join(folder, 'other.py'), 'value = 42\n');
+    const words = ['camel-run', '--', 'python3', '-c', 'import other; print(other.value)'];
+    const its = { env: { PYTHONPATH: folder }, cwd: '/' };
+    expect(await workcell(words, its)).toMatchObject({ exitCode: 0, stdout: 'its own\n42\n', stderr: '' });
+    const path = 'import sys; print([path for path in sys.path if "camel" in path])';
+    const without = await workcell(['camel-run', '--', 'python3', '-c', path], { cwd: '/' });
+    expect(without).toMatchObject({ exitCode: 0, stdout: '[]\n', stderr: '' });
+  }));

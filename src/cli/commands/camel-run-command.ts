@@ -1,23 +1,24 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { findProgram, hostPath } from '../../base/find-program.js';
+import { programText } from '../../base/program-text.js';
 import { discardTree } from '../../base/remove-tree.js';
 import { quote } from '../../base/shell-quote.js';
 import { reachTrusted } from '../../base/trusted-path.js';
 import { makeScratch } from '../../cell/launchers/scratch.js';
 import { WorkcellError } from '../../protocol/index.js';
-import { withServerOptions } from '../server-options.js';
+import { type ServerOptions, withServerOptions } from '../server-options.js';
 
 const notes = `
 Runs a program that uses CAMEL's RemoteHttpRuntime, unchanged. Where that starts
 its own tool server with "python3", this command's server starts in its place,
 with the options that you give here, and imports the toolkits in a cell. On the
 sandbox backend the cell sees that python3, with the packages that it has.
-Requests to localhost carry a password that the program need not know.
+Requests to that server carry a password that the program need not know; a
+python3 with -I or -E does not add it.
 
 Examples:
   $ workcell camel-run -- python3 quick_start.py
@@ -35,41 +36,56 @@ export function camelRunCommand(): Command {
     .action(run);
 }
 
-async function run(words: string[]): Promise<void> {
+async function run(words: string[], options: ServerOptions): Promise<void> {
   const own = process.argv.slice(process.argv.indexOf('camel-run') + 1);
   const given = own.slice(0, own.length - words.length).filter((word) => word !== '--');
   // The next start removes it if something kills this one.
   const folder = makeScratch('camel');
   try {
-    process.exitCode = await runWith(words, environment(folder, given));
+    process.exitCode = await runWith(words, environment(folder, given, originsOf(options)));
   } finally {
     await discardTree(folder);
   }
 }
 
-/**
- * A `python3` first in the search path, and a password for localhost that CAMEL's HTTP library looks up by itself.
- */
-function environment(folder: string, options: readonly string[]): NodeJS.ProcessEnv {
+/** Where the program finds the server: what CAMEL calls is always this machine. */
+function originsOf({ listen }: ServerOptions): string[] {
+  const port =
+    listen === undefined ? Number(process.env.CAMEL_SERVER_PORT || 8000) : 'port' in listen && listen.port;
+  if (port === false) return [];
+  const given = listen !== undefined && 'host' in listen ? [listen.host] : [];
+  return [...new Set(['localhost', '127.0.0.1', '::1', ...given])].map((host) => `${host}:${port}`);
+}
+
+/** A `python3` first in the search path, and a module that gives the password to CAMEL's HTTP library for these origins. */
+function environment(
+  folder: string,
+  options: readonly string[],
+  origins: readonly string[],
+): NodeJS.ProcessEnv {
+  const { PATH = '', PYTHONPATH } = process.env;
   const python = realPython();
   const server = [process.execPath, ...process.execArgv, process.argv[1] ?? '', 'camel-server'];
   const shim = join(folder, 'python3');
+  // What the server starts is not for this module.
+  const before = PYTHONPATH === undefined ? 'unset PYTHONPATH' : `PYTHONPATH=${quote(PYTHONPATH)}`;
   const script = [
     '#!/bin/sh',
-    `case "$1" in */camel/runtimes/api.py) exec ${server.map(quote).join(' ')} ${options.map(quote).join(' ')} "$@";; esac`,
+    `case "$1" in */camel/runtimes/api.py) ${before}; exec ${server.map(quote).join(' ')} ${options.map(quote).join(' ')} "$@";; esac`,
     `exec ${quote(python)} "$@"`,
   ];
   writeFileSync(shim, `${script.join('\n')}\n`);
   chmodSync(shim, 0o700);
   const token = randomBytes(24).toString('hex');
-  const netrc = join(folder, 'netrc');
-  const hosts = ['localhost', '127.0.0.1'].map((host) => `machine ${host} login camel password ${token}\n`);
-  writeFileSync(netrc, `${hosts.join('')}${ownNetrc()}`, { mode: 0o600 });
-  const { PATH = '', WORKCELL_BACKENDS_SANDBOX_PYTHON: chosen = python } = process.env;
+  const modules = join(folder, 'modules');
+  mkdirSync(modules);
+  writeFileSync(join(modules, 'sitecustomize.py'), programText('camel-password.py', import.meta.url));
+  writeFileSync(join(modules, 'server.json'), JSON.stringify({ origins, token }), { mode: 0o600 });
+  const { WORKCELL_BACKENDS_SANDBOX_PYTHON: chosen = python } = process.env;
   return {
     ...process.env,
     PATH: `${folder}${delimiter}${PATH}`,
-    NETRC: netrc,
+    PYTHONPATH: [modules, PYTHONPATH].filter(Boolean).join(delimiter),
     CAMEL_SERVER_TOKEN: token,
     WORKCELL_BACKENDS_SANDBOX_PYTHON: chosen,
   };
@@ -100,14 +116,6 @@ function realPython(): string {
       details: { python: found },
       cause,
     });
-  }
-}
-
-function ownNetrc(): string {
-  try {
-    return readFileSync(process.env.NETRC ?? join(homedir(), '.netrc'), 'utf8');
-  } catch {
-    return '';
   }
 }
 

@@ -61,6 +61,11 @@ describe('a program that uses RemoteHttpRuntime, run by workcell camel-run', () 
     expect(answers.shell_write_to_process).toContain('got this');
   });
 
+  test('another service on localhost gets the credentials that are meant for it', () => {
+    const own = `Basic ${Buffer.from('own:password').toString('base64')}`;
+    expect(answers['another service']).toEqual(['None', own]);
+  });
+
   test('SearchToolkit says that there is no network', () => {
     expect(JSON.stringify(answers.search_brave)).toMatch(/resol|connection|unreachable/i);
   });

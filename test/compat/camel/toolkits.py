@@ -1,9 +1,12 @@
 """What a program with CAMEL does with its toolkits in one runtime. Prints one JSON object: what each call gave."""
+import http.server
 import json
 import os
 import runpy
 import sys
+import threading
 
+import requests
 from camel.runtimes import RemoteHttpRuntime
 from camel.toolkits import CodeExecutionToolkit, MathToolkit, SearchToolkit, TerminalToolkit
 
@@ -44,4 +47,22 @@ with RemoteHttpRuntime('localhost') as runtime:
     call('shell_exec', id='background', command='read line; echo got $line', block=False)
     call('shell_write_to_process', id='background', command='this')
     call('search_brave', 'anything')
+
+
+class Echo(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(str(self.headers.get('authorization')).encode())
+
+    def log_message(self, *_):
+        pass
+
+
+# Another service of this machine, which has its own password.
+with http.server.HTTPServer(('127.0.0.1', 0), Echo) as other:
+    threading.Thread(target=other.serve_forever, daemon=True).start()
+    ask = lambda user: requests.get('http://%slocalhost:%d' % (user, other.server_port)).text
+    answers['another service'] = [ask(''), ask('own:password@')]
+    other.shutdown()
 print('answers ' + json.dumps(answers))
