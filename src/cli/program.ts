@@ -89,7 +89,7 @@ export function createProgram(): Command {
     camelRunCommand(),
   ])
     program.addCommand(command);
-  for (const command of [program, ...program.commands]) {
+  for (const command of withSubcommands(program)) {
     command
       .exitOverride()
       .helpOption('-h, --help', 'print help')
@@ -97,4 +97,9 @@ export function createProgram(): Command {
       .configureOutput({ outputError: () => {} });
   }
   return program;
+}
+
+/** The command and all commands below it. */
+export function withSubcommands(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(withSubcommands)];
 }

@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { createProgram } from './program.js';
+import { createProgram, withSubcommands } from './program.js';
 import { reportFailure } from './report.js';
 
 /**
@@ -26,9 +26,7 @@ export async function runWorkcell(): Promise<void> {
     if (!(error instanceof CommanderError && error.exitCode === 0)) {
       process.exitCode = await reportFailure(
         error,
-        [...program.commands, ...program.commands.flatMap(({ commands }) => commands)].some(
-          (command) => command.opts().json === true,
-        ),
+        withSubcommands(program).some((command) => command.opts().json === true),
       );
     }
   }

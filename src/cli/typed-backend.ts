@@ -3,7 +3,7 @@
  * command line.
  */
 import type { Command } from 'commander';
-import { createProgram } from './program.js';
+import { createProgram, withSubcommands } from './program.js';
 
 interface Typed {
   readonly backend: string | undefined;
@@ -40,8 +40,4 @@ export function readBackend(words: readonly string[], extend?: (program: Command
   } catch {}
   const { backend } = last.opts<{ backend?: string }>();
   return { backend, rest: last.args[0] };
-}
-
-function withSubcommands(command: Command): Command[] {
-  return [command, ...command.commands.flatMap(withSubcommands)];
 }

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { backendNames } from '../../src/backends/index.js';
+import { createProgram } from '../../src/cli/program.js';
 import { generalSettings } from '../../src/config/config-settings.js';
 import { isolationTiers } from '../../src/protocol/index.js';
 import { withDirectory, workcell } from './workcell.js';
@@ -42,6 +43,21 @@ describe('usage', () => {
     expect(stderr).toContain(`workcell: `);
     expect(stderr).toContain(message);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 64 });
+  });
+
+  test('a mistake in a command below a command ends as one in any other, with its JSON', async () => {
+    const groups = createProgram().commands.filter(({ commands }) => commands.length > 0);
+    const inner = groups.flatMap((group) => group.commands.map((command) => [group.name(), command.name()]));
+    expect(inner).toContainEqual(['plugins', 'add']);
+    const results = await Promise.all(inner.map((words) => workcell([...words, '--json', '--nonsense'])));
+    for (const { stdout, stderr, exitCode } of results) {
+      expect(stderr).toMatch(/^workcell: .+\n$/);
+      expect(exitCode).toBe(64);
+      if (stdout !== '') expect(JSON.parse(stdout).error.code).toBe('invalid-action');
+    }
+    expect(results.filter(({ stdout }) => stdout !== '').length).toBeGreaterThan(5);
+    const { stderr } = await workcell(['plugins', 'list', '--jsno']);
+    expect(stderr).toContain("Unknown option '--jsno'. Did you mean --json?");
   });
 
   test('a message cannot steer the terminal', async () => {

@@ -33,7 +33,6 @@ export function auditCommand(): Command {
       new Option('--format <format>', 'form of the lines').choices(['jsonl', 'ocsf']).default('jsonl'),
     )
     .action(print);
-  for (const command of audit.commands) command.exitOverride().configureOutput({ outputError: () => {} });
   return audit;
 }
 

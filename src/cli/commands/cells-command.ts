@@ -33,10 +33,7 @@ export function cellsCommand(): Command {
   for (const command of commands) {
     withConfigOption(command)
       .option('-b, --backend <name>', 'only this backend (default: all that can keep cells)')
-      .option('--json', 'print one line of JSON')
-      .exitOverride()
-      .helpOption('-h, --help', 'print help')
-      .configureOutput({ outputError: () => {} });
+      .option('--json', 'print one line of JSON');
     cells.addCommand(command, { isDefault: command.name() === 'list' });
   }
   return cells;

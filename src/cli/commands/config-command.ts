@@ -17,23 +17,16 @@ Examples:
 export function configCommand(): Command {
   const show = (command: Command) =>
     withConfigOption(command).option('--json', 'print one line of JSON').action(printConfig);
-  const config = show(new Command('config').description('Print your settings and where each came from'));
-  const inner = [
-    show(new Command('show').description('Print your settings and where each came from')),
-    new Command('import')
-      .description('Print the settings that a configuration file of OpenHands comes to')
-      .argument('<file>', 'the config.toml of OpenHands')
-      .option('-o, --output <file>', 'write them to a new file that only you can read')
-      .action(importConfig),
-  ];
-  for (const command of inner) {
-    command
-      .exitOverride()
-      .helpOption('-h, --help', 'print help')
-      .configureOutput({ outputError: () => {} });
-    config.addCommand(command);
-  }
-  return config.addHelpText('after', notes);
+  return show(new Command('config').description('Print your settings and where each came from'))
+    .addCommand(show(new Command('show').description('Print your settings and where each came from')))
+    .addCommand(
+      new Command('import')
+        .description('Print the settings that a configuration file of OpenHands comes to')
+        .argument('<file>', 'the config.toml of OpenHands')
+        .option('-o, --output <file>', 'write them to a new file that only you can read')
+        .action(importConfig),
+    )
+    .addHelpText('after', notes);
 }
 
 async function importConfig(file: string, { output }: { output?: string }): Promise<void> {

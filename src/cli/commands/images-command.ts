@@ -74,7 +74,6 @@ export function imagesCommand(): Command {
     .option('--repository <name>', 'only those with a name in it (default: all)')
     .option('--json', 'print one line of JSON')
     .action(prune);
-  for (const command of images.commands) command.exitOverride().configureOutput({ outputError: () => {} });
   return images;
 }
 

@@ -16,9 +16,6 @@ export function serveStatusCommand(): Command {
     .option('--url <address>', 'address of the service', 'http://127.0.0.1:8720')
     .requiredOption('--api-key-file <file>', "file with the operator's key")
     .option('--json', 'print one line of JSON')
-    .exitOverride()
-    .helpOption('-h, --help', 'print help')
-    .configureOutput({ outputError: () => {} })
     .action(show);
 }
 

@@ -41,14 +41,7 @@ export function toolsCommand(): Command {
     .argument('<tool>', 'name of the tool')
     .argument('[arguments]', 'its arguments, as a JSON object', parseObject, {})
     .action(callTool);
-  for (const command of [list, call]) {
-    command
-      .exitOverride()
-      .helpOption('-h, --help', 'print help')
-      .configureOutput({ outputError: () => {} });
-    tools.addCommand(command);
-  }
-  return tools;
+  return tools.addCommand(list).addCommand(call);
 }
 
 /** Without them a cell has the tools of the configuration. */
