@@ -1,7 +1,8 @@
 /** Copies files and directories between this machine and a cell. What comes out of a cell cannot leave its target. */
-import { lstatSync, mkdirSync, statSync } from 'node:fs';
+import { lstatSync, mkdirSync, type Stats, statSync } from 'node:fs';
 import { posix, resolve } from 'node:path';
 import { download } from '../cell/executor/files/download-files.js';
+import { explained, isErrno, problem, quote } from '../cell/executor/files/file-errors.js';
 import { Tree } from '../cell/executor/files/file-tree.js';
 import { upload } from '../cell/executor/files/upload-files.js';
 import type { Runtime } from '../index.js';
@@ -15,7 +16,7 @@ export async function copyIn(
   signal: AbortSignal,
 ): Promise<Uploaded> {
   const source = resolve(from);
-  const stats = statSync(source, { throwIfNoEntry: false });
+  const stats = statHere(source);
   if (stats === undefined) throw missing(from);
   const target = await insideTarget(runtime, to, lastName(from));
   const tree = localTree('/');
@@ -38,7 +39,7 @@ export async function copyOut(
   const target = outsideTarget(to, lastName(from));
   const isDirectory = type === 'directory';
   const { content } = await runtime.files.download(from, { ...(isDirectory && { format: 'tar' }), signal });
-  if (isDirectory) mkdirSync(target, { recursive: true });
+  if (isDirectory) makeDirectory(target);
   const tree = localTree(isDirectory ? target : posix.dirname(target));
   try {
     return isDirectory
@@ -59,9 +60,39 @@ async function insideTarget(runtime: Runtime, to: string, name: string): Promise
 
 function outsideTarget(to: string, name: string): string {
   const path = resolve(to);
-  const stats = lstatSync(path, { throwIfNoEntry: false });
-  const isDirectory = to.endsWith('/') || (stats !== undefined && statSync(path).isDirectory());
-  return isDirectory ? posix.join(path, name) : path;
+  const target = to.endsWith('/') || statHere(path)?.isDirectory() ? posix.join(path, name) : path;
+  statHere(target);
+  return target;
+}
+
+/** Follows links, and refuses one that leads to nothing: what it names may be where nobody expects the copy. */
+function statHere(path: string): Stats | undefined {
+  return explained('use', path, () => {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined && lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
+      throw problem(
+        'not-found',
+        `${quote(path)} is a symbolic link to nothing. Remove it, or make what it names.`,
+        path,
+      );
+    }
+    return stats;
+  });
+}
+
+function makeDirectory(path: string): void {
+  explained('make', path, () => {
+    try {
+      mkdirSync(path, { recursive: true });
+    } catch (error) {
+      if (!isErrno(error, 'EEXIST')) throw error;
+      throw problem(
+        'not-a-directory',
+        `Cannot copy a directory to ${quote(path)}: something else has that name. Remove it, or choose another name.`,
+        path,
+      );
+    }
+  });
 }
 
 /** Taken from what the person typed: a cell may report any path. Without a name, the content goes into the target. */

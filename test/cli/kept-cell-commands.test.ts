@@ -1,5 +1,15 @@
 /** `cp`, `ps`, `logs`, `top`, `forward` and `open`: work in a kept cell that goes on afterwards. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,6 +70,33 @@ test('what comes out of a cell stays in its target', async () => {
   await inCell('mkdir -p there/..hidden; echo x > there/stolen');
   expect(await cli('cp', `${cell}:there/../there/.`, 'into')).toMatchObject({ exitCode: 0 });
   expect(readFileSync(join(here, 'into/stolen'), 'utf8')).toBe('x\n');
+});
+
+test.each([
+  ['a dangling link', 'dangling', 'file', 66, 'is a symbolic link to nothing'],
+  ['a dangling link of that name in the directory', '.', 'dangling', 66, 'is a symbolic link to nothing'],
+  ['a loop of links', 'loop', 'file', 66, 'too many symbolic links'],
+  ['a file, with a directory', 'plain', 'folder', 66, 'Cannot copy a directory to'],
+  [
+    'a path through a file, with a directory',
+    'plain/new',
+    'folder',
+    66,
+    'a part of the path is not a directory',
+  ],
+  ['a path through a file, with a file', 'plain/new', 'file', 66, 'a part of the path is not a directory'],
+  ['a directory that is not there', 'absent/new', 'file', 66, 'there is no such file or directory'],
+])('copying out to %s is refused, and says why', async (_what, to, from, exitCode, message) => {
+  const place = mkdtempSync(join(here, 'targets-'));
+  symlinkSync('nowhere', join(place, 'dangling'));
+  symlinkSync('loop', join(place, 'loop'));
+  writeFileSync(join(place, 'plain'), 'kept');
+  await inCell('mkdir -p from/folder; echo x > from/file; echo x > from/dangling; echo x > from/folder/file');
+  const result = await workcell(['cp', `${cell}:from/${from}`, to], { env, cwd: place });
+  expect(result).toMatchObject({ stdout: '', exitCode });
+  expect(result.stderr).toContain(message);
+  expect(readdirSync(place).sort()).toEqual(['dangling', 'loop', 'plain']);
+  expect(readFileSync(join(place, 'plain'), 'utf8')).toBe('kept');
 });
 
 test('mistakes are told', async () => {
