@@ -5,12 +5,15 @@ import { attachContainer, listContainers } from './docker/attach-container.js';
 import { dockerOptions } from './docker/docker-options.js';
 import { startDocker } from './docker/start-docker.js';
 import { engineTrouble, openEngine } from './engines/docker-engine.js';
+import { bundleObstacle } from './images/bundle/bundle-obstacle.js';
 
 export default defineBackend({
   type: 'docker',
   options: dockerOptions,
 
   async probe(): Promise<Probe> {
+    const obstacle = bundleObstacle();
+    if (obstacle !== undefined) return obstacle;
     const engine = await openEngine();
     try {
       const { Version: version } = await engine.docker.version();

@@ -1,5 +1,6 @@
 /** What a cluster would give a cell: for `workcell doctor`. Nothing is made there. */
 import type { Probe } from '../backend.js';
+import { bundleObstacle } from '../images/bundle/bundle-obstacle.js';
 import { type ClusterClient, openCluster } from './cluster-client.js';
 import type { ClusterPlace } from './kubeconfig.js';
 import type { List, Metadata } from './objects.js';
@@ -18,6 +19,8 @@ const neededRights = [
 ] as const;
 
 export async function probeCluster(place: ClusterPlace): Promise<Probe> {
+  const obstacle = bundleObstacle();
+  if (obstacle !== undefined) return obstacle;
   try {
     const client = openCluster(place);
     const signal = AbortSignal.timeout(answerMs);

@@ -1,8 +1,11 @@
 import { isInstalled } from '../../base/optional-package.js';
 import type { Probe } from '../backend.js';
+import { bundleObstacle } from '../images/bundle/bundle-obstacle.js';
 
 /** What can be told of a vendor without asking it: whether its client is here. */
 export function probeVendor(vendor: string, cells: string, client: string, version?: string): Probe {
+  const obstacle = bundleObstacle();
+  if (obstacle !== undefined) return { ...obstacle, tier: 'vendor' };
   const install = `npm install ${client}${version === undefined ? '' : `@${version}`}`;
   if (isInstalled(client))
     return {

@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { cacheDirectory } from '../../../base/user-directories.js';
 import { WorkcellError } from '../../../protocol/index.js';
+import { bundleObstacle } from './bundle-obstacle.js';
 import { keep, removeUnused, touch } from './bundle-store.js';
 import { asFunction, makeCodeCache, starter } from './code-cache.js';
 import { keepNode } from './node.js';
@@ -42,6 +43,11 @@ const made = new Map<string, ExecutorBundle>();
 
 /** Creates the bundle of this version in the cache of this user, or finds the existing one. */
 export async function executorBundle(options: BundleOptions = {}): Promise<ExecutorBundle> {
+  const obstacle = bundleObstacle();
+  if (obstacle !== undefined) {
+    const { summary, advice } = obstacle;
+    throw new WorkcellError('backend-unavailable', `${summary} ${advice.join(' ')}`);
+  }
   const binary = options.node ?? process.execPath;
   const key = JSON.stringify([cacheDirectory(), binary]);
   const before = made.get(key);

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { findHostProgram } from '../../../base/find-program.js';
+import { linuxAdvice } from '../../../base/linux-only.js';
 
 export interface Obstacle {
   readonly summary: string;
@@ -28,7 +29,7 @@ export async function findObstacle(program = findBubblewrap()): Promise<Obstacle
   if (process.platform !== 'linux') {
     return {
       summary: `Namespaces need Linux, and this is ${process.platform}.`,
-      advice: ['Use backend "docker".'],
+      advice: [linuxAdvice],
     };
   }
   if (program === undefined) return missing();
