@@ -8,7 +8,7 @@ import type { PackedProject } from './packed-project.js';
 /** What `npm install` would put into a project of its own, which is here already. */
 const installation = /^npm install (.+)$/;
 /** The other lines that prepare a project or start a program of the page. */
-const command = /^np(?:m init|m pkg|x tsx) /;
+const command = /^np(?:m init |m pkg |x tsx |x tsc$)/;
 
 /** Does in a new folder of the project what the page says, and gives what its programs printed. */
 export function followPage(page: string, packed: PackedProject): string {
@@ -21,7 +21,7 @@ export function followPage(page: string, packed: PackedProject): string {
     execFileSync('/bin/bash', ['-c', line], { cwd: folder, encoding: 'utf8', stdio: 'pipe', env });
   const printed: string[] = [];
   for (const { language, name, source } of blocks(page)) {
-    if (language === 'ts') {
+    if (language !== '') {
       writeFileSync(join(folder, name ?? 'unnamed.ts'), source);
       if (name === undefined) printed.push(run('npx tsx unnamed.ts'));
       continue;
