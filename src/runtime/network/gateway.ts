@@ -23,7 +23,7 @@ import { DnsStub } from './dns-stub.js';
 import { EventRate } from './event-rate.js';
 import { firstBytes } from './first-bytes.js';
 import { HttpForwarder } from './http-forwarder.js';
-import { looksLikeHttp, mayHideHost, sameHost } from './http-target.js';
+import { sameHost } from './http-target.js';
 import { Lookups } from './lookups.js';
 import { NetworkPolicy, type Verdict } from './network-policy.js';
 import { type Open, OpenConnections } from './open-connections.js';
@@ -32,6 +32,7 @@ import { notOpened, TlsOpener } from './opened/open-tls.js';
 import { Placeholders } from './opened/placeholders.js';
 import { Questions, unanswered } from './questions.js';
 import { Refusal, refuseStream, reset, Unreachable } from './refusal.js';
+import { FirstLine, looksLikeHttp, mayBecomeHttp } from './request-line.js';
 import { readSocksRequest } from './socks.js';
 import { addresseeOf, isTelling, namedIn } from './telling.js';
 import { endTogether, endWhenIdle, tie } from './tie.js';
@@ -233,7 +234,7 @@ export class EgressGateway implements CellNetwork {
     }
     if (looksLikeHttp(first)) return this.#serveHttp(stream, wanted, false);
     // On the port of HTTP, what is no request of HTTP/1 could be one that nobody can judge.
-    const isOpaque = port === 80 || mayHideHost(first) || this.#isRead(host, port);
+    const isOpaque = port === 80 || mayBecomeHttp(first) || this.#isRead(host, port);
     if (host === undefined || 'address' in host || isOpaque) {
       const reason = 'neither TLS nor HTTP/1 tells which host it is for';
       return this.#refuse(stream, wanted, new Refusal(host, port, { allowed: false, reason }), first);
@@ -257,7 +258,7 @@ export class EgressGateway implements CellNetwork {
     if (first.length === 0 && stream.readableEnded) return void upstream.end();
     open.addressee = addresseeOf(first);
     const isHttp = looksLikeHttp(first);
-    const named = looksLikeTls(first) ? namedIn(first) : mayHideHost(first) ? undefined : host;
+    const named = looksLikeTls(first) ? namedIn(first) : mayBecomeHttp(first) ? undefined : host;
     const isOther =
       'name' in host
         ? named === undefined || !sameHost(named, host)
@@ -273,7 +274,7 @@ export class EgressGateway implements CellNetwork {
       this.#refused(wanted, new Refusal(host, port, { allowed: false, reason }));
       return void stream.destroy();
     }
-    stream.on('data', (chunk: Buffer) => this.#meter('sent', chunk.length));
+    this.#watch(stream, open, wanted);
     stream.pipe(upstream);
   }
 
@@ -281,10 +282,27 @@ export class EgressGateway implements CellNetwork {
     const open = await this.#connect(wanted).catch((error: Error) => this.#failed(stream, error, first));
     if (open === undefined) return;
     const { upstream } = open;
-    stream.on('data', (chunk: Buffer) => this.#meter('sent', chunk.length));
+    this.#watch(stream, open, wanted);
     upstream.on('data', (chunk: Buffer) => this.#meter('received', chunk.length));
     endWhenIdle(upstream);
     tie(stream, upstream);
+  }
+
+  /** Meters what the program sends, and ends the connection where that becomes a request which nobody has judged. */
+  #watch(stream: Duplex, open: Open, wanted: Wanted): void {
+    const line = new FirstLine();
+    stream.on('data', (chunk: Buffer) => {
+      this.#meter('sent', chunk.length);
+      if (open.addressee === 'unread' || line.take(chunk) !== 'request') return;
+      open.addressee = 'unread';
+      const { host, port } = open;
+      if ('address' in host && !this.#policy.judges('unread', port)) return;
+      const reason = 'a request came in pieces, so that nobody has judged it';
+      this.#refused(wanted, new Refusal(host, port, { allowed: false, reason }));
+      // This comes before the chunk is written, so the server gets no whole line.
+      open.upstream.destroy();
+      stream.destroy();
+    });
   }
 
   /** True when rules or secrets need the requests to that host read, so that its TLS is opened. */

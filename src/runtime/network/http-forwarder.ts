@@ -104,7 +104,10 @@ export class HttpForwarder {
     this.#server.on('connect', (request, stream, head) => {
       this.#connect(request, stream, head).catch(() => stream.destroy());
     });
-    this.#server.on('clientError', (_error, stream) => {
+    this.#server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
+      const client = this.#clients.get(stream);
+      if (client !== undefined && error.code?.startsWith('HPE_'))
+        client.onRefused(ambiguous(client, new Error(`The request cannot be read: ${error.message}`)));
       if (stream.writable) lastWords(stream, 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
       else stream.destroy();
     });

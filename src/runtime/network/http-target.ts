@@ -13,28 +13,6 @@ interface RequestHead {
   readonly rawHeaders: readonly string[];
 }
 
-/** Servers skip empty lines in front. */
-const requestLine = /^[\r\n]*[A-Z][A-Z-]{0,19} \S{1,8192} HTTP\/1\.[01]\r?\n/;
-const partOfLine = /^[\r\n]*(?:[A-Z][A-Z-]{0,19}(?: [^\s]*(?: [HTP/1.0]{0,8}\r?)?)?)?$/;
-
-/** Do not wait for a request line that is longer than this. */
-export const longestLine = 9000;
-
-/** True for a whole request line. */
-export function looksLikeHttp(bytes: Buffer): boolean {
-  return requestLine.test(bytes.toString('latin1', 0, longestLine));
-}
-
-/** False when these bytes cannot become a request line. */
-export function mayBecomeHttp(bytes: Buffer): boolean {
-  return partOfLine.test(bytes.toString('latin1', 0, longestLine));
-}
-
-/** True when these bytes can begin requests whose hosts we cannot read: in HTTP/2, or in an incomplete line. */
-export function mayHideHost(bytes: Buffer): boolean {
-  return mayBecomeHttp(bytes) || /^[\r\n]*PRI \* HTTP\/2/.test(bytes.toString('latin1', 0, longestLine));
-}
-
 /** Throws an error whose message names the ambiguity. `defaultPort`: the port of the connection. */
 export function readTarget({ url = '', rawHeaders }: RequestHead, defaultPort: number): HttpTarget {
   const hosts = rawHeaders.filter(

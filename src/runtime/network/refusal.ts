@@ -2,8 +2,8 @@
 import type { Duplex } from 'node:stream';
 import { formatAuthority, formatHost, type Host } from '../../protocol/network/host.js';
 import { looksLikeTls } from './client-hello.js';
-import { looksLikeHttp } from './http-target.js';
 import type { Verdict } from './network-policy.js';
+import { looksLikeHttp } from './request-line.js';
 
 /** No rule allows the connection. */
 export class Refusal extends Error {

@@ -1,7 +1,7 @@
 /** What the first bytes of a stream tell. */
 import { type Host, parseHost } from '../../protocol/network/host.js';
 import { longestHello, looksLikeTls, parseClientHello } from './client-hello.js';
-import { longestLine, looksLikeHttp, mayBecomeHttp, mayHideHost } from './http-target.js';
+import { longestLine, looksLikeHttp, mayBecomeHttp } from './request-line.js';
 
 /** True when enough has come to tell TLS and HTTP from anything else, and to read the name of the server. */
 export function isTelling(bytes: Buffer): boolean {
@@ -25,5 +25,5 @@ export function addresseeOf(first: Buffer): Addressee {
     if (hello === undefined || hello === 'more') return 'unread';
     return hello.serverName === undefined ? 'nobody' : (parseHost(hello.serverName) ?? 'unread');
   }
-  return first.length > 0 && (looksLikeHttp(first) || mayHideHost(first)) ? 'unread' : 'nobody';
+  return looksLikeHttp(first) || mayBecomeHttp(first) ? 'unread' : 'nobody';
 }

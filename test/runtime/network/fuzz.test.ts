@@ -1,4 +1,4 @@
-/** Whatever a program sends by whichever door, only the server of an allowed host hears of it. */
+/** Whatever a program sends by whichever door, only the server of an allowed host hears of it, and only as that host. */
 import { expect, test } from 'vitest';
 import type { Random } from '../../fuzz/random.js';
 import { seededRandom } from '../../seed.js';
@@ -40,10 +40,15 @@ const names = [
 test('no bytes reach a host that no rule allows', async () => {
   const random = seededRandom();
   let evil = 0;
+  const arrived: string[] = [];
   const hosts = {
-    'good.test': await openTcp((socket) =>
-      socket.once('data', () => socket.end('HTTP/1.1 204 None\r\n\r\n')).once('end', () => socket.end()),
-    ),
+    'good.test': await openTcp((socket) => {
+      const index = arrived.push('') - 1;
+      socket.on('data', (bytes) => {
+        arrived[index] += bytes.toString('latin1');
+      });
+      socket.once('data', () => socket.end('HTTP/1.1 204 None\r\n\r\n')).once('end', () => socket.end());
+    }),
     'evil.test': await openTcp((socket) => {
       evil++;
       socket.destroy();
@@ -69,6 +74,9 @@ test('no bytes reach a host that no rule allows', async () => {
   expect(evil).toBe(0);
   const opened = events.filter(({ outcome }) => outcome === 'opened');
   expect(opened.filter(({ host }) => host !== 'good.test')).toEqual([]);
+  const named = arrived.flatMap(hostsIn);
+  expect(named.filter((host) => !/^good\.test\.?(:\d+)?$/i.test(host))).toEqual([]);
+  expect(named.length).toBeGreaterThan(rounds / 100);
   // Some of them are left as they are, so that the test says something.
   expect(opened.length).toBeGreaterThan(rounds / 50);
 });
@@ -97,6 +105,32 @@ const doors: readonly Door[] = [
   { hosts: ['127.0.0.1'], ports: [1080], bytes: (random) => Buffer.concat([socks(random), hello(random)]) },
 ];
 
+/** What some server answers. */
+const lines = [
+  'GET / HTTP/1.1',
+  'GET / HTTP/1.1',
+  'GET / HTTP/1.2',
+  'GET  / HTTP/1.1',
+  'GET\t/ HTTP/1.1',
+  'GET / HTTP/1.1 ',
+  ' GET / HTTP/1.1',
+  `GET /${'a'.repeat(8300)} HTTP/1.1`,
+  'get / HTTP/1.1',
+  'A_B / HTTP/1.1',
+];
+
+/** The hosts that the most lenient of servers reads in what it was sent: Python's, and those that take any version. */
+function hostsIn(text: string): string[] {
+  const [head = ''] = text.trimStart().split(/\r?\n\r?\n/);
+  const [line = '', ...headers] = head.split(/\r?\n/);
+  const words = line.trim().split(/[\s\x1c-\x1f\x85]+/);
+  const isRequest =
+    /^HTTP\//i.test(words.at(words.length === 3 ? 2 : words.length) ?? '') ||
+    (/^[a-z_-]+$/i.test(words[0] ?? '') && words[1]?.startsWith('/') === true);
+  if (!isRequest) return [];
+  return headers.flatMap((header) => /^host:\s*(.*)$/i.exec(header)?.[1]?.trim() ?? []);
+}
+
 function hello(random: Random): Buffer {
   return clientHello(
     ...random.pick([['good.test'], ['evil.test'], ['good.test', 'evil.test'], [random.pick(names)]]),
@@ -104,7 +138,7 @@ function hello(random: Random): Buffer {
 }
 
 function request(random: Random): Buffer {
-  return latin1(`GET / HTTP/1.1\r\nHost: ${random.pick(names)}\r\n${further(random)}\r\n`);
+  return latin1(`${random.pick(lines)}\r\nHost: ${random.pick(names)}\r\n${further(random)}\r\n`);
 }
 
 function proxied(random: Random): Buffer {
