@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { removeTree } from '../base/remove-tree.js';
 import type { Bind } from '../cell/launchers/bubblewrap/bubblewrap-arguments.js';
 import { makeFleeting } from '../cell/launchers/scratch.js';
-import { machineRoots } from '../runtime/network/opened/open-tls.js';
+import { machineRoots, type TrustedByCell } from '../runtime/network/opened/open-tls.js';
 
 interface Trust {
   readonly files: readonly Bind[];
@@ -33,13 +33,18 @@ const replacing = [
 ];
 
 /** `isOwnSystem`: the cell sees the system of this machine. */
-export function layTrust(certificate: string, { isOwnSystem }: { isOwnSystem: boolean }): Trust {
+export function layTrust(
+  { certificate, keyHash }: TrustedByCell,
+  { isOwnSystem }: { isOwnSystem: boolean },
+): Trust {
   const path = makeFleeting('trust');
   chmodSync(path, 0o755);
   const all = `${machineRoots()}\n${certificate}`;
   for (const [name, text] of [
     ['authority.pem', certificate],
     ['bundle.pem', all],
+    // Chromium reads no bundle. It takes the hash of a key by a flag.
+    ['key-hash', keyHash],
   ] as const)
     writeFileSync(join(path, name), text, { mode: 0o644 });
   const system = isOwnSystem && existsSync(systemBundle);

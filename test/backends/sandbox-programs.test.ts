@@ -7,7 +7,7 @@ import { createServer as createHttps } from 'node:https';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { createRuntime, type Runtime } from '../../src/index.js';
 
 const place = mkdtempSync(join(tmpdir(), 'sandbox-programs-'));
@@ -15,6 +15,7 @@ const workspace = join(place, 'workspace');
 const servers: Server[] = [];
 const files = new Map<string, string | Buffer>();
 let runtime: Runtime;
+let secureSite: string;
 
 const serve: RequestListener = ({ headers, url = '' }, response) => {
   const body = files.get(`${headers.host}${url}`);
@@ -124,6 +125,7 @@ beforeAll(async () => {
       },
     },
   });
+  secureSite = secure;
 });
 
 afterAll(async () => {
@@ -192,4 +194,24 @@ test('Chromium opens a page, and is told why it opens no other', async () => {
   expect(page).toMatchObject({ title: 'A page', text: expect.stringContaining('through the gateway') });
   const other = await runtime.browse('http://other.site.test/');
   expect(other.text).toContain('refused-by-network-rules');
+});
+
+test('Chromium trusts hosts whose TLS is opened, and no others', async () => {
+  vi.stubEnv('SSL_CERT_FILE', join(workspace, 'ca.pem'));
+  const opened = await createRuntime({
+    backend: 'sandbox',
+    config: false,
+    plugins: ['browser'],
+    network: {
+      allow: ['java.site.test'],
+      requests: [{ host: 'page.site.test', methods: ['GET'] }],
+      hosts: { 'java.site.test': secureSite, 'page.site.test': secureSite },
+    },
+  });
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+    return opened.close();
+  });
+  expect(await opened.browse('https://page.site.test/')).toMatchObject({ title: 'A page' });
+  expect((await opened.browse('https://java.site.test/')).error).toContain('ERR_CERT_AUTHORITY_INVALID');
 });

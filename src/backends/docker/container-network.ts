@@ -41,8 +41,7 @@ export async function prepareNetwork(
     );
   const gateway = await openGateway(rules, { workspace, secrets });
   const { opened } = gateway;
-  const trust =
-    opened && (await import('../trust-files.js')).layTrust(opened.certificate, { isOwnSystem: true });
+  const trust = opened && (await import('../trust-files.js')).layTrust(opened, { isOwnSystem: true });
   let closeEgress = () => {};
   return {
     gateway,

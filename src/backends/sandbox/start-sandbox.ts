@@ -59,8 +59,7 @@ export async function startSandbox(
   const workspace = openWorkspace(options.workspace);
   const opened = gateway?.opened;
   const trust =
-    opened &&
-    (await import('../trust-files.js')).layTrust(opened.certificate, { isOwnSystem: rootfs === undefined });
+    opened && (await import('../trust-files.js')).layTrust(opened, { isOwnSystem: rootfs === undefined });
   const environment = gpu.environment({
     ...cellEnvironment,
     ...(network === 'none' && noRetries),

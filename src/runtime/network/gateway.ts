@@ -28,7 +28,7 @@ import { Lookups } from './lookups.js';
 import { NetworkPolicy, type Verdict } from './network-policy.js';
 import { type Open, OpenConnections } from './open-connections.js';
 import { editRequest } from './opened/edit-request.js';
-import { notOpened, TlsOpener } from './opened/open-tls.js';
+import { notOpened, TlsOpener, type TrustedByCell } from './opened/open-tls.js';
 import { Placeholders } from './opened/placeholders.js';
 import { Questions, unanswered } from './questions.js';
 import { Refusal, refuseStream, reset, Unreachable } from './refusal.js';
@@ -82,9 +82,9 @@ export class EgressGateway implements CellNetwork {
     });
   }
 
-  /** The certificate that programs of the cell have to trust, in PEM, and the variables that hold placeholders. */
-  get opened(): { readonly certificate: string; readonly placeholders: Record<string, string> } | undefined {
-    return this.#tls && { certificate: this.#tls.certificate, placeholders: this.#placeholders.environment };
+  /** What programs of the cell have to trust, and the variables that hold placeholders. */
+  get opened(): (TrustedByCell & { readonly placeholders: Record<string, string> }) | undefined {
+    return this.#tls && { ...this.#tls.trusted, placeholders: this.#placeholders.environment };
   }
 
   rules(): FullNetworkRules {

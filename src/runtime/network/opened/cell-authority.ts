@@ -32,6 +32,11 @@ export class CellAuthority {
     ]);
   }
 
+  /** The key of all these certificates, as browsers write it: SHA-256 in base64. */
+  get keyHash(): string {
+    return createHash('sha256').update(spkiOf(this.#leaf.publicKey)).digest('base64');
+  }
+
   contextFor(name: string): SecureContext {
     const known = this.#contexts.get(name);
     if (known !== undefined) return known;

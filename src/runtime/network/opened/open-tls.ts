@@ -11,14 +11,20 @@ const ALPNProtocols = ['http/1.1'];
 const handshakeMs = 10_000;
 const mostSessions = 256;
 
+/** What the programs of a cell have to trust: the certificate in PEM, and the hash of the key that its hosts have. */
+export interface TrustedByCell {
+  readonly certificate: string;
+  readonly keyHash: string;
+}
+
 export class TlsOpener {
   readonly #authority = new CellAuthority();
   /** To take up again with the same server, whose certificate was checked by what the machine trusted then and does now. */
   readonly #sessions = new WeakMap<SecureContext, Map<string, Buffer>>();
 
-  /** What the programs of the cell have to trust, in PEM. */
-  get certificate(): string {
-    return this.#authority.certificate;
+  get trusted(): TrustedByCell {
+    const { certificate, keyHash } = this.#authority;
+    return { certificate, keyHash };
   }
 
   /** Settles when the program has taken the certificate for that name. */
