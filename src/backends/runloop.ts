@@ -62,7 +62,7 @@ export default defineBackend({
   async start({ blueprint, env, networkPolicy, labels, ttlMs, keepAlive, ...where }, context) {
     const { client, toFile } = await open(where);
     const create = async () => {
-      const devbox = await client.devboxes.createAndAwaitRunning({
+      const devbox = await client.devboxes.create({
         name: `workcell-${context.id}`,
         ...(blueprint !== undefined && { blueprint_name: blueprint }),
         metadata: { ...labels, [idLabel]: context.id, ...(keepAlive && { [keptLabel]: 'yes' }) },
@@ -129,14 +129,18 @@ async function listKept(client: Runloop): Promise<Devbox[]> {
 function asVendor(
   client: Runloop,
   toFile: Sdk['toFile'],
-  devbox: Devbox,
+  found: Devbox,
   { tunnelUrl }: Where,
 ): VendorSandbox {
   const { devboxes } = client;
-  const { id } = devbox;
+  const { id } = found;
+  let devbox = found;
   let tunnel: Promise<{ tunnel_key: string; auth_token?: string | null }> | undefined;
   return {
     id,
+    async ready() {
+      devbox = await devboxes.awaitRunning(id).catch(fail);
+    },
     async run(command) {
       const { exit_status, stdout, stderr } = await devboxes
         .executeAndAwaitCompletion(id, { command })

@@ -13,5 +13,6 @@ vendorSuite(
   {
     pauses: false,
     calls: { create: '/v1/devboxes', run: '/execute', write: '/upload_file', end: '/shutdown' },
+    ready: '/wait_for_status',
   },
 );

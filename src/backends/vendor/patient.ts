@@ -11,9 +11,15 @@ const createMs = 900_000;
 /** Ending a sandbox twice harms nobody, and one that stays costs money. */
 const endAgainMs = [200, 1000];
 
+export interface NewSandbox {
+  create(): Promise<VendorSandbox>;
+  /** Ends what a creation left that failed or was cancelled, where the client can fail after the vendor made a sandbox. */
+  endLeft?(): Promise<void>;
+}
+
 /** Waits for the vendor's new sandbox. One that comes too late is ended. */
 export async function awaitSandbox(
-  create: () => Promise<VendorSandbox>,
+  { create, endLeft }: NewSandbox,
   signal: AbortSignal | undefined,
 ): Promise<VendorSandbox> {
   const work = create();
@@ -21,18 +27,21 @@ export async function awaitSandbox(
     return await inTime('The start of a sandbox', createMs, work, signal);
   } catch (error) {
     work.then((late) => limited(late).end()).catch(() => {});
+    // Who cancels does not wait for it.
+    if (endLeft) await inTime('The end of a failed start', callMs, endLeft(), signal).catch(() => {});
     throw error;
   }
 }
 
 /** `signal`: cancels every call but the end. */
 export function limited(sandbox: VendorSandbox, signal?: AbortSignal): VendorSandbox {
-  const { id, port, extend, pause, resume } = sandbox;
-  const limit = <Result>(what: string, work: Promise<Result>) =>
-    inTime(`${what} the sandbox ${id}`, callMs, work, signal);
+  const { id, port, ready, extend, pause, resume } = sandbox;
+  const limit = <Result>(what: string, work: Promise<Result>, limitMs = callMs) =>
+    inTime(`${what} the sandbox ${id}`, limitMs, work, signal);
   return {
     id,
     ...(port !== undefined && { port }),
+    ...(ready !== undefined && { ready: () => limit('The start of', ready(), createMs) }),
     run: (command) => limit('A command in', sandbox.run(command)),
     write: (path, content) => limit('A file for', sandbox.write(path, content)),
     address: (wanted) => limit('The address of', sandbox.address(wanted)),

@@ -10,7 +10,7 @@ import { newToken, reachExecutor } from '../executor-program.js';
 import { type Pausable, pausable } from '../pausable.js';
 import { shipPlugins } from '../shipped-plugins.js';
 import { executorArchive } from './executor-archive.js';
-import { awaitSandbox, limited } from './patient.js';
+import { awaitSandbox, limited, type NewSandbox } from './patient.js';
 import type { VendorSandbox } from './vendor-sandbox.js';
 
 /** Where all that is ours lies in a sandbox. */
@@ -33,19 +33,18 @@ interface VendorCell {
 /** What a sandbox says of itself: its home, and whether it has a Node that the executor can use. */
 const lookAround = `printf '%s\\n' "$HOME"; node -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 20 ? 0 : 1)' 2>/dev/null && echo node; ls ${root} 2>/dev/null`;
 
-interface NewVendorCell extends Omit<VendorCell, 'sandbox'> {
-  create(): Promise<VendorSandbox>;
-}
+type NewVendorCell = Omit<VendorCell, 'sandbox'> & NewSandbox;
 
 /** Starts the executor in a new sandbox. What does not start is ended. */
 export async function startInSandbox(
-  { create, ...given }: NewVendorCell,
+  { create, endLeft, ...given }: NewVendorCell,
   context: StartContext,
 ): Promise<Cell> {
-  const made = await awaitSandbox(create, context.signal);
+  const made = await awaitSandbox({ create, ...(endLeft && { endLeft }) }, context.signal);
   const cell = { ...given, sandbox: limited(made) };
   const sandbox = limited(made, context.signal);
   try {
+    await sandbox.ready?.();
     const [home = '/tmp', ...found] = (await must(sandbox, lookAround, 'be looked at')).trim().split('\n');
     const archive = await executorArchive(!found.includes('node'));
     const directory = `${root}/${archive.name}`;

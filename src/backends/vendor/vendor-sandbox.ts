@@ -4,6 +4,8 @@ export interface VendorSandbox {
   readonly id: string;
   /** The one that the executor must listen on, where ports are opened when the sandbox is made. */
   readonly port?: number;
+  /** Settles when it runs, where the vendor names a sandbox before that. */
+  ready?(): Promise<void>;
   /** Runs shell source to its end. */
   run(command: string): Promise<{ readonly exitCode: number; readonly output: string }>;
   /** Writes a file at an absolute path; its directory is there. */

@@ -37,7 +37,7 @@ export class RunloopStandIn extends StandIn {
     const { method, path } = call;
     if (call.headers.authorization !== `Bearer ${this.key}`)
       return new Answer(401, { message: 'Unauthorized' });
-    if (method === 'POST' && (path === '/v1/devboxes' || path === '/v1/devboxes/create_and_await_running')) {
+    if (method === 'POST' && path === '/v1/devboxes') {
       const { metadata } = createSchema.parse(await call.json());
       return new Answer(200, this.#view(await this.make(metadata, 'provisioning')));
     }

@@ -9,12 +9,14 @@ interface Vendor {
   readonly pauses: boolean;
   /** What the addresses of these calls contain. */
   readonly calls: Readonly<Record<'create' | 'run' | 'write' | 'end', string>>;
+  /** The same, of the call that waits until a new sandbox runs, where there is one. */
+  readonly ready?: string;
 }
 
 export function vendorSuite(
   vendor: () => StandInCloud,
   place: (key?: string) => { readonly backend: 'daytona' | 'modal' | 'runloop' },
-  { pauses, calls }: Vendor,
+  { pauses, calls, ready }: Vendor,
 ): void {
   const create = (more: object = {}) =>
     createRuntime({ ...place(), config: false, ...more } as CreateRuntimeOptions);
@@ -105,6 +107,26 @@ export function vendorSuite(
       once('run', 'cut');
       await outcome(create(), ['started', 'backend-unavailable']);
     });
+
+    if (ready !== undefined)
+      test('a sandbox whose start fails, or is not told of, after it was made', async () => {
+        for (const fault of [refused(507, 'broken'), 'cut', new Answer(200, {}), 'hang'] as const) {
+          const cancelled = new AbortController();
+          vendor().faults.push(({ path }) => {
+            if (!path.includes(ready)) return undefined;
+            expect(vendor().sandboxes.size).toBe(1);
+            if (fault === 'hang') cancelled.abort();
+            return fault;
+          });
+          await outcome(create({ signal: cancelled.signal }), [
+            fault === 'hang' ? 'cancelled' : 'backend-unavailable',
+            // A client may ask again.
+            ...(fault === 'cut' ? ['started'] : []),
+          ]);
+          // Who cancels does not wait until it is ended.
+          await expect.poll(() => vendor().sandboxes.size, { timeout: 30_000 }).toBe(0);
+        }
+      });
 
     test('a vendor that does not answer, until the start is cancelled', async () => {
       for (const call of ['create', 'run', 'write'] as const) {
