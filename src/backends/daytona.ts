@@ -30,6 +30,10 @@ type Where = z.output<z.ZodObject<typeof place>>;
 /** So many minutes without a sign of life end a sandbox whose program died; one that works in it says that it is there. */
 const graceMinutes = 5;
 const commandSeconds = 120;
+/** The first sandbox of a snapshot waits until a machine has it. */
+const createSeconds = 600;
+/** A request has a day otherwise. */
+const requestTimeoutMs = 150_000;
 
 const cloud = 'https://app.daytona.io/api';
 
@@ -57,34 +61,38 @@ export default defineBackend({
 
   async start({ snapshot, env, network, labels, ttlMs, keepAlive, ...where }, context) {
     const daytona = await open(where);
-    const create = async () => {
-      const sandbox = await daytona.create({
-        ...(snapshot !== undefined && { snapshot }),
-        labels: { ...labels, [idLabel]: context.id, ...(keepAlive && { [keptLabel]: 'yes' }) },
-        autoStopInterval: keepAlive ? Math.ceil(ttlMs / 60_000) : graceMinutes,
-        // A sandbox of a program that died is deleted when it stops.
-        ...(!keepAlive && { ephemeral: true }),
-        ...(network === 'none' && { networkBlockAll: true }),
-      });
-      return asVendor(sandbox, daytona);
+    const params = {
+      ...(snapshot !== undefined && { snapshot }),
+      labels: { ...labels, [idLabel]: context.id, ...(keepAlive && { [keptLabel]: 'yes' }) },
+      autoStopInterval: keepAlive ? Math.ceil(ttlMs / 60_000) : graceMinutes,
+      // Its programs end when it stops, so that nobody can go on in it: it is deleted then.
+      ephemeral: true,
+      ...(network === 'none' && { networkBlockAll: true }),
     };
-    return startInSandbox(
-      { backend: 'daytona', create: () => create().catch(fail), env, keepAlive },
-      context,
-    );
+    const create = async () =>
+      asVendor(await daytona.create(params, { timeout: createSeconds }).catch(fail), daytona);
+    // The client makes a sandbox and waits for it, and when the wait fails it does not tell which one.
+    const endLeft = async () => {
+      for (const left of await listWith(daytona, { [idLabel]: context.id })) await left.delete().catch(fail);
+      await daytona[Symbol.asyncDispose]();
+    };
+    return startInSandbox({ backend: 'daytona', create, endLeft, env, keepAlive }, context);
   },
 
   async attach(id, where, context) {
     const daytona = await open(where);
     const [found] = await listKept(daytona, { [idLabel]: id });
-    if (found === undefined)
-      throw new WorkcellError(
-        'cell-not-found',
-        `Daytona has no sandbox with the cell "${id}" that was kept alive.`,
-        { details: { id } },
-      );
+    const status = found === undefined ? undefined : statusOfCell(found);
+    if (found === undefined || status === 'lost') {
+      await daytona[Symbol.asyncDispose]();
+      const message =
+        found === undefined
+          ? `Daytona has no sandbox with the cell "${id}" that was kept alive.`
+          : `The sandbox of the cell "${id}" is in the state "${found.state}", so its programs are gone. Delete it, and start another cell.`;
+      throw new WorkcellError('cell-not-found', message, { details: { id } });
+    }
     const sandbox = await daytona.get(found.id).catch(fail);
-    if (found.state === 'paused' || found.state === 'stopped') await sandbox.start().catch(fail);
+    if (status === 'paused') await sandbox.start().catch(fail);
     const vendor = asVendor(sandbox, daytona);
     return attachToSandbox({ backend: 'daytona', sandbox: vendor, env: {}, keepAlive: true }, context);
   },
@@ -93,18 +101,24 @@ export default defineBackend({
     const daytona = await open(where);
     const found = await listKept(daytona, {});
     await daytona[Symbol.asyncDispose]();
-    return found.map(({ labels: all, state, createdAt }): FoundCell => {
-      const { [idLabel]: id = '', [keptLabel]: _kept, ...labels } = all;
-      const startedAt = createdAt === undefined ? undefined : new Date(createdAt);
-      return { id, status: statuses[String(state)] ?? 'lost', startedAt, isolation: 'vendor', labels };
+    return found.map((sandbox): FoundCell => {
+      const { [idLabel]: id = '', [keptLabel]: _kept, [clientLabel]: _client, ...labels } = sandbox.labels;
+      const startedAt = sandbox.createdAt === undefined ? undefined : new Date(sandbox.createdAt);
+      return { id, status: statusOfCell(sandbox), startedAt, isolation: 'vendor', labels };
     });
   },
 });
 
-async function listKept(daytona: Daytona, labels: Record<string, string>) {
+/** The client puts it on every sandbox. */
+const clientLabel = 'code-toolbox-language';
+
+const listKept = (daytona: Daytona, labels: Record<string, string>) =>
+  listWith(daytona, { ...labels, [keptLabel]: 'yes' });
+
+async function listWith(daytona: Daytona, labels: Record<string, string>) {
   const found: ListedSandbox[] = [];
   try {
-    for await (const one of daytona.list({ labels: { ...labels, [keptLabel]: 'yes' } })) found.push(one);
+    for await (const one of daytona.list({ labels })) found.push(one);
   } catch (error) {
     await daytona[Symbol.asyncDispose]();
     fail(error);
@@ -115,15 +129,16 @@ async function listKept(daytona: Daytona, labels: Record<string, string>) {
 const statuses: Readonly<Record<string, FoundCell['status']>> = {
   started: 'running',
   paused: 'paused',
-  // Its processes are gone, so that nobody can go on in it.
-  stopped: 'lost',
 };
+
+/** In every other state its programs are gone, so that nobody can go on in it. */
+const statusOfCell = ({ state }: ListedSandbox) => statuses[String(state)] ?? 'lost';
 
 async function open({ apiKey, apiKeyFile, apiUrl = cloud, target }: Where): Promise<Daytona> {
   const sdk = await importOptional<Sdk>('@daytonaio/sdk', 'Backend "daytona"');
   const key = apiKey ?? readToken({ file: apiKeyFile }) ?? process.env.DAYTONA_API_KEY;
   if (key === undefined || key === '') throw missingKey('Daytona', 'DAYTONA_API_KEY');
-  return new sdk.Daytona({ apiKey: key, apiUrl, ...(target !== undefined && { target }) });
+  return new sdk.Daytona({ apiKey: key, apiUrl, requestTimeoutMs, ...(target !== undefined && { target }) });
 }
 
 function asVendor(sandbox: DaytonaSandbox, daytona: Daytona): VendorSandbox {

@@ -24,6 +24,14 @@ export class DaytonaStandIn extends StandIn {
   readonly key = 'a-daytona-key-of-the-test';
   protected readonly portHeader = 'x-daytona-preview-token';
 
+  readonly #ephemeral = new Set<string>();
+
+  /** What Daytona does with a sandbox that nobody uses. */
+  async stop(id: string): Promise<void> {
+    if (this.#ephemeral.has(id)) return this.end(id);
+    Object.assign(this.sandboxes.get(id) ?? {}, { state: 'stopped' });
+  }
+
   protected portToken({ token }: StandInSandbox): string {
     return token;
   }
@@ -34,8 +42,10 @@ export class DaytonaStandIn extends StandIn {
     if (call.headers.authorization !== `Bearer ${this.key}`)
       return new Answer(401, { statusCode: 401, message: 'Invalid credentials' });
     if (method === 'POST' && path === '/api/sandbox') {
-      const { labels } = createSchema.parse(await call.json());
-      return new Answer(200, this.#view(await this.make(labels, 'creating')));
+      const { labels, autoDeleteInterval } = createSchema.parse(await call.json());
+      const made = await this.make(labels, 'creating');
+      if (autoDeleteInterval === 0) this.#ephemeral.add(made.id);
+      return new Answer(200, this.#view(made));
     }
     if (method === 'GET' && path === '/api/sandbox') {
       const wanted = Object.entries(JSON.parse(call.query.get('labels') ?? '{}') as Record<string, string>);
