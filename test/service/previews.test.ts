@@ -34,6 +34,10 @@ class Handler(BaseHTTPRequestHandler):
         if self.path.startswith('/odd'):
             self.wfile.write(b'HTTP/1.1 099 Odd\\r\\ncontent-length: 0\\r\\n\\r\\n')
             return
+        if self.path.startswith('/switch'):
+            self.wfile.write(b'HTTP/1.1 101 Switching\\r\\nupgrade: websocket\\r\\nconnection: upgrade\\r\\n\\r\\n')
+            self.rfile.read(1)
+            return
         if self.path.startswith('/events'):
             self.send_response(200); self.send_header('content-type', 'text/event-stream'); self.end_headers()
             self.wfile.write(b'data: one\\n\\n'); self.wfile.flush()
@@ -115,6 +119,7 @@ test('a link leads to the port, with paths, uploads, events and sockets', async 
 
 test('an answer that HTTP does not allow ends with it, and nothing else', async () => {
   expect((await fetch(`${link}odd`)).status).toBe(502);
+  expect((await fetch(`${link}switch`)).status).toBe(502);
   expect((await fetch(link)).status).toBe(200);
 });
 

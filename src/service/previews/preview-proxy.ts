@@ -57,6 +57,8 @@ export function forward(
         .end('The server in the cell gives no answer.\n');
   };
   upstream.once('error', fail);
+  // A program that switches protocols unasked. Without a listener it would be no answer, and no error either.
+  upstream.once('upgrade', fail);
   outgoing.once('close', () => inside.destroy());
   upstream.once('response', (answer) => {
     try {

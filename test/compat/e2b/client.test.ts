@@ -376,21 +376,28 @@ test('a port inside is reached by who has the token of the sandbox', async () =>
 
 test('a port that answers what HTTP does not allow is answered 502, and the service goes on', async () => {
   const ready = signal<string>();
-  const server = `require('net').createServer((s) => s.end('HTTP/1.1 099 Odd\\r\\n\\r\\n')).listen(3002, () => console.log('up'))`;
-  const running = await sandbox.commands.run(`node -e "${server}"`, {
+  // The second answers an ordinary request with a change of protocol, and holds the connection.
+  const server = `
+const { createServer } = require('net');
+createServer((s) => s.end('HTTP/1.1 099 Odd\\r\\n\\r\\n')).listen(3002, () =>
+  createServer((s) => s.write('HTTP/1.1 101 Switching\\r\\nconnection: upgrade\\r\\nupgrade: websocket\\r\\n\\r\\n')).listen(3003, () => console.log('up')))`;
+  await sandbox.files.write('odd.cjs', server);
+  const running = await sandbox.commands.run('node odd.cjs', {
     background: true,
     onStdout: ready.tell,
     timeoutMs: 0,
   });
   await ready.arrived;
-  const answer = await fetch(service.url, {
-    headers: {
-      'e2b-sandbox-id': sandbox.sandboxId,
-      'e2b-sandbox-port': '3002',
-      'e2b-traffic-access-token': sandbox.trafficAccessToken ?? '',
-    },
-  });
-  expect(answer.status).toBe(502);
+  for (const port of [3002, 3003]) {
+    const answer = await fetch(service.url, {
+      headers: {
+        'e2b-sandbox-id': sandbox.sandboxId,
+        'e2b-sandbox-port': String(port),
+        'e2b-traffic-access-token': sandbox.trafficAccessToken ?? '',
+      },
+    });
+    expect(answer.status).toBe(502);
+  }
   expect(await sandbox.isRunning()).toBe(true);
   await running.kill();
 });

@@ -101,6 +101,8 @@ function forward(request: FastifyRequest, reply: FastifyReply, inside: Duplex): 
     else reply.raw.writeHead(502).end();
   };
   outgoing.once('error', fail);
+  // A program that switches protocols unasked. Without a listener it would be no answer, and no error either.
+  outgoing.once('upgrade', fail);
   outgoing.once('response', (response) => {
     const { statusCode = 502, headers } = response;
     try {
