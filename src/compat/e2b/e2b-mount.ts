@@ -2,12 +2,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ServiceMount } from '../../service/service-app.js';
 import { controlRoutes } from './control/control-routes.js';
-import { E2bError, sendE2bError } from './e2b-errors.js';
-import { isSame, type OpenSandbox, Sandboxes } from './e2b-sandboxes.js';
+import { sendE2bError } from './e2b-errors.js';
+import { type OpenSandbox, Sandboxes } from './e2b-sandboxes.js';
 import { envdRoutes } from './envd/envd-routes.js';
-import { checkToken } from './envd/file-access.js';
 import { interpreterRoutes } from './interpreter/interpreter-routes.js';
 import { portProxy } from './ports/port-proxy.js';
+import { checkToken, checkTraffic } from './sandbox-access.js';
 
 const envdPort = 49_983;
 const interpreterPort = 49_999;
@@ -82,13 +82,11 @@ function portOf(headers: FastifyRequest['headers']): number {
 function interpreterScope(app: FastifyInstance, sandboxes: Sandboxes): void {
   const opened = new WeakMap<FastifyRequest, OpenSandbox>();
   app.addHook('onRequest', async (request, reply) => {
-    const { accessToken, trafficToken } = sandboxes.running(idOf(request));
-    const { 'e2b-traffic-access-token': given } = request.headers;
-    if (trafficToken !== undefined && !isSame(given, trafficToken))
-      throw new E2bError(403, 'The sandbox is private: send its e2b-traffic-access-token.');
+    const sandbox = sandboxes.running(idOf(request));
+    checkTraffic(request, reply, sandboxes, sandbox);
     // Clients send this token with code only; what contexts are needs that of a private sandbox, or this one.
-    if (trafficToken === undefined || request.routeOptions.url === '/execute')
-      checkToken(request, accessToken);
+    if (!sandbox.facts.private || request.routeOptions.url === '/execute')
+      checkToken(request, reply, sandboxes, sandbox);
     opened.set(request, await sandboxes.open(idOf(request), request, reply));
   });
   interpreterRoutes(app, (request) => opened.get(request) as OpenSandbox, at('interpreter'));

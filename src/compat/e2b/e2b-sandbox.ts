@@ -1,4 +1,4 @@
-/** What the facade keeps with each cell that it created, and the two tokens that open the cell. */
+/** What the facade keeps with each cell that it created, and the tokens that open the cell. */
 import { createHmac } from 'node:crypto';
 import * as z from 'zod';
 import type { CellRecord } from '../../service/service-store.js';
@@ -21,17 +21,25 @@ const factsSchema = z.object({
   autoResume: z.boolean(),
   network: z.record(z.string(), z.unknown()).optional(),
   allowInternetAccess: z.boolean().optional(),
+  /** The ids of the keys that made it or connected to it. Each has tokens of its own. */
+  openedBy: z.array(z.string()).default([]),
 });
 
 export type StoredFacts = z.output<typeof factsSchema>;
 
+/** What one key gets when it opens a sandbox. */
+export interface SandboxTokens {
+  /** Opens processes and files, where the sandbox is secure. */
+  readonly access: string;
+  /** Opens the ports of a private one. */
+  readonly traffic: string;
+}
+
 export interface Sandbox {
   readonly record: CellRecord;
   readonly facts: StoredFacts;
-  /** Opens processes and files. Absent for a sandbox that needs none. */
-  readonly accessToken: string | undefined;
-  /** Opens the ports of a sandbox without public traffic. */
-  readonly trafficToken: string | undefined;
+  /** By the ids of the keys that they were given to, and worth as much as the key. */
+  readonly tokens: ReadonlyMap<string, SandboxTokens>;
 }
 
 /**
@@ -44,15 +52,13 @@ export function sandboxOf(record: CellRecord, secret: string): Sandbox | undefin
   const known = derived.get(facade);
   if (known?.id === id) return { record, ...known.sandbox };
   const facts = factsSchema.parse(facade);
-  const token = (purpose: string) =>
-    createHmac('sha256', secret).update(`e2b ${purpose} ${id}`).digest('base64url');
-  const sandbox = {
-    facts,
-    accessToken: facts.secure ? token('access') : undefined,
-    trafficToken: facts.private ? token('traffic') : undefined,
-  };
-  derived.set(facade, { id, sandbox });
-  return { record, ...sandbox };
+  const token = (purpose: string, key: string) =>
+    createHmac('sha256', secret).update(`e2b ${purpose} ${id} ${key}`).digest('base64url');
+  const tokens = new Map(
+    facts.openedBy.map((key) => [key, { access: token('access', key), traffic: token('traffic', key) }]),
+  );
+  derived.set(facade, { id, sandbox: { facts, tokens } });
+  return { record, facts, tokens };
 }
 
 /** Some requests look at all sandboxes. What is kept with a cell is replaced when it changes. */

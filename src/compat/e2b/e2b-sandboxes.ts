@@ -6,14 +6,15 @@ import type { Runtime } from '../../index.js';
 import type { Executor } from '../../protocol/index.js';
 import { whenOver } from '../../service/service-access.js';
 import type { ServiceParts } from '../../service/service-app.js';
-import type { CellRecord } from '../../service/service-store.js';
+import type { CellRecord, KeyRecord } from '../../service/service-store.js';
 import { SandboxLog } from './control/sandbox-log.js';
 import { E2bError } from './e2b-errors.js';
-import { type Sandbox, sandboxOf } from './e2b-sandbox.js';
+import { type Sandbox, type SandboxTokens, sandboxOf } from './e2b-sandbox.js';
 import { FileMetadata } from './envd/file-metadata.js';
 import { Processes } from './envd/processes.js';
 import { Watchers } from './envd/watchers.js';
 import { Interpreter } from './interpreter/code-contexts.js';
+import { LiveKeys } from './live-keys.js';
 
 /** A sandbox that a request works in. */
 export interface OpenSandbox extends Sandbox {
@@ -39,9 +40,11 @@ export interface SandboxState {
 export class Sandboxes {
   readonly #parts: ServiceParts;
   readonly #states = new Map<string, SandboxState>();
+  readonly #keys: LiveKeys;
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
+    this.#keys = new LiveKeys(parts.keys);
   }
 
   get log(): Log {
@@ -64,6 +67,42 @@ export class Sandboxes {
       .list(undefined)
       .map((record) => sandboxOf(record, this.#parts.secret))
       .filter((sandbox) => sandbox !== undefined);
+  }
+
+  /** The tokens of a key that may use the sandbox. */
+  tokensFor({ record }: Sandbox, { id: key }: KeyRecord): SandboxTokens {
+    const { facts, tokens } = this.of(record);
+    const own = tokens.get(key);
+    if (own !== undefined) return own;
+    const openedBy = [...facts.openedBy.filter((other) => this.#keys.find(other) !== undefined), key];
+    const amended = this.#parts.cells.amend(record.id, { facade: { ...facts, openedBy } });
+    return this.of(amended).tokens.get(key) as SandboxTokens;
+  }
+
+  /**
+   * Whether a request has a token that a key got, and the key still holds. When the key ends during the request, the request
+   * is cut off.
+   */
+  admits(
+    { tokens }: Sandbox,
+    kind: keyof SandboxTokens,
+    has: (token: string) => boolean,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): boolean {
+    for (const [id, token] of tokens) {
+      if (!has(token[kind])) continue;
+      const key = this.#keys.find(id);
+      if (key === undefined) return false;
+      const { socket } = request.raw;
+      whenOver(
+        request,
+        reply,
+        this.#parts.keys.track(key, () => socket.destroy()),
+      );
+      return true;
+    }
+    return false;
   }
 
   /** Opens a sandbox for the time of a request. Resumes a paused one only if its creation said so. */
@@ -128,6 +167,12 @@ export class Sandboxes {
   #prune(): void {
     for (const id of this.#states.keys()) if (this.find(id) === undefined) this.forget(id);
   }
+}
+
+function whenOver({ raw, ws }: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  if (reply.raw.closed || raw.socket.destroyed) done();
+  else if (ws) raw.socket.once('close', done);
+  else reply.raw.once('close', done);
 }
 
 /** Compares digests, so that neither content nor length shows in the time it takes. */

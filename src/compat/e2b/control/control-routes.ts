@@ -41,6 +41,8 @@ const defaultSeconds = { v1: 15, v2: 300 };
 export function controlRoutes(app: FastifyInstance, parts: ServiceParts, sandboxes: Sandboxes): void {
   const control = authenticate(app, parts, sandboxes);
   const { cells } = parts;
+  const opened = (request: FastifyRequest, sandbox: Sandbox) =>
+    openedView(sandbox, sandboxes.tokensFor(sandbox, control.askerOf(request)));
   app.setErrorHandler((error, _request, reply) => sendE2bError(reply, error, parts.log));
 
   for (const [path, version] of [
@@ -52,7 +54,7 @@ export function controlRoutes(app: FastifyInstance, parts: ServiceParts, sandbox
       checkRole(asker, 'user', 'make sandboxes');
       const asked = body(newSandboxSchema, request);
       const made = await create(control, asker, asked, defaultSeconds[version], request);
-      return reply.code(201).send(openedView(made));
+      return reply.code(201).send(opened(request, made));
     });
     app.post(`${path}/:id/connect`, async (request, reply) => {
       const { timeout = 300, memory } = body(connectSchema, request);
@@ -60,7 +62,9 @@ export function controlRoutes(app: FastifyInstance, parts: ServiceParts, sandbox
       const found = control.find(request, 'user');
       const wasPaused = found.record.state === 'paused';
       await cells.resume(found.record.tenant, found.record.id);
-      return reply.code(wasPaused ? 201 : 200).send(openedView(extend(control, found, timeout, wasPaused)));
+      return reply
+        .code(wasPaused ? 201 : 200)
+        .send(opened(request, extend(control, found, timeout, wasPaused)));
     });
   }
 
@@ -74,9 +78,11 @@ export function controlRoutes(app: FastifyInstance, parts: ServiceParts, sandbox
     const asked = query(listSchema, request);
     return pageFor(control, request, { ...asked, state: ['running'] }).page.map(listedView);
   });
-  app.get('/sandboxes/:id', async (request) =>
-    detailView(control.find(request, 'reader'), control.askerOf(request).role !== 'reader'),
-  );
+  app.get('/sandboxes/:id', async (request) => {
+    const asker = control.askerOf(request);
+    const found = control.find(request, 'reader');
+    return detailView(found, asker.role === 'reader' ? undefined : sandboxes.tokensFor(found, asker));
+  });
 
   app.delete('/sandboxes/:id', async (request, reply) => {
     const { record } = control.find(request, 'user');
@@ -107,7 +113,7 @@ export function controlRoutes(app: FastifyInstance, parts: ServiceParts, sandbox
     if (found.record.state === 'running')
       throw new E2bError(409, `Sandbox "${found.record.id}" is already running`);
     await cells.resume(found.record.tenant, found.record.id);
-    return reply.code(201).send(openedView(extend(control, found, timeout, true)));
+    return reply.code(201).send(opened(request, extend(control, found, timeout, true)));
   });
 
   app.put('/sandboxes/:id/network', async (request, reply) => {
@@ -116,7 +122,8 @@ export function controlRoutes(app: FastifyInstance, parts: ServiceParts, sandbox
     const { runtime } = await sandboxes.open(record.id, request, reply);
     const template = templateFor(cells.templates, facts.template);
     await changeNetwork(runtime, { ...network, allow_internet_access }, template, record.tenant);
-    cells.amend(record.id, { facade: { ...facts, network } });
+    // Others may have opened it meanwhile.
+    cells.amend(record.id, { facade: { ...sandboxes.running(record.id).facts, network } });
     return reply.code(204).send();
   });
   app.get('/sandboxes/metrics', async (request, reply) => {
@@ -170,7 +177,7 @@ function authenticate(app: FastifyInstance, parts: ServiceParts, sandboxes: Sand
 
 async function create(
   { parts: { cells }, sandboxes }: Control,
-  { tenant }: KeyRecord,
+  { id: key, tenant }: KeyRecord,
   asked: NewSandbox,
   defaultTimeout: number,
   request: FastifyRequest,
@@ -190,11 +197,12 @@ async function create(
     autoResume: asked.autoResume?.enabled ?? false,
     ...(asked.network != null && { network: asked.network }),
     allowInternetAccess,
+    openedBy: [key],
   };
   const wanted = createCellSchema.safeParse({ template: template.name, env: asked.envVars ?? {} });
   if (!wanted.success)
     throw new E2bError(400, 'The names of envVars must be letters, digits and underscores.');
-  const { 'idempotency-key': key } = request.headers;
+  const { 'idempotency-key': again } = request.headers;
   const { record } = await cells.create(
     tenant,
     {
@@ -204,7 +212,7 @@ async function create(
       ...(facts.autoPause && { onExpiry: 'pause' as const }),
       ...(network !== undefined && { network }),
     },
-    typeof key === 'string' ? { key: `e2b:${key}`, fingerprint: request.bodyHash } : undefined,
+    typeof again === 'string' ? { key: `e2b:${again}`, fingerprint: request.bodyHash } : undefined,
   );
   return sandboxes.of(record);
 }

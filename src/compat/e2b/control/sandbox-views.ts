@@ -1,18 +1,18 @@
 /** Sandboxes as the control API describes them. */
 import { availableParallelism, totalmem } from 'node:os';
-import { envdVersion, type Sandbox } from '../e2b-sandbox.js';
+import { envdVersion, type Sandbox, type SandboxTokens } from '../e2b-sandbox.js';
 
 const mebibyte = 1024 * 1024;
 
 /** The answer to a client that creates, connects to or forks one. */
-export function openedView({ record: { id }, facts, accessToken, trafficToken }: Sandbox): object {
+export function openedView({ record: { id }, facts }: Sandbox, { access, traffic }: SandboxTokens): object {
   return {
     sandboxID: id,
     templateID: facts.template,
     clientID: id,
     envdVersion,
-    ...(accessToken !== undefined && { envdAccessToken: accessToken }),
-    ...(trafficToken !== undefined && { trafficAccessToken: trafficToken }),
+    ...(facts.secure && { envdAccessToken: access }),
+    ...(facts.private && { trafficAccessToken: traffic }),
   };
 }
 
@@ -33,13 +33,12 @@ export function listedView({ record, facts }: Sandbox): object {
   };
 }
 
-/** `mayUse`: who asks may change the sandbox. Its token is for them only. */
-export function detailView(sandbox: Sandbox, mayUse: boolean): object {
-  const { accessToken, facts } = sandbox;
-  const { allowInternetAccess, network, autoPause, autoResume } = facts;
+/** `tokens`: of who asks, if they may change the sandbox. */
+export function detailView(sandbox: Sandbox, tokens: SandboxTokens | undefined): object {
+  const { allowInternetAccess, network, autoPause, autoResume, secure } = sandbox.facts;
   return {
     ...listedView(sandbox),
-    ...(mayUse && accessToken !== undefined && { envdAccessToken: accessToken }),
+    ...(secure && tokens !== undefined && { envdAccessToken: tokens.access }),
     ...(allowInternetAccess !== undefined && { allowInternetAccess }),
     ...(network !== undefined && { network }),
     lifecycle: { onTimeout: autoPause ? 'pause' : 'kill', autoResume },

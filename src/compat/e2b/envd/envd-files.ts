@@ -12,8 +12,8 @@ import { WorkcellError } from '../../../protocol/index.js';
 import { readForm } from '../../form.js';
 import { E2bError, RpcError } from '../e2b-errors.js';
 import type { OpenSandbox } from '../e2b-sandboxes.js';
+import type { FileOperation, FileQuery } from '../sandbox-access.js';
 import { checkUser } from './envd-user.js';
-import type { FileOperation, FileQuery } from './file-access.js';
 import { insidePath } from './inside-path.js';
 
 const querySchema = z.object({

@@ -3,10 +3,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { measure } from '../control/measure.js';
 import { E2bError, RpcError, sendE2bError } from '../e2b-errors.js';
 import type { OpenSandbox, Sandboxes } from '../e2b-sandboxes.js';
+import { checkFileAccess, checkToken, isSignedFor, looksSigned } from '../sandbox-access.js';
 import { acceptEnvelopes, sendRpcError } from './connect-rpc.js';
 import { fileRoutes } from './envd-files.js';
 import { checkUserOf } from './envd-user.js';
-import { checkFileAccess, checkToken, isSigned, looksSigned } from './file-access.js';
 import { filesystemService } from './filesystem-service.js';
 import { processService } from './process-service.js';
 
@@ -33,8 +33,7 @@ export function envdRoutes(
     });
     acceptEnvelopes(scope);
     scope.addHook('onRequest', async (request, reply) => {
-      const { accessToken } = sandboxes.running(idOf(request));
-      checkToken(request, accessToken);
+      checkToken(request, reply, sandboxes, sandboxes.running(idOf(request)));
       checkUserOf(request);
       opened.set(request, await sandboxes.open(idOf(request), request, reply));
     });
@@ -67,7 +66,7 @@ export function envdRoutes(
     fileRoutes(
       scope,
       (request, reply, query, operation) => {
-        checkFileAccess(request, sandboxes.running(idOf(request)), query, operation);
+        checkFileAccess(request, reply, sandboxes, sandboxes.running(idOf(request)), query, operation);
         return sandboxes.open(idOf(request), request, reply);
       },
       at,
@@ -78,11 +77,9 @@ export function envdRoutes(
       (request, reply, query, operation) => {
         if (query.signature === undefined) throw new E2bError(401, 'missing signature query parameter');
         if (!looksSigned(query)) throw new E2bError(401, 'invalid signature');
-        const found = sandboxes
-          .all()
-          .find(({ accessToken }) => accessToken !== undefined && isSigned(query, operation, accessToken));
+        const found = sandboxes.all().find((sandbox) => isSignedFor(sandbox, query, operation));
         if (found === undefined) throw new E2bError(401, 'invalid signature');
-        checkFileAccess(request, found, query, operation);
+        checkFileAccess(request, reply, sandboxes, found, query, operation);
         return sandboxes.open(found.record.id, request, reply);
       },
       {},

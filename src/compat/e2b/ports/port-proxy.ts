@@ -5,7 +5,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { WebSocket } from 'ws';
 import { WorkcellError } from '../../../protocol/index.js';
 import { E2bError, isGone } from '../e2b-errors.js';
-import { isSame, type Sandboxes } from '../e2b-sandboxes.js';
+import type { Sandboxes } from '../e2b-sandboxes.js';
+import { checkTraffic } from '../sandbox-access.js';
 
 export interface SandboxPort {
   readonly id: string;
@@ -50,9 +51,7 @@ async function open(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Duplex> {
-  const { trafficToken } = sandboxes.running(id);
-  if (trafficToken !== undefined && !isSame(request.headers['e2b-traffic-access-token'], trafficToken))
-    throw new E2bError(403, 'The sandbox is private: send its e2b-traffic-access-token.', { sandboxId: id });
+  checkTraffic(request, reply, sandboxes, sandboxes.running(id));
   const { runtime } = await sandboxes.open(id, request, reply);
   try {
     const inside = (await runtime.connect(port)) as Duplex;
