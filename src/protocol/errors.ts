@@ -33,7 +33,7 @@ export const errorTable = {
   'directory-not-empty': row(409, false, 73, 'The directory has entries and the request was not recursive.'),
   'permission-denied': row(403, false, 77, 'The operating system refuses access to the path.'),
   'file-too-large': row(413, false, 65, 'The file or result is larger than the limit.'),
-  'file-changed': row(412, true, 65, 'The file changed during the download.'),
+  'file-changed': row(412, true, 65, 'The file changed during a download or an edit.'),
   'disk-full': row(507, true, 74, 'The disk of the cell is full.'),
   'edit-no-match': row(409, false, 65, 'The text to replace is not in the file.'),
   'edit-ambiguous': row(409, false, 65, 'The text to replace is in the file more than once.'),

@@ -1,36 +1,135 @@
 /** Shows a change: as a unified diff, and as the changed lines with their numbers. */
 import { type StructuredPatchHunk, structuredPatch } from 'diff';
+import { atOnce, type Steps } from './pace.js';
+import { commonHead, commonTail, lineCount, lineEnds, lineStart } from './text-steps.js';
 
 const contextLines = 4;
-/** Beyond this many differing lines, or this time, the diff shows one block for all of them. */
-const maxEditLength = 2_000;
-const timeoutMs = 250;
-const maxDiffLines = 10_000;
-const maxSnippetLines = 400;
-const maxLineLength = 10_000;
+/** Beyond this the diff shows one block for all lines that differ. The library cannot stop within a step of its own. */
+const mostCompared = { lines: 10_000, characters: 512 * 1024 };
+const comparison = { context: contextLines, maxEditLength: 2_000, timeout: 40 };
+const mostInDiff = { lines: 10_000, characters: 1024 * 1024 };
+const mostInSnippet = { lines: 400, characters: 256 * 1024 };
+const longestLine = 10_000;
 
 export interface ShownChange {
   readonly diff: string;
   readonly snippet: string;
 }
 
-/** `name` is the path in the header of the diff. */
+/** For texts that are known to be short. */
 export function showChange(name: string, before: string, after: string): ShownChange {
-  const options = { context: contextLines, maxEditLength, timeout: timeoutMs };
-  const hunks = structuredPatch(name, name, before, after, '', '', options)?.hunks ?? [
-    oneHunk(before, after),
-  ];
+  return atOnce(changeShown(name, before, after));
+}
+
+/** `name` is the path in the header of the diff. */
+export function* changeShown(name: string, before: string, after: string): Steps<ShownChange> {
+  const hunks = yield* hunksOf(yield* changedLines(before, after));
   return { diff: unified(name, hunks), snippet: numbered(hunks) };
 }
 
-function unified(name: string, hunks: readonly StructuredPatchHunk[]): string {
+/** What differs as whole lines, and the lines around it, which are the same. */
+interface ChangedLines {
+  readonly before: string;
+  readonly after: string;
+  readonly lead: string;
+  readonly trail: string;
+  /** How many lines are in front of `lead`. */
+  readonly passed: number;
+}
+
+function* changedLines(before: string, after: string): Steps<ChangedLines> {
+  const head = yield* commonHead(before, after);
+  const tail = yield* commonTail(before, after, Math.min(before.length, after.length) - head);
+  const first = lineStart(before, head);
+  let start = first;
+  for (let line = 0; line < contextLines && start > 0; line++) start = lineStart(before, start - 1);
+  const isWhole = startsLine(before, before.length - tail) && startsLine(after, after.length - tail);
+  const end = isWhole ? before.length - tail : nextLine(before, before.length - tail);
+  let behind = end;
+  for (let line = 0; line < contextLines; line++) behind = nextLine(before, behind);
+  return {
+    before: before.slice(first, end),
+    after: after.slice(first, after.length - (before.length - end)),
+    lead: before.slice(start, first),
+    trail: before.slice(end, behind),
+    passed: yield* lineEnds(before, 0, start),
+  };
+}
+
+function startsLine(text: string, position: number): boolean {
+  return lineStart(text, position) === position;
+}
+
+function nextLine(text: string, position: number): number {
+  const end = text.indexOf('\n', position);
+  return end === -1 ? text.length : end + 1;
+}
+
+interface Hunk extends Omit<StructuredPatchHunk, 'lines'> {
+  readonly lines: readonly string[];
+  /** Lines that it leaves out. */
+  readonly omitted: { readonly old: number; readonly new: number };
+}
+
+function* hunksOf(changed: ChangedLines): Steps<Hunk[]> {
+  const { before, after, lead, trail, passed } = changed;
+  const count = { old: yield* lineCount(before), new: yield* lineCount(after) };
+  const isShort =
+    count.old + count.new <= mostCompared.lines && before.length + after.length <= mostCompared.characters;
+  const [old, fresh] = [lead + before + trail, lead + after + trail];
+  const patch = isShort ? structuredPatch('', '', old, fresh, '', '', comparison) : undefined;
+  if (patch === undefined) return [oneHunk(changed, count)];
+  return patch.hunks.map((hunk) => ({
+    ...hunk,
+    oldStart: hunk.oldStart + passed,
+    newStart: hunk.newStart + passed,
+    omitted: { old: 0, new: 0 },
+  }));
+}
+
+/** One block for all lines that differ. */
+function oneHunk(
+  { before, after, lead, trail, passed }: ChangedLines,
+  count: { readonly old: number; readonly new: number },
+): Hunk {
+  const [above, below] = [firstLines(lead), firstLines(trail)];
+  const [old, fresh] = [firstLines(before), firstLines(after)];
+  const around = above.length + below.length;
+  return {
+    oldStart: passed + 1,
+    newStart: passed + 1,
+    oldLines: around + count.old,
+    newLines: around + count.new,
+    lines: [
+      ...above.map((line) => ` ${line}`),
+      ...old.map((line) => `-${line}`),
+      ...fresh.map((line) => `+${line}`),
+      ...below.map((line) => ` ${line}`),
+    ],
+    omitted: { old: count.old - old.length, new: count.new - fresh.length },
+  };
+}
+
+/** As many as a diff shows. */
+function firstLines(text: string): string[] {
+  const lines: string[] = [];
+  for (let start = 0; start < text.length && lines.length < mostInDiff.lines; ) {
+    const next = nextLine(text, start);
+    lines.push(text.slice(start, text[next - 1] === '\n' ? next - 1 : next));
+    start = next;
+  }
+  return lines;
+}
+
+function unified(name: string, hunks: readonly Hunk[]): string {
   const relative = name.replace(/^\//, '');
   const lines = [`--- a/${relative}`, `+++ b/${relative}`];
   for (const hunk of hunks) {
     lines.push(`@@ -${range(hunk.oldStart, hunk.oldLines)} +${range(hunk.newStart, hunk.newLines)} @@`);
     for (const line of hunk.lines) lines.push(line);
   }
-  return `${capped(lines, maxDiffLines).join('\n')}\n`;
+  const omitted = hunks.reduce((sum, hunk) => sum + hunk.omitted.old + hunk.omitted.new, 0);
+  return `${capped(lines, mostInDiff, omitted).join('\n')}\n`;
 }
 
 /** An empty range takes the number of the line before it. */
@@ -39,7 +138,7 @@ function range(start: number, length: number): string {
   return `${length === 0 ? Math.max(start - 1, 0) : start},${length}`;
 }
 
-function numbered(hunks: readonly StructuredPatchHunk[]): string {
+function numbered(hunks: readonly Hunk[]): string {
   const width = String(Math.max(...hunks.map((hunk) => hunk.newStart + hunk.newLines), 0)).length;
   const blocks = hunks.map((hunk) => {
     const shown = hunk.lines.filter((line) => line.startsWith(' ') || line.startsWith('+'));
@@ -49,40 +148,24 @@ function numbered(hunks: readonly StructuredPatchHunk[]): string {
     );
   });
   const lines = blocks.flatMap((block, index) => (index === 0 ? block : ['…', ...block]));
-  return capped(lines, maxSnippetLines).join('\n');
+  const omitted = hunks.reduce((sum, hunk) => sum + hunk.omitted.new, 0);
+  return capped(lines, mostInSnippet, omitted).join('\n');
 }
 
-/** Limits the diff to this many lines, each this long. */
-function capped(lines: readonly string[], limit: number): string[] {
-  const shown = lines
-    .slice(0, limit)
-    .map((line) => (line.length > maxLineLength ? `${line.slice(0, maxLineLength)}…` : line));
-  return lines.length > limit ? [...shown, `… ${lines.length - limit} more lines`] : shown;
-}
-
-/** One block from the first line that differs to the last. */
-function oneHunk(before: string, after: string): StructuredPatchHunk {
-  const old = before.split('\n');
-  const fresh = after.split('\n');
-  const shortest = Math.min(old.length, fresh.length);
-  let head = 0;
-  while (head < shortest && old[head] === fresh[head]) head++;
-  let tail = 0;
-  while (tail < shortest - head && old.at(-1 - tail) === fresh.at(-1 - tail)) tail++;
-  const start = Math.max(head - contextLines, 0);
-  const trailing = Math.min(tail, contextLines);
-  const oldEnd = old.length - tail;
-  const newEnd = fresh.length - tail;
-  return {
-    oldStart: start + 1,
-    newStart: start + 1,
-    oldLines: oldEnd + trailing - start,
-    newLines: newEnd + trailing - start,
-    lines: [
-      ...old.slice(start, head).map((line) => ` ${line}`),
-      ...old.slice(head, oldEnd).map((line) => `-${line}`),
-      ...fresh.slice(head, newEnd).map((line) => `+${line}`),
-      ...old.slice(oldEnd, oldEnd + trailing).map((line) => ` ${line}`),
-    ],
-  };
+/** The first lines within the limits, each cut to a length, and how many more there are. */
+function capped(
+  lines: readonly string[],
+  limit: { readonly lines: number; readonly characters: number },
+  omitted: number,
+): string[] {
+  const shown: string[] = [];
+  let characters = 0;
+  for (const line of lines.slice(0, limit.lines)) {
+    const cut = line.length > longestLine ? `${line.slice(0, longestLine)}…` : line;
+    characters += cut.length + 1;
+    if (characters > limit.characters) break;
+    shown.push(cut);
+  }
+  const more = lines.length - shown.length + omitted;
+  return more > 0 ? [...shown, `… ${more} more lines`] : shown;
 }

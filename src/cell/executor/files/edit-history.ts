@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { WorkcellError } from '../../../protocol/index.js';
 import { quote } from './file-errors.js';
+import type { Steps } from './pace.js';
 
 const editsPerFile = 10;
 const defaultLimitBytes = 64 * 1024 * 1024;
@@ -10,7 +11,7 @@ interface Edit {
   readonly path: string;
   readonly before: Buffer;
   /** Tells whether the file still is as the edit left it. */
-  readonly afterHash: string;
+  readonly afterDigest: string;
 }
 
 export class EditHistory {
@@ -18,27 +19,35 @@ export class EditHistory {
   readonly #edits: Edit[] = [];
   readonly #limitBytes: number;
   #bytes = 0;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(limitBytes = defaultLimitBytes) {
     this.#limitBytes = limitBytes;
   }
 
-  record(path: string, before: Buffer, after: Buffer): void {
+  /** Edits one after the other, so that none reads a file that another is about to write. */
+  inOrder<Result>(edit: () => Promise<Result>): Promise<Result> {
+    const edited = this.#last.then(edit);
+    this.#last = edited.catch(() => {});
+    return edited;
+  }
+
+  record(path: string, before: Buffer, afterDigest: string): void {
     if (before.length > this.#limitBytes) return;
-    this.#edits.push({ path, before, afterHash: hash(after) });
+    this.#edits.push({ path, before, afterDigest });
     this.#bytes += before.length;
     const same = this.#edits.filter((edit) => edit.path === path);
     if (same.length > editsPerFile && same[0] !== undefined) this.#drop(same[0]);
     while (this.#bytes > this.#limitBytes && this.#edits[0] !== undefined) this.#drop(this.#edits[0]);
   }
 
-  /** The content before the last edit of the file, whose content is `current`. Call `forget` after restoring it. */
-  last(path: string, current: Buffer): { before: Buffer; forget: () => void } {
+  /** The content before the last edit of the file. Call `forget` after restoring it. */
+  last(path: string, currentDigest: string): { before: Buffer; forget: () => void } {
     const edit = this.#edits.findLast((candidate) => candidate.path === path);
     if (edit === undefined) {
       throw nothing(path, 'it was not edited here, or its edits are no longer kept');
     }
-    if (edit.afterHash !== hash(current)) {
+    if (edit.afterDigest !== currentDigest) {
       throw nothing(
         path,
         'it was changed by something else since the last edit, and that change would be lost',
@@ -63,6 +72,15 @@ function nothing(path: string, why: string): WorkcellError {
   );
 }
 
-function hash(data: Buffer): string {
-  return createHash('sha256').update(data).digest('base64');
+/** Bytes of one step. */
+const stepLength = 1024 * 1024;
+
+/** Tells contents apart. */
+export function* digestOf(data: Buffer): Steps<string> {
+  const hash = createHash('sha256');
+  for (let start = 0; start < data.length; start += stepLength) {
+    hash.update(data.subarray(start, start + stepLength));
+    yield;
+  }
+  return hash.digest('base64');
 }

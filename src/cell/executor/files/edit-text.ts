@@ -1,6 +1,12 @@
 /** Applies edit steps to a text. Changes nothing but the text that a step names. */
 import { type EditStep, WorkcellError } from '../../../protocol/index.js';
-import { ambiguous, noMatch } from './edit-errors.js';
+import { ambiguous, mostPlaces, noMatch, tooLarge } from './edit-errors.js';
+import { visitPlaces } from './edit-places.js';
+import type { Steps } from './pace.js';
+import { startOfLine, stepLength } from './text-steps.js';
+
+/** Texts that are longer are not edited. */
+export const maxEditedBytes = 16 * 1024 * 1024;
 
 export interface Edited {
   readonly text: string;
@@ -9,71 +15,80 @@ export interface Edited {
 }
 
 /** `path` is for messages. */
-export function editText(text: string, steps: readonly EditStep[], path: string): Edited {
+export function* editText(text: string, steps: readonly EditStep[], path: string): Steps<Edited> {
   let edited = text;
   let changes = 0;
   for (const [index, step] of steps.entries()) {
     const which = steps.length === 1 ? '' : `Edit ${index + 1} of ${steps.length}: `;
     const result =
       step.insertLine === undefined
-        ? replace(edited, step, path, which)
-        : insert(edited, step, step.insertLine, which);
+        ? yield* replace(edited, step, path, which)
+        : yield* insert(edited, step, step.insertLine, which);
     edited = result.text;
     changes += result.changes;
+    // Each character takes a byte or more.
+    if (edited.length > maxEditedBytes) throw tooLarge(path, edited.length, maxEditedBytes);
+    yield;
   }
   return { text: edited, changes };
 }
 
-interface Match {
-  readonly start: number;
-  readonly end: number;
-}
-
-function replace(text: string, step: EditStep, path: string, which: string): Edited {
-  const { oldText = '', newText = '' } = step;
-  if (oldText === newText) {
+function replace(text: string, step: EditStep, path: string, which: string): Steps<Edited> {
+  if (step.oldText === step.newText) {
     throw new WorkcellError(
       'invalid-action',
       `${which}oldText and newText are the same, so there is nothing to change.`,
     );
   }
-  const matches = findMatches(text, oldText);
-  if (matches.length === 0) throw noMatch(text, oldText, path, which);
-  if (matches.length > 1 && !step.replaceAll) {
-    throw ambiguous(
-      text,
-      matches.map(({ start }) => start),
-      path,
-      which,
-    );
+  return step.replaceAll ? replaceAll(text, step, path, which) : replaceOne(text, step, path, which);
+}
+
+function* replaceOne(text: string, step: EditStep, path: string, which: string): Steps<Edited> {
+  const { oldText = '', newText = '' } = step;
+  const places: { start: number; end: number }[] = [];
+  yield* visitPlaces(text, oldText, (start, end) => {
+    places.push({ start, end });
+    return places.length <= mostPlaces;
+  });
+  const [place] = places;
+  if (place === undefined) throw yield* noMatch(text, oldText, path, which);
+  const { start, end } = place;
+  if (places.length > 1) {
+    const starts = places.map((each) => each.start);
+    throw yield* ambiguous(text, starts, path, which);
   }
-  const pieces: string[] = [];
+  const fresh = withLineEnds(newText, text.slice(start, end), isCrLf(text));
+  return { text: text.slice(0, start) + fresh + text.slice(end), changes: 1 };
+}
+
+function* replaceAll(text: string, step: EditStep, path: string, which: string): Steps<Edited> {
+  const { oldText = '', newText = '' } = step;
   const fileIsCrLf = isCrLf(text);
+  // Places differ in nothing but their line ends.
+  const freshOf = new Map<string, string>();
+  const pieces: string[] = [];
+  let parts: string[] = [];
   let position = 0;
-  for (const { start, end } of matches) {
-    pieces.push(text.slice(position, start), withLineEnds(newText, text.slice(start, end), fileIsCrLf));
+  let changes = 0;
+  let length = 0;
+  yield* visitPlaces(text, oldText, (start, end) => {
+    const replaced = text.slice(start, end);
+    const kind = replaced.includes('\n') ? `${replaced.includes('\r\n')}` : '';
+    const fresh = freshOf.get(kind) ?? withLineEnds(newText, replaced, fileIsCrLf);
+    freshOf.set(kind, fresh);
+    length += start - position + fresh.length;
+    if (length > maxEditedBytes) throw tooLarge(path, length, maxEditedBytes);
+    parts.push(text.slice(position, start), fresh);
+    if (parts.length >= stepLength) {
+      pieces.push(parts.join(''));
+      parts = [];
+    }
     position = end;
-  }
-  pieces.push(text.slice(position));
-  return { text: pieces.join(''), changes: matches.length };
-}
-
-/** Places of the exact text, or else of the same lines with other line ends. */
-function findMatches(text: string, wanted: string): Match[] {
-  const exact: Match[] = [];
-  for (let start = text.indexOf(wanted); start !== -1; start = text.indexOf(wanted, start + wanted.length)) {
-    exact.push({ start, end: start + wanted.length });
-  }
-  if (exact.length > 0 || !wanted.includes('\n')) return exact;
-  const pattern = wanted.split(/\r?\n/).map(escapeLiteral).join('\\r?\\n');
-  return [...text.matchAll(new RegExp(pattern, 'g'))].map((match) => ({
-    start: match.index,
-    end: match.index + match[0].length,
-  }));
-}
-
-function escapeLiteral(literal: string): string {
-  return literal.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+    changes++;
+    return true;
+  });
+  if (changes === 0) throw yield* noMatch(text, oldText, path, which);
+  return { text: [...pieces, ...parts, text.slice(position)].join(''), changes };
 }
 
 /** Gives new text the line ends of the text that it replaces, or of the file where that text has none. */
@@ -83,23 +98,25 @@ function withLineEnds(newText: string, replaced: string, fileIsCrLf: boolean): s
   return replaced.includes('\n') ? newText.replace(/\r\n/g, '\n') : newText;
 }
 
+/** Whether most of its first line ends are. */
 function isCrLf(text: string): boolean {
-  const first = text.indexOf('\n');
-  if (first <= 0) return false;
-  return count(text, '\r\n') * 2 > count(text, '\n');
+  const beginning = text.slice(0, stepLength);
+  const count = (part: string) => beginning.split(part).length - 1;
+  return beginning.indexOf('\n') > 0 && count('\r\n') * 2 > count('\n');
 }
 
-function count(text: string, part: string): number {
-  let found = 0;
-  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) found++;
-  return found;
-}
-
-function insert(text: string, { newText = '' }: EditStep, line: number, which: string): Edited {
+function* insert(text: string, { newText = '' }: EditStep, line: number, which: string): Steps<Edited> {
   if (newText === '') {
     throw new WorkcellError('invalid-action', `${which}newText is empty, so there is nothing to insert.`);
   }
-  const position = positionAfter(text, line, which);
+  const { position, passed } = yield* startOfLine(text, line);
+  if (passed < line) {
+    throw new WorkcellError(
+      'invalid-action',
+      `${which}Cannot insert after line ${line}: the file has ${passed} lines. Use an insertLine from 0 to that.`,
+      { details: { insertLine: line, totalLines: passed } },
+    );
+  }
   const fileIsCrLf = isCrLf(text);
   const lineEnd = fileIsCrLf ? '\r\n' : '\n';
   let lines = withLineEnds(newText, '', fileIsCrLf);
@@ -107,21 +124,4 @@ function insert(text: string, { newText = '' }: EditStep, line: number, which: s
   if (afterOpenLine) lines = lineEnd + lines;
   else if (!lines.endsWith('\n')) lines += lineEnd;
   return { text: text.slice(0, position) + lines + text.slice(position), changes: 1 };
-}
-
-/** Where the line after the given one starts. */
-function positionAfter(text: string, line: number, which: string): number {
-  let position = 0;
-  for (let passed = 0; passed < line; passed++) {
-    if (position === text.length) {
-      throw new WorkcellError(
-        'invalid-action',
-        `${which}Cannot insert after line ${line}: the file has ${passed} lines. Use an insertLine from 0 to that.`,
-        { details: { insertLine: line, totalLines: passed } },
-      );
-    }
-    const lineEnd = text.indexOf('\n', position);
-    position = lineEnd === -1 ? text.length : lineEnd + 1;
-  }
-  return position;
 }

@@ -1,6 +1,7 @@
 /** Picks a range of lines out of a file of any size and holds only that range in memory. */
 import { WorkcellError } from '../../../protocol/index.js';
 import { quote } from './file-errors.js';
+import { Pace } from './pace.js';
 
 export interface LineRange {
   /** First line, counted from 1. */
@@ -22,11 +23,13 @@ export async function pickLines(
   pieces: AsyncIterable<Buffer> | Iterable<Buffer>,
   range: LineRange,
   limitBytes: number,
+  signal?: AbortSignal,
 ): Promise<PickedLines> {
   const picked: Buffer[] = [];
   let pickedBytes = 0;
   let line = 1;
   let openLine = false;
+  const pace = new Pace(signal);
   for await (const piece of pieces) {
     let from = line >= range.start && line <= range.end ? 0 : -1;
     let position = 0;
@@ -38,6 +41,8 @@ export async function pickLines(
       }
       openLine = false;
       line++;
+      // A file can be nothing but line ends.
+      if (line % 1024 === 0) await pace.step();
       position = lineEnd + 1;
       if (line === range.start) from = position;
       if (line === range.end + 1 && from !== -1) {

@@ -21,12 +21,36 @@ export class Pace {
     return this.#turnStartedAt > this.#endsAt;
   }
 
+  /** Whether others should get their turn. */
+  get isDue(): boolean {
+    return performance.now() - this.#turnStartedAt >= turnMs;
+  }
+
   /** Call between two steps of the loop; others get their turn every few milliseconds. */
   async step(): Promise<void> {
-    if (performance.now() - this.#turnStartedAt < turnMs) return;
+    if (!this.isDue) return;
     await new Promise((resolve) => setImmediate(resolve));
     checkCancelled(this.#signal);
     this.#turnStartedAt = performance.now();
+  }
+}
+
+/** A computation that yields between short steps, so that its caller decides whether others have their turn there. */
+export type Steps<Result> = Generator<undefined, Result, undefined>;
+
+/** For what is known to be short. */
+export function atOnce<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+export async function inTurns<Result>(steps: Steps<Result>, pace: Pace): Promise<Result> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    if (pace.isDue) await pace.step();
   }
 }
 

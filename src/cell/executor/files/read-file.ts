@@ -7,7 +7,9 @@ import type { Tree } from './file-tree.js';
 import { closeFile } from './free-space.js';
 import { checkRange, type LineRange, pickLines } from './line-range.js';
 import { mediaTypeOf } from './media-type.js';
-import { decodeText, detectEncoding, type TextEncoding } from './text-encoding.js';
+import { inTurns, Pace, type Steps } from './pace.js';
+import { detectEncoding, type TextEncoding, textDecoded } from './text-encoding.js';
+import { lineCount } from './text-steps.js';
 
 type Opened = OpenFile & { readonly path: string };
 
@@ -26,7 +28,10 @@ export function readFile(
       if (isLong && range !== undefined) return await readLinesOfLong(opened, action, range, signal);
       const data = await readLong(opened.fd, opened.stats.size, action.maxBytes + 1, signal);
       if (data.length > action.maxBytes) throw tooLarge(opened, action.maxBytes);
-      return range === undefined ? whole(opened, action, data) : await readLines(opened, action, data, range);
+      const pace = new Pace(signal);
+      return range === undefined
+        ? await inTurns(whole(opened, action, data), pace)
+        : await readLines(opened, action, data, range, pace);
     } finally {
       closeFile(opened.fd);
     }
@@ -44,15 +49,19 @@ function rangeOf({ path, startLine, endLine }: Action<'read'>): LineRange | unde
   );
 }
 
-function whole(opened: Opened, action: Action<'read'>, data: Buffer): Observation<'read'> {
+function* whole(opened: Opened, action: Action<'read'>, data: Buffer): Steps<Observation<'read'>> {
   const detected = readableEncoding(data);
   const base = { observation: 'read', path: opened.path, sizeBytes: data.length } as const;
   const mediaType = mediaTypeOf(opened.path, data, detected !== undefined);
   if (action.encoding === 'base64' || (action.encoding === undefined && detected === undefined)) {
     return { ...base, content: data.toString('base64'), encoding: 'base64', mediaType };
   }
-  const content = decodeExact(data, detected ?? 'utf8');
-  return { ...base, content, encoding: 'utf8', mediaType, totalLines: countLines(content) };
+  // Keeps the byte order mark of UTF-8, so that writing the text back gives the same file.
+  const content = yield* textDecoded(
+    data,
+    detected === undefined || detected === 'utf8-bom' ? 'utf8' : detected,
+  );
+  return { ...base, content, encoding: 'utf8', mediaType, totalLines: yield* lineCount(content) };
 }
 
 async function readLines(
@@ -60,12 +69,13 @@ async function readLines(
   action: Action<'read'>,
   data: Buffer,
   range: LineRange,
+  pace: Pace,
 ): Promise<Observation<'read'>> {
   const detected = readableEncoding(data);
   if (detected === undefined && action.encoding !== 'utf8') throw notText(opened.path);
   // Only UTF-16 has line feeds of more than one byte; in UTF-8 lines separate like in all others.
   const isWide = detected === 'utf16le' || detected === 'utf16be';
-  const bytes = isWide ? Buffer.from(decodeText(data, detected)) : data;
+  const bytes = isWide ? Buffer.from(await inTurns(textDecoded(data, detected), pace)) : data;
   const { data: picked, totalLines } = await pickLines([bytes], range, action.maxBytes);
   return lines(opened, action, { picked, totalLines, sizeBytes: data.length }, range);
 }
@@ -107,21 +117,6 @@ function lines(
 function readableEncoding(data: Buffer): TextEncoding | undefined {
   const detected = detectEncoding(data);
   return detected === 'latin1' ? undefined : detected;
-}
-
-/** Keeps the byte order mark of UTF-8, so that writing the text back gives the same file. */
-function decodeExact(data: Buffer, encoding: TextEncoding): string {
-  return decodeText(data, encoding === 'utf8-bom' ? 'utf8' : encoding);
-}
-
-function countLines(text: string): number {
-  let lines = 0;
-  let position = 0;
-  for (let next = text.indexOf('\n'); next !== -1; next = text.indexOf('\n', position)) {
-    lines++;
-    position = next + 1;
-  }
-  return position < text.length ? lines + 1 : lines;
 }
 
 function notText(path: string): WorkcellError {

@@ -4,6 +4,7 @@ import {
   fchmodSync,
   fstatSync,
   ftruncateSync,
+  lstatSync,
   openSync,
   readFileSync,
   type Stats,
@@ -38,6 +39,29 @@ export function writeFile(tree: Tree, path: string, data: Uint8Array, mode?: num
     file.commit(place.name, { mode: mode ?? modeOf(replaced), replaced });
     return { path: place.path, sizeBytes: data.length, created: replaced === undefined };
   });
+}
+
+/** Replaces a file of any size, unless it is no longer as it was; tells whether it did. */
+export function replaceUnchanged(
+  tree: Tree,
+  path: string,
+  data: Uint8Array,
+  expected: Stats,
+): Promise<boolean> {
+  return explained('write', path, async () => {
+    using place = resolveTarget(tree, path);
+    const replaced = checkReplaceable(place);
+    if (replaced === undefined) return false;
+    using file = new NewFile(place.directory);
+    await file.writeLong(data);
+    if (!isSame(lstatSync(at(place.directory, place.name)), expected)) return false;
+    file.commit(place.name, { mode: modeOf(replaced), replaced });
+    return true;
+  });
+}
+
+export function isSame(left: Stats, right: Stats): boolean {
+  return (['dev', 'ino', 'size', 'mtimeMs', 'ctimeMs'] as const).every((key) => left[key] === right[key]);
 }
 
 /** Adds to the end of a file. */

@@ -1,4 +1,5 @@
 import { editFile } from '../files/edit-file.js';
 import type { Handler } from '../handler-context.js';
 
-export const edit: Handler<'edit'> = (action, { tree, edits }) => editFile(tree, edits, action);
+export const edit: Handler<'edit'> = (action, { tree, edits }, { signal }) =>
+  editFile(tree, edits, action, signal);

@@ -171,16 +171,105 @@ describe('edit', () => {
   });
 });
 
+/** Counts the turns that others had while something was done. */
+async function turnsDuring(work: Promise<unknown>, onTurn = () => {}): Promise<number> {
+  let turns = 0;
+  const counting = setInterval(() => {
+    turns++;
+    onTurn();
+  }, 1);
+  try {
+    await work;
+    return turns;
+  } finally {
+    clearInterval(counting);
+  }
+}
+
+describe('an edit of a long file', () => {
+  const long = 16 * 1024 * 1024;
+  const fewest = 5;
+
+  it('shows the one line that differs among millions', async () => {
+    const { act } = scratchWith(`${'\n'.repeat(long - 4)}end\n`);
+    const editing = act({ action: 'edit', path: 'a.txt', oldText: 'end', newText: 'fin' });
+    expect(await turnsDuring(editing)).toBeGreaterThan(fewest);
+    const line = long - 3;
+    expect((await editing).diff).toBe(
+      `--- a/a.txt\n+++ b/a.txt\n@@ -${line - 4},5 +${line - 4},5 @@\n \n \n \n \n-end\n+fin\n`,
+    );
+  });
+
+  it('says that a text is absent, and names the first places of one that is everywhere', async () => {
+    const { act } = scratchWith('a'.repeat(long));
+    const edit = (oldText: string) => act({ action: 'edit', path: 'a.txt', oldText, newText: 'x' });
+    const absent = errorOf(edit('b'));
+    expect(await turnsDuring(absent)).toBeGreaterThan(fewest);
+    expect(await absent).toMatchObject({ code: 'edit-no-match' });
+    const everywhere = await errorOf(edit('a'));
+    expect(everywhere).toMatchObject({ code: 'edit-ambiguous', details: { lines: Array(20).fill(1) } });
+    expect(everywhere.message).toMatch(/more than 20 times/);
+  });
+
+  it('replaces every character, and refuses to grow the file beyond the limit', async () => {
+    const length = long / 4;
+    const { act, content } = scratchWith('a'.repeat(length));
+    const replace = (newText: string) =>
+      act({ action: 'edit', path: 'a.txt', oldText: 'a', newText, replaceAll: true });
+    expect(await codeOf(replace('a'.repeat(100_000)))).toBe('file-too-large');
+    const replacing = replace('\n');
+    expect(await turnsDuring(replacing)).toBeGreaterThan(fewest);
+    expect(await replacing).toMatchObject({ changes: length });
+    expect((await replacing).diff.length).toBeLessThan(100_000);
+    expect(content().equals(Buffer.alloc(length, '\n'))).toBe(true);
+  });
+
+  it('finds lines with other line ends wherever they are', async () => {
+    const filler = 'x\r\n'.repeat(100_000);
+    const { act, content } = scratchWith(`${filler}one\r\ntwo\r\n${filler}one\r\ntwo`);
+    const edit = { action: 'edit', path: 'a.txt', oldText: 'one\ntwo', newText: '1\n2' } as const;
+    expect(await codeOf(act(edit))).toBe('edit-ambiguous');
+    expect(await act({ ...edit, replaceAll: true })).toMatchObject({ changes: 2 });
+    expect(content().toString()).toBe(`${filler}1\r\n2\r\n${filler}1\r\n2`);
+  });
+
+  it.each(['utf8', 'utf16le', 'latin1'] as const)('keeps each character: %s', async (encoding) => {
+    const text = `${encoding === 'utf16le' ? '\uFEFF' : ''}${'ü'.repeat(300_001)}${encoding === 'latin1' ? '' : '€😀'.repeat(100_001)}`;
+    const { act, content } = scratchWith(Buffer.from(`${text}!`, encoding));
+    await act({ action: 'edit', path: 'a.txt', oldText: '!', newText: '?' });
+    expect(content().equals(Buffer.from(`${text}?`, encoding))).toBe(true);
+  });
+
+  it('starts again when the file changes meanwhile', async () => {
+    const { root, act, content } = scratchWith(`${'a'.repeat(long - 3)}end`);
+    let isWritten = false;
+    await turnsDuring(act({ action: 'edit', path: 'a.txt', oldText: 'end', newText: 'fin' }), () => {
+      if (!isWritten) writeFileSync(join(root, 'a.txt'), 'the end');
+      isWritten = true;
+    });
+    expect(content().toString()).toBe('the fin');
+  });
+
+  it('edits that come together all count', async () => {
+    const { act, content } = scratchWith('one two three');
+    const edit = (oldText: string) =>
+      act({ action: 'edit', path: 'a.txt', oldText, newText: oldText.toUpperCase() });
+    await Promise.all(['one', 'two', 'three'].map(edit));
+    expect(content().toString()).toBe('ONE TWO THREE');
+  });
+});
+
 describe('the edit history', () => {
   it('keeps ten edits of a file and a bounded number of bytes', () => {
     const history = new EditHistory(1000);
     const version = (number: number) => Buffer.from(`version ${number}`);
-    for (let number = 0; number < 15; number++) history.record('a', version(number), version(number + 1));
-    for (let number = 15; number > 5; number--) history.last('a', version(number)).forget();
-    expect(() => history.last('a', version(5))).toThrow(/no longer kept/);
-    history.record('b', Buffer.alloc(600), Buffer.alloc(1));
-    history.record('c', Buffer.alloc(600), Buffer.alloc(1));
-    expect(() => history.last('b', Buffer.alloc(1))).toThrow();
-    expect(history.last('c', Buffer.alloc(1)).before).toHaveLength(600);
+    const digest = (number: number) => `digest ${number}`;
+    for (let number = 0; number < 15; number++) history.record('a', version(number), digest(number + 1));
+    for (let number = 15; number > 5; number--) history.last('a', digest(number)).forget();
+    expect(() => history.last('a', digest(5))).toThrow(/no longer kept/);
+    history.record('b', Buffer.alloc(600), 'empty');
+    history.record('c', Buffer.alloc(600), 'empty');
+    expect(() => history.last('b', 'empty')).toThrow();
+    expect(history.last('c', 'empty').before).toHaveLength(600);
   });
 });
