@@ -38,7 +38,6 @@ export type {
 } from './protocol/index.js';
 export { WorkcellError } from './protocol/index.js';
 export { type Best, type BestOfOptions, bestOf } from './runtime/best-of.js';
-export type { Conflict } from './runtime/checkpoints/plan-changes.js';
 export type {
   ApplyOptions,
   Checkpoint,
@@ -47,7 +46,8 @@ export type {
   TakenOver,
   TakeOverOptions,
   WorkspaceState,
-} from './runtime/checkpoints/runtime-checkpoints.js';
+} from './runtime/checkpoints/checkpoint-types.js';
+export type { Conflict } from './runtime/checkpoints/plan-changes.js';
 export type { WorkspaceChange } from './runtime/checkpoints/show-changes.js';
 export { type DriveOptions, driveRuntime, type RuntimeDriver } from './runtime/events/drive.js';
 export type { EventFilter, EventStore, StoredRuntime } from './runtime/events/event-store.js';

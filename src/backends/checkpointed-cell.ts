@@ -10,6 +10,7 @@ import {
   RuntimeCheckpoints,
   type WorkspaceParts,
 } from '../runtime/checkpoints/runtime-checkpoints.js';
+import { withBases } from '../runtime/checkpoints/shared-base.js';
 import { writeChanges } from '../runtime/checkpoints/write-changes.js';
 import type { Backend, StartContext } from './backend.js';
 import { type PreparedWorkspace, prepareWorkspace, type WorkspaceSpec } from './workspace-modes.js';
@@ -54,7 +55,7 @@ export async function startCheckpointed(
   // The executor of a keeper is in another process, which takes a directory and nothing else.
   const takes = options.keeper === undefined || options.keeper === false ? backend : {};
   const from = origin && { prepared: origin.files, layer: origin.kept.held };
-  const files = await prepareWorkspace(spec, takes, from);
+  const files = await withBases(() => prepareWorkspace(spec, takes, from));
   const store = new LayerStore(files.layers);
   const limits = { maxBytes: spec.maxBytes, maxFiles: spec.maxFiles };
   const { workspace: _, ...others } = options;
@@ -97,7 +98,7 @@ export async function startCheckpointed(
     history(events, fork, origin) {
       history = new RuntimeCheckpoints({
         runtimeId: context.id,
-        source: { upper, lower: lower?.layer.path, base, merged },
+        source: { upper, lower, base, merged },
         from: files.from,
         since,
         isOwn: (difference) => isOwn(difference) && !(isMirrored && isLost(difference)),

@@ -48,7 +48,8 @@ export interface PreparedWorkspace {
   readonly base: string;
   /** What the cell writes to. */
   readonly upper: string;
-  readonly lower?: HeldLayer | undefined;
+  /** The layer that the cell began with. */
+  readonly lower?: string | undefined;
   /** For checkpoints; on the file system of the upper layer. A store of layers removes it. */
   readonly layers: string;
   /** Whether the caller changed an entry of their directory since the cell began, or removed it, as far as that shows. */
@@ -150,8 +151,9 @@ async function branch(
 ): Promise<PreparedWorkspace> {
   const common = { spec, from, base, layers, since, isOwn };
   if (first !== undefined) {
-    const overlay = makeOverlay(scratch, [layer.layer.path, base]);
-    const lower = layer.hold();
+    const lower = layer.mount();
+    const overlay = makeOverlay(scratch, [lower, base]);
+    layer.hold();
     return {
       ...common,
       path,
@@ -159,7 +161,7 @@ async function branch(
       upper: overlay.upper,
       lower,
       dispose: async () => {
-        lower.release();
+        layer.release();
         await discardTree(scratch);
       },
     };

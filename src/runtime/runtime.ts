@@ -29,11 +29,11 @@ import type {
   Checkpoint,
   ForkOptions,
   Rewound,
-  RuntimeCheckpoints,
   TakenOver,
   TakeOverOptions,
   WorkspaceState,
-} from './checkpoints/runtime-checkpoints.js';
+} from './checkpoints/checkpoint-types.js';
+import type { RuntimeCheckpoints } from './checkpoints/runtime-checkpoints.js';
 import { historyOf, keepHistory } from './checkpoints/runtime-history.js';
 import type { WorkspaceChange } from './checkpoints/show-changes.js';
 import type { EventStream } from './events/stream.js';

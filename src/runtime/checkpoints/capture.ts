@@ -3,12 +3,13 @@
  * always merges with the one below, and a whiteout stands for each name that is gone. So every part of this program can read
  * one, and the kernel can mount one, without the extended attributes that Node cannot reach.
  */
-import { chmodSync, linkSync, mkdirSync, opendirSync, type Stats, utimesSync } from 'node:fs';
+import { chmodSync, linkSync, mkdirSync, opendirSync, type Stats } from 'node:fs';
 import { Pace } from '../../cell/executor/files/pace.js';
 import { WorkcellError } from '../../protocol/index.js';
 import type { Difference } from './compare.js';
 import { copyEntry } from './copy-entry.js';
 import { Folder, isWhiteout } from './layer-folder.js';
+import { linkEntry, settle } from './link-entry.js';
 import type { Whiteouts } from './whiteouts.js';
 
 export interface Layer {
@@ -147,8 +148,14 @@ class Capture {
       for (const name of base?.names() ?? []) if (!written.has(name)) await this.#whiteouts.put(to, name);
       return;
     }
+    // Entries of a layer below that the cell left alone.
     for (const name of lower?.names() ?? [])
-      if (!written.has(name)) await this.#share(lower as Folder, name, to);
+      if (!written.has(name))
+        await linkEntry(lower as Folder, name, to, {
+          whiteouts: this.#whiteouts,
+          pace: this.#pace,
+          onFile: (stats) => this.#count(stats),
+        });
   }
 
   async #child(path: string, name: string, stats: Stats, place: Place): Promise<void> {
@@ -208,24 +215,6 @@ class Capture {
     }
   }
 
-  /** An entry of a layer below that the cell left alone. */
-  async #share(from: Folder, name: string, to: Folder): Promise<void> {
-    await this.#pace.step();
-    const stats = from.stat(name);
-    if (stats === undefined) return;
-    if (!stats.isDirectory()) {
-      if (isWhiteout(stats)) return this.#whiteouts.put(to, name);
-      this.#count(stats);
-      linkSync(from.at(name), to.at(name));
-      return;
-    }
-    using source = from.child(name) as Folder;
-    mkdirSync(to.at(name), { mode: 0o700 });
-    using target = to.child(name) as Folder;
-    for (const inner of source.names()) await this.#share(source, inner, target);
-    settle(target, stats);
-  }
-
   #count(stats: Stats): void {
     this.files++;
     this.#countEntry();
@@ -272,12 +261,6 @@ function witnessIn(folder: Folder | undefined, own: ReadonlySet<string>, over?: 
   } finally {
     list.closeSync();
   }
-}
-
-/** The mode comes last: it may be one that keeps this side out. */
-function settle(to: Folder, stats: Stats): void {
-  utimesSync(to.base, stats.atime, stats.mtime);
-  chmodSync(to.base, stats.mode & 0o7777);
 }
 
 function keyOf({ ino, size, mtimeMs, ctimeMs, mode }: Stats): string {

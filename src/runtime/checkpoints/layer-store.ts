@@ -1,18 +1,32 @@
 /** Holds the layers of one runtime, each for as long as a checkpoint or a cell needs it. */
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { discardTree } from '../../base/remove-tree.js';
+import { Pace } from '../../cell/executor/files/pace.js';
 import { type CaptureLimits, type CaptureSource, captureLayer, type Layer } from './capture.js';
+import { Folder } from './layer-folder.js';
+import { linkEntry, settle } from './link-entry.js';
+import { watchBase } from './shared-base.js';
 import { Whiteouts } from './whiteouts.js';
 
 /** Removes it when nobody holds it any more. */
 export class HeldLayer {
-  readonly layer: Layer;
-  readonly #onFree: () => void;
+  readonly whiteouts: Whiteouts;
+  readonly #onFree: (paths: readonly string[]) => void;
+  readonly #paths: string[];
+  #layer: Layer;
   #holders = 1;
+  #isMounted = false;
 
-  constructor(layer: Layer, onFree: () => void) {
-    this.layer = layer;
+  constructor(layer: Layer, whiteouts: Whiteouts, onFree: (paths: readonly string[]) => void) {
+    this.#layer = layer;
+    this.#paths = [layer.path];
+    this.whiteouts = whiteouts;
     this.#onFree = onFree;
+  }
+
+  get layer(): Layer {
+    return this.#layer;
   }
 
   hold(): this {
@@ -21,8 +35,35 @@ export class HeldLayer {
   }
 
   release(): void {
-    if (--this.#holders === 0) this.#onFree();
+    if (--this.#holders === 0) this.#onFree(this.#paths);
   }
+
+  /** The path of the layer, for a cell to mount. What is there stays as it is. */
+  mount(): string {
+    this.#isMounted = true;
+    return this.#layer.path;
+  }
+
+  /** The path of the layer, to add to it. Where a cell has mounted it, the layer becomes a copy, which nobody has. */
+  async writable(): Promise<string> {
+    if (this.#isMounted) {
+      const path = `${this.#layer.path}-own`;
+      this.#paths.push(path);
+      await linkLayer(this.#layer.path, path, this.whiteouts);
+      this.#layer = { ...this.#layer, path };
+      this.#isMounted = false;
+    }
+    return this.#layer.path;
+  }
+}
+
+async function linkLayer(path: string, copy: string, whiteouts: Whiteouts): Promise<void> {
+  mkdirSync(copy, { mode: 0o700 });
+  using from = Folder.open(path, { unlock: true });
+  using to = Folder.open(copy);
+  const options = { whiteouts, pace: new Pace(undefined) };
+  for (const name of from.names()) await linkEntry(from, name, to, options);
+  settle(to, from.stats);
 }
 
 export class LayerStore {
@@ -44,7 +85,12 @@ export class LayerStore {
     this.#live++;
     try {
       const layer = await captureLayer(source, path, this.#whiteouts, previous, limits);
-      return new HeldLayer(layer, () => this.#free(path));
+      const held = new HeldLayer(layer, this.#whiteouts, (paths) => {
+        forget();
+        this.#free(...paths);
+      });
+      const forget = watchBase(source.base, held);
+      return held;
     } catch (error) {
       this.#free(path);
       throw error;
@@ -58,9 +104,9 @@ export class LayerStore {
     await Promise.all(this.#removing);
   }
 
-  #free(path: string): void {
+  #free(...paths: readonly string[]): void {
     this.#live--;
-    this.#remove(path);
+    for (const path of paths) this.#remove(path);
     this.#sweep();
   }
 

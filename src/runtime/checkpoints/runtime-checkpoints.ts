@@ -4,82 +4,27 @@ import { realpathSync, type Stats } from 'node:fs';
 import { resolve } from 'node:path';
 import { type CheckpointRecord, WorkcellError } from '../../protocol/index.js';
 import type { CaptureLimits, CaptureSource } from './capture.js';
+import type {
+  ApplyOptions,
+  Checkpoint,
+  ForkOptions,
+  Rewound,
+  RuntimeLike,
+  TakenOver,
+  TakeOverOptions,
+  WorkspaceState,
+} from './checkpoint-types.js';
 import { compareViews, type Difference } from './compare.js';
 import { gitDirectoryOf } from './git-directory.js';
 import { textOf } from './layer-folder.js';
 import type { HeldLayer, LayerStore } from './layer-store.js';
 import { type Conflict, type PlanOptions, planChanges } from './plan-changes.js';
 import { historyOf } from './runtime-history.js';
+import { withBases, writingTo } from './shared-base.js';
 import { describe, showChanges, type WorkspaceChange } from './show-changes.js';
 import { surplus } from './surplus.js';
 import type { View } from './workspace-view.js';
 import { stateOf, type Write, type Written, writeChanges } from './write-changes.js';
-
-/** The files of a workspace at one moment. Processes are not part of it. */
-export interface Checkpoint {
-  readonly id: string;
-  /** Of the runtime that made it. */
-  readonly runtimeId: string;
-  readonly label?: string | undefined;
-  /** The checkpoint before it in its line. */
-  readonly parent?: string | undefined;
-  readonly createdAt: Date;
-  /** What differs from where the workspace began: files, and bytes in them. */
-  readonly files: number;
-  readonly bytes: number;
-}
-
-/** How to take over changes where others made theirs. */
-export interface TakeOverOptions {
-  /** Only says what would happen. */
-  readonly preview?: boolean | undefined;
-  /**
-   * What to do when the directory has changes of its own in the same files. `stop`: write nothing. `skip`: write the others.
-   * `overwrite`: write all. Default: `stop`.
-   */
-  readonly onConflict?: 'stop' | 'skip' | 'overwrite' | undefined;
-}
-
-/** The changes that it wrote, or would write. */
-export interface TakenOver {
-  /** False for a preview, and when conflicts stopped it. */
-  readonly applied: boolean;
-  readonly changes: readonly WorkspaceChange[];
-  readonly conflicts: readonly Conflict[];
-  /** The git directories in which something changed that `apply` left alone. */
-  readonly leftOut?: readonly string[] | undefined;
-}
-
-/** What going back did. */
-export interface Rewound {
-  /** Keeps what was there before; go back to it to undo the rewind. */
-  readonly recovery: Checkpoint;
-  readonly changes: readonly WorkspaceChange[];
-}
-
-/** A checkpoint, or a runtime as it is now. */
-export type WorkspaceState = string | Checkpoint | RuntimeLike;
-
-export interface RuntimeLike {
-  readonly id: string;
-  readonly backend: string;
-}
-
-/** What to take over, and how. */
-export interface ApplyOptions extends TakeOverOptions {
-  /** Default: this runtime as it is now. */
-  readonly from?: WorkspaceState | undefined;
-  /** Also writes what changed in `.git`: index, branches, and hooks and settings that your git runs. Default: false. */
-  readonly git?: boolean | undefined;
-}
-
-/** How many forks to start, and from where. */
-export interface ForkOptions {
-  /** How many. Default: 1. */
-  readonly count?: number | undefined;
-  /** Default: the files as they are now. */
-  readonly from?: string | Checkpoint | undefined;
-}
 
 /** A runtime that started as a fork. */
 interface Forked extends RuntimeLike {
@@ -142,7 +87,7 @@ export class RuntimeCheckpoints {
   }
 
   async take(label?: string): Promise<Checkpoint> {
-    const { checkpoint } = await this.#parts.hold(() => this.#take(label));
+    const { checkpoint } = await this.#stopped(() => this.#take(label));
     this.#trim(checkpoint.id);
     return checkpoint;
   }
@@ -151,7 +96,7 @@ export class RuntimeCheckpoints {
   async takeBefore(action: string): Promise<void> {
     const label = `before ${action}`;
     try {
-      await this.#parts.hold(async () => {
+      await this.#stopped(async () => {
         const kept = await this.#capture(label);
         if (await this.#differsFromParent(kept)) this.#trim(this.#keep({ ...kept, isAutomatic: true }));
         else kept.held.release();
@@ -166,7 +111,7 @@ export class RuntimeCheckpoints {
     const goal = this.#find(named);
     const held = goal.held.hold();
     try {
-      return await this.#parts.hold(async () => {
+      return await this.#stopped(async () => {
         const { checkpoint: recovery, held: present } = await this.#take(
           `before rewinding to ${goal.checkpoint.id}`,
         );
@@ -218,10 +163,12 @@ export class RuntimeCheckpoints {
       throw error;
     });
     try {
-      const was = one === undefined ? { base: from ?? source.base } : this.#view(one.held);
-      const is = this.#view(other.held);
-      const differences = await compareViews(was, is);
-      return await showChanges(was, is, one === undefined ? differences.filter(isOwn) : differences);
+      return await withBases(async () => {
+        const was = one === undefined ? { base: from ?? source.base } : this.#view(one.held);
+        const is = this.#view(other.held);
+        const differences = await compareViews(was, is);
+        return showChanges(was, is, one === undefined ? differences.filter(isOwn) : differences);
+      });
     } finally {
       one?.held.release();
       other.held.release();
@@ -245,19 +192,22 @@ export class RuntimeCheckpoints {
       return place === undefined;
     };
     try {
-      const plan = {
-        before: { base: origin ?? source.base },
-        after: this.#view(held),
-        target,
-        isOwn: isWanted,
-        since:
-          target === origin
-            ? (path: string, stats: Stats | undefined) => this.#changedSince(path, stats)
-            : undefined,
-      };
-      const { states, ...taken } = await takeOver(plan, options, (view, writes) =>
-        writeChanges(target, view, writes),
-      );
+      const { states, ...taken } = await writingTo(target, (preserve) => {
+        const plan = {
+          before: { base: origin ?? source.base },
+          after: this.#view(held),
+          target,
+          isOwn: isWanted,
+          since:
+            target === origin
+              ? (path: string, stats: Stats | undefined) => this.#changedSince(path, stats)
+              : undefined,
+        };
+        return takeOver(plan, options, async (view, writes) => {
+          await preserve(writes);
+          return writeChanges(target, view, writes);
+        });
+      });
       const result = { ...taken, ...(leftOut.size > 0 && { leftOut: [...leftOut] }) };
       if (target === origin) for (const [path, state] of states) this.#applied.set(path, state);
       const { applied, changes, conflicts } = result;
@@ -275,7 +225,7 @@ export class RuntimeCheckpoints {
     const { checkpoint, held } = await this.#hold(other);
     const common = this.#common(historyOf(other))?.hold();
     try {
-      return await this.#parts.hold(async () => {
+      return await this.#stopped(async () => {
         if (!options.preview) {
           const { checkpoint: own } = await this.#take(`before merging ${checkpoint.runtimeId}`);
           this.#trim(own.id);
@@ -325,7 +275,12 @@ export class RuntimeCheckpoints {
   }
 
   #present(): Promise<Kept> {
-    return this.#parts.hold(() => this.#capture());
+    return this.#stopped(() => this.#capture());
+  }
+
+  /** Calls `work` while nothing changes the files of the cell, and this program none below. */
+  #stopped<T>(work: () => Promise<T>, forAction?: boolean): Promise<T> {
+    return this.#parts.hold(() => withBases(work), forAction);
   }
 
   async #take(label: string | undefined): Promise<Kept> {

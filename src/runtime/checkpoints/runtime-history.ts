@@ -1,6 +1,7 @@
 /** Which runtimes have checkpoints. Apart from the rest, so that runtimes without them load nothing for them. */
 import { WorkcellError } from '../../protocol/index.js';
-import type { RuntimeCheckpoints, RuntimeLike } from './runtime-checkpoints.js';
+import type { RuntimeLike } from './checkpoint-types.js';
+import type { RuntimeCheckpoints } from './runtime-checkpoints.js';
 
 const histories = new WeakMap<object, RuntimeCheckpoints>();
 

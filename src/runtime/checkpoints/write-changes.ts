@@ -182,7 +182,10 @@ function inParent(
   }
 }
 
-/** A directory that somebody else has put something into stays. */
+/**
+ * A directory that somebody else has put something into stays. So does one that a running overlay remembers from below and that
+ * is gone there: the kernel lets nobody remove it.
+ */
 function remove(folder: Folder, name: string): void {
   const stats = folder.stat(name);
   if (stats === undefined) return;
@@ -193,7 +196,8 @@ function remove(folder: Folder, name: string): void {
   try {
     rmdirSync(folder.at(name));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOTEMPTY' && code !== 'ENOENT') throw error;
   }
 }
 

@@ -79,6 +79,68 @@ it.each(['overlay', 'copy'] as const)(
   },
 );
 
+it('goes back behind what it applied, in all runtimes that share the directory', async () => {
+  const repo = directory({
+    a: 'one\n',
+    g: 'g\n',
+    'd/x': 'x\n',
+    'd/y': 'y\n',
+    'gone/deep/z': 'z\n',
+    mine: 'mine\n',
+  });
+  const look = 'find . -type f -exec tail -v -n +1 {} + | sort; find . | sort';
+  await using runtime = await open(repo);
+  await runtime.run('mkdir own; echo 1 > own/before');
+  const began = (await runtime.run(look)).output;
+  const first = await runtime.checkpoint();
+  const [fork] = await runtime.fork({ from: first });
+  await using other = fork as Runtime;
+  const origin = other.checkpoints()[0]?.id ?? '';
+  await other.run('echo 2 > own/other');
+  const second = await other.checkpoint();
+
+  await runtime.run(
+    'echo two > a; rm g; rm -r gone; rm -r d; echo file > d; mkdir -p new/deep; echo n > new/deep/n; echo 1 > own/after',
+  );
+  const changed = (await runtime.run(look)).output;
+  expect(await runtime.apply(repo)).toMatchObject({ applied: true, conflicts: [] });
+  expect(existsSync(join(repo, 'g'))).toBe(false);
+  const { recovery } = await runtime.rewind(first);
+  expect((await runtime.run(look)).output).toBe(began);
+  expect(await runtime.diff(first, origin)).toEqual([]);
+  expect(await other.diff(origin, second)).toMatchObject([{ path: 'own/other' }]);
+  const [late] = await runtime.fork({ from: first });
+  await using third = late as Runtime;
+  expect((await third.run(look)).output).toBe(began);
+
+  // Taking the old state over undoes the change there, too.
+  expect(await runtime.apply(repo)).toMatchObject({ applied: true, conflicts: [] });
+  expect(['a', 'g', 'd/x', 'gone/deep/z'].map((name) => readFileSync(join(repo, name), 'utf8'))).toEqual([
+    'one\n',
+    'g\n',
+    'x\n',
+    'z\n',
+  ]);
+  expect(existsSync(join(repo, 'new'))).toBe(false);
+  await runtime.rewind(recovery);
+  expect((await runtime.run(look)).output).toBe(changed);
+});
+
+it('brings a fork back that saw what another runtime applied', async () => {
+  const repo = directory({ a: 'one\n', g: 'g\n', 'd/x': 'x\n' });
+  const look = 'tail -v -n +1 $(find . -type f | sort)';
+  await using runtime = await open(repo);
+  const [fork] = await runtime.fork();
+  await using other = fork as Runtime;
+  const began = (await other.run(look)).output;
+  const [origin] = other.checkpoints();
+  await runtime.run('echo two > a; rm g; echo two > d/x; echo n > d/n');
+  expect(await runtime.apply(repo)).toMatchObject({ applied: true });
+  await other.run('echo mine > mine');
+  await other.rewind(origin?.id ?? '');
+  expect((await other.run(look)).output).toBe(began);
+});
+
 it('leaves alone what the caller changed after the plan', async () => {
   const [before, after] = [directory({ a: '1', b: '1', c: '1' }), directory({ a: '2', new: '2', c: '2' })];
   const target = directory({ a: '1', b: '1', c: '1' });
