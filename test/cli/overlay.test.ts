@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +28,7 @@ it('lists what a command changed, and takes it over for a user without privilege
   writeFileSync(join(root, 'gone'), 'gone\n');
   for (const name of ['old', 'gone']) chownSync(join(root, name), nobody, nobody);
   const command =
-    'stat -f -c %T .; rm gone; mkdir -m 0 locked; echo new > old; mkdir made; echo x > made/file';
+    'stat -f -c %T .; rm gone; mkdir -m 0 locked; echo new > old; mkdir made; echo x > made/file; head -c 300000 /dev/urandom > sealed; chmod 0 sealed';
   const run = (...options: string[]) =>
     workcell(['run', '--backend', 'sandbox', '--no-config', '--overlay', ...options, command], {
       cwd: root,
@@ -36,17 +37,19 @@ it('lists what a command changed, and takes it over for a user without privilege
     });
   const tried = await run();
   expect(tried).toMatchObject({ exitCode: 0, stdout: 'overlayfs\n' });
-  expect(tried.stderr.split('\n').slice(0, 5)).toEqual([
+  expect(tried.stderr.split('\n').slice(0, 6)).toEqual([
     'D  gone',
     'A  locked',
     'A  made',
     'A  made/file',
     'M  old',
+    'A  sealed',
   ]);
   expect(readdirSync(root).sort()).toEqual(['gone', 'old']);
   const applied = await run('--apply');
-  expect(applied.stderr).toContain('applied 5 changes');
-  expect(readdirSync(root).sort()).toEqual(['locked', 'made', 'old']);
+  expect(applied.stderr).toContain('applied 6 changes');
+  expect(readdirSync(root).sort()).toEqual(['locked', 'made', 'old', 'sealed']);
+  expect(statSync(join(root, 'sealed'))).toMatchObject({ size: 300_000, mode: 0o100000 });
   expect(readFileSync(join(root, 'old'), 'utf8')).toBe('new\n');
   expect(existsSync(join(root, 'gone'))).toBe(false);
 });

@@ -5,7 +5,6 @@ import {
   constants,
   fchmodSync,
   futimesSync,
-  linkSync,
   lutimesSync,
   openSync,
   readFileSync,
@@ -19,31 +18,25 @@ import { copyFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { hostProgram } from '../../base/find-program.js';
 import { WorkcellError } from '../../protocol/index.js';
-import { type Folder, Handle } from './layer-folder.js';
-import { openEntry } from './same-entry.js';
+import { type Folder, Handle, refusal } from './layer-folder.js';
+import { openEntry, unlockEntry } from './same-entry.js';
 
 /** Copy larger files without blocking this thread. */
 const atOnceBytes = 262_144;
 const blockBytes = 512;
 
-/** Copies a file, a link, or a pipe or socket by its name. Directories are for the caller. */
+/** Nobody would listen behind the name of a copied socket, and devices are not for cells. */
+export function isCopied(stats: Stats): boolean {
+  return stats.isFile() || stats.isSymbolicLink() || stats.isFIFO();
+}
+
+/** Copies a file or a link, and makes a pipe like another one. Directories are for the caller. */
 export async function copyEntry(from: Folder, name: string, stats: Stats, to: Folder, as = name) {
   if (stats.isSymbolicLink()) {
     symlinkSync(readlinkSync(from.at(name), { encoding: 'buffer' }), to.at(as));
     lutimesSync(to.at(as), stats.atime, stats.mtime);
   } else if (stats.isFile()) await copyRegular(from, name, stats, to, as);
-  else await shareSpecial(from, name, stats, to, as);
-}
-
-/** Pipes and sockets hold nothing, so both names may be the same one. */
-async function shareSpecial(from: Folder, name: string, stats: Stats, to: Folder, as: string): Promise<void> {
-  try {
-    linkSync(from.at(name), to.at(as));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
-    // On another file system, make a pipe. Nothing listens at the name of a copied socket, so leave those out.
-    if (stats.isFIFO()) await makePipe(to, as, stats.mode & 0o777);
-  }
+  else if (stats.isFIFO()) await makePipe(to, as, stats.mode & 0o777);
 }
 
 /** Made under a plain name: the argument of a program is text, and a name need not be. */
@@ -57,14 +50,17 @@ async function makePipe(to: Folder, as: string, mode: number): Promise<void> {
 }
 
 async function copyRegular(from: Folder, name: string, stats: Stats, to: Folder, as: string): Promise<void> {
-  const source = openEntry({ folder: from, name, stats });
+  const found = { folder: from, name, stats };
+  // The kernel checks the mode again for each path to the descriptor.
+  using _unlocked = unlockEntry(found);
+  const source = openEntry(found);
   try {
     await createFile(to, as, stats.mode, async (target) => {
       await copyContent(source, target, stats);
       futimesSync(target, stats.atime, stats.mtime);
     });
   } catch (cause) {
-    throw copyFailure(cause);
+    throw copyFailure(refusal(name, cause));
   } finally {
     closeSync(source);
   }

@@ -71,7 +71,11 @@ export class Folder implements Disposable {
 
   /** In the order of their bytes. */
   names(): string[] {
-    return readdirSync(this.base, { encoding: 'latin1' }).sort(byBytes);
+    try {
+      return readdirSync(this.base, { encoding: 'latin1' }).sort(byBytes);
+    } catch (cause) {
+      throw refusal('.', cause);
+    }
   }
 
   /** What an entry is, links not followed; undefined when there is none. */
@@ -141,6 +145,22 @@ export function byBytes(one: string, other: string): number {
 /** The text of a name or path for people and JSON. */
 export function textOf(name: string): string {
   return Buffer.from(name, 'latin1').toString('utf8');
+}
+
+/** What it means that this user may not read an entry, in our words. Other causes come back as they are. */
+export function refusal(name: string, cause: unknown): unknown {
+  const { code } = cause as NodeJS.ErrnoException;
+  if (code !== 'EACCES' && code !== 'EPERM') return cause;
+  const path = textOf(name);
+  return new WorkcellError(
+    'permission-denied',
+    `The entry ${JSON.stringify(path)} belongs to another user or its mode keeps you out, so it cannot be copied. Change its mode, or leave it out.`,
+    { details: { path }, cause },
+  );
+}
+
+export function isRefusal(error: unknown): boolean {
+  return WorkcellError.isInstance(error) && error.code === 'permission-denied';
 }
 
 function tooDeep(): WorkcellError {

@@ -6,7 +6,7 @@ import { closeSync, readFileSync, type Stats } from 'node:fs';
 import { posix } from 'node:path';
 import { applyPatch, createPatch } from 'diff';
 import { compareViews, type Difference } from './compare.js';
-import { textOf } from './layer-folder.js';
+import { isRefusal, textOf } from './layer-folder.js';
 import { isSameEntry, openEntry } from './same-entry.js';
 import { type Found, type View, ViewFolder, withEntry } from './workspace-view.js';
 import { stateOf, type Write } from './write-changes.js';
@@ -185,10 +185,16 @@ export function textFrom(bytes: Buffer): string | undefined {
   return bytes.includes(0) || !Buffer.from(text).equals(bytes) ? undefined : text;
 }
 
-/** The content of a regular file that is not too large. */
+/** The content of a regular file that is not too large and that this user may read. */
 export function readSmall(found: Found, limitBytes: number): Buffer | undefined {
   if (!found.stats.isFile() || found.stats.size > limitBytes) return undefined;
-  const descriptor = openEntry(found);
+  let descriptor: number;
+  try {
+    descriptor = openEntry(found);
+  } catch (error) {
+    if (isRefusal(error)) return undefined;
+    throw error;
+  }
   try {
     return readFileSync(descriptor);
   } finally {

@@ -1,7 +1,7 @@
 /** Whether two entries are the same in all that a checkpoint keeps: kind, mode, content. */
 import { closeSync, constants, openSync, readlinkSync, readSync, type Stats } from 'node:fs';
 import { Pace } from '../../cell/executor/files/pace.js';
-import { Handle } from './layer-folder.js';
+import { Handle, isRefusal, refusal } from './layer-folder.js';
 import type { Found } from './workspace-view.js';
 
 export type EntryKind = 'file' | 'directory' | 'link' | 'special';
@@ -23,7 +23,15 @@ export async function isSameEntry(one: Found, other: Found, mostBytes = compared
   if (a.dev === b.dev && a.ino === b.ino) return true;
   if (kind === 'link') return targetOf(one).equals(targetOf(other));
   if ((a.mode & 0o7777) !== (b.mode & 0o7777)) return false;
-  return kind !== 'file' || (a.size === b.size && a.size <= mostBytes && (await hasSameContent(one, other)));
+  if (kind !== 'file') return true;
+  if (a.size !== b.size || a.size > mostBytes) return false;
+  return hasSameContent(one, other).catch(unlessRefused);
+}
+
+/** What nobody can read counts as different. */
+function unlessRefused(error: unknown): false {
+  if (isRefusal(error)) return false;
+  throw error;
 }
 
 function targetOf({ folder, name }: Found): Buffer {
@@ -51,19 +59,29 @@ async function hasSameContent(one: Found, other: Found): Promise<boolean> {
 }
 
 /** Opens a regular file, also one that its own owner may not read. The caller closes it. */
-export function openEntry({ folder, name }: Found): number {
-  const flags = constants.O_RDONLY | constants.O_NONBLOCK;
+export function openEntry(found: Found): number {
+  using _unlocked = unlockEntry(found);
   try {
-    return openSync(folder.at(name), flags | constants.O_NOFOLLOW);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EACCES' || !folder.unlocks) throw error;
-    using entry = Handle.open(folder, name);
-    if (!entry?.stats.isFile()) throw error;
-    entry.mode(entry.stats.mode | 0o400);
-    try {
-      return openSync(entry.path, flags);
-    } finally {
-      entry.mode(entry.stats.mode);
-    }
+    const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+    return openSync(found.folder.at(found.name), flags);
+  } catch (cause) {
+    throw refusal(found.name, cause);
   }
+}
+
+/** Until its end, the owner may read the file, whatever its mode says. Undefined where that is so already, or not ours to change. */
+export function unlockEntry({ folder, name, stats }: Found): Disposable | undefined {
+  if (!folder.unlocks || process.geteuid?.() === 0 || (stats.mode & 0o400) !== 0) return undefined;
+  const entry = Handle.open(folder, name);
+  if (!entry?.stats.isFile()) {
+    entry?.[Symbol.dispose]();
+    return undefined;
+  }
+  entry.mode(entry.stats.mode | 0o400);
+  return {
+    [Symbol.dispose]: () => {
+      entry.mode(entry.stats.mode);
+      entry[Symbol.dispose]();
+    },
+  };
 }

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { discardTree } from '../../base/remove-tree.js';
 import { Pace } from '../../cell/executor/files/pace.js';
 import type { Difference } from './compare.js';
-import { copyEntry } from './copy-entry.js';
+import { copyEntry, isCopied } from './copy-entry.js';
 import { Folder } from './layer-folder.js';
 import type { HeldLayer } from './layer-store.js';
 import { settle } from './link-entry.js';
@@ -175,7 +175,7 @@ class OldEntries {
       return { stats, inner: await this.#read(inner, tree) };
     }
     const inner = await this.#read(undefined, tree);
-    if (from === undefined || stats === undefined || stats.isSocket()) return { inner };
+    if (from === undefined || stats === undefined || !isCopied(stats)) return { inner };
     const saved = String(this.#count++);
     await copyEntry(from, name, stats, this.#saved, saved);
     return { stats, saved, inner };

@@ -151,7 +151,7 @@ async function stage(staged: Folder, source: View, writes: readonly Write[]): Pr
   await createFile(staged, 'list.json', 0o600, (file) => writeFileSync(file, JSON.stringify(list)));
 }
 
-/** A socket is not staged on another file system. */
+/** A socket is not staged. */
 function place(staged: Folder, index: string, folder: Folder, name: string): void {
   if (staged.stat(index) !== undefined) renameSync(staged.at(index), folder.at(name));
 }
