@@ -7,7 +7,7 @@ import { chmodSync, linkSync, mkdirSync, opendirSync, type Stats } from 'node:fs
 import { Pace } from '../../cell/executor/files/pace.js';
 import { WorkcellError } from '../../protocol/index.js';
 import type { Difference } from './compare.js';
-import { copyEntry } from './copy-entry.js';
+import { copyEntry, isCopied } from './copy-entry.js';
 import { Folder, isWhiteout } from './layer-folder.js';
 import { linkEntry, settle } from './link-entry.js';
 import type { Whiteouts } from './whiteouts.js';
@@ -141,7 +141,8 @@ class Capture {
       if (isWhiteout(stats)) {
         if (below !== undefined) await this.#whiteouts.put(to, name);
       } else if (stats.isDirectory()) await this.#child(`${path}${name}/`, name, stats, place);
-      else await this.#entry(`${path}${name}`, name, stats, place);
+      else if (isCopied(stats)) await this.#entry(`${path}${name}`, name, stats, place);
+      else if (below !== undefined) await this.#whiteouts.put(to, name);
     }
     const written = new Set(names);
     if (isWhole) {
@@ -167,7 +168,7 @@ class Capture {
     using merged = place.merged?.child(name);
     using before = place.before?.child(name);
     const mayMerge = !place.isWhole && (below === undefined ? base !== undefined : below.isDirectory());
-    const isWhole = !mayMerge || replaces(upper, lower, base, merged);
+    const isWhole = !mayMerge || (await replaces(upper, lower, base, merged, this.#pace));
     this.#countEntry();
     mkdirSync(place.to.at(name), { mode: 0o700 });
     this.seen.set(path, '');
@@ -235,29 +236,43 @@ function spaceOf({ size, blocks }: Stats): number {
   return Math.min(size, blocks * blockBytes);
 }
 
-/** Whether an upper directory hides those below: then the cell does not see a name that only they have. */
-function replaces(
+/** Whether an upper directory hides those below: then the cell sees none of the names that only they have. */
+async function replaces(
   upper: Folder,
   lower: Folder | undefined,
   base: Folder | undefined,
   merged: Folder | undefined,
-): boolean {
+  pace: Pace,
+): Promise<boolean> {
   const own = new Set(upper.names());
-  const witness = witnessIn(lower, own) ?? witnessIn(base, own, lower);
-  return witness !== undefined && merged?.stat(witness) === undefined;
+  let isHidden = false;
+  for (const [folder, over] of [[lower], [base, lower]] as const) {
+    for await (const name of namesBelow(folder, own, over, pace)) {
+      if (merged?.stat(name) !== undefined) return false;
+      isHidden = true;
+    }
+  }
+  // The kernel may remember that a name was not there, for longer than that is true. A list always tells.
+  return isHidden && (merged?.names() ?? []).every((name) => own.has(name));
 }
 
-/** Reads no further than it must: a directory of the base may be large. */
-function witnessIn(folder: Folder | undefined, own: ReadonlySet<string>, over?: Folder): string | undefined {
-  if (folder === undefined) return undefined;
+/** Those that the layers over it say nothing about. Its reader stops early: a directory of the base may be large. */
+async function* namesBelow(
+  folder: Folder | undefined,
+  own: ReadonlySet<string>,
+  over: Folder | undefined,
+  pace: Pace,
+): AsyncGenerator<string> {
+  if (folder === undefined) return;
   const list = opendirSync(folder.base, { encoding: 'latin1' as BufferEncoding });
   try {
     for (let entry = list.readSync(); entry !== null; entry = list.readSync()) {
-      if (own.has(entry.name) || over?.stat(entry.name) !== undefined) continue;
-      const stats = folder.stat(entry.name);
-      if (stats !== undefined && !isWhiteout(stats)) return entry.name;
+      await pace.step();
+      const { name } = entry;
+      if (own.has(name) || over?.stat(name) !== undefined) continue;
+      const stats = folder.stat(name);
+      if (stats !== undefined && !isWhiteout(stats)) yield name;
     }
-    return undefined;
   } finally {
     list.closeSync();
   }

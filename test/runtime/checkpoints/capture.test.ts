@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createRuntime, type Runtime, type WorkspaceOption } from '../../../src/index.js';
+
+const root = mkdtempSync(join(tmpdir(), 'capture-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+let count = 0;
+
+function directory(...files: string[]): string {
+  const path = join(root, String(count++));
+  mkdirSync(path);
+  for (const name of files) {
+    mkdirSync(join(path, name, '..'), { recursive: true });
+    writeFileSync(join(path, name), `${name}\n`);
+  }
+  return path;
+}
+
+const open = (from: string, mode: WorkspaceOption['mode']): Promise<Runtime> =>
+  createRuntime({ config: false, backend: 'sandbox', workspace: { from, mode }, plugins: [], tools: [] });
+
+it.each([1, 60])(
+  'invents no deletion for %s names that the cell missed before they were there',
+  async (names) => {
+    const repo = directory('d/written', ...(names === 1 ? [] : ['d/kept', 'd/sub/kept']));
+    await using runtime = await open(repo, 'overlay');
+    await runtime.run(`echo new > d/written; ls d/new-{1..${names}} d/sub`);
+    for (let name = 1; name <= names; name++) writeFileSync(join(repo, `d/new-${name}`), 'mine\n');
+    expect((await runtime.run('test -e d/new-1')).exitCode).toBe(1);
+    expect(await runtime.diff()).toMatchObject([{ path: 'd/written', change: 'changed' }]);
+    expect(await runtime.apply(repo, { onConflict: 'skip' })).toMatchObject({ applied: true, conflicts: [] });
+    expect(existsSync(join(repo, 'd/new-1'))).toBe(true);
+  },
+);
+
+describe('pipes and sockets', () => {
+  it('are never shared with the caller or a fork', async () => {
+    const repo = directory('file');
+    execFileSync('mkfifo', [join(repo, 'pipe')]);
+    const server = createServer().listen(join(repo, 'socket'));
+    await once(server, 'listening');
+    try {
+      await using runtime = await open(repo, 'copy');
+      expect(['pipe', 'socket'].map((name) => lstatSync(join(repo, name)).nlink)).toEqual([1, 1]);
+      const { output } = await runtime.run('test -p pipe && stat -c %h pipe; test -e socket || echo none');
+      expect(output.trim().split(/\s+/)).toEqual(['1', 'none']);
+      expect(await runtime.diff()).toEqual([]);
+      const [fork] = await runtime.fork();
+      await using other = fork as Runtime;
+      const [one, two] = await Promise.all([runtime, other].map((cell) => cell.run('stat -c %i pipe')));
+      expect(one?.output).not.toBe(two?.output);
+    } finally {
+      server.close();
+    }
+  });
+
+  it('leave no file of the caller in view where a socket took its place', async () => {
+    await using runtime = await open(directory('file'), 'overlay');
+    const first = await runtime.checkpoint();
+    const listen = 'import socket; socket.socket(socket.AF_UNIX).bind("file")';
+    await runtime.run(`rm file; python3 -c '${listen}'`);
+    expect(await runtime.diff()).toMatchObject([{ path: 'file', change: 'removed' }]);
+    await runtime.rewind(first);
+    expect((await runtime.run('cat file')).output.trim()).toBe('file');
+  });
+});
