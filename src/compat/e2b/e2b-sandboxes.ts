@@ -169,12 +169,6 @@ export class Sandboxes {
   }
 }
 
-function whenOver({ raw, ws }: FastifyRequest, reply: FastifyReply, done: () => void): void {
-  if (reply.raw.closed || raw.socket.destroyed) done();
-  else if (ws) raw.socket.once('close', done);
-  else reply.raw.once('close', done);
-}
-
 /** Compares digests, so that neither content nor length shows in the time it takes. */
 export function isSame(given: unknown, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
