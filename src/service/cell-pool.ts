@@ -12,8 +12,8 @@ export interface Spare {
 }
 
 interface Parts {
-  /** Starts a cell that nobody has asked for yet. */
-  start(tenant: string, template: Template): Promise<Spare>;
+  /** Starts a cell that nobody has asked for yet; none if it is not wanted any more when its turn comes. */
+  start(tenant: string, template: Template, isWanted: () => boolean): Promise<Spare | undefined>;
   end(spare: Spare): Promise<void>;
   /** How many more the service may have. */
   room(): number;
@@ -23,9 +23,16 @@ interface Parts {
 /** A tenant that makes no more cells from a template for so long needs none ahead. */
 const keptMs = 600_000;
 
+/** One on its way. */
+interface Coming {
+  isWanted: boolean;
+  /** Settles when it is on the shelf, or gone. */
+  settled: Promise<void>;
+}
+
 interface Shelf {
   readonly spares: Spare[];
-  starting: number;
+  readonly coming: Set<Coming>;
   timer?: NodeJS.Timeout;
 }
 
@@ -42,7 +49,7 @@ export class CellPool {
   /** Cells that wait here, and those on their way. */
   get size(): number {
     let size = 0;
-    for (const { spares, starting } of this.#shelves.values()) size += spares.length + starting;
+    for (const { spares, coming } of this.#shelves.values()) size += spares.length + coming.size;
     return size;
   }
 
@@ -63,12 +70,12 @@ export class CellPool {
     const { pool: most = 0 } = template;
     if (most === 0 || this.#closed) return;
     const name = nameOf(tenant, template);
-    const shelf = this.#shelves.get(name) ?? { spares: [], starting: 0 };
+    const shelf = this.#shelves.get(name) ?? { spares: [], coming: new Set() };
     this.#shelves.set(name, shelf);
     clearTimeout(shelf.timer);
     shelf.timer = setTimeout(() => this.#empty(name), keptMs);
     shelf.timer.unref();
-    while (shelf.spares.length + shelf.starting < most && this.#parts.room() > 0)
+    while (shelf.spares.length + shelf.coming.size < most && this.#parts.room() > 0)
       this.#add(shelf, tenant, template);
   }
 
@@ -82,9 +89,25 @@ export class CellPool {
     return false;
   }
 
+  /** Gives up one of them, so that somebody can have its place once this settles. */
+  async evict(): Promise<void> {
+    for (const { spares } of this.#shelves.values()) {
+      const spare = spares.shift();
+      if (spare !== undefined) return this.#watch(this.#parts.end(spare));
+    }
+    for (const { coming } of this.#shelves.values()) {
+      const [one] = coming;
+      if (one === undefined) continue;
+      one.isWanted = false;
+      coming.delete(one);
+      await one.settled;
+      return;
+    }
+  }
+
   /** Ends one that was taken and cannot be used. */
   end(spare: Spare): true {
-    this.#watch(this.#parts.end(spare));
+    void this.#watch(this.#parts.end(spare));
     return true;
   }
 
@@ -96,16 +119,20 @@ export class CellPool {
   }
 
   #add(shelf: Shelf, tenant: string, template: Template): void {
-    shelf.starting++;
-    this.#watch(
-      this.#parts
-        .start(tenant, template)
-        .finally(() => shelf.starting--)
-        .then((spare) => {
-          if (this.#closed || this.#shelves.get(nameOf(tenant, template)) !== shelf) this.end(spare);
-          else shelf.spares.push(spare);
-        }),
-    );
+    const coming: Coming = { isWanted: true, settled: Promise.resolve() };
+    shelf.coming.add(coming);
+    const isWanted = () => coming.isWanted && !this.#closed && this.#shelves.get(name) === shelf;
+    const name = nameOf(tenant, template);
+    const work = async () => {
+      try {
+        const spare = await this.#parts.start(tenant, template, isWanted);
+        if (spare !== undefined && isWanted()) shelf.spares.push(spare);
+        else if (spare !== undefined) await this.#parts.end(spare);
+      } finally {
+        shelf.coming.delete(coming);
+      }
+    };
+    coming.settled = this.#watch(work());
   }
 
   #empty(name: string): void {
@@ -115,11 +142,12 @@ export class CellPool {
     for (const spare of shelf?.spares ?? []) this.end(spare);
   }
 
-  #watch(work: Promise<unknown>): void {
-    const done: Promise<unknown> = work
+  #watch(work: Promise<unknown>): Promise<void> {
+    const done: Promise<void> = work
       .catch((error: unknown) => this.#parts.onFailure(error))
-      .then(() => this.#under.delete(done));
+      .then(() => void this.#under.delete(done));
     this.#under.add(done);
+    return done;
   }
 }
 

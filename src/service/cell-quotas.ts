@@ -1,7 +1,7 @@
 /** How many cells tenants may have, and how fast they may start them. */
-import { freemem } from 'node:os';
 import { Rate } from '../base/http/rate.js';
 import { WorkcellError } from '../protocol/index.js';
+import { freeMemory } from './free-memory.js';
 
 export interface ServiceLimits {
   readonly maxCells: number;
@@ -22,7 +22,7 @@ export class CellQuotas {
   readonly #freeBytes: () => number;
   readonly #rates = new Map<string, Rate>();
 
-  constructor(limits: ServiceLimits, freeBytes: () => number = freemem) {
+  constructor(limits: ServiceLimits, freeBytes: () => number = freeMemory) {
     this.#limits = limits;
     this.#freeBytes = freeBytes;
   }
@@ -38,11 +38,19 @@ export class CellQuotas {
       });
     if (count.all >= maxCells)
       throw over('The service has as many cells as it may. Try again later.', { retryAfterMs: 1000 });
+    this.checkMemory();
+    if (own?.startsPerMinute !== undefined) this.#checkRate(tenant, own.startsPerMinute);
+  }
+
+  /**
+   * Throws without room for one more start. Check it when a request comes, so that it is refused at once, and again when
+   * the turn of its start comes: those before it have taken memory since.
+   */
+  checkMemory(): void {
     if (this.#freeBytes() < leastFreeBytes)
       throw over('This machine has too little free memory to start a cell. Try again later.', {
         retryAfterMs: untilFreeMs,
       });
-    if (own?.startsPerMinute !== undefined) this.#checkRate(tenant, own.startsPerMinute);
   }
 
   #checkRate(tenant: string, perMinute: number): void {

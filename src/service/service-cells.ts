@@ -56,6 +56,7 @@ export class ServiceCells {
   readonly #source: RuntimeSource;
   readonly #templates: ReadonlyMap<string, Template>;
   readonly #quotas: CellQuotas;
+  readonly #maxCells: number;
   readonly #log: (message: string, fields: Record<string, unknown>) => void;
   readonly #records = new Map<string, CellRecord>();
   readonly #live = new Map<string, Live>();
@@ -76,11 +77,14 @@ export class ServiceCells {
     templates: ReadonlyMap<string, Template>;
     limits: ServiceLimits;
     log: (message: string, fields: Record<string, unknown>) => void;
+    /** Free memory of the machine. */
+    freeBytes?: (() => number) | undefined;
   }) {
     this.#store = parts.store;
     this.#source = parts.source;
     this.#templates = parts.templates;
-    this.#quotas = new CellQuotas(parts.limits);
+    this.#quotas = new CellQuotas(parts.limits, parts.freeBytes);
+    this.#maxCells = parts.limits.maxCells;
     this.#log = parts.log;
     this.#starts = new FairQueue(parts.limits.startsAtOnce);
     this.#times = new CellTimes({
@@ -96,12 +100,12 @@ export class ServiceCells {
       onFailure: (id, error) => this.#complain(id, 'paused or ended', error),
     });
     this.#pool = new CellPool({
-      start: (tenant, template) => this.#startSpare(tenant, template),
+      start: (tenant, template, isWanted) => this.#startSpare(tenant, template, isWanted),
       end: async ({ record, runtime }) => {
         await runtime.close();
         this.#store.removeCell(record);
       },
-      room: () => parts.limits.maxCells - this.#records.size - this.#pool.size,
+      room: () => this.#room,
       onFailure: (error) => this.#complain('of the pool', 'started or ended', error),
     });
     this.#survey = new CellSurvey({
@@ -161,6 +165,8 @@ export class ServiceCells {
     // A spare cell has started already, so it has neither variables nor a network of its own.
     const isPlain = Object.keys(asked.env).length === 0 && asked.network === undefined;
     const spare = isPlain ? this.#pool.take(tenant, template) : undefined;
+    // Somebody asks for this cell, and for those of the pool nobody does.
+    const evicted = spare === undefined && this.#room <= 0 ? this.#pool.evict() : undefined;
     const record = newRecord(tenant, asked, template, spare?.record.id);
     const { id } = record;
     const options = {
@@ -175,9 +181,11 @@ export class ServiceCells {
       throw error;
     }
     this.#records.set(id, record);
-    const open = async () =>
-      spare?.runtime ??
-      this.#starts.run(tenant, () => this.#source.create(id, options, () => this.#lose(id)));
+    const open = async () => {
+      if (spare !== undefined) return spare.runtime;
+      await evicted;
+      return this.#start(tenant, () => this.#source.create(id, options, () => this.#lose(id)));
+    };
     const start = () => this.#begin(id, asked, open);
     const isSpare = spare !== undefined;
     const started = await this.figures.timed(tenant, isSpare, () => this.#turns.take(id, start));
@@ -326,9 +334,23 @@ export class ServiceCells {
     }
   }
 
-  /** Kept like a cell whose start is under way: should this process die, the next one ends it. */
-  #startSpare(tenant: string, template: Template): Promise<Spare> {
+  /** How many cells more the service may have. */
+  get #room(): number {
+    return this.#maxCells - this.#records.size - this.#pool.size;
+  }
+
+  /** Starts a cell when its turn comes, if there is memory for it then. */
+  #start<Result>(tenant: string, start: () => Promise<Result>): Promise<Result> {
     return this.#starts.run(tenant, async () => {
+      this.#quotas.checkMemory();
+      return start();
+    });
+  }
+
+  /** Kept like a cell whose start is under way: should this process die, the next one ends it. */
+  #startSpare(tenant: string, template: Template, isWanted: () => boolean): Promise<Spare | undefined> {
+    return this.#start(tenant, async () => {
+      if (!isWanted()) return undefined;
       const record = newRecord(tenant, { labels: {} }, template);
       const { id } = record;
       this.#store.putCell(record);

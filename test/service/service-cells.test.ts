@@ -1,87 +1,12 @@
 /** What becomes of cells when the way to them breaks, the disk is full, or time passes; on runtimes that do as told. */
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createRuntime, type Runtime } from '../../src/index.js';
+import { expect, test, vi } from 'vitest';
+import { createRuntime } from '../../src/index.js';
 import { WorkcellError } from '../../src/protocol/index.js';
-import { createCellSchema } from '../../src/protocol/service-wire.js';
 import { createServiceApp, type ServiceParts } from '../../src/service/service-app.js';
-import { type RuntimeSource, ServiceCells } from '../../src/service/service-cells.js';
-import { openServiceStore, type ServiceStore } from '../../src/service/service-store.js';
-import type { Template } from '../../src/service/templates.js';
-
-const tenant = 'a';
-const template: Template = {
-  name: 'default',
-  backend: 'sandbox',
-  place: {},
-  options: () => ({}),
-  onIdle: 'pause',
-};
-const asked = (fields: object = {}) => createCellSchema.parse(fields);
-
-let directory: string;
-let store: ServiceStore;
-/** The cells that are there, whatever the service thinks. */
-let there: Map<string, { lose: () => void; ends: number }>;
-let failing: { close?: boolean; pause?: Promise<void> };
-
-beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'service-cells-'));
-  store = await openServiceStore(join(directory, 'service.db'));
-  there = new Map();
-  failing = {};
-});
-
-afterEach(() => {
-  vi.useRealTimers();
-  store.close();
-  rmSync(directory, { recursive: true, force: true });
-});
-
-const source: RuntimeSource = {
-  create: async (id, _options, onLost) => runtimeOf(id, onLost),
-  attach: async ({ id }, onLost) => runtimeOf(id, onLost),
-  find: async () => new Set(there.keys()),
-};
-
-function runtimeOf(id: string, lose: () => void): Runtime {
-  const cell = { lose, ends: 0 };
-  there.set(id, cell);
-  return {
-    id,
-    workspace: '/workspace',
-    isolation: { tier: 'namespace', facts: [] },
-    files: {
-      upload: async () => {
-        throw new Error('no files');
-      },
-    },
-    pause: async () => failing.pause,
-    resume: async () => {},
-    detach: async () => {},
-    close: async () => {
-      cell.ends++;
-      if (failing.close) throw new Error('not now');
-      there.delete(id);
-    },
-  } as unknown as Runtime;
-}
-
-async function open(more: Partial<Template> = {}, from: RuntimeSource = source): Promise<ServiceCells> {
-  const cells = new ServiceCells({
-    store,
-    source: from,
-    templates: new Map([['default', { ...template, ...more }]]),
-    limits: { maxCells: 100, maxCellsPerTenant: 100, startsAtOnce: 4, tenants: {} },
-    log: () => {},
-  });
-  await cells.reconcile();
-  return cells;
-}
+import type { RuntimeSource } from '../../src/service/service-cells.js';
+import { asked, failing, open, source, store, tenant, there } from './told-cells.js';
 
 test('a service whose store cannot be read is alive and not ready', async () => {
   const cells = await open();
@@ -340,43 +265,6 @@ test('a name whose cell is being ended leads to a new one', async () => {
   ]);
   expect(second.isNew).toBe(true);
   expect(second.record.id).not.toBe(first.record.id);
-});
-
-test('a tenant that made a cell finds the next one ready; one that died ahead is given to nobody', async () => {
-  const cells = await open({ pool: 1 });
-  await cells.create(tenant, asked());
-  await vi.waitFor(() => expect(there.size).toBe(2));
-  const [, spare = ''] = [...there.keys()];
-  await vi.waitFor(() => expect(cells.spare).toBe(1));
-  expect(cells.list(tenant)).toHaveLength(1);
-  await expect(cells.use(tenant, spare)).rejects.toMatchObject({ code: 'cell-not-found' });
-  // Another tenant gets none of it, and one with variables a fresh one.
-  expect((await cells.create('b', asked())).record.id).not.toBe(spare);
-  expect((await cells.create(tenant, asked({ env: { A: 'b' } }))).record.id).not.toBe(spare);
-  const { record } = await cells.create(tenant, asked({ name: 'mine', labels: { a: 'b' } }));
-  expect(record).toMatchObject({ id: spare, state: 'running', name: 'mine', labels: { a: 'b' } });
-  await vi.waitFor(() => expect(there.size).toBe(6));
-  const [dead = ''] = [...there.keys()].filter((id) => cells.byId(id) === undefined);
-  there.get(dead)?.lose();
-  await vi.waitFor(() => expect(there.has(dead)).toBe(false));
-  expect((await cells.create(tenant, asked())).record.id).not.toBe(dead);
-  await cells.close();
-  // Those that somebody has go on, and no other is left.
-  expect([...there.keys()].toSorted()).toEqual(
-    cells
-      .list(undefined)
-      .map(({ id }) => id)
-      .toSorted(),
-  );
-});
-
-test('cells that a killed process started ahead are ended by the next one', async () => {
-  const before = await open({ pool: 1 });
-  await before.create(tenant, asked());
-  await vi.waitFor(() => expect(there.size).toBe(2));
-  const after = await open();
-  expect(there.size).toBe(1);
-  expect(after.list(tenant)).toHaveLength(1);
 });
 
 test('usage counts the time that cells run, day by day, and not that of paused ones', async () => {

@@ -1,0 +1,98 @@
+/** Cells of a service whose runtimes do as told. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, vi } from 'vitest';
+import type { Runtime } from '../../src/index.js';
+import { createCellSchema } from '../../src/protocol/service-wire.js';
+import { type RuntimeSource, ServiceCells } from '../../src/service/service-cells.js';
+import { openServiceStore, type ServiceStore } from '../../src/service/service-store.js';
+import type { Template } from '../../src/service/templates.js';
+
+export const tenant = 'a';
+const template: Template = {
+  name: 'default',
+  backend: 'sandbox',
+  place: {},
+  options: () => ({}),
+  onIdle: 'pause',
+};
+export const asked = (fields: object = {}) => createCellSchema.parse(fields);
+
+let directory: string;
+export let store: ServiceStore;
+/** The cells that are there, whatever the service thinks. */
+export let there: Map<string, { lose: () => void; ends: number }>;
+export let failing: { close?: boolean; pause?: Promise<void> };
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'service-cells-'));
+  store = await openServiceStore(join(directory, 'service.db'));
+  there = new Map();
+  failing = {};
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  store.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+export const source: RuntimeSource = {
+  create: async (id, _options, onLost) => runtimeOf(id, onLost),
+  attach: async ({ id }, onLost) => runtimeOf(id, onLost),
+  find: async () => new Set(there.keys()),
+};
+
+function runtimeOf(id: string, lose: () => void): Runtime {
+  const cell = { lose, ends: 0 };
+  there.set(id, cell);
+  return {
+    id,
+    workspace: '/workspace',
+    isolation: { tier: 'namespace', facts: [] },
+    files: {
+      upload: async () => {
+        throw new Error('no files');
+      },
+    },
+    pause: async () => failing.pause,
+    resume: async () => {},
+    detach: async () => {},
+    close: async () => {
+      cell.ends++;
+      if (failing.close) throw new Error('not now');
+      there.delete(id);
+    },
+  } as unknown as Runtime;
+}
+
+export async function open(
+  more: Partial<Template> = {},
+  from: RuntimeSource = source,
+  { maxCells = 100, freeBytes }: { maxCells?: number; freeBytes?: () => number } = {},
+): Promise<ServiceCells> {
+  const cells = new ServiceCells({
+    store,
+    source: from,
+    templates: new Map([['default', { ...template, ...more }]]),
+    limits: { maxCells, maxCellsPerTenant: 100, startsAtOnce: 4, tenants: {} },
+    log: () => {},
+    freeBytes,
+  });
+  await cells.reconcile();
+  return cells;
+}
+
+/** Starts that wait until the test lets them go on. */
+export function slowly() {
+  const waiting: (() => void)[] = [];
+  const slow: RuntimeSource = {
+    ...source,
+    async create(...given) {
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      return source.create(...given);
+    },
+  };
+  return { slow, waiting };
+}
