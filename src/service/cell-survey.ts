@@ -5,8 +5,8 @@ const everyMs = 60_000;
 
 interface Parts {
   readonly records: Map<string, CellRecord>;
-  /** The ids of the cells that still exist; undefined when the backend does not answer. */
-  find(records: readonly CellRecord[]): Promise<ReadonlySet<string> | undefined>;
+  /** Whether each of these cells still exists, by id; says nothing of those whose backend does not answer. */
+  find(records: readonly CellRecord[]): Promise<ReadonlyMap<string, boolean>>;
   /** This process works in it, and hears when it dies. */
   isHeld(id: string): boolean;
   isChanging(id: string): boolean;
@@ -33,8 +33,8 @@ export class CellSurvey {
     const known = [...records.values()];
     const found = await find(known);
     for (const record of known) {
-      if (record.state === 'starting') await this.#abandon(record, found?.has(record.id) ?? true);
-      else if (found !== undefined && !found.has(record.id)) lose(record.id);
+      if (record.state === 'starting') await this.#abandon(record, found.get(record.id) ?? true);
+      else if (found.get(record.id) === false) lose(record.id);
       // A process that was killed did not write down when it used its cells, so idle times begin anew.
       else if (record.state === 'running') records.set(record.id, { ...record, usedAt: Date.now() });
     }
@@ -47,7 +47,7 @@ export class CellSurvey {
     const record = records.get(id);
     if (record === undefined || isHeld(id)) return;
     const found = await find([record]);
-    if (found !== undefined && !found.has(id)) lose(id);
+    if (found.get(id) === false) lose(id);
   }
 
   close(): void {
@@ -73,13 +73,16 @@ export class CellSurvey {
     const isUnwatched = ({ id, state }: CellRecord) =>
       (state === 'running' || state === 'paused') && !isHeld(id) && !isChanging(id);
     const asked = [...records.values()].filter(isUnwatched);
-    const found = asked.length === 0 ? undefined : await find(asked);
-    if (found === undefined || this.#closed) return;
+    if (asked.length === 0) return;
+    const found = await find(asked);
+    if (this.#closed) return;
     // One may have ended or been used while the backend answered.
     const current = asked.flatMap(({ id }) => records.get(id) ?? []).filter(isUnwatched);
-    const missing = current.map(({ id }) => id).filter((id) => !found.has(id));
+    const missing = current.map(({ id }) => id).filter((id) => found.get(id) === false);
     for (const id of missing) if (this.#missing.has(id)) lose(id);
-    this.#missing = new Set(missing);
+    // While a backend does not answer, what it said before still counts.
+    const unsaid = asked.map(({ id }) => id).filter((id) => this.#missing.has(id) && !found.has(id));
+    this.#missing = new Set([...missing, ...unsaid]);
   }
 
   /**
@@ -90,7 +93,7 @@ export class CellSurvey {
     const { end, find, forget, lose, onFailure } = this.#parts;
     try {
       await end(record);
-      const left = isThere && (await find([record]))?.has(record.id) !== false;
+      const left = isThere && (await find([record])).get(record.id) !== false;
       if (!left) return forget(record.id);
     } catch (error) {
       onFailure(record.id, error);

@@ -6,6 +6,9 @@ import type { RuntimeSource } from './service-cells.js';
 import type { CellRecord } from './service-store.js';
 import type { Template } from './templates.js';
 
+/** How long to wait for what a place says of its cells. */
+const answerMs = 30_000;
+
 export function runtimeSource({
   config,
   templates,
@@ -30,21 +33,39 @@ export function runtimeSource({
         onStatus: watch(onLost),
       } as AttachRuntimeOptions),
     async find(records) {
-      const wanted = new Set(records.map(({ ref }) => JSON.stringify([ref.backend, ref.place])));
-      const found = new Set<string>();
-      for (const place of wanted) {
-        const [backend, where] = JSON.parse(place) as [string, CellRecord['ref']['place']];
+      const places = new Map<string, CellRecord[]>();
+      for (const record of records) {
+        const place = JSON.stringify([record.ref.backend, record.ref.place]);
+        const wanted = places.get(place) ?? [];
+        wanted.push(record);
+        places.set(place, wanted);
+      }
+      const found = new Map<string, boolean>();
+      const look = async (wanted: readonly CellRecord[]) => {
+        const { backend, place } = (wanted[0] as CellRecord).ref;
         try {
-          const cells = await listCells({ backend, ...where, config } as Parameters<typeof listCells>[0]);
-          for (const { id, status } of cells) if (status !== 'lost') found.add(id);
+          const there = await inTime(
+            listCells({ backend, ...place, config } as Parameters<typeof listCells>[0]),
+          );
+          const ids = new Set(there.filter(({ status }) => status !== 'lost').map(({ id }) => id));
+          for (const { id } of wanted) found.set(id, ids.has(id));
         } catch (error) {
-          // We do not know which cells exist, so call none lost; using a cell will show it.
+          // We do not know which of its cells exist, so call none lost; using a cell will show it.
           const reason = error instanceof Error ? error.message : String(error);
           log('warn', `The cells of backend ${backend} cannot be listed now.`, { reason });
-          return undefined;
         }
-      }
+      };
+      await Promise.all([...places.values()].map(look));
       return found;
     },
   };
+}
+
+/** One place that is silent must not keep us from what the others say. */
+function inTime<Result>(work: Promise<Result>): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('it gives no answer')), answerMs);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

@@ -26,8 +26,8 @@ type Change = z.output<typeof changeCellSchema>;
 export interface RuntimeSource {
   create(id: string, options: Record<string, unknown>, onLost: () => void): Promise<Runtime>;
   attach(record: CellRecord, onLost: () => void): Promise<Runtime>;
-  /** The ids of the cells that still exist; undefined when the backend does not answer. */
-  find(records: readonly CellRecord[]): Promise<ReadonlySet<string> | undefined>;
+  /** Whether each of these cells still exists, by id; says nothing of those whose backend does not answer. */
+  find(records: readonly CellRecord[]): Promise<ReadonlyMap<string, boolean>>;
 }
 
 /** Results of ended actions to keep for repeated requests, in the one process that all tenants share. */
@@ -424,7 +424,7 @@ export class ServiceCells {
     } catch (error) {
       if (!isGone(error)) throw error;
       // What runs inside a cell can keep us out of it, and it would go on without its record.
-      if ((await this.#source.find([record]))?.has(record.id) === true) throw stillThere(record, error);
+      if ((await this.#source.find([record])).get(record.id) === true) throw stillThere(record, error);
     }
   }
 

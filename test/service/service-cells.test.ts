@@ -158,6 +158,24 @@ test('a broken connection does not make a used cell idle', async () => {
   expect(cells.list(tenant)).toMatchObject([{ state: 'running' }]);
 });
 
+test('a backend that does not answer hides its own cells, and not that others are lost', async () => {
+  vi.useFakeTimers();
+  const before = await open();
+  const [{ record: dead }, { record: unknown }] = [
+    await before.create(tenant, asked()),
+    await before.create(tenant, asked()),
+  ];
+  await before.close();
+  const find: RuntimeSource['find'] = async (records) =>
+    new Map(records.flatMap(({ id }) => (id === unknown.id ? [] : [[id, there.has(id)]])));
+  const after = await open({}, { ...source, find });
+  there.clear();
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect(after.get(tenant, dead.id).state).toBe('lost');
+  expect(after.get(tenant, unknown.id).state).toBe('running');
+  await after.close();
+});
+
 test('a cell that could not be ended at its time is ended later', async () => {
   vi.useFakeTimers();
   const cells = await open();

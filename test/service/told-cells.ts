@@ -41,7 +41,7 @@ afterEach(() => {
 export const source: RuntimeSource = {
   create: async (id, _options, onLost) => runtimeOf(id, onLost),
   attach: async ({ id }, onLost) => runtimeOf(id, onLost),
-  find: async () => new Set(there.keys()),
+  find: async (records) => new Map(records.map(({ id }) => [id, there.has(id)])),
 };
 
 function runtimeOf(id: string, lose: () => void): Runtime {
