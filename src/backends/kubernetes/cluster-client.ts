@@ -1,7 +1,7 @@
 /** The part of the Kubernetes API that Workcell uses: plain HTTPS with JSON, and WebSockets. */
 import { type IncomingMessage, Agent as PlainAgent, request as requestPlain } from 'node:http';
 import { request as requestTls, Agent as TlsAgent } from 'node:https';
-import { json, text } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { WorkcellError } from '../../protocol/index.js';
@@ -77,7 +77,19 @@ export class ClusterClient {
 
   /** For a request with a JSON answer. */
   async ask<Answer>(method: Method, path: string, call: Call = {}): Promise<Answer> {
-    return (await json(await this.open(method, path, { silenceMs: answerMs, ...call }))) as Answer;
+    const answer = await this.open(method, path, { silenceMs: answerMs, ...call });
+    const said = await text(answer).catch((error: Error) => {
+      throw this.#unreachable(error, call.signal);
+    });
+    try {
+      return JSON.parse(said) as Answer;
+    } catch (cause) {
+      throw new WorkcellError(
+        'backend-unavailable',
+        `${this.where} does not answer as a cluster does, but with: ${said.slice(0, 200)}. Check the server in the kubeconfig; a proxy may ask for a login.`,
+        { details: { server: this.where }, cause },
+      );
+    }
   }
 
   /**
@@ -104,8 +116,16 @@ export class ClusterClient {
    * For a request whose answer is a stream. Rejects with a ClusterRefusal, or with `backend-unavailable` where
    * nothing answers.
    */
-  async open(method: Method, path: string, call: Call = {}): Promise<IncomingMessage> {
-    const { headers, tls } = await this.#cluster.credentials();
+  open(method: Method, path: string, call: Call = {}): Promise<IncomingMessage> {
+    return this.#authorized((credentials) => this.#open(method, path, call, credentials));
+  }
+
+  async #open(
+    method: Method,
+    path: string,
+    call: Call,
+    { headers, tls }: Credentials,
+  ): Promise<IncomingMessage> {
     const { query, body, signal, silenceMs } = call;
     const { server } = this.#cluster;
     const content = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
@@ -136,8 +156,16 @@ export class ClusterClient {
   }
 
   /** A WebSocket to a part of a pod. */
-  async connect(path: string, protocols: readonly string[], query: URLSearchParams): Promise<WebSocket> {
-    const { headers, tls } = await this.#cluster.credentials();
+  connect(path: string, protocols: readonly string[], query: URLSearchParams): Promise<WebSocket> {
+    return this.#authorized((credentials) => this.#connect(path, protocols, query, credentials));
+  }
+
+  async #connect(
+    path: string,
+    protocols: readonly string[],
+    query: URLSearchParams,
+    { headers, tls }: Credentials,
+  ): Promise<WebSocket> {
     const address = this.#address(path);
     address.protocol = address.protocol.replace('http', 'ws');
     address.search = query.toString();
@@ -160,6 +188,19 @@ export class ClusterClient {
       });
       socket.on('error', (error) => reject(this.#unreachable(error)));
     });
+  }
+
+  /** Tries once more with new credentials, where a program gives them: it does not always know when they end. */
+  async #authorized<Answer>(request: (credentials: Credentials) => Promise<Answer>): Promise<Answer> {
+    const credentials = await this.#cluster.credentials();
+    try {
+      return await request(credentials);
+    } catch (error) {
+      const { drop } = credentials;
+      if (drop === undefined || !(error instanceof ClusterRefusal && error.status === 401)) throw error;
+      drop();
+    }
+    return request(await this.#cluster.credentials());
   }
 
   #address(path: string, query: Query = {}): URL {

@@ -38,26 +38,38 @@ const runMs = 60_000;
 const earlyMs = 30_000;
 const known = new Map<string, { status: Promise<Status>; until: number }>();
 
+export interface PluginAnswer extends Status {
+  /** The cluster refuses it, so the next one runs the program again. */
+  drop(): void;
+}
+
 /** Runs it when there is no answer yet, or when the previous one is about to expire. */
 export async function runExecPlugin(
   plugin: ExecPlugin,
   directory: string,
   cluster: Readonly<Record<string, string | undefined>>,
-): Promise<Status> {
+): Promise<PluginAnswer> {
   const key = JSON.stringify([plugin, directory, cluster]);
   const before = known.get(key);
-  if (before !== undefined && before.until - earlyMs > Date.now()) return before.status;
-  // Without a time in its answer it counts until this process ends.
-  const entry = { status: run(plugin, directory, cluster), until: Number.POSITIVE_INFINITY };
+  const isFresh = before !== undefined && before.until - earlyMs > Date.now();
+  // Without a time in its answer it counts until the cluster refuses it.
+  const entry = isFresh
+    ? before
+    : { status: run(plugin, directory, cluster), until: Number.POSITIVE_INFINITY };
   known.set(key, entry);
+  const drop = () => {
+    // Another request that was refused may have dropped it already.
+    if (known.get(key) === entry) known.delete(key);
+  };
   try {
-    const { expirationTimestamp } = await entry.status;
+    const status = await entry.status;
+    const { expirationTimestamp } = status;
     if (expirationTimestamp !== undefined) entry.until = Date.parse(expirationTimestamp) || 0;
+    return { ...status, drop };
   } catch (error) {
-    known.delete(key);
+    drop();
     throw error;
   }
-  return entry.status;
 }
 
 async function run(

@@ -18,6 +18,8 @@ export interface ClusterPlace {
 export interface Credentials {
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly tls: SecureContextOptions & { rejectUnauthorized?: boolean; servername?: string };
+  /** Where a program gave them: has it run again for the next request. */
+  readonly drop?: (() => void) | undefined;
 }
 
 export interface Cluster {
@@ -192,7 +194,7 @@ function credentialsOf(
   const plugin = user.exec ?? undefined;
   return async () => {
     const given = plugin === undefined ? own(user, directory) : await fromPlugin(plugin, directory, cluster);
-    const { token, cert, key } = given;
+    const { token, cert, key, drop } = given;
     const basic = `${user.username}:${user.password ?? ''}`;
     const authorization =
       token !== undefined
@@ -203,6 +205,7 @@ function credentialsOf(
     return {
       headers: { ...impersonation, ...(authorization !== undefined && { authorization }) },
       tls: { ...trust, ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) },
+      drop,
     };
   };
 }
@@ -211,6 +214,7 @@ interface Identity {
   readonly token?: string | undefined;
   readonly cert?: string | Buffer | undefined;
   readonly key?: string | Buffer | undefined;
+  readonly drop?: (() => void) | undefined;
 }
 
 function own(user: z.output<typeof userSchema>, directory: string): Identity {
@@ -229,11 +233,11 @@ async function fromPlugin(
   directory: string,
   cluster: z.output<typeof clusterSchema>,
 ): Promise<Identity> {
-  const { token, clientCertificateData, clientKeyData } = await runExecPlugin(plugin, directory, {
+  const { token, clientCertificateData, clientKeyData, drop } = await runExecPlugin(plugin, directory, {
     server: cluster.server,
     'certificate-authority-data': cluster['certificate-authority-data'],
   });
-  return { token, cert: clientCertificateData, key: clientKeyData };
+  return { token, cert: clientCertificateData, key: clientKeyData, drop };
 }
 
 function content(directory: string, path: string | undefined, data: string | undefined): Buffer | undefined {

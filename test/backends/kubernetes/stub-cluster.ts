@@ -10,6 +10,7 @@ import { text } from 'node:stream/consumers';
 export interface StubRequest {
   readonly method: string;
   readonly path: string;
+  readonly token: string | undefined;
   readonly query: URLSearchParams;
   readonly body:
     | { readonly metadata?: { readonly annotations?: object }; readonly preconditions?: object }
@@ -45,6 +46,7 @@ export class StubRefusal {
 /** `answer` returns the body of the answer, or a status for a refusal, or nothing when it answers itself. */
 export async function stubCluster(
   answer: (request: StubRequest, response: ServerResponse) => object | number | undefined,
+  user: object = {},
 ): Promise<StubCluster> {
   const requests: StubRequest[] = [];
   const server = createServer(async (incoming, response) => {
@@ -53,6 +55,7 @@ export async function stubCluster(
     const request = {
       method: incoming.method ?? '',
       path: pathname,
+      token: incoming.headers.authorization,
       query: searchParams,
       body: sent === '' ? undefined : JSON.parse(sent),
     };
@@ -71,6 +74,7 @@ export async function stubCluster(
   const config = {
     'current-context': 'c',
     clusters: [{ name: 'c', cluster: { server: `http://127.0.0.1:${port}` } }],
+    users: [{ name: 'u', user }],
     contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
   };
   writeFileSync(kubeconfig, JSON.stringify(config), { mode: 0o600 });
