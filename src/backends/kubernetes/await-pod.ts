@@ -22,13 +22,16 @@ export function followPod(
   images: { readonly image: string; readonly executorImage: string },
 ): FollowedPod {
   let last: Pod | undefined;
+  /** Why the cluster takes it away. It says so before it does. */
+  let disruption: string | undefined;
   const running = deferred<void>();
   const gone = deferred<string>();
-  const stop = watch.follow(name, (pod) => {
+  const onState = (pod: Pod | undefined) => {
     last = pod ?? last;
     const obstacle = pod === undefined ? undefined : obstacleIn(pod, images);
     if (obstacle !== undefined) running.reject(obstacle);
-    const end = endOf(pod);
+    disruption = disruptionOf(pod) ?? disruption;
+    const end = pod === undefined ? (disruption ?? endOf(pod)) : endOf(pod);
     if (end !== undefined) {
       running.reject(new WorkcellError('backend-unavailable', `The pod ${name} did not start: ${end}`));
       gone.resolve(end);
@@ -37,8 +40,25 @@ export function followPod(
       // Thousands of them would fill the memory.
       last = undefined;
     }
-  });
+  };
+  const stop = watch.follow(name, onState);
   return { running: running.promise, gone: gone.promise, last: () => last, stop };
+}
+
+/** What takes a pod away that did not end by itself, by the reason of its condition. */
+const disruptions: Readonly<Record<string, string>> = {
+  PreemptionByScheduler: 'The scheduler removes the pod for one of a higher priority',
+  EvictionByEvictionAPI: 'Somebody evicts the pod, as a drain of its node does',
+  DeletionByTaintManager: 'The node of the pod went away or takes no more pods',
+  DeletionByPodGC: 'The node of the pod is gone',
+};
+
+function disruptionOf(pod: Pod | undefined): string | undefined {
+  const { reason = '', message = 'it gave no reason' } =
+    pod?.status?.conditions?.find(({ type, status }) => type === 'DisruptionTarget' && status === 'True') ??
+    {};
+  const what = disruptions[reason];
+  return what === undefined ? undefined : `${what} (${reason}): ${message}`;
 }
 
 /** It runs no more, and never will again. */
@@ -56,11 +76,15 @@ export function hasEnded(pod: Pod): boolean {
 export function endOf(pod: Pod | undefined): string | undefined {
   if (pod === undefined) return 'Somebody deleted the pod.';
   const { reason, message = 'it gave no reason' } = pod.status ?? {};
+  const disruption = disruptionOf(pod);
   if (!hasEnded(pod))
-    return pod.metadata.deletionTimestamp === undefined ? undefined : 'Somebody deletes the pod.';
+    return pod.metadata.deletionTimestamp === undefined
+      ? undefined
+      : (disruption ?? 'Somebody deletes the pod.');
   const ended = stateOf(pod, cellContainer)?.terminated;
   if (ended?.reason === 'OOMKilled' || reason === 'OOMKilled')
     return 'The pod ran out of memory and was killed. Raise limits.memoryBytes.';
+  if (disruption !== undefined) return disruption;
   if (reason === 'Evicted') return `The node evicted the pod: ${message}`;
   if (reason === 'NodeLost' || reason === 'Shutdown' || reason === 'Terminated')
     return `The node of the pod went away (${reason}): ${message}`;

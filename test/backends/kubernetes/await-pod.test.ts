@@ -12,6 +12,13 @@ const pod = (
   status: { ...status, containerStatuses: [{ name: 'cell', state }] },
 });
 
+const disrupted = (reason: string) => ({
+  type: 'DisruptionTarget',
+  status: 'True',
+  reason,
+  message: 'why',
+});
+
 test.each([
   ['runs', pod({ phase: 'Running' }), undefined],
   ['waits', { metadata: { name: 'workcell-1' } }, undefined],
@@ -68,6 +75,30 @@ test.each([
     /deletes/,
   ],
   ['is gone', undefined, /deleted/],
+  [
+    'makes room for another',
+    pod(
+      { phase: 'Running', conditions: [disrupted('PreemptionByScheduler')] },
+      {},
+      { deletionTimestamp: '2026-01-01T00:00:00Z' },
+    ),
+    /higher priority \(PreemptionByScheduler\): why/,
+  ],
+  [
+    'was on a node that went away',
+    pod({ phase: 'Failed', conditions: [disrupted('DeletionByTaintManager')] }),
+    /node of the pod went away or takes no more pods/,
+  ],
+  [
+    'was on a node that somebody removed',
+    pod({ phase: 'Failed', conditions: [disrupted('DeletionByPodGC')] }),
+    /node of the pod is gone/,
+  ],
+  [
+    'would have been taken away',
+    pod({ phase: 'Running', conditions: [{ ...disrupted('PreemptionByScheduler'), status: 'False' }] }),
+    undefined,
+  ],
 ])('a pod that %s', (_what, given, end) => {
   if (end === undefined) expect(endOf(given)).toBeUndefined();
   else expect(endOf(given)).toMatch(end);

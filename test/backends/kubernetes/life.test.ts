@@ -48,6 +48,24 @@ describe('a pod that ends', () => {
     expect(error.message).toContain('Raise limits.memoryBytes');
   });
 
+  test.each([
+    ['at once', 0],
+    ['with time to end', 30],
+  ])('because its node is drained says so: %s', async (_what, gracePeriodSeconds) => {
+    await using runtime = await createRuntime(cell);
+    const refused = refusal(runtime.run('sleep 1000'), 'runtime-disconnected');
+    const [name = ''] = await podNames();
+    await admin.ask('POST', `/api/v1/namespaces/${namespace}/pods/${name}/eviction`, {
+      body: {
+        apiVersion: 'policy/v1',
+        kind: 'Eviction',
+        metadata: { name },
+        deleteOptions: { gracePeriodSeconds },
+      },
+    });
+    expect((await refused).message).toContain('as a drain of its node does (EvictionByEvictionAPI)');
+  });
+
   test('because its start is cancelled leaves nothing', async () => {
     const stop = new AbortController();
     const starting = createRuntime({ ...cell, signal: stop.signal });
