@@ -41,7 +41,8 @@ export function followPod(
       last = undefined;
     }
   };
-  const stop = watch.follow(name, onState);
+  // Without rights to watch it, no start succeeds. A cell that runs goes on.
+  const stop = watch.follow(name, onState, (refusal) => running.reject(refusal));
   return { running: running.promise, gone: gone.promise, last: () => last, stop };
 }
 

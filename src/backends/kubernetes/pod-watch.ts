@@ -14,8 +14,12 @@ const pageSize = 500;
 const firstDelayMs = 50;
 const longestDelayMs = 10_000;
 
-/** Gets each state of a pod; undefined when it no longer exists. */
-type Follower = (pod: Pod | undefined) => void;
+interface Follower {
+  /** Gets each state of a pod; undefined when it no longer exists. */
+  onState(pod: Pod | undefined): void;
+  /** Gets the refusal of somebody who may not look. The watch tries again. */
+  onRefusal(refusal: ClusterRefusal): void;
+}
 
 interface WatchEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
@@ -54,7 +58,12 @@ export class PodWatch {
   }
 
   /** Call it before you create the pod. Returns the function that stops it. */
-  follow(name: string, follower: Follower): () => void {
+  follow(
+    name: string,
+    onState: Follower['onState'],
+    onRefusal: Follower['onRefusal'] = () => {},
+  ): () => void {
+    const follower = { onState, onRefusal };
     const followers = this.#followers.get(name) ?? new Set();
     this.#followers.set(name, followers.add(follower));
     if (this.#stopping === undefined) {
@@ -94,6 +103,7 @@ export class PodWatch {
       } catch (error) {
         const isOld = error instanceof TooOld || (error instanceof ClusterRefusal && error.status === 410);
         if (isOld) version = undefined;
+        if (error instanceof ClusterRefusal && [401, 403].includes(error.status)) this.#refuse(error);
       }
       if (signal.aborted) return;
       // A server or a proxy may end every watch at once, with an error or without one.
@@ -153,7 +163,12 @@ export class PodWatch {
     if (followers === undefined) return;
     if (pod === undefined) this.#seen.delete(name);
     else this.#seen.add(name);
-    for (const follower of [...followers]) follower(pod);
+    for (const { onState } of [...followers]) onState(pod);
+  }
+
+  #refuse(refusal: ClusterRefusal): void {
+    const all = [...this.#followers.values()].flatMap((followers) => [...followers]);
+    for (const { onRefusal } of all) onRefusal(refusal);
   }
 }
 

@@ -4,6 +4,8 @@ import { PassThrough } from 'node:stream';
 import { afterEach, expect, test, vi } from 'vitest';
 import { openCluster } from '../../../src/backends/kubernetes/cluster-client.js';
 import { watchPods } from '../../../src/backends/kubernetes/pod-watch.js';
+import kubernetes from '../../../src/backends/kubernetes.js';
+import { refusal } from '../../../src/testing/contract/given.js';
 import { emptyCluster, type StubCluster, stubCluster } from './stub-cluster.js';
 
 let cluster: StubCluster;
@@ -127,4 +129,18 @@ test('one who stops to follow a name takes nothing from another who follows it',
     });
     watch.follow('p', () => {})();
   });
+});
+
+test.each([
+  [403, 'permission-denied'],
+  [401, 'unauthorized'],
+] as const)('a start whose watch gets %i fails at once with %s', async (status, code) => {
+  cluster = await stubCluster((request, response) => {
+    const { method, path, query } = request;
+    if (method === 'POST' && path.endsWith('/pods')) return { metadata: { name: 'p', uid: 'ours' } };
+    return query.has('watch') ? status : emptyCluster(request, response);
+  });
+  const options = { kubeconfig: cluster.kubeconfig, namespace: 'agents', network: 'open' } as const;
+  await refusal(kubernetes.start(options, { id: 'one', onStatus() {} }), code);
+  expect(cluster.requests.filter(({ method }) => method === 'DELETE')).toHaveLength(1);
 });
