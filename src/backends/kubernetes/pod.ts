@@ -209,9 +209,15 @@ function environment({ envFromSecrets, envFromConfigMaps }: KubernetesOptions): 
 /** So little that a small cluster takes many, and enough for the executor to start anywhere. */
 const leastRequests = { cpus: 0.05, memoryBytes: 134_217_728 } as const;
 
-function resources({ limits, requests, gpu }: KubernetesOptions): Record<string, unknown> {
+/** Room for the executor that the pod copies to its disk: it counts as what the cell writes. */
+export const executorBytes = 167_772_160;
+
+function resources({ limits, requests, gpu, executorImage }: KubernetesOptions): Record<string, unknown> {
   const gpus = gpu === undefined ? {} : { [gpu.resource]: String(gpu.count) };
-  const most = { ...quantities(limits), ...gpus };
+  const { diskBytes } = limits;
+  const ours = executorImage === 'none' ? 0 : executorBytes;
+  const whole = { ...limits, ...(diskBytes !== undefined && { diskBytes: diskBytes + ours }) };
+  const most = { ...quantities(whole), ...gpus };
   // The cluster refuses a pod that asks for more than its limits.
   const least = {
     cpus: Math.min(leastRequests.cpus, limits.cpus ?? Number.POSITIVE_INFINITY),

@@ -37,7 +37,12 @@ export async function startKubernetes(options: KubernetesOptions, context: Start
 /** Refuses problems that need no cluster. */
 function checkOptions(options: KubernetesOptions): void {
   checkTemplate(options);
-  const { pool: wanted, keepAlive, volume } = options;
+  const { pool: wanted, keepAlive, volume, ingress, ports } = options;
+  if (ingress !== undefined && ports.length === 0)
+    throw new WorkcellError(
+      'invalid-config',
+      'An ingress leads to ports of the cell, and there are none. Name them, such as ports: [8080], or leave out ingress.',
+    );
   if (wanted === undefined) return;
   if (volume?.claim !== undefined || (wanted.shared && volume?.keep === true))
     throw new WorkcellError(
