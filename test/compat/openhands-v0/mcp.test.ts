@@ -113,7 +113,7 @@ test('a list that is refused leaves the next one to work', async () => {
 test("a call reaches a client's own server, and none that the operator connected", async () => {
   const servers = { operator: { command: 'node', args: [everything, 'stdio'] } };
   await runtime.execute({ action: 'connect_mcp', servers });
-  const silent = `process.stdin.on('data', (line) => {
+  const own = `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
     const { id, method, params } = JSON.parse(line);
     const result = method === 'initialize'
       ? { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'own', version: '1' } }
@@ -121,7 +121,7 @@ test("a call reaches a client's own server, and none that the operator connected
       : { content: [{ type: 'text', text: 'from the client' }] };
     if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
   })`;
-  await update({ name: 'own', command: 'node', args: ['-e', silent] });
+  await update({ name: 'own', command: 'node', args: ['-e', own] });
   const client = await connect('/mcp/sse');
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['echo']);
   expect(await client.callTool({ name: 'echo', arguments: { message: 'hi' } })).toMatchObject({
