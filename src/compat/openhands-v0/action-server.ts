@@ -1,10 +1,12 @@
 /** Carries out the actions of one server: one shell, one editor, one action at a time. */
 import { posix } from 'node:path';
 import { type ExecuteContext, type Executor, WorkcellError } from '../../protocol/index.js';
+import { failureText } from '../failure-messages.js';
 import { BashSession } from './bash/bash-session.js';
 import { readStartupFile } from './bash/shell-prompt.js';
 import { runStatic } from './bash/static-run.js';
 import { browseObservation, downloadObservation } from './browse-observation.js';
+import { cellText } from './cell-text.js';
 import { Editor } from './editor/editor.js';
 import { History } from './editor/history.js';
 import { hasCode } from './files/path-kind.js';
@@ -66,7 +68,7 @@ export class ActionServer {
         return await this.#execute(event, (['low', 'medium', 'high'] as const)[security_risk]);
       } catch (error) {
         if (!WorkcellError.isInstance(error)) throw error;
-        return errorObservation(error.message);
+        return errorObservation(failureText(error));
       }
     };
   }
@@ -140,8 +142,9 @@ async function runCell(
   timeout: number | undefined,
 ): Promise<ObservationEvent> {
   const timeoutMs = timeout === undefined ? undefined : Math.max(1, Math.ceil(timeout * 1000));
-  const cell = { action: 'run_ipython', code, include_extra, timeoutMs } as const;
-  return cellObservation(await perform(executor, cell));
+  const cell = { action: 'run_ipython', code, include_extra, timeoutMs, parts: true } as const;
+  const { parts, ...ran } = await perform(executor, cell);
+  return cellObservation({ ...ran, content: parts === undefined ? ran.content : cellText(parts) });
 }
 
 /** What a client asks of a browser with a task of BrowserGym. */

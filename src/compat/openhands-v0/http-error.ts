@@ -1,6 +1,7 @@
 /** The forms in which failures leave the server: `{"detail": …}`, with `errors` for an unreadable request. */
 import type { FastifyReply } from 'fastify';
 import { errorTable, WorkcellError } from '../../protocol/index.js';
+import { failureText } from '../failure-messages.js';
 import type { Say, Text } from '../messages.js';
 import { words } from './openhands-words.js';
 
@@ -37,11 +38,13 @@ function toHttpError(thrown: unknown): HttpError {
   if (WorkcellError.isInstance(thrown)) {
     if (thrown.code === 'unauthorized') return new HttpError(403, words('http.invalid_key'));
     // A body that is no JSON, in the words of the layer below.
-    if (thrown.code === 'invalid-action' && 'problem' in thrown.details) return unreadable(thrown.message);
-    return new HttpError(errorTable[thrown.code].status, thrown.message);
+    if (thrown.code === 'invalid-action' && 'problem' in thrown.details)
+      return unreadable(failureText(thrown));
+    return new HttpError(errorTable[thrown.code].status, failureText(thrown));
   }
   const { statusCode = 500, message = '' } = (thrown ?? {}) as { statusCode?: number; message?: string };
-  if (statusCode === 413 || statusCode === 429) return new HttpError(statusCode, message);
-  if (statusCode >= 400 && statusCode < 500) return unreadable(message);
+  const refused = words('http.refused', { message });
+  if (statusCode === 413 || statusCode === 429) return new HttpError(statusCode, refused);
+  if (statusCode >= 400 && statusCode < 500) return unreadable(refused);
   return new HttpError(500, words('http.failed'));
 }

@@ -14,7 +14,9 @@ export async function openFilePart(
   name: string,
 ): Promise<FilePart> {
   const parts = readForm(body, contentType, (reason, kind) =>
-    kind === 'no-form' ? unreadable(reason) : new HttpError(400, reason),
+    kind === 'no-form'
+      ? unreadable(words('transfer.bad_form', { reason }))
+      : new HttpError(400, words('transfer.bad_form', { reason })),
   );
   for (let next = await parts.next(); !next.done; next = await parts.next()) {
     const { name: field, filename, content } = next.value;

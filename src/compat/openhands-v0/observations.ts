@@ -9,6 +9,8 @@ export interface ObservationEvent {
   readonly extras: Readonly<Record<string, unknown>>;
   readonly success?: boolean;
   readonly message: Text;
+  /** Leaves out the middle of a longer content. */
+  readonly isCut?: boolean;
 }
 
 export interface CommandMetadata {
@@ -39,11 +41,11 @@ const longestContent = 30_000;
 
 /** The observation in its wire form. */
 export function spoken(event: ObservationEvent, say: Say): object {
-  const { content, message, extras } = event;
+  const { content, message, extras, isCut = false, ...rest } = event;
   const metadata = extras.metadata as CommandMetadata | undefined;
   return {
-    ...event,
-    content: say(content),
+    ...rest,
+    content: isCut ? truncate(say(content), say) : say(content),
     message: say(message),
     extras:
       metadata === undefined
@@ -65,7 +67,8 @@ export function runObservation(result: {
   const metadata = { ...unknownMetadata, ...result.metadata };
   return {
     observation: 'run',
-    content: hidden || typeof content !== 'string' ? content : truncate(content),
+    content,
+    isCut: !hidden && typeof content === 'string',
     extras: { command, hidden, metadata },
     success: metadata.exit_code === 0,
     message: words('summary.run', { command, exit_code: metadata.exit_code }),
@@ -97,13 +100,14 @@ export function readObservation(path: string, content: Text, source: 'default' |
 
 export function cellObservation(result: {
   code: string;
-  content: string;
+  content: Text;
   image_urls: string[] | null;
 }): ObservationEvent {
   const { code, content, image_urls } = result;
   return {
     observation: 'run_ipython',
-    content: truncate(content),
+    content,
+    isCut: true,
     extras: { code, image_urls },
     // Clients expect true whatever became of the code.
     success: true,
@@ -140,8 +144,8 @@ export function editObservation(result: {
 }
 
 /** Keeps head and tail. A client cuts once more, at the same places, and so replaces the note by its own. */
-function truncate(content: string): Text {
+function truncate(content: string, say: Say): string {
   if (content.length <= longestContent) return content;
   const half = longestContent / 2;
-  return [content.slice(0, half), words('bash.truncated'), content.slice(-half)];
+  return `${content.slice(0, half)}${say(words('bash.truncated'))}${content.slice(-half)}`;
 }

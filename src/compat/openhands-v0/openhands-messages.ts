@@ -1,8 +1,12 @@
+import { failureMessages } from '../failure-messages.js';
+
 /**
  * Everything the server says in words, by key. `{name}` stands for a value; `{{` and `}}` for braces. Clients show these
  * texts to a model, and some look for parts of them; `--messages` replaces any of them.
  */
 export const defaultMessages = {
+  ...failureMessages,
+
   // Texts that clients look for: the whole content for a file that is not text, the words for a missing one, the
   // beginning of a failed editor command, and the answer to a wrong key.
   'read.binary': 'ERROR_BINARY_FILE',
@@ -12,6 +16,7 @@ export const defaultMessages = {
   'http.invalid_request': 'Invalid request parameters',
   'http.not_found': 'Not Found',
   'http.only_here': 'Only from this machine.',
+  'http.refused': '{message}',
   'http.failed': 'The server failed unexpectedly. Please try again.',
 
   'action.unknown': 'There is no action "{action}" here. Known ones: {known}.',
@@ -39,6 +44,24 @@ export const defaultMessages = {
   'bash.truncated': '\n[... the middle of this observation is left out because of its length ...]\n',
   'bash.several_commands':
     'ERROR: Several commands at once are not allowed. Send them one by one, or chain them with && or ;\nThese were given:\n{commands}',
+
+  'cell.no_output': '[Code executed successfully with no output]',
+  'cell.timed_out': '[Execution timed out ({seconds} seconds).]',
+  'cell.gap': '\n[... {bytes} bytes left out ...]\n',
+  'cell.directory': '[Jupyter current working directory: {path}]',
+  'cell.interpreter': '[Jupyter Python interpreter: {path}]',
+  'cell.kernel_oom':
+    'The kernel died while the cell ran. It was killed because the cell ran out of memory. {state_lost}',
+  'cell.kernel_killed': 'The kernel died while the cell ran. It was ended by {signal}. {state_lost}',
+  'cell.kernel_lost':
+    'The kernel died while the cell ran. It ended by itself, with exit code {exit_code}. {state_lost}',
+  'cell.kernel_ended': 'The code cell did not react to the interrupt, so its kernel was ended. {state_lost}',
+  'cell.state_lost': 'Its state is lost; the next code cell starts a new one.',
+  'cell.reply_too_large':
+    "The kernel's reply has {bytes} bytes, which is too large to be read; an error with a long traceback is the usual reason.",
+  'cell.too_few_answers':
+    'The code asked for input more often than the {answers} answers it was given, and was interrupted.',
+  'cell.malformed': '{messages} messages of the kernel were malformed or not signed, and ignored.',
 
   'read.is_directory': '{path} is a directory; a file is needed.',
   'read.too_large': '{path} is larger than 64 MiB; look at parts of it with a command.',
@@ -104,7 +127,10 @@ export const defaultMessages = {
   'transfer.not_a_zip': 'A recursive upload must be a .zip file.',
   'transfer.bad_name': '"{name}" cannot be the name of an uploaded file.',
   'transfer.no_file': 'The form has no field "file" with a file name.',
+  'transfer.bad_form': '{reason}',
 
+  'view.title': 'File Viewer',
+  'view.title_of': 'File Viewer - {name}',
   'view.relative_path': 'The path must be absolute.',
   'view.missing': 'There is no file {path}.',
   'view.is_directory': '{path} is a directory.',
@@ -115,6 +141,7 @@ export const defaultMessages = {
   'mcp.not_a_list': 'The body must be a list of MCP servers.',
   'mcp.misfit': 'The list of MCP servers does not fit: {problems}.',
   'mcp.unknown_tool': 'Unknown tool: {tool}',
+  'mcp.failed': '{reason}',
 
   // The one-line `message` of an observation, which is for people.
   'summary.run': 'Command "{command}": exit code {exit_code}.',

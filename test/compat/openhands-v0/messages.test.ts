@@ -2,27 +2,32 @@
 import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { browserActions } from '../../../src/cell/plugins/browser/browser-actions.js';
+import { type CodePart, jupyterActions } from '../../../src/cell/plugins/jupyter/jupyter-actions.js';
 import { Message, readMessages, replaceMessages, speaker, type Text } from '../../../src/compat/messages.js';
-import {
-  browseObservation,
-  downloadObservation,
-} from '../../../src/compat/openhands-v0/browse-observation.js';
-import { cellObservation, spoken } from '../../../src/compat/openhands-v0/observations.js';
 import { defaultMessages } from '../../../src/compat/openhands-v0/openhands-messages.js';
-import type { Executor } from '../../../src/protocol/index.js';
+import {
+  actions,
+  type ErrorCode,
+  type Executor,
+  errorCodes,
+  WorkcellError,
+} from '../../../src/protocol/index.js';
 import { serve, startServer, type TestServer } from './server.js';
 
 /** Each text is its key and its values, so that an answer shows which message made it. */
 const marked = Object.fromEntries(
   Object.entries(defaultMessages).map(([key, text]) => [
     key,
-    `‹${key}›${[...text.matchAll(/\{\w+\}/g)].map(([slot]) => slot).join(' ')}`,
+    // What a layer below says is the whole of some texts, and can be left out.
+    `‹${key}›${/^\{\w+\}$/.test(text) ? '' : [...text.matchAll(/\{\w+\}/g)].map(([slot]) => slot).join(' ')}`,
   ]),
 );
 const messages = replaceMessages(defaultMessages, marked, 'the test');
-const say = speaker(messages);
 
 const key = 'a-key';
 let server: TestServer;
@@ -132,59 +137,39 @@ test('all of them are said in the words of the catalogue', { timeout: 60_000 }, 
   await upload('destination=/tmp', 'x', 'other');
   await request({ url: '/download_files?path=here' });
   await request({ url: `/download_files?path=${missing}` });
-  for (const path of ['here', missing, server.directory, text]) await request({ url: `/view?path=${path}` });
+  for (const path of ['here', missing, server.directory, text, put('a.png', 'x')])
+    await request({ url: `/view?path=${path}` });
   await request({ url: '/view?path=/x', remoteAddress: '192.0.2.1' });
-  for (const payload of [{}, [{ name: '?' }], []])
+  const unfinished = { ...form('x'), payload: 'x' };
+  await request({ method: 'POST', url: '/upload_file?destination=/tmp', ...unfinished });
+  await request({ url: '/%' });
+  const broken = { name: 'broken', command: 'false' };
+  for (const payload of [{}, [{ name: '?' }], [broken], []])
     await request({ method: 'POST', url: '/update_mcp_server', payload });
+  await request({ method: 'POST', url: '/update_mcp_server', payload: [broken] });
+  await callUnknownTool();
+
+  await act('run_ipython', { code: 'pass' });
+  await act('run_ipython', { code: 'import time; time.sleep(1000)' }, 0.1);
 
   // What takes a place that fails, is huge, or has no browser.
-  const { actions } = await import('../../../src/protocol/index.js');
-  const odd: Partial<Executor> = {
-    actions,
-    async execute(action) {
-      if (action.action === 'list') return { observation: 'list', entries: [], truncated: true } as never;
-      if (action.action === 'stat') return { observation: 'stat', type: 'directory' } as never;
-      if (action.action === 'run') return { observation: 'run', output: '' } as never;
-      throw new TypeError('unexpected');
-    },
-    close: async () => {},
-  };
-  await using strange = serve(odd as Executor, join(folder, 'strange'), { messages });
-  const strangeAct = (action: string, args: object) =>
-    request({ method: 'POST', url: '/execute_action', payload: { action: { action, args } } }, strange);
+  await using strange = serve(strangeExecutor({}), join(folder, 'strange'), { messages });
+  const at = (to: TestServer) => (action: string, args: object) =>
+    request({ method: 'POST', url: '/execute_action', payload: { action: { action, args } } }, to);
   await request({ url: '/download_files?path=/many' }, strange);
-  await strangeAct('browse', { url: 'about:blank' });
-  await strangeAct('browse_interactive', { browser_actions: 'GET_EVAL_GOAL' });
-  await strangeAct('read', { path: '/x' });
+  await at(strange)('browse', { url: 'about:blank' });
+  await at(strange)('browse_interactive', { browser_actions: 'GET_EVAL_GOAL' });
+  await at(strange)('read', { path: '/x' });
 
-  const page = {
-    url: 'u',
-    error: null,
-    pages: [],
-    screenshot: null,
-    marked: null,
-    elements: [],
-    tree: '',
-    text: '',
-    focused: null,
-    lastAction: '',
-    downloads: [],
-  };
-  const observations = [
-    browseObservation(page as never, 'browse', false),
-    browseObservation(page as never, 'browse_interactive', false),
-    browseObservation(
-      { ...page, error: 'e', focused: '1', screenshot: { path: '/p', data: '' } } as never,
-      'browse_interactive',
-      false,
-    ),
-    downloadObservation({ ...page, downloads: [{ state: 'completed', path: '/d' }] } as never),
-    cellObservation({ code: '', content: '', image_urls: null }),
-  ];
-  for (const observation of observations)
-    if (observation !== undefined) answers.push(JSON.stringify(spoken(observation, say)));
-  // Said to a client of MCP, which mcp.test.ts has.
-  answers.push(say(new Message('mcp.unknown_tool', { tool: 'x' })));
+  // What takes every way in which a place, a page or a kernel can end.
+  const plugins = { ...browserActions, ...jupyterActions };
+  await using ending = serve(strangeExecutor(plugins), join(folder, 'ending'), { messages });
+  for (const code of errorCodes) await at(ending)('browse', { url: `failure:${code}` });
+  for (const url of ['page:whole', 'page:failed', 'page:download']) {
+    await at(ending)('browse', { url });
+    await at(ending)('browse_interactive', { browser_actions: url });
+  }
+  await at(ending)('run_ipython', { code: '' });
 
   const seen = answers.join('\n');
   expect(Object.keys(defaultMessages).filter((name) => !seen.includes(`‹${name}›`))).toEqual([]);
@@ -194,6 +179,74 @@ test('all of them are said in the words of the catalogue', { timeout: 60_000 }, 
   );
   expect(pieces.filter((piece) => piece.length > 12 && seen.includes(piece))).toEqual([]);
 });
+
+/** An answer to a client of MCP, which no request for an action gets. */
+async function callUnknownTool(): Promise<void> {
+  const address = await server.app.listen({ host: '127.0.0.1', port: 0 });
+  const client = new Client({ name: 'test', version: '1' });
+  const requestInit = { headers: { 'x-session-api-key': key } };
+  await client.connect(new SSEClientTransport(new URL(`${address}/sse`), { requestInit }));
+  answers.push(JSON.stringify(await client.callTool({ name: 'absent', arguments: {} })));
+  await client.close();
+}
+
+/** A place with answers that a real one seldom gives. */
+function strangeExecutor(plugins: object): Executor {
+  const answer = (action: Record<string, unknown>): object => {
+    switch (action.action) {
+      case 'list':
+        return { entries: [], truncated: true };
+      case 'stat':
+        return { type: 'directory' };
+      case 'run':
+        return { output: '' };
+      case 'browse':
+      case 'browse_interactive':
+        return page(String(action.url ?? action.code));
+      case 'run_ipython':
+        return { code: '', content: '', image_urls: null, success: true, parts };
+      default:
+        throw new TypeError('unexpected');
+    }
+  };
+  const strange: Partial<Executor> = {
+    actions: { ...actions, ...plugins } as Executor['actions'],
+    execute: async (action) => ({ observation: action.action, ...answer(action as never) }) as never,
+    close: async () => {},
+  };
+  return strange as Executor;
+}
+
+function page(url: string): object {
+  const [kind, name] = url.split(':');
+  if (kind === 'failure') throw new WorkcellError(name as ErrorCode, 'in words of its own');
+  const failed = name === 'failed';
+  return {
+    url,
+    error: failed ? 'e' : null,
+    pages: [],
+    screenshot: failed ? { path: '/p', data: '' } : null,
+    marked: null,
+    elements: [],
+    tree: '',
+    text: '',
+    focused: failed ? '1' : null,
+    lastAction: '',
+    downloads: name === 'download' ? [{ state: 'completed', path: '/d' }] : [],
+  };
+}
+
+/** A code cell about which there is everything to say. */
+const parts: readonly CodePart[] = [
+  { type: 'gap', omittedBytes: 1 },
+  { type: 'kernel-died', how: { endedBy: 'oom' } },
+  { type: 'kernel-died', how: { endedBy: 'killed', signal: 'SIGKILL' } },
+  { type: 'kernel-died', how: { endedBy: 'lost', exitCode: 1 } },
+  { type: 'kernel-ended' },
+  { type: 'reply-too-large', bytes: 1 },
+  { type: 'too-few-answers', answers: 1 },
+  { type: 'malformed', messages: 1 },
+];
 
 test('values stand where the text names them, and are not read again', () => {
   const replaced = replaceMessages(defaultMessages, { 'read.not_found': '{{{cwd}}} {path}{path}' }, 'x');

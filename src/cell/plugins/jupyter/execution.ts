@@ -5,6 +5,7 @@ import type { Channel } from './connection-file.js';
 import { DisplayBackpressure } from './display-backpressure.js';
 import type { Kernel, KernelExit, KernelListener } from './jupyter-kernel.js';
 import type { Content, Message } from './jupyter-messages.js';
+import type { Notice } from './notices.js';
 import type { Outputs } from './outputs.js';
 
 export interface ExecutionOptions {
@@ -18,7 +19,7 @@ export interface Ended {
   readonly status: 'ok' | 'error';
   readonly endedBy: 'exit' | 'timeout' | 'cancelled' | KernelExit['endedBy'];
   readonly executionCount: number | null;
-  readonly notices: readonly string[];
+  readonly notices: readonly Notice[];
 }
 
 /** How long an interrupted code cell can take to end before we end its kernel. */
@@ -118,7 +119,7 @@ class Execution implements KernelListener {
   readonly #backpressure: DisplayBackpressure;
   readonly #signal: AbortSignal | undefined;
   readonly #answers: string[];
-  readonly #notices: string[] = [];
+  readonly #notices: Notice[] = [];
   #id = '';
   #reply: Content | undefined;
   #idle = false;
@@ -197,9 +198,7 @@ class Execution implements KernelListener {
     // A reply that is too large to read is still the reply, though not one that reports success.
     if (channel === 'shell') {
       this.#reply = {};
-      this.#notices.push(
-        `The kernel's reply has ${bytes} bytes, which is too large to be read; an error with a long traceback is the usual reason.`,
-      );
+      this.#notices.push({ type: 'reply-too-large', bytes });
       this.#settle();
     }
   }
@@ -261,9 +260,7 @@ class Execution implements KernelListener {
   #answer(request: Message): void {
     const answer = this.#answers.shift();
     if (answer === undefined) {
-      this.#notices.push(
-        `The code asked for input more often than the ${this.#options.input?.length} answers it was given, and was interrupted.`,
-      );
+      this.#notices.push({ type: 'too-few-answers', answers: this.#options.input?.length ?? 0 });
       this.#kernel.interrupt();
       return;
     }
@@ -284,17 +281,11 @@ class Execution implements KernelListener {
 
   #conclude(exit: KernelExit | undefined): Ended {
     const reply = replySchema.safeParse(this.#reply);
-    if (exit !== undefined) {
-      const why =
-        this.#stoppedBy === undefined
-          ? `The kernel died while the cell ran. ${exit.detail}`
-          : 'The code cell did not react to the interrupt, so its kernel was ended.';
-      this.#notices.push(`${why} Its state is lost; the next code cell starts a new one.`);
-    }
-    if (this.#malformed > 0)
+    if (exit !== undefined)
       this.#notices.push(
-        `${this.#malformed} messages of the kernel were malformed or not signed, and ignored.`,
+        this.#stoppedBy === undefined ? { type: 'kernel-died', how: exit } : { type: 'kernel-ended' },
       );
+    if (this.#malformed > 0) this.#notices.push({ type: 'malformed', messages: this.#malformed });
     // Only a kernel that says so has run the code to a good end.
     const isOk = !this.#failed && exit === undefined && reply.data?.status === 'ok';
     return {

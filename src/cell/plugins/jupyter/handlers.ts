@@ -5,6 +5,7 @@ import { textOf } from './code-output-text.js';
 import { Contexts, type ContextsOptions } from './contexts.js';
 import { toIpython } from './ipython.js';
 import type { CodeOutput, jupyterActions } from './jupyter-actions.js';
+import { noticeText } from './notices.js';
 import { Outputs } from './outputs.js';
 import { saveMedia } from './save-media.js';
 
@@ -14,7 +15,7 @@ export function createHandlers(
 ): PluginInstance<typeof jupyterActions> & { contexts: Contexts } {
   const contexts = new Contexts(cell, options);
 
-  async function runCode(action: Action<'run_code'>, context: ExecuteContext) {
+  async function run(action: Action<'run_code'>, context: ExecuteContext) {
     const started = performance.now();
     const budget = { textBytes: action.maxOutputBytes, mediaBytes: action.maxMediaBytes };
     const place = await contexts.open(action.language, action.context);
@@ -25,22 +26,25 @@ export function createHandlers(
     return {
       text: textOf(shown),
       outputs: shown,
+      notices,
       ...ended,
       language: place.language,
       context: place.name,
       durationMs: performance.now() - started,
       truncated: outputs.truncated,
       outputId: outputs.keptId,
-      notice: notices.length === 0 ? undefined : notices.join(' '),
     };
   }
 
   return {
     contexts,
     handlers: {
-      run_code: runCode,
+      async run_code(action, context) {
+        const { notices, ...ran } = await run(action, context);
+        return { ...ran, notice: notices.length === 0 ? undefined : notices.map(noticeText).join(' ') };
+      },
       run_ipython: (action, context) =>
-        toIpython(action, context, runCode, async () => ({
+        toIpython(action, context, run, async () => ({
           cwd: (await contexts.surroundings()).cwd ?? cell.workspace,
           interpreter: (await (await contexts.find('python', 'default'))?.interpreter()) ?? '',
         })),

@@ -2,12 +2,16 @@
 import * as z from 'zod';
 import { endedBySchema, pathSchema, timeoutSchema } from '../../../protocol/actions/common.js';
 import { defineAction } from '../../../protocol/index.js';
+import { noticeSchemas } from './notices.js';
 
 const languageSchema = z.string().min(1).max(64);
 const contextSchema = z.string().min(1).max(128);
 
 /** Data by media type, as in Jupyter: text unchanged, JSON as a value, anything else in base64. */
 const mediaSchema = z.record(z.string(), z.unknown());
+
+/** Marks omitted output. */
+const gapSchema = z.object({ type: z.literal('gap'), omittedBytes: z.int() });
 
 const codeOutputSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('stream'), name: z.enum(['stdout', 'stderr']), text: z.string() }),
@@ -26,12 +30,24 @@ const codeOutputSchema = z.discriminatedUnion('type', [
     message: z.string(),
     traceback: z.array(z.string()),
   }),
-  /** Marks omitted output. */
-  z.object({ type: z.literal('gap'), omittedBytes: z.int() }),
+  gapSchema,
 ]);
 
 /** One output of a code cell: a stream, a result, a display or an error. */
 export type CodeOutput = z.infer<typeof codeOutputSchema>;
+
+const codePartSchema = z.discriminatedUnion('type', [
+  /** What the code showed, and white space between the parts. */
+  z.object({ type: z.literal('text'), text: z.string() }),
+  gapSchema,
+  z.object({ type: z.literal('no-output') }),
+  z.object({ type: z.literal('timeout'), seconds: z.number() }),
+  ...noticeSchemas,
+  z.object({ type: z.enum(['directory', 'interpreter']), path: z.string() }),
+]);
+
+/** A piece of the text of a code cell: what its code showed, or what is to say about it. */
+export type CodePart = z.infer<typeof codePartSchema>;
 
 const runCode = defineAction('run_code', {
   summary: 'Runs code in a kernel that keeps its state from one cell to the next.',
@@ -94,6 +110,8 @@ const runIpython = defineAction('run_ipython', {
       code: z.string(),
       /** Adds the working directory and the path of the interpreter. */
       include_extra: z.boolean().default(true),
+      /** Gives the text in pieces too, for callers with other words for what the code did not say itself. */
+      parts: z.boolean().default(false),
       timeoutMs: timeoutSchema.optional(),
     };
   },
@@ -106,6 +124,7 @@ const runIpython = defineAction('run_ipython', {
       image_urls: z.array(z.string()).nullable(),
       /** False after an error in the code, a timeout, or the death of the kernel. */
       success: z.boolean(),
+      parts: z.array(codePartSchema).optional(),
     };
   },
 });

@@ -7,13 +7,14 @@ import { guard } from '../plugin-guard.js';
 import { type Channel, ConnectionFile } from './connection-file.js';
 import { type Content, type Message, Messages } from './jupyter-messages.js';
 import type { KernelSpec } from './kernel-specs.js';
+import { describeExit } from './notices.js';
 import { type Frame, ZmtpConnection } from './zmtp.js';
 
 /** How a kernel died. */
-export interface KernelExit {
-  readonly endedBy: 'killed' | 'oom' | 'lost';
-  readonly detail: string;
-}
+export type KernelExit =
+  | { readonly endedBy: 'oom' }
+  | { readonly endedBy: 'killed'; readonly signal: string }
+  | { readonly endedBy: 'lost'; readonly exitCode: number | null };
 
 /** What a kernel reports about the code cell that runs in it. */
 export interface KernelListener {
@@ -162,7 +163,7 @@ export class Kernel {
       this.#file.settled();
     } catch (cause) {
       await this.kill();
-      const { detail } = await this.ended;
+      const detail = describeExit(await this.ended);
       const complaint = this.#complaint.trim();
       throw new WorkcellError(
         'plugin-unavailable',
@@ -241,9 +242,7 @@ export class Kernel {
     this.#process.stdin.destroy();
     this.#file.remove();
     const oom = this.#cell.oomKills() > this.#oomKillsBefore;
-    if (signal === 'SIGKILL' && oom)
-      return { endedBy: 'oom', detail: 'It was killed because the cell ran out of memory.' };
-    if (signal !== null) return { endedBy: 'killed', detail: `It was ended by ${signal}.` };
-    return { endedBy: 'lost', detail: `It ended by itself, with exit code ${exitCode}.` };
+    if (signal === 'SIGKILL' && oom) return { endedBy: 'oom' };
+    return signal === null ? { endedBy: 'lost', exitCode } : { endedBy: 'killed', signal };
   }
 }

@@ -1,6 +1,7 @@
 /** The editor behind `edit` actions and `read` actions with the source `oh_aci`. */
 import { extname, posix } from 'node:path';
 import { type Executor, WorkcellError } from '../../../protocol/index.js';
+import { failureText } from '../../failure-messages.js';
 import type { Text } from '../../messages.js';
 import { hasCode, kindOf } from '../files/path-kind.js';
 import { loadText, storeText, type TextFile } from '../files/text-file.js';
@@ -122,7 +123,7 @@ export class Editor {
 }
 
 function reasonOf(error: EditorError | WorkcellError): Text {
-  return error instanceof EditorError ? error.text : error.message;
+  return error instanceof EditorError ? error.text : failureText(error);
 }
 
 function missing(parameter: string, command: string): Text {

@@ -1,4 +1,5 @@
 import { WorkcellError } from '../../../protocol/index.js';
+import { failureText } from '../../failure-messages.js';
 import type { Text } from '../../messages.js';
 import { words } from '../openhands-words.js';
 
@@ -10,5 +11,5 @@ export function failureOf(error: unknown, path: string, cwd: string): Text {
   if (error.code === 'not-a-file' && error.details.errno === 'EISDIR')
     return words('read.is_directory', { path });
   if (error.code === 'file-too-large') return words('read.too_large', { path });
-  return error.message;
+  return failureText(error);
 }

@@ -23,7 +23,10 @@ export interface Page {
 }
 
 export async function viewPage(executor: Executor, path: string, say: Say): Promise<Page> {
-  const failure = (status: number, text: Text) => failurePage(status, say(text));
+  const failure = (status: number, text: Text) => ({
+    status,
+    html: page(say(words('view.title')), `<p>${escapeHtml(say(text))}</p>`),
+  });
   if (!path.startsWith('/')) return failure(400, words('view.relative_path'));
   const kind = await kindOf(executor, path);
   if (kind === 'missing') return failure(404, words('view.missing', { path }));
@@ -37,21 +40,17 @@ export async function viewPage(executor: Executor, path: string, say: Say): Prom
     encoding: 'base64',
     maxBytes: 67_108_864,
   });
-  const name = escapeHtml(posix.basename(path));
+  const name = posix.basename(path);
   const url = `data:${mediaType};base64,${content}`;
   const body =
     mediaType === 'application/pdf'
       ? `<embed type="${mediaType}" src="${url}" style="width:100%;height:100vh">`
-      : `<img alt="${name}" src="${url}">`;
-  return { status: 200, html: page(`File Viewer - ${name}`, body) };
-}
-
-function failurePage(status: number, message: string): Page {
-  return { status, html: page('File Viewer', `<p>${escapeHtml(message)}</p>`) };
+      : `<img alt="${escapeHtml(name)}" src="${url}">`;
+  return { status: 200, html: page(say(words('view.title_of', { name })), body) };
 }
 
 function page(title: string, body: string): string {
-  return `<!doctype html><html><head><meta charset="utf-8"><title>${title}</title></head><body>${body}</body></html>`;
+  return `<!doctype html><html><head><meta charset="utf-8"><title>${escapeHtml(title)}</title></head><body>${body}</body></html>`;
 }
 
 function escapeHtml(text: string): string {

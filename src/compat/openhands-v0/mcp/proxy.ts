@@ -4,6 +4,7 @@ import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { type Executor, type Observation, WorkcellError } from '../../../protocol/index.js';
+import { failureText } from '../../failure-messages.js';
 import type { Say } from '../../messages.js';
 import { HttpError } from '../http-error.js';
 import { words } from '../openhands-words.js';
@@ -37,7 +38,9 @@ export class McpProxy {
     const connected =
       names.length === 0 ? [] : (await perform(this.#executor, { action: 'connect_mcp', servers })).servers;
     this.#names = names;
-    const failures = connected.filter(({ state }) => state === 'failed').map(({ reason }) => reason ?? '');
+    const failures = connected
+      .filter(({ state }) => state === 'failed')
+      .map(({ reason = '' }) => this.#say(words('mcp.failed', { reason })));
     return {
       detail: this.#say(words('mcp.taken', { servers: names.join(', ') || words('mcp.none') })),
       router_error_log: failures.join('\n'),
@@ -102,7 +105,7 @@ export class McpProxy {
       return { content, structuredContent, isError } as CallToolResult;
     } catch (error) {
       if (!WorkcellError.isInstance(error)) throw error;
-      return failure(error.message);
+      return failure(this.#say(failureText(error)));
     }
   }
 
