@@ -73,7 +73,7 @@ function titleOf(source: string): string {
 function entriesOf(source: string, place: string): SearchEntry[] {
   const page = titleOf(source);
   return source
-    .replace(/^```\w*$|<!--.*-->/gm, '')
+    .replace(/^```[\w ]*$|<!--.*-->/gm, '')
     .split(/^(?=#{1,3} )/m)
     .filter((section) => section.startsWith('#'))
     .map((section) => {

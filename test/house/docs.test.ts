@@ -85,7 +85,7 @@ test(
   'every ts program in a page compiles',
   () => {
     const snippets = pages.flatMap((page) =>
-      [...readText(page).matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((match, index) => ({
+      [...readText(page).matchAll(/^```ts(?: run)?\n([\s\S]*?)^```$/gm)].map((match, index) => ({
         name: `${page.replaceAll(/[/.]/g, '-')}-${index + 1}.ts`,
         source: match[1] ?? '',
       })),

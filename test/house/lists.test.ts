@@ -190,7 +190,7 @@ function rowsOf(page: string, header: string): string[][] {
 
 /** Command lines in code blocks that start workcell, up to a comment. */
 function workcellLines(page: string): string[] {
-  const blocks = [...readText(page).matchAll(/^```\w*\n([\s\S]*?)^```$/gm)].map((match) => match[1] ?? '');
+  const blocks = [...readText(page).matchAll(/^```[\w ]*\n([\s\S]*?)^```$/gm)].map((match) => match[1] ?? '');
   return blocks
     .flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'))
     .filter((line) => /^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:npx )?workcell /.test(line))
