@@ -14,5 +14,7 @@ export default defineConfig({
     // Everything is a file of its own, which the content security policy names.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // The packages in it are not installed with ours, and their licences ask for their text.
+    license: { fileName: 'licenses.md' },
   },
 });

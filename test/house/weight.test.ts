@@ -9,7 +9,7 @@ const mostMegabytes = 80;
 
 const { dependencies } = JSON.parse(readText('package.json')) as { dependencies: Record<string, string> };
 const { packages } = JSON.parse(readText('package-lock.json')) as {
-  packages: Record<string, { dev?: boolean; peer?: boolean; hasInstallScript?: boolean }>;
+  packages: Record<string, { dev?: boolean; peer?: boolean; hasInstallScript?: boolean; license?: string }>;
 };
 
 test(`at most ${mostDependencies} packages are depended on`, () => {
@@ -34,6 +34,18 @@ function bytesIn(directory: string): number {
     })
     .reduce((sum, more) => sum + more, 0);
 }
+
+/** They let you ship what is under them in a program of your own, for their text. */
+const permissive = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT'];
+
+test('what is installed has a licence that asks for no more than its text', () => {
+  const others = Object.entries(packages)
+    .filter(
+      ([path, { dev, peer, license = '' }]) => path !== '' && !dev && !peer && !permissive.includes(license),
+    )
+    .map(([path, { license }]) => `${path}: ${license ?? 'none'}`);
+  expect(others).toEqual([]);
+});
 
 /** Its script takes a built file out of the package, and compiles only on a machine that it has none for. */
 const built = ['node_modules/@photostructure/sqlite'];

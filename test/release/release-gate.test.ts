@@ -8,6 +8,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -58,6 +59,14 @@ describe('the package', () => {
     const bytes = packed.map((name) => statSync(join(project.installed, 'dist', name)).size);
     // A third of it is the command line in one file, beside the modules that programs import.
     expect(bytes.reduce((sum, more) => sum + more)).toBeLessThan(18_000_000);
+  });
+
+  test('brings the licences of what its console contains, which nobody installs', () => {
+    const licences = readFileSync(join(project.installed, 'dist/console/licenses.md'), 'utf8');
+    const named = [...licences.matchAll(/^## (\S+) - \S+ \((.*)\)$/gm)];
+    expect(named.map(([, name]) => name)).toEqual(expect.arrayContaining(['react', '@xterm/xterm']));
+    expect(named.filter(([, , licence = '']) => !['MIT', 'ISC'].includes(licence))).toEqual([]);
+    expect(licences).toContain('Permission is hereby granted');
   });
 
   test('loads by each of its names, without any optional peer', () => {
