@@ -418,9 +418,8 @@ export class EgressGateway implements CellNetwork {
     if (granted.has(place)) return { allowed: true, rule: 'an answer for this connection' };
     const asked = { outcome: 'asked', host: formatHost(host), port, via } as const;
     this.#record(asked);
-    const answer = await this.#questions.ask({ host: asked.host, port });
+    const answer = await this.#questions.ask({ host: asked.host, port }, granted);
     this.#record({ ...asked, answer });
-    if (answer === 'once') granted.add(place);
     if (answer === 'cell' && !this.#policy.rules.allow.includes(place))
       await this.change((rules) => ({ ...rules, allow: [...new Set([...rules.allow, place])] }));
     // A change of the rules may have denied it while the question was open.

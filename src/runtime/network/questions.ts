@@ -27,18 +27,24 @@ export class Questions {
     this.#asker = asker;
   }
 
-  /** While a question is open, asks it only once. */
-  ask(question: NetworkQuestion): Promise<Answered> {
+  /**
+   * While a question is open, asks it only once. `granted`: what was allowed for this one connection, to which the answer
+   * `once` adds the host. Every other connection that waits for that answer asks anew.
+   */
+  ask(question: NetworkQuestion, granted: Set<string>): Promise<Answered> {
     const key = `${question.host}:${question.port}`;
+    if (granted.has(key)) return Promise.resolve('once');
     const asker = this.#asker;
     if (asker === undefined) return Promise.resolve('nobody');
     if (this.#denied.has(key)) return Promise.resolve('deny');
     const open = this.#open.get(key);
-    if (open !== undefined) return open;
+    if (open !== undefined)
+      return open.then((answer) => (answer === 'once' ? this.ask(question, granted) : answer));
     if (this.#open.size >= mostOpen) return Promise.resolve('too-many');
     const answered = this.#answer(asker, question).finally(() => this.#open.delete(key));
     this.#open.set(key, answered);
     void answered.then((answer) => {
+      if (answer === 'once') granted.add(key);
       if (answer === 'deny' && this.#denied.size < 1000) this.#denied.add(key);
     });
     return answered;

@@ -1,7 +1,7 @@
 /** The known ways around an egress gateway. Each gets a refusal next to an allowed neighbour. */
 import { once } from 'node:events';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { NetworkAsker } from '../../../src/protocol/index.js';
+import type { NetworkAnswer, NetworkAsker } from '../../../src/protocol/index.js';
 import { seededRandom } from '../../seed.js';
 import { clientHello, openGateway, openTcp, openWeb, question, readAll } from './open-gateway.js';
 
@@ -431,6 +431,36 @@ test('a host that no rule is on is a question, asked once while it is open', asy
   expect(await say('four.test', 80, get('four.test'))).toContain('a rule denies it');
   expect(questions.slice(2)).toEqual(['two.test:80', 'three.test:80']);
   expect(await event('asked')).toMatchObject({ host: 'one.test', port: 80 });
+});
+
+test('an answer for one connection is for none of the others that wait for it', async () => {
+  const { gateway, dial, event } = await openGateway({ ask: true, hosts: { 'one.test': await echo() } });
+  const asked: ((answer: NetworkAnswer) => void)[] = [];
+  let onAsked = () => {};
+  gateway.answerWith(
+    () =>
+      new Promise((resolve) => {
+        asked.push(resolve);
+        onAsked();
+      }),
+  );
+  const nextQuestion = () =>
+    new Promise<void>((resolve) => {
+      onAsked = resolve;
+    });
+  const sockets = await Promise.all([1, 2, 3].map(() => dial('one.test', 80)));
+  // Two requests of one connection are of that connection.
+  for (const socket of sockets)
+    socket.write(get('one.test').replace('close', 'keep-alive') + get('one.test'));
+  const answers = sockets.map(readAll);
+  for (let waiting = 0; waiting < 3; waiting++) await event('asked');
+  for (const answer of ['once', 'once', 'deny'] as const) {
+    const next = nextQuestion();
+    asked.shift()?.(answer);
+    if (answer === 'once') await next;
+  }
+  const came = await Promise.all(answers);
+  expect(came.map((text) => text.match(/200 OK/g)?.length ?? 0).sort()).toEqual([0, 2, 2]);
 });
 
 test('only the words that allow do, and an asker that fails refuses', async () => {
