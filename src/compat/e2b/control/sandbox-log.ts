@@ -17,7 +17,7 @@ export class SandboxLog {
     fields: Readonly<Record<string, string>> = {},
     level: LogLine['level'] = 'info',
   ): void {
-    const short = Object.entries(fields).map(([name, value]) => [name, value.slice(0, longestField)]);
+    const short = Object.entries(fields).map(([name, value]) => [name, beginningOf(value)]);
     this.#lines.push({
       timestamp: new Date().toISOString(),
       level,
@@ -30,4 +30,9 @@ export class SandboxLog {
   lines(): readonly LogLine[] {
     return this.#lines;
   }
+}
+
+/** A slice would hold the whole text. */
+function beginningOf(text: string): string {
+  return text.length <= longestField ? text : Buffer.from(text.slice(0, longestField)).toString();
 }

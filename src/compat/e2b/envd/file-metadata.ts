@@ -1,19 +1,27 @@
+type Metadata = Readonly<Record<string, string>>;
+
+/** What the words of all files of a sandbox take in memory at most, and what one file takes besides its words. */
+const mostBytes = 1024 * 1024;
+const fixedBytes = 200;
+
 /** Words that clients keep with files. The file verbs know no extended attributes, so they live with this process. */
 export class FileMetadata {
-  readonly #byPath = new Map<string, Readonly<Record<string, string>>>();
+  readonly #byPath = new Map<string, Metadata>();
+  #bytes = 0;
 
-  get(path: string): Readonly<Record<string, string>> | undefined {
+  get(path: string): Metadata | undefined {
     return this.#byPath.get(path);
   }
 
-  /** Replaces all that the file had. */
-  set(path: string, metadata: Readonly<Record<string, string>> | undefined): void {
-    this.#byPath.delete(path);
+  /** Replaces all that the file had. The oldest go when there are too many. */
+  set(path: string, metadata: Metadata | undefined): void {
+    this.#delete(path);
     if (metadata === undefined || Object.keys(metadata).length === 0) return;
     this.#byPath.set(path, metadata);
+    this.#bytes += sizeOf(path, metadata);
     for (const oldest of this.#byPath.keys()) {
-      if (this.#byPath.size <= mostFiles) return;
-      this.#byPath.delete(oldest);
+      if (this.#bytes <= mostBytes) return;
+      this.#delete(oldest);
     }
   }
 
@@ -21,10 +29,21 @@ export class FileMetadata {
   move(from: string, to: string | undefined): void {
     for (const [path, metadata] of [...this.#byPath]) {
       if (path !== from && !path.startsWith(`${from}/`)) continue;
-      this.#byPath.delete(path);
-      if (to !== undefined) this.#byPath.set(`${to}${path.slice(from.length)}`, metadata);
+      this.#delete(path);
+      if (to !== undefined) this.set(`${to}${path.slice(from.length)}`, metadata);
     }
+  }
+
+  #delete(path: string): void {
+    const metadata = this.#byPath.get(path);
+    if (metadata === undefined) return;
+    this.#byPath.delete(path);
+    this.#bytes -= sizeOf(path, metadata);
   }
 }
 
-const mostFiles = 10_000;
+/** Two bytes for a character. */
+function sizeOf(path: string, metadata: Metadata): number {
+  const words = Object.entries(metadata).flat();
+  return fixedBytes + 2 * words.reduce((sum, word) => sum + word.length, path.length);
+}

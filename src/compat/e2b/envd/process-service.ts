@@ -13,6 +13,9 @@ const size = z.object({
   rows: z.int().min(1).max(1000).default(24),
 });
 
+/** It stays as long as the end of its process. */
+const longestTag = 1024;
+
 const startSchema = z.object({
   process: z.object({
     cmd: z.string().min(1),
@@ -21,7 +24,7 @@ const startSchema = z.object({
     cwd: z.string().optional(),
   }),
   pty: z.object({ size: size.optional() }).optional(),
-  tag: z.string().optional(),
+  tag: z.string().max(longestTag).optional(),
   /** Absent means a pipe, as it was before clients could choose. */
   stdin: z.boolean().default(true),
 });

@@ -72,29 +72,38 @@ export class Processes {
     const { processes } = await executor.execute<'list_processes'>({ action: 'list_processes' });
     const plain = processes
       .filter(({ running }) => running)
-      .map((one) => this.#followed.get(one.pid) ?? { config: configOf(one), pid: one.pid, tag: undefined });
-    const terminals = [...this.#followed.values()].filter((one) => one.isTerminal && !one.isOver);
-    return [...plain, ...terminals].map(({ config, pid, tag }) => ({
-      config,
-      pid,
-      ...(tag !== undefined && { tag }),
-    }));
+      .map((one) => ({ config: configOf(one), pid: one.pid, ...told(this.#followed.get(one.pid)) }));
+    const terminals = [...this.#followed.values()]
+      .filter((one) => one.isTerminal)
+      .flatMap((one) => told(one) ?? []);
+    return [...plain, ...terminals];
   }
+}
+
+function told(followed: Followed | undefined) {
+  if (followed?.config === undefined) return undefined;
+  const { config, pid, tag } = followed;
+  return { config, pid, ...(tag !== undefined && { tag }) };
 }
 
 /** What plain processes and terminals have in common: listeners, and an end that it keeps. */
 export abstract class Followed {
   readonly pid: number;
-  readonly config: ProcessConfig;
   readonly tag: string | undefined;
   abstract readonly isTerminal: boolean;
   readonly #listeners = new Set<ProcessListener>();
+  #config: ProcessConfig | undefined;
   #end: EndEvent | Error | undefined;
 
   constructor(pid: number, config: ProcessConfig, tag: string | undefined) {
     this.pid = pid;
-    this.config = config;
+    this.#config = config;
     this.tag = tag;
+  }
+
+  /** Undefined when it is over: arguments and variables can be large, and ends are kept for a while. */
+  get config(): ProcessConfig | undefined {
+    return this.#config;
   }
 
   get isOver(): boolean {
@@ -126,6 +135,7 @@ export abstract class Followed {
   protected finish(end: EndEvent | Error): void {
     if (this.#end !== undefined) return;
     this.#end = end;
+    this.#config = undefined;
     for (const { onEnd } of this.#listeners) onEnd(end);
     this.#listeners.clear();
   }
