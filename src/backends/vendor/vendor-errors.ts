@@ -16,11 +16,21 @@ const codes: Readonly<Record<number, ErrorCode>> = {
 export function vendorError(vendor: string, error: unknown, status: number | undefined): WorkcellError {
   if (WorkcellError.isInstance(error)) return error;
   const message = error instanceof Error ? error.message : String(error);
-  const code = (status === undefined ? undefined : codes[status]) ?? 'backend-unavailable';
+  const known = status === undefined && isTimeout(error) ? 'timed-out' : codes[status ?? 0];
+  const code = known ?? 'backend-unavailable';
   return new WorkcellError(code, `${vendor} refused or failed: ${message.slice(0, 1000)}`, {
     details: { vendor, ...(status !== undefined && { status }) },
     cause: error,
   });
+}
+
+/**
+ * Whether a client gave up by itself, of which it has no status. Each has a class of its own for that, some without a name in
+ * the error, and some pass on what the platform says.
+ */
+function isTimeout(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return /Timeout/.test(`${error.name} ${error.constructor.name}`) || isTimeout(error.cause);
 }
 
 /** The key from the options, from a file, or from the vendor's own variable. */
