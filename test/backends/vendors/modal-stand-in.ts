@@ -83,7 +83,7 @@ export class ModalStandIn extends StandInCloud {
   }
 
   async #serve(call: GrpcCall): Promise<Message | AsyncIterable<Message> | 'cut' | 'hang'> {
-    const fault = this.fault({ method: 'POST', path: call.path });
+    const fault = this.faults.take({ method: 'POST', path: call.path });
     if (fault instanceof Answer && fault.status === 200) return fault.body as Message;
     if (fault instanceof Answer) throw fault;
     if (fault !== undefined) return fault;

@@ -43,12 +43,44 @@ export class Answer {
 /** Given instead of an answer, or undefined. `hang`: there is never one. */
 export type Fault = (call: Pick<Call, 'method' | 'path'>) => Answer | 'cut' | 'hang' | undefined;
 
-export abstract class StandInCloud {
+/** The first one is asked before anything else is done, until it has spoken once. */
+export class Faults {
+  readonly #waiting: Fault[] = [];
+
+  add(fault: Fault): void {
+    this.#waiting.push(fault);
+  }
+
+  take(call: Parameters<Fault>[0]): ReturnType<Fault> {
+    const fault = this.#waiting[0]?.(call);
+    if (fault !== undefined) this.#waiting.shift();
+    return fault;
+  }
+
+  /** Those that did not speak; they never will. */
+  clear(): Fault[] {
+    return this.#waiting.splice(0);
+  }
+}
+
+/** What tests of a backend need of what stands in for its vendor. */
+export interface Cloud {
+  readonly key: string;
+  readonly faults: Faults;
+  /** The ids of sandboxes that did not end. */
+  left(): Promise<string[]>;
+  end(id: string): Promise<void>;
+}
+
+export abstract class StandInCloud implements Cloud {
   readonly sandboxes = new Map<string, StandInSandbox>();
-  /** The first one is asked before anything else is done, until it has spoken once. */
-  readonly faults: Fault[] = [];
+  readonly faults = new Faults();
   abstract readonly key: string;
   url = '';
+
+  async left(): Promise<string[]> {
+    return [...this.sandboxes.keys()];
+  }
 
   protected async make(labels: Record<string, string>, state: string): Promise<StandInSandbox> {
     const runtime = await createRuntime({ backend: 'sandbox', config: false });
@@ -57,12 +89,6 @@ export abstract class StandInCloud {
     const sandbox = { id, runtime, labels, token, state, createdAt: Date.now(), asked: 0 };
     this.sandboxes.set(id, sandbox);
     return sandbox;
-  }
-
-  protected fault(call: Pick<Call, 'method' | 'path'>): ReturnType<Fault> {
-    const fault = this.faults[0]?.(call);
-    if (fault !== undefined) this.faults.shift();
-    return fault;
   }
 
   async end(id: string): Promise<void> {
@@ -116,7 +142,7 @@ export abstract class StandIn extends StandInCloud {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const call = callOf(request);
     try {
-      const fault = this.fault(call);
+      const fault = this.faults.take(call);
       if (fault === 'hang') return;
       if (fault === 'cut') return void request.socket.destroy();
       const port = await this.#port(call);
@@ -192,7 +218,7 @@ function callOf(request: IncomingMessage): Call {
   };
 }
 
-function send(response: ServerResponse, { status, body, headers }: Answer): void {
+export function send(response: ServerResponse, { status, body, headers }: Answer): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(status === 204 ? undefined : JSON.stringify(body));
 }

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { attachRuntime, type CreateRuntimeOptions, createRuntime, listCells } from '../../../src/index.js';
 import { refusal, sh } from '../../../src/testing/contract/given.js';
 import { contractSample } from './contract-sample.js';
-import { Answer, type Fault, type StandInCloud } from './stand-in.js';
+import { Answer, type Cloud, type Fault } from './stand-in.js';
 
 interface Vendor {
   readonly pauses: boolean;
@@ -14,8 +14,8 @@ interface Vendor {
 }
 
 export function vendorSuite(
-  vendor: () => StandInCloud,
-  place: (key?: string) => { readonly backend: 'daytona' | 'modal' | 'runloop' },
+  vendor: () => Cloud,
+  place: (key?: string) => { readonly backend: 'daytona' | 'e2b' | 'modal' | 'runloop' },
   { pauses, calls, ready }: Vendor,
 ): void {
   const create = (more: object = {}) =>
@@ -25,7 +25,7 @@ export function vendorSuite(
       Parameters<typeof attachRuntime>[1] &
       object;
   const once = (call: keyof Vendor['calls'], fault: ReturnType<Fault> | (() => ReturnType<Fault>)) =>
-    vendor().faults.push(({ path, method }) => {
+    vendor().faults.add(({ path, method }) => {
       if (method === 'GET' || !path.includes(calls[call])) return undefined;
       return typeof fault === 'function' ? fault() : fault;
     });
@@ -37,8 +37,8 @@ export function vendorSuite(
 
   describe('what is left', () => {
     afterEach(async () => {
-      const unused = vendor().faults.splice(0);
-      const left = [...vendor().sandboxes.keys()];
+      const unused = vendor().faults.clear();
+      const left = await vendor().left();
       for (const id of left) await vendor().end(id);
       expect({ unused, left }).toEqual({ unused: [], left: [] });
     });
@@ -56,12 +56,14 @@ export function vendorSuite(
       expect(await sh(second, 'env')).not.toContain(vendor().key);
       if (pauses) {
         await second.pause();
+        expect(await listCells(where())).toMatchObject([{ id: first.id, status: 'paused' }]);
         const waiting = sh(second, 'echo waited');
         await second.resume();
         expect(await waiting).toBe('waited\n');
       }
       await second.close();
-      expect(vendor().sandboxes.size).toBe(0);
+      expect(await vendor().left()).toEqual([]);
+      expect(await listCells(where())).toEqual([]);
       await refusal(attachRuntime(first.id, where()), 'cell-not-found');
     });
 
@@ -70,7 +72,7 @@ export function vendorSuite(
       await sh(first, 'ln -sf /dev/zero /tmp/.workcell/cell/settings.json');
       await first.detach();
       await refusal(attachRuntime(first.id, where()), 'cell-not-found');
-      for (const id of vendor().sandboxes.keys()) await vendor().end(id);
+      for (const id of await vendor().left()) await vendor().end(id);
     });
 
     test('a wrong key', async () => {
@@ -94,6 +96,12 @@ export function vendorSuite(
       await refusal(create(), 'backend-unavailable');
     });
 
+    test('a vendor that says when to come again', async () => {
+      once('create', new Answer(429, { message: 'too many' }, { 'retry-after': '0' }));
+      // Some clients wait and go on.
+      await outcome(create(), ['started', 'rate-limited']);
+    });
+
     test('answers that the vendor never gives', async () => {
       once('create', new Answer(200, {}));
       await outcome(create(), ['backend-unavailable', 'not-found', 'timed-out']);
@@ -112,9 +120,8 @@ export function vendorSuite(
       test('a sandbox whose start fails, or is not told of, after it was made', async () => {
         for (const fault of [refused(507, 'broken'), 'cut', new Answer(200, {}), 'hang'] as const) {
           const cancelled = new AbortController();
-          vendor().faults.push(({ path }) => {
+          vendor().faults.add(({ path }) => {
             if (!path.includes(ready)) return undefined;
-            expect(vendor().sandboxes.size).toBe(1);
             if (fault === 'hang') cancelled.abort();
             return fault;
           });
@@ -124,7 +131,7 @@ export function vendorSuite(
             ...(fault === 'cut' ? ['started'] : []),
           ]);
           // Who cancels does not wait until it is ended.
-          await expect.poll(() => vendor().sandboxes.size, { timeout: 30_000 }).toBe(0);
+          await expect.poll(() => vendor().left(), { timeout: 30_000 }).toEqual([]);
         }
       });
 
@@ -147,7 +154,7 @@ export function vendorSuite(
 
     test('a sandbox that the vendor forgets', async () => {
       const runtime = await create();
-      for (const id of vendor().sandboxes.keys()) await vendor().end(id);
+      for (const id of await vendor().left()) await vendor().end(id);
       await expect(runtime.run('true')).rejects.toThrow();
       await runtime.close();
     });
