@@ -218,3 +218,22 @@ describe('changes', () => {
     expect(existsSync(server.path('x'))).toBe(false);
   });
 });
+
+test('files of nothing but line ends are changed, shown and restored in turns', async () => {
+  const before = `${'\n'.repeat(9 * 1024 * 1024)}end\n`;
+  const path = put('long', before);
+  let turns = 0;
+  const counting = setInterval(() => turns++, 1);
+  const answers = [
+    await edit('str_replace', path, { old_str: 'end', new_str: 'fin' }),
+    await edit('str_replace', path, { old_str: '\n', new_str: 'x' }),
+    await view(path, [9 * 1024 * 1024, -1]),
+    await edit('undo_edit', path),
+  ];
+  clearInterval(counting);
+  expect(answers[0]).toMatchObject({ extras: { diff: expect.stringMatching(/\n-end\n\+fin$/) } });
+  expect(answers[1]).toMatchObject({ content: expect.stringMatching(/1, 2, 3, .* 100, …/) });
+  expect(answers[2]).toMatchObject({ content: expect.stringMatching(/9437184\t\n9437185\tfin/) });
+  expect(readFileSync(path, 'utf8') === before).toBe(true);
+  expect(turns).toBeGreaterThan(20);
+});

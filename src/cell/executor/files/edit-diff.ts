@@ -1,12 +1,12 @@
 /** Shows a change: as a unified diff, and as the changed lines with their numbers. */
 import { type StructuredPatchHunk, structuredPatch } from 'diff';
 import { atOnce, type Steps } from './pace.js';
-import { commonHead, commonTail, lineCount, lineEnds, lineStart } from './text-steps.js';
+import { commonHead, commonTail, lineCount, lineEnds, lineStart, nextLine } from './text-steps.js';
 
 const contextLines = 4;
 /** Beyond this the diff shows one block for all lines that differ. The library cannot stop within a step of its own. */
 const mostCompared = { lines: 10_000, characters: 512 * 1024 };
-const comparison = { context: contextLines, maxEditLength: 2_000, timeout: 40 };
+const comparison = { maxEditLength: 2_000, timeout: 40 };
 const mostInDiff = { lines: 10_000, characters: 1024 * 1024 };
 const mostInSnippet = { lines: 400, characters: 256 * 1024 };
 const longestLine = 10_000;
@@ -28,7 +28,7 @@ export function* changeShown(name: string, before: string, after: string): Steps
 }
 
 /** What differs as whole lines, and the lines around it, which are the same. */
-interface ChangedLines {
+export interface ChangedLines {
   readonly before: string;
   readonly after: string;
   readonly lead: string;
@@ -37,7 +37,7 @@ interface ChangedLines {
   readonly passed: number;
 }
 
-function* changedLines(before: string, after: string): Steps<ChangedLines> {
+export function* changedLines(before: string, after: string): Steps<ChangedLines> {
   const head = yield* commonHead(before, after);
   const tail = yield* commonTail(before, after, Math.min(before.length, after.length) - head);
   const first = lineStart(before, head);
@@ -60,11 +60,6 @@ function startsLine(text: string, position: number): boolean {
   return lineStart(text, position) === position;
 }
 
-function nextLine(text: string, position: number): number {
-  const end = text.indexOf('\n', position);
-  return end === -1 ? text.length : end + 1;
-}
-
 interface Hunk extends Omit<StructuredPatchHunk, 'lines'> {
   readonly lines: readonly string[];
   /** Lines that it leaves out. */
@@ -72,18 +67,24 @@ interface Hunk extends Omit<StructuredPatchHunk, 'lines'> {
 }
 
 function* hunksOf(changed: ChangedLines): Steps<Hunk[]> {
-  const { before, after, lead, trail, passed } = changed;
-  const count = { old: yield* lineCount(before), new: yield* lineCount(after) };
-  const isShort =
-    count.old + count.new <= mostCompared.lines && before.length + after.length <= mostCompared.characters;
+  const count = { old: yield* lineCount(changed.before), new: yield* lineCount(changed.after) };
+  const hunks = comparedLines(changed, count.old + count.new, contextLines);
+  return hunks?.map((hunk) => ({ ...hunk, omitted: { old: 0, new: 0 } })) ?? [oneHunk(changed, count)];
+}
+
+/** Undefined when there is too much to compare. `lines`: how many differ. */
+export function comparedLines(
+  { before, after, lead, trail, passed }: ChangedLines,
+  lines: number,
+  context: number,
+): StructuredPatchHunk[] | undefined {
+  if (lines > mostCompared.lines || before.length + after.length > mostCompared.characters) return undefined;
   const [old, fresh] = [lead + before + trail, lead + after + trail];
-  const patch = isShort ? structuredPatch('', '', old, fresh, '', '', comparison) : undefined;
-  if (patch === undefined) return [oneHunk(changed, count)];
-  return patch.hunks.map((hunk) => ({
+  const patch = structuredPatch('', '', old, fresh, '', '', { context, ...comparison });
+  return patch?.hunks.map((hunk) => ({
     ...hunk,
     oldStart: hunk.oldStart + passed,
     newStart: hunk.newStart + passed,
-    omitted: { old: 0, new: 0 },
   }));
 }
 

@@ -7,17 +7,17 @@ export type Visit = (start: number, end: number) => boolean;
 
 /** Visits the places of the exact text, which do not overlap, or else of the same lines with other line ends. */
 export function* visitPlaces(text: string, wanted: string, visit: Visit): Steps<void> {
-  const found = yield* visitExact(text, wanted, visit);
+  const found = yield* visitText(text, wanted, visit);
   if (found || !wanted.includes('\n')) return;
   const { plain, pieces } = yield* withoutReturns(text);
   const originalOf = originals(text, pieces);
-  yield* visitExact(plain, wanted.replaceAll('\r\n', '\n'), (start, end) =>
+  yield* visitText(plain, wanted.replaceAll('\r\n', '\n'), (start, end) =>
     visit(originalOf(start), originalOf(end)),
   );
 }
 
-/** Returns whether there was one. */
-function* visitExact(text: string, wanted: string, visit: Visit): Steps<boolean> {
+/** Visits the places of exactly this text, which do not overlap; returns whether there was one. */
+export function* visitText(text: string, wanted: string, visit: Visit): Steps<boolean> {
   let found = false;
   for (let from = 0; from + wanted.length <= text.length; ) {
     const part = text.slice(from, from + stepLength + wanted.length - 1);

@@ -46,7 +46,7 @@ export function atOnce<Result>(steps: Steps<Result>): Result {
   }
 }
 
-export async function inTurns<Result>(steps: Steps<Result>, pace: Pace): Promise<Result> {
+export async function inTurns<Result>(steps: Steps<Result>, pace = new Pace(undefined)): Promise<Result> {
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;

@@ -77,3 +77,9 @@ export function* commonTail(left: string, right: string, most: number): Steps<nu
 export function lineStart(text: string, position: number): number {
   return position === 0 ? 0 : text.lastIndexOf('\n', position - 1) + 1;
 }
+
+/** Where the first line that starts behind a position starts; the end of the text when there is none. */
+export function nextLine(text: string, position: number): number {
+  const end = text.indexOf('\n', position);
+  return end === -1 ? text.length : end + 1;
+}

@@ -1,23 +1,26 @@
 /** A unified diff without context, in the form that Python's `difflib` writes. */
-import { structuredPatch } from 'diff';
-
-/** Beyond this many differing lines, or this time, the diff shows one block for all of them. */
-const limits = { maxEditLength: 2000, timeout: 250 };
+import { type ChangedLines, changedLines, comparedLines } from '../../../cell/executor/files/edit-diff.js';
+import type { Steps } from '../../../cell/executor/files/pace.js';
+import { lineCount, nextLine, stepLength } from '../../../cell/executor/files/text-steps.js';
 
 interface Hunk {
   readonly oldStart: number;
   readonly oldLines: number;
   readonly newStart: number;
   readonly newLines: number;
+  /** Each with its sign, in pieces of many. */
   readonly lines: readonly string[];
 }
 
 /** Empty when nothing changed. */
-export function zeroContextDiff(path: string, before: string, after: string): string {
+export function* zeroContextDiff(path: string, before: string, after: string): Steps<string> {
   if (before === after) return '';
   // With one more line end, a text that ends with one has an empty last line, as it has for Python.
-  const patch = structuredPatch(path, path, `${before}\n`, `${after}\n`, '', '', { context: 0, ...limits });
-  const hunks: readonly Hunk[] = patch?.hunks ?? [oneHunk(before.split('\n'), after.split('\n'))];
+  const changed = yield* changedLines(`${before}\n`, `${after}\n`);
+  const count = { old: yield* lineCount(changed.before), new: yield* lineCount(changed.after) };
+  const hunks: readonly Hunk[] = comparedLines(changed, count.old + count.new, 0) ?? [
+    yield* oneHunk(changed, count),
+  ];
   const lines = hunks.flatMap((hunk) => [
     `@@ -${range(hunk.oldStart, hunk.oldLines)} +${range(hunk.newStart, hunk.newLines)} @@`,
     ...hunk.lines,
@@ -31,19 +34,30 @@ function range(start: number, length: number): string {
   return `${length === 0 ? start - 1 : start},${length}`;
 }
 
-function oneHunk(old: readonly string[], fresh: readonly string[]): Hunk {
-  const shortest = Math.min(old.length, fresh.length);
-  let head = 0;
-  while (head < shortest && old[head] === fresh[head]) head++;
-  let tail = 0;
-  while (tail < shortest - head && old.at(-1 - tail) === fresh.at(-1 - tail)) tail++;
-  const removed = old.slice(head, old.length - tail);
-  const added = fresh.slice(head, fresh.length - tail);
+/** One block for all lines that differ. */
+function* oneHunk(
+  { before, after, lead, passed }: ChangedLines,
+  count: { readonly old: number; readonly new: number },
+): Steps<Hunk> {
+  const start = passed + (yield* lineCount(lead)) + 1;
   return {
-    oldStart: head + 1,
-    oldLines: removed.length,
-    newStart: head + 1,
-    newLines: added.length,
-    lines: [...removed.map((line) => `-${line}`), ...added.map((line) => `+${line}`)],
+    oldStart: start,
+    oldLines: count.old,
+    newStart: start,
+    newLines: count.new,
+    lines: [...(yield* signed(before, '-')), ...(yield* signed(after, '+'))],
   };
+}
+
+/** The lines with a sign in front, many in one piece. */
+function* signed(text: string, sign: string): Steps<string[]> {
+  const pieces: string[] = [];
+  for (let start = 0; start < text.length; ) {
+    const end = nextLine(text, Math.min(start + stepLength, text.length));
+    const lines = text.slice(start, text[end - 1] === '\n' ? end - 1 : end).split('\n');
+    pieces.push(lines.map((line) => `${sign}${line}`.trimEnd()).join('\n'));
+    start = end;
+    yield;
+  }
+  return pieces;
 }

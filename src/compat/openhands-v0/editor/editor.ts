@@ -1,5 +1,6 @@
 /** The editor behind `edit` actions and `read` actions with the source `oh_aci`. */
 import { extname, posix } from 'node:path';
+import { inTurns, type Steps } from '../../../cell/executor/files/pace.js';
 import { type Executor, WorkcellError } from '../../../protocol/index.js';
 import { failureText } from '../../failure-messages.js';
 import type { Text } from '../../messages.js';
@@ -11,7 +12,7 @@ import { type Change, insertLines, replaceOnce } from './change.js';
 import { zeroContextDiff } from './diff.js';
 import { EditorError, invalidParameter } from './editor-error.js';
 import type { History } from './history.js';
-import { numbered, plainLines, snippet } from './show.js';
+import { snippet } from './show.js';
 import { viewDirectory, viewText } from './view.js';
 
 export type EditorRequest = Pick<
@@ -61,9 +62,11 @@ export class Editor {
     if (isDirectory)
       return { content: await viewDirectory(this.#executor, path, request.view_range), diff: '' };
     const file = await this.#load(path, command);
-    if (command === 'view') return { content: viewText(path, file.text, request.view_range), diff: '' };
+    if (command === 'view')
+      return { content: await inTurns(viewText(path, file.text, request.view_range)), diff: '' };
     if (command === 'undo_edit') return this.#undo(path, file);
-    return this.#change(path, file, command === 'insert' ? inserted(request, file) : replaced(request, file));
+    const change = command === 'insert' ? inserted(request, file) : replaced(request, file);
+    return this.#change(path, file, await inTurns(change));
   }
 
   /** The checks that all commands share, in the order in which clients know them. Tells a directory. */
@@ -100,16 +103,16 @@ export class Editor {
       throw new EditorError(words('edit.parent_missing', { path }));
     await storeText(this.#executor, path, { text, encoding: 'utf8' });
     this.#history.push(path, text);
-    return { content: words('edit.created', { path }), diff: zeroContextDiff(path, '', text) };
+    return { content: words('edit.created', { path }), diff: await inTurns(zeroContextDiff(path, '', text)) };
   }
 
   async #change(path: string, file: TextFile, change: Change): Promise<EditorResult> {
     await storeText(this.#executor, path, { text: change.text, encoding: file.encoding });
     this.#history.push(path, file.text);
-    const shown = snippet(path, change.text, change.line, change.lineCount);
+    const shown = await inTurns(snippet(path, change.text, change.line, change.lineCount));
     return {
       content: words('edit.edited', { path, shown }),
-      diff: zeroContextDiff(path, file.text, change.text),
+      diff: await inTurns(zeroContextDiff(path, file.text, change.text)),
     };
   }
 
@@ -117,8 +120,9 @@ export class Editor {
     const text = this.#history.pop(path);
     if (text === undefined) throw new EditorError(words('edit.no_history', { path }));
     await storeText(this.#executor, path, { text, encoding: file.encoding });
-    const shown = numbered(path, plainLines(text));
-    return { content: words('edit.undone', { path, shown }), diff: zeroContextDiff(path, file.text, text) };
+    const shown = await inTurns(viewText(path, text, undefined));
+    const diff = await inTurns(zeroContextDiff(path, file.text, text));
+    return { content: words('edit.undone', { path, shown }), diff };
   }
 }
 
@@ -130,12 +134,15 @@ function missing(parameter: string, command: string): Text {
   return words('edit.missing_parameter', { parameter, command });
 }
 
-function replaced({ path, old_str: oldText, new_str: newText }: EditorRequest, file: TextFile): Change {
+function replaced(
+  { path, old_str: oldText, new_str: newText }: EditorRequest,
+  file: TextFile,
+): Steps<Change> {
   if (oldText === null) throw new EditorError(missing('old_str', 'str_replace'));
   return replaceOnce(file.text, oldText, newText ?? '', path);
 }
 
-function inserted({ insert_line: line, new_str: newText }: EditorRequest, file: TextFile): Change {
+function inserted({ insert_line: line, new_str: newText }: EditorRequest, file: TextFile): Steps<Change> {
   if (line === undefined || line === null) throw new EditorError(missing('insert_line', 'insert'));
   if (newText === null) throw new EditorError(missing('new_str', 'insert'));
   const number = typeof line === 'string' && /^\s*[+-]?\d+\s*$/.test(line) ? Number(line) : line;

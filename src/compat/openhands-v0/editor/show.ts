@@ -1,4 +1,6 @@
 /** How the editor shows text: numbered lines, within a number of characters. */
+import type { Steps } from '../../../cell/executor/files/pace.js';
+import { startOfLine } from '../../../cell/executor/files/text-steps.js';
 import type { Text } from '../../messages.js';
 import { words } from '../openhands-words.js';
 
@@ -14,16 +16,23 @@ export function numbered(what: Text, lines: readonly string[], first = 1): Text 
 }
 
 /** The changed lines and a few around them. `first` counts from 1. */
-export function snippet(path: string, text: string, first: number, count: number): Text {
+export function* snippet(path: string, text: string, first: number, count: number): Steps<Text> {
   const from = Math.max(first - contextLines, 1);
-  const lines = plainLines(text).slice(from - 1, first + count - 1 + contextLines);
+  const lines = yield* linesFrom(text, from, first + count - from + contextLines);
   return numbered(words('edit.snippet_of', { path }), lines, from);
 }
 
-/** The lines of a text without their line ends. */
-export function plainLines(text: string): string[] {
-  const lines = text.split('\n');
-  if (lines.at(-1) === '') lines.pop();
+/** Lines without their line ends, from one that counts from 1: so many, but not many more than are shown. */
+export function* linesFrom(text: string, first: number, count: number): Steps<string[]> {
+  const lines: string[] = [];
+  let { position } = yield* startOfLine(text, first - 1);
+  for (let shown = 0; lines.length < count && shown <= maxCharacters && position < text.length; ) {
+    const found = text.indexOf('\n', position);
+    const end = found === -1 ? text.length : found;
+    lines.push(text.slice(position, end));
+    shown += end - position + 1;
+    position = end + 1;
+  }
   return lines;
 }
 

@@ -1,20 +1,23 @@
 /** What the editor shows of files and directories. */
 import { posix } from 'node:path';
+import type { Steps } from '../../../cell/executor/files/pace.js';
+import { lineCount } from '../../../cell/executor/files/text-steps.js';
 import type { Executor, FileEntry } from '../../../protocol/index.js';
 import type { Text } from '../../messages.js';
 import { kindOf } from '../files/path-kind.js';
 import { words } from '../openhands-words.js';
 import { perform } from '../perform-action.js';
 import { invalidParameter } from './editor-error.js';
-import { clip, numbered, plainLines } from './show.js';
+import { clip, linesFrom, numbered } from './show.js';
 
-export function viewText(path: string, text: string, range: unknown): Text {
-  const lines = plainLines(text);
-  if (range === undefined || range === null) return numbered(path, lines);
-  const [start, end] = checkRange(range, lines.length);
-  const note = end > lines.length ? words('edit.end_clamped', { end, lines: lines.length }) : '';
-  const shown = lines.slice(start - 1, end === -1 ? undefined : end);
-  return [note, numbered(path, shown, start)];
+export function* viewText(path: string, text: string, range: unknown): Steps<Text> {
+  if (range === undefined || range === null)
+    return numbered(path, yield* linesFrom(text, 1, Number.POSITIVE_INFINITY));
+  const lines = yield* lineCount(text);
+  const [start, end] = checkRange(range, lines);
+  const note = end > lines ? words('edit.end_clamped', { end, lines }) : '';
+  const count = end === -1 ? Number.POSITIVE_INFINITY : end - start + 1;
+  return [note, numbered(path, yield* linesFrom(text, start, count), start)];
 }
 
 export async function viewDirectory(executor: Executor, path: string, range: unknown): Promise<Text> {

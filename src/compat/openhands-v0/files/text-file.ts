@@ -1,9 +1,10 @@
 /** Whole files as text, in the encoding that they have. */
+import { inTurns } from '../../../cell/executor/files/pace.js';
 import {
-  decodeText,
   detectEncoding,
-  encodeText,
   type TextEncoding,
+  textDecoded,
+  textEncoded,
 } from '../../../cell/executor/files/text-encoding.js';
 import type { Executor } from '../../../protocol/index.js';
 import { perform } from '../perform-action.js';
@@ -22,7 +23,7 @@ export async function loadText(
   const { content } = await perform(executor, { action: 'read', path, encoding: 'base64', maxBytes });
   const data = Buffer.from(content, 'base64');
   const encoding = detectEncoding(data);
-  return encoding && { text: decodeText(data, encoding), encoding };
+  return encoding && { text: await inTurns(textDecoded(data, encoding)), encoding };
 }
 
 export async function storeText(
@@ -31,7 +32,7 @@ export async function storeText(
   { text, encoding }: TextFile,
   mode?: number,
 ): Promise<void> {
-  const content = encodeText(text, encoding).toString('base64');
+  const content = (await inTurns(textEncoded(text, encoding))).toString('base64');
   await perform(executor, {
     action: 'write',
     path,
@@ -39,9 +40,4 @@ export async function storeText(
     encoding: 'base64',
     ...(mode !== undefined && { mode }),
   });
-}
-
-/** The lines of a text with their line ends; a last one without is a line, too. */
-export function linesOf(text: string): string[] {
-  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
