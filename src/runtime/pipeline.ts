@@ -31,6 +31,7 @@ import { maskTerminal } from './masked-bytes.js';
 import { downloadMasked } from './masked-download.js';
 import { isFor, maskOutput, wantedFrom, widened } from './masked-output.js';
 import { withMarks } from './progress-marks.js';
+import { recorded } from './recorded.js';
 import { type Logger, logAction, logDecision } from './runtime-log.js';
 import type { JudgedAction } from './security/analyzers/analyzer.js';
 import type { Effect } from './security/trusted.js';
@@ -164,9 +165,11 @@ export async function executeAction<Name extends ActionName>(
         throw error;
       },
     );
-    events.append({ kind: 'observation', cause, observation }, 'environment');
+    const kept = recorded(observation);
+    const shown = kept instanceof Promise ? await kept : kept;
+    events.append({ kind: 'observation', cause, observation: shown }, 'environment');
     noteShell(pipeline, observation);
-    return { result: observation, observation };
+    return { result: observation, observation: shown };
   });
 }
 
@@ -326,7 +329,8 @@ async function runRecorded<Result>(
   work: (cause: number) => Promise<{ result: Result; observation?: unknown }>,
 ): Promise<Result> {
   const open = withoutSecrets(definition, instead === undefined ? action : { ...action, ...instead });
-  const shown = mask === undefined ? open : mask.value(open);
+  const kept = recorded(mask === undefined ? open : mask.value(open));
+  const shown = kept instanceof Promise ? await kept : kept;
   const cause = events.append({ kind: 'action', action: shown }, source);
   const begun = logger === undefined ? 0 : performance.now();
   onRecorded?.(cause);
@@ -350,9 +354,10 @@ async function runRecorded<Result>(
     return result;
   } catch (thrown) {
     const error = await toWorkcellError(thrown, mask);
-    if (logger !== undefined) logAction(logger, cell, action.action, begun, { error: error.toJSON() });
-    events.append({ kind: 'error', cause, error: error.toJSON() }, 'environment');
-    await audit?.({ action: shown, decision, error: error.toJSON() });
+    const said = await recorded(error.toJSON());
+    if (logger !== undefined) logAction(logger, cell, action.action, begun, { error: said });
+    events.append({ kind: 'error', cause, error: said }, 'environment');
+    await audit?.({ action: shown, decision, error: said });
     // The caller must hear of the failure, even if the store cannot keep it.
     await events.kept()?.catch(() => {});
     throw error;

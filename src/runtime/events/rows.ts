@@ -26,7 +26,19 @@ export interface LongText {
 
 type Place = readonly [path: readonly string[], digest: string];
 
+/** An event that JSON cannot hold becomes an error in its place, so that it does not keep others from the store. */
 export function toRow(event: WorkcellEvent): { row: Row; long: readonly LongText[] } {
+  try {
+    return rowOf(event);
+  } catch (error) {
+    const { runtimeId, id, at, source } = event;
+    const message = `The ${event.kind} that belongs here could not be recorded: ${error instanceof Error ? error.message : String(error)}`;
+    const cause = 'cause' in event ? event.cause : id;
+    return rowOf({ runtimeId, id, at, source, kind: 'error', cause, error: { code: 'internal', message } });
+  }
+}
+
+function rowOf(event: WorkcellEvent): { row: Row; long: readonly LongText[] } {
   const { runtimeId, id, at, kind, source } = event;
   const cause = 'cause' in event ? event.cause : null;
   const long: LongText[] = [];

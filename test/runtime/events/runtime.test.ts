@@ -1,4 +1,5 @@
 /** The event store in a real runtime. */
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,6 +39,29 @@ test('what was answered is in the store at once, and another process can read it
     cause: events.at(-2)?.id,
     observation: { output },
   });
+});
+
+test('of a result of many megabytes the record keeps a part, and what tells the whole', async () => {
+  const store = `sqlite:${file('large.db')}`;
+  await using runtime = await start({ events: { store } });
+  const bytes = 8 * 1024 * 1024;
+  const whole = Buffer.alloc(bytes, 1);
+  const script = `head -c ${bytes} /dev/zero | tr '\\0' '\\1'`;
+  const { id } = await runtime.processes.start(['sh', '-c', script]);
+  const answer = await runtime.execute({ action: 'wait_process', id, maxOutputBytes: bytes });
+  expect(answer.stdout.length).toBe(bytes);
+  await runtime.run('true');
+  const events = await stored(store, runtime.id);
+  const event = events.findLast(
+    (each) => each.kind === 'observation' && each.observation.observation === 'wait_process',
+  );
+  const { stdout } = (event as { observation: { stdout: string } }).observation;
+  expect(stdout.length).toBeLessThan(1_048_576);
+  expect(stdout).toMatch(/^\x01+\n… \[cut: .*\] …\n\x01+$/);
+  expect(stdout).toContain(
+    `${bytes} bytes in all, SHA-256 ${createHash('sha256').update(whole).digest('hex')}`,
+  );
+  expect(events.at(-1)).toMatchObject({ kind: 'observation', observation: { exitCode: 0 } });
 });
 
 test('an action is in the store before it runs', async () => {

@@ -44,6 +44,21 @@ test('a long text that many events carry is kept once', async () => {
   expect(statSync(file('once.db')).size).toBeLessThan(1_500_000);
 });
 
+test('an event that JSON cannot hold keeps no other from the store', async () => {
+  const store = await openSqlite(file('refused.db'), 'process');
+  const refused = { ...action(1, 'a'), action: { action: 'run', command: 1n } } as WorkcellEvent;
+  await store.append([refused, action(2, 'b')]);
+  expect(await store.read('r', { after: 0, limit: 10 })).toMatchObject([
+    {
+      id: 1,
+      kind: 'error',
+      error: { code: 'internal', message: expect.stringMatching(/^The action .* BigInt/) },
+    },
+    { id: 2, kind: 'action', action: { command: 'b' } },
+  ]);
+  await store.close();
+});
+
 test('space that compaction frees goes back to the system', async () => {
   const store = await openSqlite(file('shrink.db'), 'process');
   for (let id = 1; id <= 50; id++) await store.append([action(id, `${id}`.repeat(100_000))]);
