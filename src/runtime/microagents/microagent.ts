@@ -78,11 +78,18 @@ function split(text: string): { front?: string; body: string } {
   return { body: clean.trim() };
 }
 
+/** The parser works in one go, and gets no more than it reads within milliseconds. */
+const mostCharacters = 16 * 1024;
+
 async function parseYaml(front: string): Promise<unknown> {
+  if (front.length > mostCharacters)
+    throw new Error(`The front matter has ${front.length} characters, and ${mostCharacters} are allowed.`);
   const { parse } = await import('yaml');
   try {
     // Refuse aliases: a few lines of them can expand to gigabytes.
-    return parse(front, { maxAliasCount: 0, prettyErrors: true, logLevel: 'error' }) ?? {};
+    // Its check for unique keys compares each key with all others.
+    const options = { maxAliasCount: 0, uniqueKeys: false, prettyErrors: true, logLevel: 'error' } as const;
+    return parse(front, options) ?? {};
   } catch (error) {
     throw new Error(`The front matter is no YAML: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -98,6 +98,7 @@ describe.each(places)('%s', (place) => {
       'list.md': '---\n- a\n---\nx',
       'large.md': 'x'.repeat(300 * 1024),
       'binary.md': 'a\0b\xff',
+      'keys.md': `---\n${Array.from({ length: 30_000 }, (_, index) => `${index}:\n`).join('')}---\nx`,
       'proto.md': '---\n__proto__: { polluted: true }\n---\nfine',
       'good.md': 'good',
     });
@@ -108,12 +109,13 @@ describe.each(places)('%s', (place) => {
     const files = problems.map(({ path, source }) => `${source} ${path.split('/').at(-1)}`);
     expect(files).toEqual(
       expect.arrayContaining(
-        ['bad-server', 'bad-type', 'bad-yaml', 'bomb', 'endless', 'large', 'list'].map(
+        ['bad-server', 'bad-type', 'bad-yaml', 'bomb', 'endless', 'keys', 'large', 'list'].map(
           (name) => `repository ${name}.md`,
         ),
       ),
     );
     expect(problems.find(({ path }) => path.endsWith('bad-type.md'))?.message).toContain('triggers');
+    expect(problems.find(({ path }) => path.endsWith('keys.md'))?.message).toMatch(/16384 are allowed/);
   });
 
   test('a directory of the user is named itself or by what holds it, and must be there', async () => {

@@ -12,6 +12,7 @@ import { killTree } from '../../launchers/kill-tree.js';
 import type { Launcher } from '../../launchers/launcher.js';
 import type { Environment } from '../cell-environment.js';
 import type { Tree } from '../files/file-tree.js';
+import { inTurns, type Steps } from '../files/pace.js';
 import { excerpt } from '../output/output-excerpt.js';
 import type { OutputStore } from '../output/output-store.js';
 import { follow } from './follow-output.js';
@@ -126,7 +127,7 @@ export class Processes {
     } finally {
       release();
     }
-    return resultOf(process, options);
+    return inTurns(resultOf(process, options));
   }
 
   /** Ends all processes and what they started. Succeeds when called twice. */
@@ -168,9 +169,9 @@ async function end(launcher: Launcher, processes: readonly StartedProcess[]): Pr
   await Promise.all(running.map((process) => process.gone));
 }
 
-function resultOf(process: StartedProcess, { encoding, maxOutputBytes }: WaitOptions): WaitResult {
-  const stdout = excerpt(process.spools.stdout, maxOutputBytes, encoding);
-  const stderr = excerpt(process.spools.stderr, maxOutputBytes, encoding);
+function* resultOf(process: StartedProcess, { encoding, maxOutputBytes }: WaitOptions): Steps<WaitResult> {
+  const stdout = yield* excerpt(process.spools.stdout, maxOutputBytes, encoding);
+  const stderr = yield* excerpt(process.spools.stderr, maxOutputBytes, encoding);
   return {
     id: process.id,
     stdout: stdout.data,

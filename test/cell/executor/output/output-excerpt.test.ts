@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { atOnce } from '../../../../src/cell/executor/files/pace.js';
+import { textDecoded } from '../../../../src/cell/executor/files/text-encoding.js';
 import { excerpt } from '../../../../src/cell/executor/output/output-excerpt.js';
 import { Spool } from '../../../../src/cell/executor/output/spool.js';
 import { partialStart, wholeCharacters } from '../../../../src/cell/executor/output/utf8.js';
@@ -31,13 +33,29 @@ describe('cutting text', () => {
   });
 });
 
+test('long output decodes in steps as it does at once, whatever its bytes', () => {
+  const bytes = Buffer.alloc(1_000_000);
+  let state = 1;
+  for (let at = 0; at < bytes.length; at++) {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    // Mostly bytes of long characters, whole and broken.
+    bytes[at] = 0x80 | (state >> 16);
+  }
+  let steps = 0;
+  const decoding = textDecoded(bytes, 'utf8');
+  let step = decoding.next();
+  for (; !step.done; step = decoding.next()) steps++;
+  expect(step.value === bytes.toString('utf8')).toBe(true);
+  expect(steps).toBeGreaterThan(2);
+});
+
 describe('excerpt', () => {
   test('it is the whole or a head and a tail of it, in whole characters', () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 8, max: 500 }), (value, limit) => {
         const spool = new Spool(() => '');
         spool.append(Buffer.from(value));
-        const { data, truncated } = excerpt(spool, limit);
+        const { data, truncated } = atOnce(excerpt(spool, limit));
         expect(truncated).toBe(Buffer.byteLength(value) > limit);
         if (!truncated) expect(data).toBe(value);
         else {
