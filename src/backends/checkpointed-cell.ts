@@ -1,5 +1,7 @@
 /** Joins a cell with the workspace that was prepared for it, so that its files can be captured while it runs. */
 import type { z } from 'zod';
+import { listPids } from '../cell/launchers/process-table.js';
+import { writtenMaps } from '../cell/launchers/written-maps.js';
 import { type Cell, type CheckpointRecord, WorkcellError } from '../protocol/index.js';
 import { CellFiles } from '../runtime/checkpoints/cell-files.js';
 import type { Difference } from '../runtime/checkpoints/compare.js';
@@ -81,6 +83,7 @@ export async function startCheckpointed(
   const { cell, hold } = holdable(started, { isMirrored, beforeChange });
   const { upper, lower, base, since, isOwn } = files;
   const merged = started.workspaceRoot ?? files.path;
+  const processes = started.processes ?? listPids;
   let history: RuntimeCheckpoints | undefined;
   let stopping: Promise<void> | undefined;
   return {
@@ -98,7 +101,13 @@ export async function startCheckpointed(
     history(events, fork, origin) {
       history = new RuntimeCheckpoints({
         runtimeId: context.id,
-        source: { upper, lower, base, merged },
+        source: {
+          upper,
+          lower,
+          base,
+          merged,
+          mapped: isMirrored ? undefined : () => writtenMaps(processes()),
+        },
         from: files.from,
         since,
         isOwn: (difference) => isOwn(difference) && !(isMirrored && isLost(difference)),

@@ -77,6 +77,8 @@ export interface Cell {
   readonly workspace: string;
   /** The path by which this side reaches the workspace, where the cell sees more than a directory of this machine. */
   readonly workspaceRoot?: string | undefined;
+  /** Its processes, as this machine numbers them. */
+  readonly processes?: (() => Iterable<number>) | undefined;
   /** Published ports on the loopback of the machine that the cell is on. */
   readonly ports?: readonly PublishedPort[] | undefined;
   /** Present when rules say what the cell reaches. */

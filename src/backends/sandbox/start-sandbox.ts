@@ -8,6 +8,7 @@ import {
   type BubblewrapLauncher,
   createBubblewrapLauncher,
 } from '../../cell/launchers/bubblewrap/bubblewrap-launcher.js';
+import { familyOf } from '../../cell/launchers/bubblewrap/cell-processes.js';
 import { cellEnvironment, workspaceInside } from '../../cell/launchers/bubblewrap/layout.js';
 import { readIsolation } from '../../cell/launchers/bubblewrap/namespace-facts.js';
 import { explain, findBubblewrap, findObstacle } from '../../cell/launchers/bubblewrap/obstacles.js';
@@ -116,6 +117,7 @@ export async function startSandbox(
       network: gateway,
       workspace: workspaceInside,
       ...(overlay !== undefined && { workspaceRoot: `${launcher.files.root}${workspaceInside}` }),
+      processes: () => familyOf(hostPid),
       lost: new Promise((resolve) => {
         void exited.then((how) => {
           if (!stopping) resolve(`The sandbox ended by itself (${how}).`);

@@ -36,6 +36,11 @@ export interface CaptureSource {
   readonly base: string;
   /** The workspace as the cell sees it. */
   readonly merged: string;
+  /**
+   * The inodes of files that programs of the cell may write to through memory, which leaves the times of a file as they are.
+   * Undefined: it may be any.
+   */
+  readonly mapped?: (() => ReadonlySet<number> | undefined) | undefined;
   /** The upper directory is the caller's, so modes in it stay as they are. */
   readonly isCallers?: boolean | undefined;
 }
@@ -54,7 +59,7 @@ export async function captureLayer(
   limits: CaptureLimits = {},
 ): Promise<Layer> {
   mkdirSync(destination, { mode: 0o700 });
-  const capture = new Capture(destination, whiteouts, previous, limits);
+  const capture = new Capture(destination, whiteouts, previous, limits, source);
   using upper = Folder.open(source.upper, { unlock: !source.isCallers });
   using lower = source.lower === undefined ? undefined : Folder.open(source.lower, { unlock: true });
   using base = Folder.open(source.base);
@@ -120,8 +125,16 @@ class Capture {
   readonly #startedAt = Date.now();
   /** Files with several names, by inode. */
   readonly #linked = new Map<string, Buffer>();
+  readonly #mapped: ReadonlySet<number> | undefined;
 
-  constructor(destination: string, whiteouts: Whiteouts, previous: Layer | undefined, limits: CaptureLimits) {
+  constructor(
+    destination: string,
+    whiteouts: Whiteouts,
+    previous: Layer | undefined,
+    limits: CaptureLimits,
+    { mapped }: CaptureSource,
+  ) {
+    this.#mapped = mapped === undefined ? new Set() : mapped();
     // As bytes, like all paths here.
     this.#destination = Buffer.from(destination).toString('latin1');
     this.#whiteouts = whiteouts;
@@ -185,15 +198,18 @@ class Capture {
     settle(to, stats);
   }
 
-  async #entry(path: string, name: string, stats: Stats, { upper, to, before }: Place): Promise<void> {
+  async #entry(path: string, name: string, stats: Stats, place: Place): Promise<void> {
+    const { upper, to, before } = place;
     const key = keyOf(stats);
     const inode = `${stats.dev}:${stats.ino}`;
-    this.seen.set(path, stats.ctimeMs < this.#startedAt - tickMs ? key : `${key}${fresh}`);
+    const isSettled = stats.ctimeMs < this.#startedAt - tickMs && !this.#isMapped(name, stats, place);
+    this.seen.set(path, isSettled ? key : `${key}${fresh}`);
     if (stats.nlink > 1 && stats.isFile() && this.#linkAgain(inode, to.at(name))) {
       this.#countEntry();
       return;
     }
-    if (before !== undefined && this.#previous?.seen.get(path) === key) {
+    const isSame = isSettled && this.#previous?.seen.get(path) === key;
+    if (isSame && before !== undefined) {
       linkSync(before.at(name), to.at(name));
       this.#count(stats);
     } else {
@@ -202,6 +218,14 @@ class Capture {
       await copyEntry(upper, name, stats, to);
     }
     if (stats.nlink > 1) this.#linked.set(inode, Buffer.from(`${this.#destination}/${path}`, 'latin1'));
+  }
+
+  /** An overlay may number a file as the layer does that it came from. */
+  #isMapped(name: string, { ino }: Stats, { base, merged }: Place): boolean {
+    if (this.#mapped === undefined) return true;
+    if (this.#mapped.size === 0) return false;
+    const inodes = [ino, base?.stat(name)?.ino, merged?.stat(name)?.ino];
+    return inodes.some((inode) => inode !== undefined && this.#mapped?.has(inode));
   }
 
   /** False when the first name is out of reach, by its length or by the mode of a directory. */

@@ -38,6 +38,34 @@ it.each([1, 60])(
   },
 );
 
+const mapping = `
+import mmap
+files = [open(name, "r+b") for name in ("below", "new")]
+maps = [mmap.mmap(file.fileno(), 0) for file in files]
+while True:
+    text = open("/tmp/text").read().strip().encode()
+    for one in maps: one[0:len(text)] = text
+    open("/tmp/written", "w").close()
+`;
+
+it.each(['overlay', 'copy'] as const)(
+  'sees in mode %s what a program writes through memory',
+  async (mode) => {
+    await using runtime = await open(directory('below'), mode);
+    await runtime.run('mkfifo /tmp/text /tmp/written; cat below; echo first > new');
+    await runtime.execute({ action: 'start_process', argv: ['python3', '-c', mapping], cwd: '/workspace' });
+    const write = (text: string) => runtime.run(`echo ${text} > /tmp/text; cat /tmp/written`);
+    await write('one');
+    // From here on, the pages are dirty, so the kernel stamps no change.
+    for (let round = 0; round < 3; round++) await runtime.checkpoint();
+    await write('two');
+    const second = await runtime.checkpoint();
+    await write('six');
+    await runtime.rewind(second);
+    expect((await runtime.run('head -qc 3 below new')).output.trim()).toBe('twotwo');
+  },
+);
+
 describe('pipes and sockets', () => {
   it('are never shared with the caller or a fork', async () => {
     const repo = directory('file');
