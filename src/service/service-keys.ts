@@ -18,6 +18,9 @@ interface Asked {
 /** The operator's key is another one after each start, or from a file. */
 const operatorId = 'operator';
 
+/** An admin still sees which key has expired, and a clock that jumps removes none. */
+const expiredKeptMs = 86_400_000;
+
 /** The longest time of a timer; it cuts off a request that lasts longer, which can come again. */
 const longestTimer = 2 ** 31 - 1;
 
@@ -32,6 +35,7 @@ export class ServiceKeys {
   constructor(store: ServiceStore, operator: { readonly key: string; readonly tenant: string }) {
     this.#store = store;
     for (const { hash, record } of store.keys()) this.#add(hash, record);
+    this.#forgetExpired();
     const { key, tenant } = operator;
     this.#add(hashOf(key), { id: operatorId, tenant, role: 'operator', createdAt: Date.now() });
   }
@@ -60,6 +64,7 @@ export class ServiceKeys {
         'denied',
         `A key cannot hold longer than the one that makes it: give expiresAt, at most ${iso(maker.expiresAt)}.`,
       );
+    this.#forgetExpired();
     const id = randomBytes(8).toString('hex');
     const key = `wck_${randomBytes(24).toString('base64url')}`;
     const record: KeyRecord = { id, tenant, role, cell, createdAt: Date.now(), expiresAt, note };
@@ -79,9 +84,7 @@ export class ServiceKeys {
     const found = this.#seenBy(asker).find(([, record]) => record.id === id);
     if (found === undefined)
       throw new WorkcellError('not-found', `There is no key ${JSON.stringify(id)}.`, { details: { id } });
-    this.#store.removeKey(id);
-    this.#byHash.delete(found[0]);
-    this.#hashes.delete(id);
+    this.#forget(id, found[0]);
     for (const cut of this.#open.get(id) ?? []) cut();
   }
 
@@ -109,6 +112,19 @@ export class ServiceKeys {
   #add(hash: string, record: KeyRecord): void {
     this.#byHash.set(hash, record);
     this.#hashes.set(record.id, hash);
+  }
+
+  #forget(id: string, hash: string): void {
+    this.#store.removeKey(id);
+    this.#byHash.delete(hash);
+    this.#hashes.delete(id);
+  }
+
+  /** Expired keys do not pile up: those that are made make room for themselves. */
+  #forgetExpired(): void {
+    const before = Date.now() - expiredKeptMs;
+    for (const [hash, { id, expiresAt }] of this.#byHash)
+      if (expiresAt !== undefined && expiresAt < before) this.#forget(id, hash);
   }
 
   #seenBy({ role, tenant }: KeyRecord): [string, KeyRecord][] {
