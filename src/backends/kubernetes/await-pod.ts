@@ -6,8 +6,8 @@ import { cellContainer, executorContainer } from './pod.js';
 import type { PodWatch } from './pod-watch.js';
 
 export interface FollowedPod {
-  /** Settles when the container runs; rejects when it cannot, with what the cluster says. */
-  readonly running: Promise<void>;
+  /** Settles when the container runs, with the pod; rejects when it cannot, with what the cluster says. */
+  readonly running: Promise<Pod>;
   /** Settles with the reason when the pod has ended. */
   readonly gone: Promise<string>;
   /** The last state that the cluster reported before it ran. */
@@ -24,7 +24,7 @@ export function followPod(
   let last: Pod | undefined;
   /** Why the cluster takes it away. It says so before it does. */
   let disruption: string | undefined;
-  const running = deferred<void>();
+  const running = deferred<Pod>();
   const gone = deferred<string>();
   const onState = (pod: Pod | undefined) => {
     last = pod ?? last;
@@ -36,7 +36,7 @@ export function followPod(
       running.reject(new WorkcellError('backend-unavailable', `The pod ${name} did not start: ${end}`));
       gone.resolve(end);
     } else if (pod !== undefined && stateOf(pod, cellContainer)?.running !== undefined) {
-      running.resolve();
+      running.resolve(pod);
       // Thousands of them would fill the memory.
       last = undefined;
     }

@@ -8,6 +8,7 @@ import { describePod, type PodParts, podName } from './pod.js';
 import { explainSilence } from './pod-diagnosis.js';
 import { startLabel } from './pod-labels.js';
 import type { PodWatch } from './pod-watch.js';
+import { connectedIn } from './probe-network.js';
 import { removePod } from './remove-pod.js';
 import { findWaiting, isReady, refillPool, shapeOf, takeWaiting } from './waiting-pods.js';
 
@@ -26,6 +27,9 @@ export interface OwnPod {
   readonly name: string;
   readonly uid: string | undefined;
   readonly followed: FollowedPod;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Whether it could connect to what a policy must deny; undefined where it did not try. */
+  readonly connected?: boolean | undefined;
   /** Settles when as many pods wait as the options say; never rejects. */
   readonly refilled?: Promise<void>;
 }
@@ -52,10 +56,11 @@ export async function createPod(order: PodOrder): Promise<OwnPod> {
     const pod = await client.create<Pod>(podsPath(namespace), body, { signal });
     uid = pod.metadata.uid;
     await makeOwned(client, namespace, { id, options, claim, pod, signal });
-    await inTime(followed.running, options.startTimeoutMs, signal, () =>
+    const started = await inTime(followed.running, options.startTimeoutMs, signal, () =>
       explainSilence({ client, namespace, options }, followed.last(), options.startTimeoutMs),
     );
-    return { name, uid, followed };
+    const { labels = {} } = pod.metadata;
+    return { name, uid, followed, labels, connected: connectedIn(started) };
   } catch (error) {
     followed.stop();
     // When its creation got no answer, the pod under its name says whose it is.
@@ -77,7 +82,7 @@ async function takeOne(order: PodOrder, shape: string, waiting: readonly Pod[]):
       if (pod !== undefined) {
         // It has had its claim since it waits.
         await makeOwned(client, namespace, { id, options, claim: undefined, pod, signal });
-        return { name, uid: pod.metadata.uid, followed };
+        return { name, uid: pod.metadata.uid, followed, labels: pod.metadata.labels ?? {} };
       }
     } catch (error) {
       followed.stop();

@@ -31,6 +31,8 @@ export interface PodParts {
   /** Of the claim that is the workspace. */
   readonly claim: string | undefined;
   readonly marks: PodMarks;
+  /** Has the first container try to connect to what the policy must deny. */
+  readonly probes?: boolean;
   /** How long it waits for its settings. Default: as long as it lives without its owner. */
   readonly waitMs?: number;
 }
@@ -72,12 +74,29 @@ export function describePod(parts: PodParts): Readonly<Record<string, unknown>> 
   return mergeManifest(options.template, ours) as Readonly<Record<string, unknown>>;
 }
 
+/** A pod that only tries to connect, where the pods of cells would run. */
+export function describeProbe({
+  name,
+  marks,
+  ...parts
+}: Omit<PodParts, 'claim'>): Readonly<Record<string, unknown>> {
+  const { volumes: _volumes, initContainers: _first, ...spec } = describeSpec({ ...parts, claim: undefined });
+  const containers = [firstContainer(parts, connecting, [])];
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, ...marks },
+    spec: { ...spec, activeDeadlineSeconds: 60, containers },
+  };
+}
+
 function describeSpec({
   options,
   bundle,
   claim,
+  probes = false,
   waitMs = aloneMs,
-}: PodParts): Readonly<Record<string, unknown>> {
+}: Omit<PodParts, 'name' | 'marks'>): Readonly<Record<string, unknown>> {
   const { uid, gid } = userOf(options);
   const hasExecutor = options.executorImage === 'none';
   const { nodeSelector, affinity, tolerations, priorityClass, runtimeClass, serviceAccount } = options;
@@ -106,7 +125,7 @@ function describeSpec({
       ...(claim !== undefined && { fsGroup: gid, fsGroupChangePolicy: 'OnRootMismatch' }),
       seccompProfile: { type: 'RuntimeDefault' },
     },
-    initContainers: [prepare(options, bundle)],
+    initContainers: [prepare({ options, bundle }, probes)],
     containers: [
       {
         name: cellContainer,
@@ -164,33 +183,61 @@ const scratchThere = '/workcell-scratch';
 const executorThere = '/workcell-executor';
 
 /** Makes the directories of the user, and copies the executor of our image to where the cell sees it. */
-function prepare(options: KubernetesOptions, bundle: PodParts['bundle']): Readonly<Record<string, unknown>> {
-  const { image, executorImage } = options;
-  const copies = executorImage !== 'none';
+function prepare(
+  { options, bundle }: Pick<PodParts, 'options' | 'bundle'>,
+  probes: boolean,
+): Readonly<Record<string, unknown>> {
+  const copies = options.executorImage !== 'none';
   const make = directories.map(
     ({ subPath, mode }) => `make(${JSON.stringify(`${scratchThere}/${subPath}`)}, ${mode});`,
   );
   const source = [
+    ...(probes ? [connecting] : []),
     "const { chmodSync, cpSync, mkdirSync } = require('node:fs');",
     'const make = (path, mode) => { mkdirSync(path); chmodSync(path, mode); };',
     ...make,
     ...(copies ? [`cpSync('${bundleMount}', '${executorThere}', { recursive: true });`] : []),
   ].join('\n');
-  // Its Node alone, without the program of the executor.
-  const node = bundle.command().slice(0, -1);
+  return firstContainer({ options, bundle }, source, [
+    { name: 'workcell-scratch', mountPath: scratchThere },
+    ...(copies ? [{ name: 'workcell-executor', mountPath: executorThere }] : []),
+  ]);
+}
+
+/**
+ * Tries what answers pods everywhere, unless a policy forbids it: the API server, and the kubelet of the node. A refusal
+ * is an answer, too. Says the result as the last words of the container.
+ */
+const connecting = `
+const { KUBERNETES_SERVICE_HOST: server, KUBERNETES_SERVICE_PORT: port, NODE_ADDRESS: node } = process.env;
+const connects = ([host, port]) => new Promise((resolve) => {
+  const socket = require('node:net').connect({ host, port, timeout: 1500 });
+  const end = (answer) => { socket.destroy(); resolve(answer); };
+  socket.on('connect', () => end(true)).on('timeout', () => end(false));
+  socket.on('error', ({ code }) => end(code === 'ECONNREFUSED'));
+});
+Promise.all([[server, port], [node, 10250]].map(connects)).then((all) =>
+  require('node:fs').writeFileSync('/dev/termination-log', all.includes(true) ? 'connected' : 'silence'));
+`;
+
+/** Runs the Node of the executor's image, without the program of the executor. */
+function firstContainer(
+  { options, bundle }: Pick<PodParts, 'options' | 'bundle'>,
+  source: string,
+  volumeMounts: readonly unknown[],
+): Readonly<Record<string, unknown>> {
+  const { image, executorImage } = options;
   return {
     name: executorContainer,
-    image: copies ? executorImage : image,
+    image: executorImage === 'none' ? image : executorImage,
     ...pullPolicy(options),
-    command: [...node, '-e', source],
+    command: [...bundle.command().slice(0, -1), '-e', source],
     args: [],
     workingDir: '/',
+    env: [{ name: 'NODE_ADDRESS', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } }],
     resources: { requests: { cpu: '10m', memory: '32Mi' } },
     securityContext: { ...restricted, readOnlyRootFilesystem: true },
-    volumeMounts: [
-      { name: 'workcell-scratch', mountPath: scratchThere },
-      ...(copies ? [{ name: 'workcell-executor', mountPath: executorThere }] : []),
-    ],
+    volumeMounts,
   };
 }
 

@@ -1,11 +1,19 @@
 /** What a cluster would give a cell: for `workcell doctor`. Nothing is made there. */
+import { setMaxListeners } from 'node:events';
 import type { Probe } from '../backend.js';
 import { bundleObstacle } from '../images/bundle/bundle-obstacle.js';
 import { type ClusterClient, openCluster } from './cluster-client.js';
+import { knownEffect } from './deny-network.js';
 import type { ClusterPlace } from './kubeconfig.js';
 import type { List, Metadata } from './objects.js';
 
 const answerMs = 5000;
+
+const networkPolicies = {
+  enforced: 'Network policies: enforced.',
+  'not enforced': 'Network policies: not enforced, so cells with network "none" have that of the cluster.',
+  'not known': 'Network policies: not known whether they are enforced; cells with network "none" try it.',
+} as const;
 
 /** What a cell cannot do without. */
 const neededRights = [
@@ -14,7 +22,7 @@ const neededRights = [
   { resource: 'pods', verb: 'delete' },
   { resource: 'pods', subresource: 'attach', verb: 'create' },
   { resource: 'pods', subresource: 'portforward', verb: 'create' },
-  { group: 'networking.k8s.io', resource: 'networkpolicies', verb: 'get' },
+  { group: 'networking.k8s.io', resource: 'networkpolicies', verb: 'list' },
   { group: 'networking.k8s.io', resource: 'networkpolicies', verb: 'create' },
 ] as const;
 
@@ -24,19 +32,22 @@ export async function probeCluster(place: ClusterPlace): Promise<Probe> {
   try {
     const client = openCluster(place);
     const signal = AbortSignal.timeout(answerMs);
+    // Many requests share it.
+    setMaxListeners(0, signal);
     const { gitVersion } = await client.ask<{ gitVersion: string }>('GET', '/version', { signal });
-    const [missing, level, classes, sandboxes] = await Promise.all([
+    const [missing, level, classes, sandboxes, effect] = await Promise.all([
       missingRights(client, signal),
       podSecurity(client, signal),
       runtimeClasses(client, signal),
       hasSandboxes(client, signal),
+      knownEffect(client, client.namespace, signal).catch(() => undefined),
     ]);
     const facts = [
       `Kubernetes ${gitVersion} at ${client.where}, namespace ${client.namespace}: pods with namespaces, a seccomp filter and limits of their own.`,
       `Pod Security level: ${level}.`,
       `Runtime classes: ${classes}.`,
       `Agent-sandbox resources: ${sandboxes ? 'installed, not used' : 'none'}.`,
-      'Whether it enforces network policies is not known.',
+      networkPolicies[effect ?? 'not known'],
     ];
     const summary = facts.join(' ');
     if (missing.length === 0) return { available: true, tier: 'container', summary, advice: [] };

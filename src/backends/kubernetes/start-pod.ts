@@ -22,6 +22,7 @@ import { makePodHome, removePodHome, writePodState } from './pod-home.js';
 import { ownSelector, podMarks } from './pod-labels.js';
 import { watchPods } from './pod-watch.js';
 import { openPodWire, type PodWire } from './pod-wire.js';
+import { isDenied } from './probe-network.js';
 import { removePod } from './remove-pod.js';
 
 const handshakeMs = 60_000;
@@ -38,12 +39,15 @@ export async function startPod(options: KubernetesOptions, context: StartContext
   try {
     // Before others can find it.
     if (home !== undefined) lease = await takeLease(id, home);
-    if (options.network === 'none') await denyNetwork(client, namespace);
+    const denial = options.network === 'none' ? await denyNetwork(client, namespace) : undefined;
     const start = randomUUID();
     const marks = podMarks({ id, options, home, start });
     const watch = watchPods(client, namespace, ownSelector());
     const claim = claimOf(id, start, options);
-    pod = await placePod({ client, namespace, id, options, bundle, claim, marks, watch, signal });
+    // Where a policy is not enforced, the attempt costs nothing. Where it is, it takes a moment and shows that once a day.
+    const probes = denial !== undefined && denial.effect !== 'enforced';
+    const order = { client, namespace, id, options, bundle, claim, marks, probes, watch, signal };
+    pod = await placePod(order);
     const { name, followed } = pod;
     const settings = JSON.stringify(cellSettings({ id, options }, token, shipped));
     const { kernel } = await boot(client, { namespace, name }, settings, followed, signal);
@@ -54,7 +58,8 @@ export async function startPod(options: KubernetesOptions, context: StartContext
       );
     const { gone } = followed;
     const wire = await openPodWire(client, { namespace, name }, { token, gone }, context);
-    const isolation = readPodIsolation({ options, kernel, networkDenied: false });
+    const networkDenied = denial !== undefined && (await isDenied(order, denial, pod));
+    const isolation = readPodIsolation({ options, kernel, networkDenied });
     if (home !== undefined) writePodState(home, { token, isolation });
     return podCell({ id, pod, client, namespace, wire, isolation, lease, home });
   } catch (error) {
@@ -68,7 +73,7 @@ export async function startPod(options: KubernetesOptions, context: StartContext
 
 export interface PodCellParts {
   readonly id: string;
-  readonly pod: OwnPod;
+  readonly pod: Pick<OwnPod, 'name' | 'uid' | 'followed' | 'refilled'>;
   readonly client: ClusterClient;
   readonly namespace: string;
   readonly wire: PodWire;

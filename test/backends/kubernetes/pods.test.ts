@@ -70,10 +70,14 @@ test('a namespace that enforces the level "restricted" takes it, and nothing in 
     expect(isEnforced(runtime.isolation, code)).toBe(false);
   const [pod] = await pods();
   expect(pod?.metadata.labels).toMatchObject({ team: 'blue', 'workcell.network': 'none' });
-  const policies = await admin.ask<List<{ spec: unknown }>>(
+  const policies = await admin.ask<List<Pick<Pod, 'metadata' | 'spec'>>>(
     'GET',
     `/apis/networking.k8s.io/v1/namespaces/${namespace}/networkpolicies`,
   );
+  // The network of this cluster knows no policies, and the cell has found out.
+  expect(policies.items[0]?.metadata.annotations).toEqual({
+    'workcell.effect': expect.stringMatching(/^not enforced 20/),
+  });
   expect(policies.items.map(({ spec }) => spec)).toEqual([
     { podSelector: { matchLabels: { 'workcell.network': 'none' } }, policyTypes: ['Ingress', 'Egress'] },
   ]);
@@ -81,7 +85,7 @@ test('a namespace that enforces the level "restricted" takes it, and nothing in 
   expect(JSON.stringify(pod)).not.toMatch(/GREETING|"token"/i);
 });
 
-test('a demand for no network is refused where nobody knows that the policy is enforced', async () => {
+test('a demand for no network is refused where the policy is not enforced', async () => {
   await refusal(createRuntime({ ...cell, minIsolation: { facts: ['network'] } }), 'isolation-too-weak');
   await eventually(async () => (await pods()).length === 0);
 });
@@ -207,7 +211,7 @@ test('a probe tells the version, the rights and the runtime classes', async () =
   const probe = await probeCluster({ kubeconfig });
   expect(probe).toMatchObject({ available: true, tier: 'container' });
   expect(probe.summary).toMatch(
-    /^Kubernetes v1\.\d+.*namespace default.*Runtime classes: none.*resources: none/,
+    /^Kubernetes v1\.\d+.*namespace default.*Runtime classes: none.*resources: none.*Network policies: /,
   );
 });
 
