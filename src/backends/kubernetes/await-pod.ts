@@ -3,6 +3,7 @@ import { WorkcellError } from '../../protocol/index.js';
 import { deferred } from '../../runtime/client/deferred.js';
 import { type ContainerState, type Pod, stateOf } from './objects.js';
 import { cellContainer, executorContainer } from './pod.js';
+import { warningsAbout } from './pod-diagnosis.js';
 import type { PodWatch } from './pod-watch.js';
 
 export interface FollowedPod {
@@ -34,7 +35,7 @@ export function followPod(
     const end = pod === undefined ? (disruption ?? endOf(pod)) : endOf(pod);
     if (end !== undefined) {
       running.reject(new WorkcellError('backend-unavailable', `The pod ${name} did not start: ${end}`));
-      gone.resolve(end);
+      void explainEnd(watch, pod, end).then(gone.resolve);
     } else if (pod !== undefined && stateOf(pod, cellContainer)?.running !== undefined) {
       running.resolve(pod);
       // Thousands of them would fill the memory.
@@ -44,6 +45,18 @@ export function followPod(
   // Without rights to watch it, no start succeeds. A cell that runs goes on.
   const stop = watch.follow(name, onState, (refusal) => running.reject(refusal));
   return { running: running.promise, gone: gone.promise, last: () => last, stop };
+}
+
+/** Where the executor ends in time when its node evicts the pod, the status says only that it ended. */
+async function explainEnd(
+  { client, namespace }: PodWatch,
+  pod: Pod | undefined,
+  end: string,
+): Promise<string> {
+  if (pod === undefined || stateOf(pod, cellContainer)?.terminated?.exitCode !== 0) return end;
+  const events = await warningsAbout(client, namespace, pod.metadata);
+  const evicted = events.find((event) => event.startsWith('Evicted: '));
+  return evicted === undefined ? end : `The node evicted the pod: ${evicted.slice('Evicted: '.length)}`;
 }
 
 /** What takes a pod away that did not end by itself, by the reason of its condition. */

@@ -97,7 +97,7 @@ export async function explainSilence(
   pod: Pod | undefined,
   limitMs: number,
 ): Promise<WorkcellError> {
-  const events = pod === undefined ? [] : await eventsOf(client, namespace, pod.metadata);
+  const events = pod === undefined ? [] : await warningsAbout(client, namespace, pod.metadata);
   const conditions = (pod?.status?.conditions ?? [])
     .filter(({ status, message }) => status !== 'True' && message !== undefined)
     .map(({ type, reason, message }) => `${type} (${reason ?? 'no reason'}): ${message}`);
@@ -119,7 +119,7 @@ interface ClusterEvent {
 const mostEvents = 10;
 
 /** The warnings about an object. None where we may not read them. */
-async function eventsOf(
+export async function warningsAbout(
   client: ClusterClient,
   namespace: string,
   { uid, name }: Pick<Metadata, 'uid' | 'name'>,

@@ -42,8 +42,8 @@ export function watchPods(client: ClusterClient, namespace: string, selector: st
 }
 
 export class PodWatch {
-  readonly #client: ClusterClient;
-  readonly #namespace: string;
+  readonly client: ClusterClient;
+  readonly namespace: string;
   readonly #selector: string;
   /** Two starts may try the same name; the cluster takes one of them. */
   readonly #followers = new Map<string, Set<Follower>>();
@@ -52,8 +52,8 @@ export class PodWatch {
   #stopping: AbortController | undefined;
 
   constructor(client: ClusterClient, namespace: string, selector: string) {
-    this.#client = client;
-    this.#namespace = namespace;
+    this.client = client;
+    this.namespace = namespace;
     this.#selector = selector;
   }
 
@@ -125,7 +125,7 @@ export class PodWatch {
     let list: List<Pod> | undefined;
     do {
       const page = { ...query, continue: list?.metadata.continue };
-      list = await this.#client.ask<List<Pod>>('GET', podsPath(this.#namespace), { query: page, signal });
+      list = await this.client.ask<List<Pod>>('GET', podsPath(this.namespace), { query: page, signal });
       for (const pod of list.items) {
         present.add(pod.metadata.name);
         this.#tell(pod.metadata.name, pod);
@@ -138,7 +138,7 @@ export class PodWatch {
   }
 
   async *#events(resourceVersion: string, signal: AbortSignal): AsyncGenerator<WatchEvent> {
-    const stream = await this.#client.open('GET', podsPath(this.#namespace), {
+    const stream = await this.client.open('GET', podsPath(this.namespace), {
       query: {
         watch: true,
         allowWatchBookmarks: true,

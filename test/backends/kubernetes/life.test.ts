@@ -66,6 +66,14 @@ describe('a pod that ends', () => {
     expect((await refused).message).toContain('as a drain of its node does (EvictionByEvictionAPI)');
   });
 
+  // The node looks at the disk every ten seconds.
+  test('because its disk is full tells what the node says', { timeout: 180_000 }, async () => {
+    await using runtime = await createRuntime({ ...cell, limits: { diskBytes: 1_048_576 } });
+    const fill = runtime.run('head -c 300M /dev/zero > much; sleep 1000', { noChangeTimeoutMs: 170_000 });
+    const error = await refusal(fill, 'runtime-disconnected');
+    expect(error.message).toMatch(/evicted the pod: .*ephemeral.* storage/);
+  });
+
   test('because its start is cancelled leaves nothing', async () => {
     const stop = new AbortController();
     const starting = createRuntime({ ...cell, signal: stop.signal });
