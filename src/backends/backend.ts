@@ -92,8 +92,8 @@ export interface Backend<
   readonly elsewhere?: boolean | undefined;
   /** All its runtimes may work in one workspace, so it has no forks. */
   readonly sharesWorkspace?: boolean | undefined;
-  /** Whether it can start cells here. */
-  probe(): Promise<Probe>;
+  /** Whether it can start cells here: in the place of which the caller knows a part. */
+  probe(place?: Readonly<Record<string, unknown>>): Promise<Probe>;
   /** Whether a workspace can be such an overlay here. Nothing is left mounted. */
   overlays?(overlay: WorkspaceOverlay): Promise<boolean>;
   /** Starts a cell. Ends what it began and could not finish. */
@@ -127,7 +127,7 @@ export interface BackendDefinition<Shape extends z.ZodRawShape, Name extends key
   /** All its runtimes may work in one workspace, so it has no forks. */
   readonly sharesWorkspace?: boolean;
   /** Whether it can start cells here, and what they would enforce. Leaves nothing behind. */
-  probe(): Promise<Probe>;
+  probe(place: Partial<PlaceOf<Shape, Name>>): Promise<Probe>;
   /** For a backend whose cells take `overlay`: whether this one can be had here. */
   overlays?(overlay: WorkspaceOverlay): Promise<boolean>;
   /** Starts a cell. Ends what it began and could not finish. */
@@ -158,6 +158,7 @@ export function defineBackend<Shape extends z.ZodRawShape, const Name extends ke
     ...given,
     options: schema,
     place,
+    probe: (where = {}) => definition.probe(where as Partial<PlaceOf<Shape, Name>>),
     async start(options, context) {
       return definition.start(check(type, schema, options) as z.output<z.ZodObject<Shape>>, context);
     },

@@ -32,7 +32,7 @@ export function holdBackend(backend: Backend): Backend {
     options,
     place,
     secrets,
-    probe: () => within(`probe of backend "${type}"`, () => backend.probe()),
+    probe: (place) => within(`probe of backend "${type}"`, () => backend.probe(place)),
     start: (given, context) => open('start', context, (told) => backend.start(given, told)),
     ...(attach !== undefined && {
       attach: (id, where, context) =>

@@ -8,7 +8,7 @@ import { startKubernetes } from './kubernetes/start-kubernetes.js';
 export default defineBackend({
   type: 'kubernetes',
   options: kubernetesOptions,
-  probe: () => probeCluster({}),
+  probe: probeCluster,
   start: startKubernetes,
   place: ['kubeconfig', 'context', 'namespace'],
   attach: attachPod,

@@ -26,24 +26,27 @@ const neededRights = [
   { group: 'networking.k8s.io', resource: 'networkpolicies', verb: 'create' },
 ] as const;
 
-export async function probeCluster(place: ClusterPlace): Promise<Probe> {
+export async function probeCluster(
+  place: ClusterPlace & { readonly namespace?: string | undefined },
+): Promise<Probe> {
   const obstacle = bundleObstacle();
   if (obstacle !== undefined) return obstacle;
   try {
     const client = openCluster(place);
+    const namespace = place.namespace ?? client.namespace;
     const signal = AbortSignal.timeout(answerMs);
     // Many requests share it.
     setMaxListeners(0, signal);
     const { gitVersion } = await client.ask<{ gitVersion: string }>('GET', '/version', { signal });
     const [missing, level, classes, sandboxes, effect] = await Promise.all([
-      missingRights(client, signal),
-      podSecurity(client, signal),
+      missingRights(client, namespace, signal),
+      podSecurity(client, namespace, signal),
       runtimeClasses(client, signal),
       hasSandboxes(client, signal),
-      knownEffect(client, client.namespace, signal).catch(() => undefined),
+      knownEffect(client, namespace, signal).catch(() => undefined),
     ]);
     const facts = [
-      `Kubernetes ${gitVersion} at ${client.where}, namespace ${client.namespace}: pods with namespaces, a seccomp filter and limits of their own.`,
+      `Kubernetes ${gitVersion} at ${client.where}, namespace ${namespace}: pods with namespaces, a seccomp filter and limits of their own.`,
       `Pod Security level: ${level}.`,
       `Runtime classes: ${classes}.`,
       `Agent-sandbox resources: ${sandboxes ? 'installed, not used' : 'none'}.`,
@@ -56,7 +59,7 @@ export async function probeCluster(place: ClusterPlace): Promise<Probe> {
       tier: 'none',
       summary: `${summary} You may not: ${missing.join(', ')}.`,
       advice: [
-        `kubectl apply --namespace ${client.namespace} -f deploy/kubernetes/rbac.yaml, and bind its role to yourself`,
+        `kubectl apply --namespace ${namespace} -f deploy/kubernetes/rbac.yaml, and bind its role to yourself`,
       ],
     };
   } catch (error) {
@@ -64,8 +67,11 @@ export async function probeCluster(place: ClusterPlace): Promise<Probe> {
   }
 }
 
-async function missingRights(client: ClusterClient, signal: AbortSignal): Promise<string[]> {
-  const { namespace } = client;
+async function missingRights(
+  client: ClusterClient,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<string[]> {
   const answers = await Promise.all(
     neededRights.map(async (right) => {
       const { status } = await client.ask<{ status: { allowed: boolean } }>(
@@ -81,9 +87,9 @@ async function missingRights(client: ClusterClient, signal: AbortSignal): Promis
 }
 
 /** What we may not look at is not known; a cell works without it. */
-async function podSecurity(client: ClusterClient, signal: AbortSignal): Promise<string> {
+async function podSecurity(client: ClusterClient, namespace: string, signal: AbortSignal): Promise<string> {
   try {
-    const path = `/api/v1/namespaces/${encodeURIComponent(client.namespace)}`;
+    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}`;
     const { metadata } = await client.ask<{ metadata: Metadata }>('GET', path, { signal });
     return metadata.labels?.['pod-security.kubernetes.io/enforce'] ?? 'none enforced by a label';
   } catch {

@@ -5,7 +5,7 @@ import type { Probe } from '../../backends/backend.js';
 import { callerProgramNames, callerPrograms } from '../../backends/sandbox/caller-programs.js';
 import { findHostProgram, hostEnvironment } from '../../base/find-program.js';
 import { isInstalled, optionalPackages } from '../../base/optional-package.js';
-import type { NamedBackend } from '../../config/outside-backends.js';
+import type { LoadedConfig } from '../../config/load-config.js';
 import type { Verdict } from '../../testing/abuse/index.js';
 import { plainText } from '../sanitize.js';
 import { Progress } from '../start-progress.js';
@@ -187,14 +187,15 @@ async function findGpus(): Promise<Gpus> {
 /** The backends of this package, those that your configuration names, and the typed one. */
 async function probeBackends(typed: string): Promise<Report['backends']> {
   const { backendNames, loadBackend } = await import('../../backends/index.js');
-  const outside = await outsideBackends(typed);
+  const { placeOf } = await import('../../cells.js');
+  const config = await knownConfig(typed);
   const own = backendNames.map((name) => ({ name, load: () => loadBackend(name) }));
-  const probes = [...own, ...outside].map(async ({ name, load }) => {
+  const probes = [...own, ...(config?.outside ?? [])].map(async ({ name, load }) => {
     let title = name;
     const answer = await probe(async () => {
       const backend = await load();
       title = backend.type;
-      return backend.probe();
+      return backend.probe(config === undefined ? {} : placeOf(backend, config, {}));
     });
     return [title, answer] as const;
   });
@@ -202,14 +203,14 @@ async function probeBackends(typed: string): Promise<Report['backends']> {
 }
 
 /** A mistake in the configuration is no reason to say nothing of this machine. */
-async function outsideBackends(typed: string): Promise<readonly NamedBackend[]> {
+async function knownConfig(typed: string): Promise<LoadedConfig | undefined> {
   const { loadConfig } = await import('../../config/load-config.js');
   const sources = { cwd: process.cwd(), env: process.env, overrides: { backend: typed }, lenient: true };
   try {
-    return (await loadConfig(sources)).outside;
+    return await loadConfig(sources);
   } catch (error) {
     process.stderr.write(`workcell: ${plainText(error instanceof Error ? error.message : String(error))}\n`);
-    return [];
+    return undefined;
   }
 }
 
