@@ -1,9 +1,11 @@
 import { Command } from 'commander';
+import { defaultV1Messages } from '../../compat/openhands-v1/openhands-v1-messages.js';
 import { type AlsoOptions, addTools, mountsOf, withAlso } from '../also.js';
+import { type MessagesOptions, messagesOf, withMessages } from '../messages-option.js';
 import { exposureOf, parsePort, type ServerOptions, withServerOptions } from '../server-options.js';
 import { takeTrusted } from '../trusted-options.js';
 
-interface AgentServerOptions extends ServerOptions, AlsoOptions {
+interface AgentServerOptions extends ServerOptions, AlsoOptions, MessagesOptions {
   host: string;
   port: number;
   sessionApiKeyFile?: string;
@@ -22,18 +24,19 @@ SESSION_API_KEY. Without any, the server makes one and prints it.
 For another address than loopback, give a key. If clients use another name than
 the address itself, pass --allow-host.
 
+--messages replaces any text of this server: a JSON object from key to text, in
+the form that --print-messages prints, with {values} in it.
+
 Examples:
   $ workcell openhands-agent-server --port 8000 --workspace .
   $ SESSION_API_KEY=… workcell openhands-agent-server --host 0.0.0.0 --port 60000 --allow-host cell-7`;
 
 /** `workcell openhands-agent-server`: a cell for clients of OpenHands V1. */
 export function openHandsAgentServerCommand(): Command {
-  return withAlso(
-    withServerOptions(
-      new Command('openhands-agent-server').description('Serve a cell to clients of OpenHands V1'),
-    ),
-    'openhands-v1',
-  )
+  const command = new Command('openhands-agent-server').description(
+    'Serve a cell to clients of OpenHands V1',
+  );
+  return withMessages(withAlso(withServerOptions(command), 'openhands-v1'), defaultV1Messages)
     .option('--host <address>', 'address to listen on, with --port', '127.0.0.1')
     .option('--port <number>', 'port to listen on; 0 takes any', parsePort, 8000)
     .option('--session-api-key-file <file>', 'the same as --token-file; may hold several keys, one a line')
@@ -56,6 +59,7 @@ async function serve(options: AgentServerOptions): Promise<void> {
   keepHeapSmall();
   // Take it out of the environment before starting anything that could pass it on to commands.
   const keys = takeSessionKeys(process.env, options.sessionApiKeyFile ?? options.tokenFile);
+  const messages = messagesOf(options, defaultV1Messages);
   const trusted = await takeTrusted(options);
   await serveRuntime(options, trusted, async (runtime, log) => {
     await addTools(runtime, options.entry);
@@ -69,6 +73,7 @@ async function serve(options: AgentServerOptions): Promise<void> {
       workspace: runtime.workspace,
       isolation: runtime.isolation,
       vscode: runtime.vscode,
+      messages,
       also: await mountsOf(options, runtime, keys.keys),
       log,
     });

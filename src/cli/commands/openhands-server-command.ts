@@ -1,10 +1,11 @@
 import { userInfo } from 'node:os';
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { readMessages, speaker } from '../../compat/messages.js';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { speaker } from '../../compat/messages.js';
 import { defaultMessages } from '../../compat/openhands-v0/openhands-messages.js';
 import type { Runtime } from '../../index.js';
 import { type AlsoOptions, addTools, mountsOf, withAlso } from '../also.js';
 import type { Log } from '../cli-log.js';
+import { type MessagesOptions, messagesOf, withMessages } from '../messages-option.js';
 import {
   exposureOf,
   parsePort,
@@ -14,7 +15,7 @@ import {
 } from '../server-options.js';
 import { takeTrusted } from '../trusted-options.js';
 
-interface OpenHandsServerOptions extends ServerOptions, AlsoOptions {
+interface OpenHandsServerOptions extends ServerOptions, AlsoOptions, MessagesOptions {
   workingDir: string;
   plugins: string[];
   username: string;
@@ -23,7 +24,6 @@ interface OpenHandsServerOptions extends ServerOptions, AlsoOptions {
   browsergymEvalEnv?: string;
   host: string;
   allowAnonymous?: true;
-  messages?: string;
   allowSudo?: true;
 }
 
@@ -57,7 +57,10 @@ Examples:
 /** `workcell openhands-server`: a cell, or this machine, for clients of OpenHands V0. */
 export function openHandsServerCommand(): Command {
   const command = new Command('openhands-server').description('Serve a cell to clients of OpenHands V0');
-  return withAlso(withServerOptions(command, { workspace: false }), 'openhands-v0')
+  return withMessages(
+    withAlso(withServerOptions(command, { workspace: false }), 'openhands-v0'),
+    defaultMessages,
+  )
     .argument('[port]', 'port to listen on; 0 takes any. --listen says more', parsePort)
     .requiredOption('--working-dir <directory>', 'where the shell starts; made if it is missing')
     .addOption(
@@ -74,19 +77,8 @@ export function openHandsServerCommand(): Command {
     .option('--allow-sudo', 'let commands of --username become another user, as the image allows')
     .option('--host <address>', 'address to listen on, with a port', '127.0.0.1')
     .option('--allow-anonymous', 'do without a key, also when none is set')
-    .option('--messages <file>', "JSON file with texts that replace the server's own, by key")
-    .option('--print-messages', 'print all texts with their keys and the values in them, and end')
-    .on('option:print-messages', printMessages)
     .addHelpText('after', notes)
     .action(serve);
-}
-
-/** In the form that --messages takes, with the values of a --messages file that stands before it. */
-function printMessages(this: Command): void {
-  const { messages } = this.opts<OpenHandsServerOptions>();
-  const present = messages === undefined ? defaultMessages : readMessages(defaultMessages, messages);
-  process.stdout.write(`${JSON.stringify(present, undefined, 2)}\n`);
-  throw new CommanderError(0, 'workcell.messages', '');
 }
 
 async function serve(
@@ -102,8 +94,7 @@ async function serve(
   const { serveOpenHands } = await import('../../compat/openhands-v0/serve-openhands-v0.js');
   const { keepHeapSmall } = await import('../../cell/server/small-heap.js');
   const { serveRuntime } = await import('../serve-runtime.js');
-  const messages =
-    options.messages === undefined ? defaultMessages : readMessages(defaultMessages, options.messages);
+  const messages = messagesOf(options, defaultMessages);
   keepHeapSmall();
   // Take it out of the environment before starting anything that could pass it on to commands.
   const { allowAnonymous } = options;

@@ -4,18 +4,29 @@ import type { z } from 'zod';
 import { toWorkcellError } from '../../base/http/http-errors.js';
 import type { Log } from '../../cell/server/executor-server-options.js';
 import { type ErrorCode, errorTable, WorkcellError } from '../../protocol/index.js';
+import { failureText } from '../failure-messages.js';
+import type { Say, Text } from '../messages.js';
+import { words } from './openhands-v1-messages.js';
 
 /** A refusal in the words of this protocol. */
 export class Refusal extends Error {
   readonly status: number;
-  /** Text, or the list of problems that a 422 carries. */
-  readonly detail: unknown;
+  readonly detail: Text | Problems;
 
-  constructor(status: number, detail: unknown) {
-    super(typeof detail === 'string' ? detail : 'The request does not fit.');
+  constructor(status: number, detail: Text | Problems) {
+    super(`The answer is ${status}.`);
     this.name = 'Refusal';
     this.status = status;
     this.detail = detail;
+  }
+}
+
+/** What a 422 carries for a request that does not fit. */
+export class Problems {
+  readonly list: readonly { type: string; loc: readonly PropertyKey[]; msg: string }[];
+
+  constructor(list: Problems['list']) {
+    this.list = list;
   }
 }
 
@@ -27,20 +38,20 @@ export function parse<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw new Refusal(
-    422,
-    result.error.issues.map(({ code, path, message }) => ({
-      type: code,
-      loc: [part, ...path],
-      msg: message,
-    })),
-  );
+  const problems = result.error.issues.map(({ code, path, message }) => ({
+    type: code,
+    loc: [part, ...path],
+    msg: message,
+  }));
+  throw new Refusal(422, new Problems(problems));
 }
 
-export function sendFailure(reply: FastifyReply, thrown: unknown, log?: Log): void {
-  const { status, detail } = thrown instanceof Refusal ? thrown : refusalOf(toWorkcellError(thrown, log));
+export function sendFailure(reply: FastifyReply, thrown: unknown, say: Say, log?: Log): void {
+  const { status, detail: text } =
+    thrown instanceof Refusal ? thrown : refusalOf(toWorkcellError(thrown, log));
   // Clients look for the reason of a server's own failure in a second field.
-  const body = status >= 500 ? { detail: 'Internal Server Error', exception: detail } : { detail };
+  const detail = text instanceof Problems ? text.list : say(text);
+  const body = status >= 500 ? { detail: say(words('http.failed')), exception: detail } : { detail };
   void reply.code(status).type('application/json').send(JSON.stringify(body));
 }
 
@@ -57,8 +68,8 @@ const statuses: Partial<Record<ErrorCode, number>> = {
 };
 
 function refusalOf(error: WorkcellError): Refusal {
-  if (error.code === 'unauthorized') return new Refusal(401, 'Unauthorized');
-  return new Refusal(statuses[error.code] ?? errorTable[error.code].status, error.message);
+  if (error.code === 'unauthorized') return new Refusal(401, words('http.unauthorized'));
+  return new Refusal(statuses[error.code] ?? errorTable[error.code].status, failureText(error));
 }
 
 /** For work of git: its failures are mistakes in the request, except for those that no other request would avoid. */
@@ -67,15 +78,16 @@ export async function refusing<Result>(work: Promise<Result>): Promise<Result> {
     return await work;
   } catch (error) {
     if (!WorkcellError.isInstance(error) || own.includes(error.code)) throw error;
-    throw new Refusal(400, error.message);
+    throw new Refusal(400, failureText(error));
   }
 }
 
 const own: readonly ErrorCode[] = ['internal', 'runtime-closed', 'runtime-disconnected'];
 
 /** The sentence for a person in any kind of failure. */
-export function messageOf(thrown: unknown): string {
-  return WorkcellError.isInstance(thrown) || thrown instanceof Refusal
-    ? thrown.message
-    : 'The server failed unexpectedly.';
+export function textOf(thrown: unknown): Text {
+  if (WorkcellError.isInstance(thrown)) return failureText(thrown);
+  return thrown instanceof Refusal && !(thrown.detail instanceof Problems)
+    ? thrown.detail
+    : words('http.unexpected');
 }

@@ -1,5 +1,6 @@
 /** What the routes of this facade share. */
 import type { Executor } from '../../protocol/index.js';
+import type { Say } from '../messages.js';
 import type { Activity } from './activity.js';
 import type { BashEvents } from './bash/bash-events.js';
 import type { BashCommands } from './bash/commands.js';
@@ -14,4 +15,5 @@ export interface FacadeContext {
   readonly events: BashEvents;
   readonly commands: BashCommands;
   readonly activity: Activity;
+  readonly say: Say;
 }

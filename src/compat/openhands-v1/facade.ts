@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Log, ServerParts } from '../../cell/server/executor-server-options.js';
 import { WorkcellError } from '../../protocol/index.js';
+import { type Catalogue, speaker } from '../messages.js';
 import { Activity } from './activity.js';
 import { BashEvents } from './bash/bash-events.js';
 import { bashRoutes } from './bash/bash-routes.js';
@@ -14,6 +15,7 @@ import type { FacadeContext } from './facade-context.js';
 import { fileRoutes } from './files/workspace-routes.js';
 import { gitRoutes } from './git/git-routes.js';
 import { missingRoutes } from './missing-routes.js';
+import { defaultV1Messages, words } from './openhands-v1-messages.js';
 import { serverRoutes } from './server-routes.js';
 import { createSessionKeys } from './session-key-check.js';
 import { savedWorkspaces } from './settings/saved-workspaces.js';
@@ -33,6 +35,8 @@ export interface FacadeOptions {
   readonly sessionApiKeys: readonly string[];
   /** Without it there is no editor. */
   readonly vscode?: Editor | undefined;
+  /** What the server says, by key. Default: its own words. */
+  readonly messages?: Catalogue | undefined;
   readonly log?: Log | undefined;
 }
 
@@ -49,13 +53,15 @@ export function openHandsV1(options: FacadeOptions): (app: FastifyInstance, serv
   return (app, { executor, workspace }) => {
     const activity = new Activity();
     const events = new BashEvents();
+    const say = speaker(options.messages ?? defaultV1Messages);
     const context: FacadeContext = {
       executor,
       workspace,
       keys: createSessionKeys(options.sessionApiKeys),
       events,
-      commands: new BashCommands({ executor, events, activity }),
+      commands: new BashCommands({ executor, events, activity, say }),
       activity,
+      say,
     };
     app.addHook('onClose', async () => events.close());
     addChecks(app, context, options.log);
@@ -69,20 +75,20 @@ export function openHandsV1(options: FacadeOptions): (app: FastifyInstance, serv
     savedWorkspaces(app);
     vscodeRoutes(app, context, options.vscode);
     workspaceFiles(app, context);
-    missingRoutes(app);
+    missingRoutes(app, context);
   };
 }
 
-function addChecks(app: FastifyInstance, { keys, activity }: FacadeContext, log: Log | undefined): void {
+function addChecks(app: FastifyInstance, { keys, activity, say }: FacadeContext, log: Log | undefined): void {
   app.addHook('onRequest', async (request) => {
     const { url, config } = request.routeOptions;
     if (config.keyless !== true && !keys.acceptsHeaders(request.headers))
-      throw new Refusal(401, 'Unauthorized');
+      throw new Refusal(401, words('http.unauthorized'));
     if (/\/api\/(bash|file|git)\//.test(url ?? '')) activity.touch();
     // Clients name a type even when they send nothing, and an empty body is not JSON.
     if (isEmpty(request.headers)) delete request.headers['content-type'];
   });
-  app.setErrorHandler((error, _request, reply) => sendFailure(reply, error, log));
+  app.setErrorHandler((error, _request, reply) => sendFailure(reply, error, say, log));
 }
 
 function isEmpty(headers: IncomingHttpHeaders): boolean {

@@ -1,7 +1,9 @@
 /** Values that several routes take from a query. */
+
 import { posix } from 'node:path';
 import { z } from 'zod';
 import { Refusal } from './detail-errors.js';
+import { words } from './openhands-v1-messages.js';
 
 /** The spellings of yes and no that the original accepts. */
 export const flagSchema = z
@@ -23,7 +25,8 @@ export const pathSchema = z
 
 /** The path without `.`, `..` and doubled slashes; refuses a relative one. */
 export function absolute(path: string): string {
-  if (!path.startsWith('/')) throw new Refusal(400, `Path must be absolute: ${JSON.stringify(path)}`);
+  if (!path.startsWith('/'))
+    throw new Refusal(400, words('http.relative_path', { path: JSON.stringify(path) }));
   const tidy = posix.normalize(path);
   return tidy.length > 1 && tidy.endsWith('/') ? tidy.slice(0, -1) : tidy;
 }

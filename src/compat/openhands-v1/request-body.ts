@@ -1,7 +1,9 @@
 /** Reads bodies that the server does not parse: uploads, and the JSON of a GET request. */
+
 import type { IncomingMessage } from 'node:http';
 import { parseBody } from '../../base/http/json-body.js';
-import { Refusal } from './detail-errors.js';
+import { Problems, Refusal } from './detail-errors.js';
+import { words } from './openhands-v1-messages.js';
 
 /** In which the next piece must arrive. */
 const silenceMs = 30_000;
@@ -26,7 +28,7 @@ export async function* bodyOf(request: IncomingMessage): AsyncGenerator<Uint8Arr
       watch();
     }
   } catch {
-    throw new Refusal(400, 'The body broke off before its end.');
+    throw new Refusal(400, words('http.broken_body'));
   } finally {
     clearTimeout(timer);
     // Nothing else reads the rest of the body, and the next request waits behind it.
@@ -39,12 +41,12 @@ export async function readJson(request: IncomingMessage): Promise<unknown> {
   let size = 0;
   for await (const chunk of bodyOf(request)) {
     size += chunk.length;
-    if (size > largestJson) throw new Refusal(413, `The body is larger than ${largestJson} bytes.`);
+    if (size > largestJson) throw new Refusal(413, words('http.large_body', { bytes: largestJson }));
     chunks.push(chunk);
   }
   try {
     return parseBody(Buffer.concat(chunks), deepestJson);
   } catch {
-    throw new Refusal(422, [{ type: 'json_invalid', loc: ['body'], msg: 'JSON decode error' }]);
+    throw new Refusal(422, new Problems([{ type: 'json_invalid', loc: ['body'], msg: 'JSON decode error' }]));
   }
 }

@@ -9,11 +9,11 @@ export type OpenHandsV1Options = FacadeOptions & Omit<ServeOptions, 'token' | 't
 
 /** The session keys also open the native routes, which the same server answers. */
 export function serveOpenHandsV1(executor: Executor, options: OpenHandsV1Options): Promise<ExecutorServer> {
-  const { sessionApiKeys, vscode, ...server } = options;
+  const { sessionApiKeys, vscode, messages, ...server } = options;
   return serveExecutor(executor, {
     ...server,
     token: sessionApiKeys,
     tokenHeaders: [keyHeader],
-    extend: openHandsV1({ sessionApiKeys, vscode, log: server.log }),
+    extend: openHandsV1({ sessionApiKeys, vscode, messages, log: server.log }),
   });
 }

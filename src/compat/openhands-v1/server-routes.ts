@@ -1,7 +1,9 @@
 /** Health, readiness and what this server is. */
+
 import type { FastifyInstance } from 'fastify';
 import type { FacadeContext } from './facade-context.js';
 import { toolNames } from './missing-routes.js';
+import { words } from './openhands-v1-messages.js';
 
 /** The version of the protocol that this speaks; clients compare it with what they need. */
 const protocolVersion = '1.43.1';
@@ -12,7 +14,7 @@ const protocolVersion = '1.43.1';
  */
 const instead = { config: { keyless: true }, constraints: { host: /./ } };
 
-export function serverRoutes(app: FastifyInstance, { activity, executor }: FacadeContext): void {
+export function serverRoutes(app: FastifyInstance, { activity, executor, say }: FacadeContext): void {
   const ok = async () => ({ status: 'ok' });
   app.get('/alive', instead, ok);
   app.get('/health', instead, ok);
@@ -22,7 +24,7 @@ export function serverRoutes(app: FastifyInstance, { activity, executor }: Facad
       await executor().execute({ action: 'stat', path: '.' });
       return { status: 'ready' };
     } catch {
-      return reply.code(503).send({ status: 'initializing', message: 'The workspace does not answer yet.' });
+      return reply.code(503).send({ status: 'initializing', message: say(words('http.not_ready')) });
     }
   });
 

@@ -3,7 +3,9 @@
 import type { FastifyRequest } from 'fastify';
 import type { RawData, WebSocket } from 'ws';
 import { parseJson } from '../../base/json.js';
-import { keyHeader, type SessionKeys } from './session-key-check.js';
+import type { FacadeContext } from './facade-context.js';
+import { words } from './openhands-v1-messages.js';
+import { keyHeader } from './session-key-check.js';
 
 const unauthorizedCode = 4001;
 const firstFrameMs = 10_000;
@@ -18,7 +20,7 @@ export interface Admitted {
 export function admit(
   socket: WebSocket,
   request: FastifyRequest,
-  keys: SessionKeys,
+  { keys, say }: Pick<FacadeContext, 'keys' | 'say'>,
   { onAdmit, onFrame }: Admitted,
 ): void {
   const { session_api_key: given } = request.query as { session_api_key?: unknown };
@@ -28,7 +30,7 @@ export function admit(
     clearTimeout(timer);
     isAdmitted = verdict;
     if (verdict) onAdmit();
-    else socket.close(unauthorizedCode, 'Unauthorized');
+    else socket.close(unauthorizedCode, say(words('http.unauthorized')));
   };
   const timer = setTimeout(() => settle(false), firstFrameMs);
   socket.once('close', () => clearTimeout(timer));

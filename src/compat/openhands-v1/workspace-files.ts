@@ -1,4 +1,5 @@
 /** The workspace as a website, for frames and pictures of a page that shows the agent's work. */
+
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { posix } from 'node:path';
@@ -8,6 +9,7 @@ import { z } from 'zod';
 import { webTypeOf } from '../../base/media-types.js';
 import { parse, Refusal } from './detail-errors.js';
 import type { FacadeContext } from './facade-context.js';
+import { words } from './openhands-v1-messages.js';
 import { createSessionKeys } from './session-key-check.js';
 
 const cookieName = 'oh_workspace_session_key';
@@ -44,7 +46,7 @@ export function workspaceFiles(app: FastifyInstance, { executor, workspace, keys
   for (const url of ['/api/conversations/:id/workspace', '/api/conversations/:id/workspace/*'])
     app.get(url, { config: { keyless: true } }, async ({ params, headers }, reply) => {
       if (!keys.acceptsHeaders(headers) && !tickets.accepts(cookieIn(headers)))
-        throw new Refusal(401, 'Unauthorized');
+        throw new Refusal(401, words('http.unauthorized'));
       const path = placeIn(workspace, parse(placeSchema, params, 'path')['*']);
       const { type } = await executor().execute<'stat'>({ action: 'stat', path });
       const file = type === 'directory' ? `${path}/index.html` : path;
@@ -60,7 +62,7 @@ export function workspaceFiles(app: FastifyInstance, { executor, workspace, keys
 function placeIn(workspace: string, path: string): string {
   const place = posix.join(workspace, path);
   if (place !== workspace && !place.startsWith(workspace === '/' ? '/' : `${workspace}/`))
-    throw new Refusal(400, 'Path is outside the workspace');
+    throw new Refusal(400, words('http.outside'));
   return place.length > 1 && place.endsWith('/') ? place.slice(0, -1) : place;
 }
 

@@ -73,3 +73,19 @@ async function startCommand(args: readonly string[], env: Record<string, string>
     [Symbol.asyncDispose]: stop,
   };
 }
+
+test('prints its messages in the form that it takes, and says those of a file', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'messages-'));
+  const file = join(folder, 'messages.json');
+  writeFileSync(file, '{"bash.timed_out": "after {seconds}"}');
+  const printed = await workcell(['openhands-agent-server', '--messages', file, '--print-messages']);
+  expect(printed.exitCode).toBe(0);
+  expect(JSON.parse(printed.stdout)).toMatchObject({
+    'bash.timed_out': 'after {seconds}',
+    'bash.no_event': 'Item not found',
+  });
+  await using server = await startCommand(['--messages', file]);
+  const slow = await new BashClient(server).executeCommand('sleep 1000', '.', 1);
+  expect(slow.stderr).toBe('after 1');
+  rmSync(folder, { recursive: true });
+});

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { parse, Refusal } from '../detail-errors.js';
 import type { FacadeContext } from '../facade-context.js';
+import { words } from '../openhands-v1-messages.js';
 import { readJson } from '../request-body.js';
 import { executeRequestSchema } from './commands.js';
 import { plainId, searchEvents, searchQuerySchema } from './search-bash-events.js';
@@ -23,7 +24,7 @@ export function bashRoutes(app: FastifyInstance, { commands, events }: FacadeCon
 
   app.get<{ Params: { id: string } }>('/api/bash/bash_events/:id', async ({ params }) => {
     const event = events.get(plainId(params.id));
-    if (event === undefined) throw new Refusal(404, 'Item not found');
+    if (event === undefined) throw new Refusal(404, words('bash.no_event'));
     return event;
   });
 

@@ -4,8 +4,10 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { WebSocket } from 'ws';
 import { JsonError, parseJson } from '../../../base/json.js';
-import { messageOf, parse, Refusal } from '../detail-errors.js';
+import type { Say } from '../../messages.js';
+import { Problems, parse, Refusal, textOf } from '../detail-errors.js';
 import type { FacadeContext } from '../facade-context.js';
+import { words } from '../openhands-v1-messages.js';
 import { admit } from '../socket-admission.js';
 import { executeRequestSchema } from './commands.js';
 import { formatTimestamp } from './timestamps.js';
@@ -16,14 +18,15 @@ const mostSubscribers = 50;
 const windowBytes = 256 * 1024;
 
 export function bashSocket(app: FastifyInstance, context: FacadeContext): void {
-  const { keys, events } = context;
+  const { events, say } = context;
   let subscribers = 0;
   app.get('/sockets/bash-events', { websocket: true, config: { keyless: true } }, (socket, request) => {
     const query = request.query as Record<string, unknown>;
     const wantsAll = query.resend_mode === 'all' || query.resend_all === 'true';
-    admit(socket, request, keys, {
+    admit(socket, request, context, {
       onAdmit() {
-        if (subscribers >= mostSubscribers) return socket.close(1013, 'Too many subscribers');
+        if (subscribers >= mostSubscribers)
+          return socket.close(1013, say(words('bash.too_many_subscribers')));
         subscribers++;
         socket.once('close', () => subscribers--);
         void push(socket, context, wantsAll ? 0 : events.last);
@@ -52,7 +55,7 @@ async function push(socket: WebSocket, { events }: FacadeContext, from: number):
   }
 }
 
-function answer(socket: WebSocket, { commands, activity }: FacadeContext, frame: string): void {
+function answer(socket: WebSocket, { commands, activity, say }: FacadeContext, frame: string): void {
   activity.touch();
   try {
     commands.start(parse(executeRequestSchema, parseJson(frame), 'body'));
@@ -63,14 +66,14 @@ function answer(socket: WebSocket, { commands, activity }: FacadeContext, frame:
       id: randomBytes(16).toString('hex'),
       timestamp: formatTimestamp(Date.now() * 1000),
       code: isInvalid ? 'ValidationError' : 'Error',
-      detail: detailOf(error),
+      detail: detailOf(error, say),
     };
     socket.send(JSON.stringify(problem));
   }
 }
 
-function detailOf(error: unknown): string {
-  if (error instanceof JsonError) return `The frame cannot be used: ${error.message}.`;
-  if (error instanceof Refusal && typeof error.detail !== 'string') return JSON.stringify(error.detail);
-  return messageOf(error);
+function detailOf(error: unknown, say: Say): string {
+  if (error instanceof JsonError) return say(words('bash.bad_frame', { reason: error.message }));
+  const problems = error instanceof Refusal && error.detail instanceof Problems && error.detail.list;
+  return problems ? JSON.stringify(problems) : say(textOf(error));
 }

@@ -1,9 +1,13 @@
 /** Runs bash commands as separate plain processes of the cell, and publishes their output. */
+
 import { constants } from 'node:os';
 import { z } from 'zod';
 import type { Executor, Observation } from '../../../protocol/index.js';
+import type { Say } from '../../messages.js';
 import type { Activity } from '../activity.js';
-import { messageOf, Refusal } from '../detail-errors.js';
+import { Refusal, textOf } from '../detail-errors.js';
+import type { FacadeContext } from '../facade-context.js';
+import { words } from '../openhands-v1-messages.js';
 import type { BashCommand, BashEvents, BashOutput } from './bash-events.js';
 import { OutputPieces, wholeOutput } from './pieces.js';
 
@@ -23,18 +27,19 @@ export class BashCommands {
   readonly #executor: () => Executor;
   readonly #events: BashEvents;
   readonly #activity: Activity;
+  readonly #say: Say;
   #running = 0;
 
-  constructor(parts: { executor: () => Executor; events: BashEvents; activity: Activity }) {
+  constructor(parts: Pick<FacadeContext, 'executor' | 'events' | 'activity' | 'say'>) {
     this.#executor = parts.executor;
     this.#events = parts.events;
     this.#activity = parts.activity;
+    this.#say = parts.say;
   }
 
   /** Starts a command in the background. `ended` never rejects. */
   start({ command, cwd, timeout }: ExecuteRequest): { event: BashCommand; ended: Promise<BashOutput> } {
-    if (this.#running >= mostRunning)
-      throw new Refusal(429, `${mostRunning} commands are running already; wait for one of them to end.`);
+    if (this.#running >= mostRunning) throw new Refusal(429, words('bash.too_many', { most: mostRunning }));
     const event = this.#events.publish<BashCommand>(
       { kind: 'BashCommand', command, cwd: cwd ?? null, timeout },
       { bytes: Buffer.byteLength(command), drop() {} },
@@ -51,7 +56,7 @@ export class BashCommands {
   async execute(request: ExecuteRequest): Promise<BashOutput> {
     const { event, ended } = this.start(request);
     const last = await ended;
-    return wholeOutput(last, this.#events.outputsOf(event.id));
+    return wholeOutput(last, this.#events.outputsOf(event.id), this.#say(words('bash.earlier_cut')));
   }
 
   async #run({ id: commandId, command, cwd, timeout }: BashCommand): Promise<BashOutput> {
@@ -77,11 +82,11 @@ export class BashCommands {
         },
         { onProgress: (progress) => pieces.add(progress) },
       );
-      // Its client knows a timeout by these words.
-      const note = result.endedBy === 'timeout' ? `The command timed out after ${timeout} s.\n` : '';
+      const note =
+        result.endedBy === 'timeout' ? this.#say(words('bash.timed_out', { seconds: timeout })) : '';
       return pieces.end(exitCodeOf(result), note);
     } catch (error) {
-      return pieces.end(-1, messageOf(error));
+      return pieces.end(-1, this.#say(textOf(error)));
     }
   }
 }

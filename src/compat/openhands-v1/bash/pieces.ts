@@ -77,13 +77,13 @@ export class OutputPieces {
   }
 }
 
-/** The last event with all kept output in it, for a caller that waits for one answer. */
-export function wholeOutput(last: BashOutput, outputs: readonly BashOutput[]): BashOutput {
+/** The last event with all kept output in it, for a caller that waits for one answer. `cutNote` says that there was more. */
+export function wholeOutput(last: BashOutput, outputs: readonly BashOutput[], cutNote: string): BashOutput {
   const isWhole = outputs.length === last.order + 1;
   const join = (stream: 'stdout' | 'stderr') => {
     const text = outputs.map((output) => output[stream] ?? '').join('');
     if (text === '') return null;
-    return isWhole ? text : `[... earlier output was left out ...]\n${text}`;
+    return isWhole ? text : `${cutNote}${text}`;
   };
   return outputs.length === 0 ? last : { ...last, stdout: join('stdout'), stderr: join('stderr') };
 }

@@ -1,6 +1,8 @@
 /** Finds bash events and cuts the result into pages. */
+
 import { z } from 'zod';
 import { Refusal } from '../detail-errors.js';
+import { words } from '../openhands-v1-messages.js';
 import { numberSchema } from '../query-values.js';
 import type { BashEvent, BashEvents, Entry } from './bash-events.js';
 import { parseTimestamp } from './timestamps.js';
@@ -63,5 +65,5 @@ function matches({ event, microseconds }: Entry, query: SearchQuery): boolean {
 
 function pageStart(pageId: string): number {
   if (/^\d{1,15}$/.test(pageId)) return Number(pageId);
-  throw new Refusal(400, `There is no page ${JSON.stringify(pageId)}; use a next_page_id of an answer.`);
+  throw new Refusal(400, words('bash.no_page', { page: JSON.stringify(pageId) }));
 }

@@ -1,5 +1,6 @@
 import { readForm } from '../../form.js';
-import { Refusal } from '../detail-errors.js';
+import { Problems, Refusal } from '../detail-errors.js';
+import { words } from '../openhands-v1-messages.js';
 
 /** The bytes of the first part with that name. Ends only when the whole body was well-formed. */
 export async function* filePart(
@@ -13,11 +14,12 @@ export async function* filePart(
     isFound = true;
     yield* part.content;
   }
-  if (!isFound) throw new Refusal(422, [{ type: 'missing', loc: ['body', name], msg: 'Field required' }]);
+  if (!isFound)
+    throw new Refusal(422, new Problems([{ type: 'missing', loc: ['body', name], msg: 'Field required' }]));
 }
 
 function refusal(reason: string, kind: 'no-form' | 'malformed'): Refusal {
   return kind === 'no-form'
-    ? new Refusal(422, reason)
-    : new Refusal(400, `There was an error parsing the body: ${reason}`);
+    ? new Refusal(422, words('http.no_form', { reason }))
+    : new Refusal(400, words('http.bad_form', { reason }));
 }

@@ -7,6 +7,7 @@ import { findCommitChanges, findCommits, type GitCommit } from '../../../runtime
 import { callOf } from '../../../runtime/verb-call.js';
 import { parse, Refusal, refusing } from '../detail-errors.js';
 import type { FacadeContext } from '../facade-context.js';
+import { words } from '../openhands-v1-messages.js';
 import { absolute, numberSchema, pathSchema } from '../query-values.js';
 
 const refSchema = z.string().min(1).max(1024);
@@ -30,8 +31,7 @@ export function gitRoutes(app: FastifyInstance, { executor, workspace }: FacadeC
 
   app.get('/api/git/diff', ({ query }) => {
     const { path, ref, commit } = parse(diffQuery, query, 'query');
-    if (ref !== undefined && commit !== undefined)
-      throw new Refusal(400, 'Give either ref or commit, not both.');
+    if (ref !== undefined && commit !== undefined) throw new Refusal(400, words('git.ref_and_commit'));
     const nothing = { modified: null, original: null };
     return answer(findFileDiff(call(), place(path), { base: ref, commit }), nothing);
   });

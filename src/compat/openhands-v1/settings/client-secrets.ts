@@ -1,6 +1,8 @@
 /** Secrets that a client keeps here to fetch them again. They stay on this side and never enter the cell. */
+
 import { z } from 'zod';
 import { Refusal } from '../detail-errors.js';
+import { words } from '../openhands-v1-messages.js';
 
 const mostSecrets = 1000;
 
@@ -28,18 +30,18 @@ export class Secrets {
 
   set({ name, value, description = null }: z.output<typeof secretSchema>): SecretItem {
     if (!this.#all.has(name) && this.#all.size >= mostSecrets)
-      throw new Refusal(400, `There are ${mostSecrets} secrets already; delete one first.`);
+      throw new Refusal(400, words('settings.too_many_secrets', { most: mostSecrets }));
     this.#all.set(name, { value, description });
     return { name, description };
   }
 
   get(name: string): string {
     const secret = this.#all.get(name);
-    if (secret === undefined) throw new Refusal(404, `Secret '${name}' not found`);
+    if (secret === undefined) throw new Refusal(404, words('settings.no_secret', { name }));
     return secret.value;
   }
 
   delete(name: string): void {
-    if (!this.#all.delete(name)) throw new Refusal(404, `Secret '${name}' not found`);
+    if (!this.#all.delete(name)) throw new Refusal(404, words('settings.no_secret', { name }));
   }
 }

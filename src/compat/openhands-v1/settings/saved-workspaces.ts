@@ -1,7 +1,9 @@
 /** Directories that a person wants to find again, and those in which to look for more; kept in memory. */
+
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { parse, Refusal } from '../detail-errors.js';
+import { words } from '../openhands-v1-messages.js';
 import { pathSchema } from '../query-values.js';
 
 const mostPlaces = 1000;
@@ -38,7 +40,7 @@ export function savedWorkspaces(app: FastifyInstance): void {
   ] as const)
     app.delete(url, async ({ query }) => {
       if (!places.delete(parse(pathQuery, query, 'query').path))
-        throw new Refusal(404, 'Workspace not found');
+        throw new Refusal(404, words('settings.no_workspace'));
       return { deleted: true };
     });
 }
@@ -47,9 +49,6 @@ export function savedWorkspaces(app: FastifyInstance): void {
 function add(places: Map<string, Place>, more: readonly Place[]): void {
   const fresh = new Map(more.filter(({ path }) => !places.has(path)).map((place) => [place.path, place]));
   if (places.size + fresh.size > mostPlaces)
-    throw new Refusal(
-      400,
-      `There are ${places.size} already, and ${mostPlaces} is the limit; delete some first.`,
-    );
+    throw new Refusal(400, words('settings.too_many_workspaces', { count: places.size, most: mostPlaces }));
   for (const [path, place] of fresh) places.set(path, place);
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { parse, Refusal } from '../detail-errors.js';
 import type { FacadeContext } from '../facade-context.js';
+import { words } from '../openhands-v1-messages.js';
 import { absolute, pathSchema } from '../query-values.js';
 import { Secrets, secretNameSchema, secretSchema } from './client-secrets.js';
 import { readHooks } from './hooks.js';
@@ -35,13 +36,10 @@ export function settingsRoutes(app: FastifyInstance, { executor, workspace }: Fa
   app.patch('/api/settings', async ({ body }) => {
     const update = parse(updateSchema, body, 'body');
     if (update.agent_settings_diff || update.conversation_settings_diff)
-      throw new Refusal(
-        501,
-        'Settings of agents and conversations are kept where those run; this is a workspace.',
-      );
+      throw new Refusal(501, words('settings.elsewhere'));
     const merged = merge(misc, update.misc_settings_diff ?? {});
     if (JSON.stringify(merged).length > largestSettings)
-      throw new Refusal(413, `The settings would be larger than ${largestSettings} characters.`);
+      throw new Refusal(413, words('settings.too_large', { characters: largestSettings }));
     misc = merged;
     return settings();
   });
