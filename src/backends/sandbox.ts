@@ -42,6 +42,7 @@ export default defineBackend({
 
   async start(given, context) {
     const options = withCallerPrograms(given);
+    checkCaches(options);
     const { id, signal, plugins = [], networkSecrets = [] } = context;
     if (options.keepAlive || options.keeper !== false) {
       checkKeepable(options);
@@ -89,6 +90,15 @@ function withCallerPrograms(options: SandboxOptions): SandboxOptions {
   return { ...options, readOnly: [...readOnly, ...mounts], env: { PATH, ...env } };
 }
 
+function checkCaches({ caches, workspace }: SandboxOptions): void {
+  if (caches.length === 0 || workspace !== undefined) return;
+  throw new WorkcellError(
+    'invalid-config',
+    'Caches belong to a workspace, so that no cell leaves anything for the cells of others. Name a workspace, or leave out caches.',
+    { details: { option: 'caches' } },
+  );
+}
+
 function checkKeepable({ pool, network }: SandboxOptions): void {
   if (typeof network === 'object')
     throw new WorkcellError(
@@ -110,6 +120,7 @@ const trial: SandboxOptions = {
   readOnly: [],
   readWrite: [],
   programs: 'system',
+  caches: [],
   env: {},
   keepAlive: false,
   keeper: false,

@@ -1,6 +1,7 @@
 /** A Python of this machine in a sandbox: which directories it needs, and where the cell looks for it. */
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { workspaceInside } from '../../cell/launchers/bubblewrap/layout.js';
 import { WorkcellError } from '../../protocol/index.js';
 
 export interface PythonEnvironment {
@@ -24,6 +25,29 @@ export function pythonEnvironment(program: string, path: string): PythonEnvironm
     directories: [...new Set(directories)].filter(isUnseen),
     variables: { ...variables, VIRTUAL_ENV: root },
   };
+}
+
+/**
+ * The virtual environment `.venv` of a workspace, which whoever works there expects to be first. Undefined where its Python
+ * would not start in a cell. The workspace may be anybody's, so it makes nothing more visible there. `seen`: the
+ * directories of this machine that the cell sees besides the system's own.
+ */
+export function workspaceEnvironment(
+  workspace: string,
+  { path, seen }: { path: string; seen: readonly string[] },
+): PythonEnvironment['variables'] | undefined {
+  const root = join(workspace, '.venv');
+  const bin = join(root, 'bin');
+  try {
+    if (realpathSync(bin) !== bin || !existsSync(join(root, 'pyvenv.cfg'))) return undefined;
+    const python = realpathSync(join(bin, 'python3'));
+    const starts = !isUnseen(python) || [workspace, ...seen].some((place) => python.startsWith(`${place}/`));
+    if (!starts) return undefined;
+  } catch {
+    return undefined;
+  }
+  const inside = `${workspaceInside}/.venv`;
+  return { PATH: `${inside}/bin:${path}`, VIRTUAL_ENV: inside };
 }
 
 /** The programs of an installation, and the libraries beside them. */

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { environmentSchema } from '../../protocol/actions/common.js';
 import { startRulesSchema } from '../../protocol/network/network-schema.js';
 import { gpuOption } from '../gpu-option.js';
+import { cacheNames } from './cache-places.js';
 
 const absolutePath = z.string().regex(/^\/[^\0]*$/, 'must be an absolute path');
 
@@ -45,6 +46,11 @@ export const sandboxOptions = {
    * directories, such as a Node of nvm. `system`: only those of the system.
    */
   programs: z.enum(['caller', 'system']).default('caller'),
+  /**
+   * What these package managers fetched stays for the next cell with the same workspace. Not in copies of a workspace and
+   * in overlays over one.
+   */
+  caches: z.array(z.enum(cacheNames)).default([]),
   env: environmentSchema.default({}),
   /** The cell lives on when this process ends; attach to it by its id. Closing still ends it. */
   keepAlive: z.boolean().default(false),

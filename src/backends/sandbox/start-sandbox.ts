@@ -2,6 +2,7 @@
 import { realpathSync } from 'node:fs';
 import { noRetries } from '../../base/no-network.js';
 import { ownBelow } from '../../base/own-below.js';
+import { runtimeDirectory, temporaryDirectory } from '../../base/own-directory.js';
 import { createExecutor } from '../../cell/executor/create-executor.js';
 import { SpareShell } from '../../cell/executor/shell/spare.js';
 import {
@@ -18,10 +19,11 @@ import { openRules } from '../../protocol/network/open-rules.js';
 import type { WorkspaceOverlay } from '../backend.js';
 import { openGateway } from '../open-gateway.js';
 import { handsGroupDown, openWorkspace } from '../workspace.js';
+import { callerGitSettings } from './git-identity.js';
 import { giveGpu } from './gpu/give-gpu.js';
 import type { GpuRoots } from './gpu/gpu-roots.js';
 import { overlayCommands } from './overlay.js';
-import { pythonEnvironment } from './python-environment.js';
+import { pythonEnvironment, workspaceEnvironment } from './python-environment.js';
 import { type SandboxOptions, withDefaults } from './sandbox-options.js';
 
 export type SandboxCell = Omit<Cell, 'id' | 'executor'> & {
@@ -50,10 +52,8 @@ export async function startSandbox(
       : undefined;
   const network = gateway ?? (rules === 'none' ? 'none' : 'host');
   const limits = withDefaults(options.limits);
-  const python =
-    options.python === undefined
-      ? undefined
-      : pythonEnvironment(options.python, env.PATH ?? cellEnvironment.PATH ?? '');
+  const path = env.PATH ?? cellEnvironment.PATH ?? '';
+  const python = options.python === undefined ? undefined : pythonEnvironment(options.python, path);
   const readOnly = [...options.readOnly, ...(python?.directories ?? [])].map(existing);
   const readWrite = options.readWrite.map(existing);
   const { gpus, devices, files, driverInfo, ...gpu } = giveGpu(options.gpu, { rootfs, roots: gpuRoots });
@@ -61,18 +61,27 @@ export async function startSandbox(
   const opened = gateway?.opened;
   const trust =
     opened && (await import('../trust-files.js')).layTrust(opened, { isOwnSystem: rootfs === undefined });
+  const ownPython =
+    rootfs === undefined
+      ? workspaceEnvironment(workspace.path, { path, seen: [...readOnly, ...readWrite] })
+      : undefined;
   const environment = gpu.environment({
     ...cellEnvironment,
     ...(network === 'none' && noRetries),
     ...trust?.variables,
     ...env,
-    ...python?.variables,
+    ...(python?.variables ?? ownPython),
     ...opened?.placeholders,
   });
   const setgidFiles = handsGroupDown(workspace.path);
+  const isCallers = !workspace.isTemporary && !isWorkcells(workspace.path);
   let launcher: BubblewrapLauncher | undefined;
   let spare: SpareShell | undefined;
   try {
+    const caches =
+      isCallers && overlay === undefined && options.caches.length > 0
+        ? await (await import('./caches.js')).openCaches(options.caches, workspace.path)
+        : [];
     launcher = await createBubblewrapLauncher({
       program: findBubblewrap() ?? 'bwrap',
       workspace: overlay?.merged ?? workspace.path,
@@ -85,6 +94,8 @@ export async function startSandbox(
       driverInfo,
       readOnly,
       readWrite,
+      caches,
+      gitSettings: isCallers && rootfs === undefined ? await callerGitSettings(workspace.path) : undefined,
       hidden: ownBelow([
         ...[...readOnly, ...readWrite].map((path) => ({ source: path, inside: path })),
         ...(workspace.isTemporary ? [] : [{ source: workspace.path, inside: workspaceInside }]),
@@ -102,7 +113,7 @@ export async function startSandbox(
       network: typeof network === 'object' ? 'egress' : network,
       limits,
       enforcement,
-      readWrite,
+      readWrite: [...readWrite, ...caches.map(({ inside }) => inside)],
       isTemporary: workspace.isTemporary || overlay !== undefined,
       setgidFiles,
       gpus,
@@ -139,6 +150,11 @@ export async function startSandbox(
     await workspace.dispose();
     throw await explained(error);
   }
+}
+
+/** A copy of a workspace, or an empty one, that this package made for one cell. */
+function isWorkcells(path: string): boolean {
+  return [temporaryDirectory(), runtimeDirectory()].some((own) => path.startsWith(`${own.path}/`));
 }
 
 /** Resolve a mounted path here: the kernel would follow a link, and the report should say where to. */

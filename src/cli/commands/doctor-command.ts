@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { realpathSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { Command } from 'commander';
 import type { Probe } from '../../backends/backend.js';
@@ -66,7 +67,7 @@ async function doctor(options: DoctorOptions): Promise<void> {
     gpu: await findGpus(),
     network,
     backends,
-    cell: programsOfCell(),
+    cell: await contentOfCell(),
   };
   if (options.json) {
     process.stdout.write(`${JSON.stringify(report)}\n`);
@@ -128,10 +129,19 @@ interface Report {
   cell: Record<string, string | null>;
 }
 
-/** The system's programs, and those of yours that the cell sees. */
-function programsOfCell(): Report['cell'] {
-  const { programs: found } = callerPrograms();
-  return Object.fromEntries(callerProgramNames.map((name) => [name, found[name] ?? null]));
+/** The system's programs, those of yours that the cell sees, and what one with this directory as workspace adds. */
+async function contentOfCell(): Promise<Report['cell']> {
+  const { callerGitIdentity } = await import('../../backends/sandbox/git-identity.js');
+  const { workspaceEnvironment } = await import('../../backends/sandbox/python-environment.js');
+  const { programs: found, mounts } = callerPrograms();
+  const directory = realpathSync('.');
+  const identity = await callerGitIdentity(directory);
+  const python = workspaceEnvironment(directory, { path: '', seen: mounts });
+  return {
+    ...Object.fromEntries(callerProgramNames.map((name) => [name, found[name] ?? null])),
+    'git identity': identity === undefined ? null : plainText(Object.values(identity).join(', ')),
+    'python of .venv': python?.VIRTUAL_ENV ?? null,
+  };
 }
 
 /** Why no sandbox here can have it; null when it can. */

@@ -150,7 +150,17 @@ async function startKeeper(socketPath: string, signal: AbortSignal | undefined):
  * environment.
  */
 function keeperEnvironment(): NodeJS.ProcessEnv {
-  const names = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'TMPDIR', 'TZ', 'XDG_RUNTIME_DIR'];
+  const names = [
+    'PATH',
+    'HOME',
+    'USER',
+    'LOGNAME',
+    'LANG',
+    'TMPDIR',
+    'TZ',
+    'XDG_RUNTIME_DIR',
+    'XDG_CACHE_HOME',
+  ];
   return Object.fromEntries(names.map((name) => [name, process.env[name]]).filter(([, value]) => value));
 }
 

@@ -31,6 +31,8 @@ export interface MountOptions {
   /** Host paths that the cell sees at the same place. */
   readonly readOnly: readonly string[];
   readonly readWrite: readonly string[];
+  /** Directories that the cell writes to at another place than this machine. */
+  readonly caches?: readonly Bind[] | undefined;
   /** Device nodes besides those that every cell has. */
   readonly devices?: readonly Bind[] | undefined;
   /** Files that the cell reads at another place than this machine. */
@@ -77,6 +79,7 @@ export function bubblewrapArguments(options: MountOptions, descriptors: Descript
     ...scratch(options, cellUser.home),
     ...options.readOnly.flatMap((path) => ['--ro-bind', path, path]),
     ...options.readWrite.flatMap((path) => ['--bind', path, path]),
+    ...(options.caches ?? []).flatMap(({ source, inside }) => ['--bind', source, inside]),
     '--bind',
     options.workspace,
     workspaceInside,

@@ -22,7 +22,7 @@ import { sweepOrphans } from './orphans.js';
 import { startCell } from './running-cell.js';
 import { Starter } from './starter.js';
 
-export interface BubblewrapOptions extends Pick<MountOptions, 'devices' | 'files' | 'driverInfo'> {
+export interface BubblewrapOptions extends Pick<MountOptions, 'devices' | 'files' | 'driverInfo' | 'caches'> {
   /** Path of bubblewrap. */
   readonly program: string;
   readonly workspace: string;
@@ -31,6 +31,8 @@ export interface BubblewrapOptions extends Pick<MountOptions, 'devices' | 'files
   /** What every process starts with. */
   readonly environment: Readonly<Record<string, string>>;
   readonly rootfs?: string | undefined;
+  /** Settings of git for everybody in the cell, unless it has a root file system of its own. */
+  readonly gitSettings?: string | undefined;
   readonly network: 'none' | 'host' | Egress;
   readonly readOnly: readonly string[];
   readonly readWrite: readonly string[];
@@ -74,7 +76,7 @@ export async function createBubblewrapLauncher(options: BubblewrapOptions): Prom
       exchange,
       control: control.path,
       controlMounts: control.mounts,
-      etc: assembleEtc(network),
+      etc: assembleEtc(network, options.gitSettings),
       scratchBytes: options.limits.diskBytes,
       enter: (pid) => enforcement.enter(pid),
       prefix: enforcement.prefix,

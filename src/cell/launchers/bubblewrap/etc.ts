@@ -40,18 +40,20 @@ const assembled = new Map<string, Etc>();
 const manyCells = 8;
 let cells = 0;
 
-/** Assembled once for each kind of network; it goes with this process. */
-export function assembleEtc(network: CellNetworkKind): Etc {
-  const etc = assembleBase(network);
+/** Assembled once for each kind of network and settings of git; it goes with this process. */
+export function assembleEtc(network: CellNetworkKind, gitSettings?: string): Etc {
+  const etc = assembleBase(network, gitSettings);
   return ++cells > manyCells ? (copyOf(etc) ?? etc) : etc;
 }
 
-function assembleBase(network: CellNetworkKind): Etc {
-  const known = assembled.get(network);
+function assembleBase(network: CellNetworkKind, gitSettings?: string): Etc {
+  const key = JSON.stringify([network, gitSettings]);
+  const known = assembled.get(key);
   if (known !== undefined && existsSync(known.path)) return known;
   const path = makeFleeting('etc');
   chmodSync(path, 0o755);
   for (const [name, content] of Object.entries(ownFiles(network))) writeFileSync(join(path, name), content);
+  if (gitSettings !== undefined) writeFileSync(join(path, 'gitconfig'), gitSettings);
   const shared = [...mountedParts];
   for (const name of readdirSync('/etc')) {
     if (copied.test(name))
@@ -64,7 +66,7 @@ function assembleBase(network: CellNetworkKind): Etc {
   for (const name of present) mkdirSync(join(path, name), { recursive: true });
   copyIfPresent('/etc/ssl/openssl.cnf', join(path, 'ssl/openssl.cnf'));
   const etc = { path, shared: present.map((name) => join('/etc', name)) };
-  assembled.set(network, etc);
+  assembled.set(key, etc);
   return etc;
 }
 
