@@ -27,6 +27,7 @@ import type {
   AuditLogOptions,
   AuditStoreOptions,
   Policy,
+  SecretMask,
   SecretOptions,
   Secrets,
 } from './runtime/security/index.js';
@@ -212,6 +213,19 @@ export function checkIsolation({ backend, isolation }: Cell, demand: Demand): vo
       },
     },
   );
+}
+
+/** Asks about hosts: the caller's own function, and whoever looks into the store. Loaded with the first question. */
+export function networkAsker(
+  { askNetwork: asker, config }: CommonOptions,
+  runtimeId: string,
+  { store, mask }: { store: StoreAccess | undefined; mask: SecretMask | undefined },
+): NetworkAsker {
+  const questions = { asker, store, runtimeId, mask, remembers: config !== false };
+  return async (question, signal) => {
+    const { askAboutHost } = await import('./runtime/security/policy/ask-host.js');
+    return askAboutHost(question, signal, questions);
+  };
 }
 
 export function takeActions(runtime: Runtime, events: EventStream, report: Report): void {

@@ -5,6 +5,7 @@ import {
   type CommonOptions,
   checkIsolation,
   demandOf,
+  networkAsker,
   onLostOf,
   type Report,
   readPlugins,
@@ -111,7 +112,7 @@ async function start(options: GivenOptions, origin?: Origin): Promise<Runtime> {
     mcp,
     tools: toolEntries,
     events: eventOptions,
-    askNetwork,
+    askNetwork: _askNetwork,
     ...own
   } = options;
   checkId(id);
@@ -182,7 +183,7 @@ async function start(options: GivenOptions, origin?: Origin): Promise<Runtime> {
         onStatus,
         logger,
         defaults,
-        askNetwork,
+        askNetwork: networkAsker(options, id, { store, mask: trusted.mask }),
         deniedNetwork: config.values.network.deny,
         checkpoints: started.history?.(
           events,

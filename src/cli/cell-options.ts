@@ -53,7 +53,10 @@ export function withCellOptions(command: Command, { workspace = true, env = true
         collect,
       )
       .option('--deny <rule>', 'refuse a host although a rule allows it; may be repeated', collect)
-      .option('--ask', 'ask you on the terminal about hosts that no rule is on')
+      .option(
+        '--ask',
+        'ask about hosts that no rule is on: on the terminal, and in "workcell events --pending"',
+      )
       .option('--keep-alive', 'leave the cell running at the end and print its id')
       .option('--attach <id>', 'work in a kept cell, and leave it running'),
   )

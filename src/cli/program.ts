@@ -14,6 +14,7 @@ import { doctorCommand } from './commands/doctor-command.js';
 import { eventsCommand } from './commands/events-command.js';
 import { executorCommand } from './commands/executor-subcommand.js';
 import { forwardCommand } from './commands/forward-command.js';
+import { hostsCommand } from './commands/hosts-command.js';
 import { imagesCommand } from './commands/images-command.js';
 import { logsCommand } from './commands/logs-command.js';
 import { mcpCommand } from './commands/mcp-command.js';
@@ -75,6 +76,7 @@ export function createProgram(): Command {
     completionCommand(),
     trustCommand(),
     untrustCommand(),
+    hostsCommand(),
     riskCommand(),
     eventsCommand(),
     auditCommand(),

@@ -41,8 +41,9 @@ async function askAboutHost(
     ...commands.map((command) => `  running: ${plainText(command)}`),
     '',
   ];
-  const answer = await question(lines, 'Allow it? [o]nce, for this [c]ell, [N]o ', signal);
+  const answer = await question(lines, 'Allow it? [o]nce, for this [c]ell, [a]lways, [N]o ', signal);
   if (/^o(?:nce)?$/i.test(answer ?? '')) return 'once';
+  if (/^a(?:lways)?$/i.test(answer ?? '')) return 'always';
   return /^c(?:ell)?$/i.test(answer ?? '') ? 'cell' : 'deny';
 }
 

@@ -33,8 +33,11 @@ export interface NetworkQuestion {
   readonly commands?: readonly string[] | undefined;
 }
 
-/** `once`: this connection. `cell`: until the cell ends. Anything else refuses. */
-export type NetworkAnswer = 'once' | 'cell' | 'deny';
+/**
+ * `once`: this connection. `cell`: until the cell ends. `always`: other cells of this user that ask, too. Anything else
+ * refuses.
+ */
+export type NetworkAnswer = 'once' | 'cell' | 'always' | 'deny';
 
 /** Answers questions about hosts. When the signal aborts, nobody waits for the answer any longer. */
 export type NetworkAsker = (

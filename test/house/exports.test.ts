@@ -349,6 +349,7 @@ const surface = {
       'AnalyzeContext',
       'Analyzer',
       'Answer',
+      'AnswerScope',
       'AuditEntry',
       'AuditFormat',
       'AuditLog',

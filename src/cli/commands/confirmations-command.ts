@@ -9,12 +9,13 @@ interface Options {
   approve?: string;
   deny?: string;
   who?: string;
+  scope?: 'once' | 'cell' | 'always';
 }
 
 export async function confirmations(store: string | undefined, options: Options): Promise<void> {
-  const { approve, deny, who = userInfo().username } = options;
+  const { approve, deny, who = userInfo().username, scope } = options;
   await using desk = await openConfirmations(store);
-  if (approve !== undefined) await desk.answer(approve, 'approve', who);
+  if (approve !== undefined) await desk.answer(approve, 'approve', who, scope);
   if (deny !== undefined) await desk.answer(deny, 'deny', who);
   if (approve !== undefined || deny !== undefined) return;
   const waiting = await desk.list();
@@ -23,9 +24,14 @@ export async function confirmations(store: string | undefined, options: Options)
   else process.stdout.write(`${formatTable(['ID', 'RISK', 'UNTIL', 'ACTION'], waiting.map(row))}\n`);
 }
 
+function inWords({ action, command, host, port, commands }: PendingRequest['action']): string[] {
+  if (action === 'reach')
+    return [`reach ${host}:${port}`, ...(Array.isArray(commands) ? commands.map(String) : [])];
+  return [action, typeof command === 'string' ? command : ''];
+}
+
 function row({ id, risk, expiresAt, action, reasons }: PendingRequest): string[] {
-  const { action: name, command } = action;
   const until = new Date(expiresAt).toISOString().replace('T', ' ').slice(0, 19);
-  const what = [name, typeof command === 'string' ? command : '', ...reasons].filter((text) => text !== '');
+  const what = [...inWords(action), ...reasons].filter((text) => text !== '');
   return [id, risk, until, plainText(what.join(' ')).replace(/\s+/g, ' ').slice(0, 160)];
 }

@@ -20,6 +20,7 @@ interface EventsOptions {
   approve?: string;
   deny?: string;
   who?: string;
+  scope?: 'once' | 'cell' | 'always';
 }
 
 const examples = `
@@ -45,9 +46,9 @@ export function eventsCommand(): Command {
       .option('-f, --follow', 'print new events too, until the runtime stops')
       .option('--json', 'print one line of JSON for each')
       .option('--store <store>', 'event store (default: as configured)')
-      .option('--pending', 'show the actions that wait for your answer')
-      .option('--approve <id>', 'let a waiting action run')
-      .option('--deny <id>', 'refuse a waiting action')
+      .option('--pending', 'show the actions and hosts that wait for your answer')
+      .option('--approve <id>', 'let a waiting action run, or the cell reach a host')
+      .option('--deny <id>', 'refuse it')
       .option('--who <name>', 'who decides (default: your user name)')
       .option('--since <id>', 'only events after this one', parseId, 0),
   )
@@ -64,6 +65,13 @@ export function eventsCommand(): Command {
     )
     .addOption(
       new Option('--source <sources...>', 'only from these').choices(['agent', 'user', 'environment']),
+    )
+    .addOption(
+      new Option('--scope <scope>', 'with --approve of a host: what it holds for (default: once)').choices([
+        'once',
+        'cell',
+        'always',
+      ]),
     )
     .option('--from <time>', 'only since a time, such as 2026-01-31T08:00', parseTime)
     .option('--until <time>', 'only before a time', parseTime)

@@ -49,6 +49,9 @@ const requestRuleSchema = z.strictObject({
 /** Requests that a host takes, and no others. */
 export type RequestRule = z.output<typeof requestRuleSchema>;
 
+/** How long a connection waits for the answer to a question. Programs give up by themselves much later, or not at all. */
+export const hostAnswerMs = 120_000;
+
 /** What a cell may reach. It refuses everything else; `deny` wins over `allow`. */
 export const networkRulesSchema = z.strictObject({
   /** Hosts, with ports behind a colon; 80 and 443 without. */
@@ -118,7 +121,7 @@ const networkEventSchema = z.object({
   /** Why this side refused or ended it. */
   reason: z.string().optional(),
   /** Of `asked`: absent while the question is open. */
-  answer: z.enum(['once', 'cell', 'deny', 'timeout', 'nobody', 'too-many']).optional(),
+  answer: z.enum(['once', 'cell', 'always', 'deny', 'timeout', 'nobody', 'too-many']).optional(),
   /** The command that ran in the cell meanwhile, where there was just one. It tells, and proves nothing. */
   command: z.string().optional(),
   /** Which way it came: as any connection, or through a proxy. */

@@ -420,12 +420,13 @@ export class EgressGateway implements CellNetwork {
     this.#record(asked);
     const answer = await this.#questions.ask({ host: asked.host, port }, granted);
     this.#record({ ...asked, answer });
-    if (answer === 'cell' && !this.#policy.rules.allow.includes(place))
+    const isAllowed = answer === 'once' || answer === 'cell' || answer === 'always';
+    if (isAllowed && answer !== 'once' && !this.#policy.rules.allow.includes(place))
       await this.change((rules) => ({ ...rules, allow: [...new Set([...rules.allow, place])] }));
     // A change of the rules may have denied it while the question was open.
     const now = this.#policy.decide(host, port);
     if (!now.allowed && !now.askable) return now;
-    if (answer === 'once' || answer === 'cell') return { allowed: true, rule: `an answer: ${answer}` };
+    if (isAllowed) return { allowed: true, rule: `an answer: ${answer}` };
     return { allowed: false, reason: unanswered[answer] };
   }
 

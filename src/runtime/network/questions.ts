@@ -1,8 +1,7 @@
 /** Questions about hosts that no rule is on. The connection waits for the answer, within a limit. */
 import type { NetworkAnswer, NetworkAsker, NetworkQuestion } from '../../protocol/cell.js';
+import { hostAnswerMs } from '../../protocol/network/network-schema.js';
 
-/** How long a connection waits. Programs give up by themselves much later, or not at all. */
-const answerMs = 120_000;
 /** A cell can want any number of hosts, and no person answers that many. */
 const mostOpen = 16;
 
@@ -15,6 +14,9 @@ export const unanswered = {
   nobody: 'no rule allows this host, and nobody is there to ask',
   'too-many': 'too many questions are open',
 } as const;
+
+/** Others refuse. */
+const words: ReadonlySet<Answered> = new Set(['once', 'cell', 'always', 'timeout']);
 
 export class Questions {
   #asker: NetworkAsker | undefined;
@@ -61,17 +63,16 @@ export class Questions {
 
   async #answer(asker: NetworkAsker, question: NetworkQuestion): Promise<Answered> {
     const timeout = new AbortController();
-    const timer = setTimeout(() => timeout.abort(), answerMs);
+    const timer = setTimeout(() => timeout.abort(), hostAnswerMs);
     const signal = AbortSignal.any([timeout.signal, this.#ended.signal]);
     const given = new Promise<'timeout'>((resolve) => {
       signal.addEventListener('abort', () => resolve('timeout'), { once: true });
     });
     try {
-      // Only these two words allow anything.
       const answer = await Promise.race([asker(question, signal), given]);
-      return answer === 'once' || answer === 'cell' || answer === 'timeout' ? answer : 'deny';
+      return words.has(answer) ? answer : 'deny';
     } catch {
-      return 'deny';
+      return 'nobody';
     } finally {
       clearTimeout(timer);
     }

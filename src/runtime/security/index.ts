@@ -25,6 +25,7 @@ export type { Confirmations } from './policy/store-pending.js';
 export { openConfirmations } from './policy/store-pending.js';
 export type {
   Answer,
+  AnswerScope,
   ConfirmationRequest,
   DecisionRecord,
   JudgeContext,

@@ -2,17 +2,19 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { JudgedAction } from '../analyzers/analyzer.js';
 import type { PendingRequest } from './pending.js';
-import type { Answer, ConfirmationRequest, PolicyOptions } from './types.js';
+import type { Answer, AnswerScope, ConfirmationRequest, PolicyOptions } from './types.js';
 
 export interface Confirmation {
   readonly approved: boolean;
   readonly by: 'person' | 'timeout' | 'nobody';
   readonly who?: string | undefined;
+  /** Of a host: what the answer holds for. */
+  readonly scope?: AnswerScope | undefined;
   readonly requestId?: string | undefined;
   readonly reason?: string | undefined;
 }
 
-interface Question extends Pick<ConfirmationRequest, 'action' | 'risk' | 'reasons' | 'cell'> {
+interface Question extends Pick<ConfirmationRequest, 'kind' | 'action' | 'risk' | 'reasons' | 'cell'> {
   /** The action in the form that we may keep and show. */
   readonly shown: JudgedAction;
   /** Earlier input that belongs to it. */
@@ -79,11 +81,12 @@ async function openRequest(
     if (waiting.expiresAt > now) return waiting;
     await options.pending?.remove(waiting.id);
   }
-  const { action, shown, risk, reasons } = question;
+  const { kind, action, shown, risk, reasons } = question;
   const id = randomBytes(8).toString('hex');
   const times = { askedAt: now, expiresAt: now + timeoutMs };
   const request = {
     ...{ id, action: shown, risk, reasons, ...times, digest },
+    ...(kind !== undefined && { kind }),
     ...(cell !== undefined && { cell }),
     ...((shown !== action || (typed ?? '') !== '') && { masked: true }),
   };
@@ -94,9 +97,16 @@ async function openRequest(
 async function settle(answer: Answer, requestId: string, { pending }: PolicyOptions): Promise<Confirmation> {
   // An answer counts once.
   await pending?.remove(requestId);
-  const { answer: word, who } = typeof answer === 'string' ? { answer, who: undefined } : answer;
+  const { answer: word, who, scope } = typeof answer === 'string' ? { answer } : answer;
   const approved = word === 'approve';
-  return { approved, by: 'person', who, requestId, reason: approved ? undefined : 'A person refused it.' };
+  return {
+    approved,
+    by: 'person',
+    who,
+    scope,
+    requestId,
+    reason: approved ? undefined : 'A person refused it.',
+  };
 }
 
 /** Of exactly this action in exactly this cell. */

@@ -13,13 +13,13 @@ import {
 import { join } from 'node:path';
 import { z } from 'zod';
 import { WorkcellError } from '../../../protocol/index.js';
-import type { ConfirmationRequest } from './types.js';
+import type { Answer, AnswerScope, ConfirmationRequest } from './types.js';
 
 /** A question that waits for an answer, or has one. */
 export interface PendingRequest extends Omit<ConfirmationRequest, 'signal'> {
   /** True when the request shows the action without its secrets, so that the digest does not fit what it shows. */
   readonly masked?: boolean | undefined;
-  readonly answer?: { readonly answer: 'approve' | 'deny'; readonly who?: string | undefined } | undefined;
+  readonly answer?: Exclude<Answer, string> | undefined;
 }
 
 /** Only the trusted side may reach it: an answer found here counts as a person's. */
@@ -27,13 +27,14 @@ export interface PendingStore {
   put(request: PendingRequest): void | Promise<void>;
   list(): PendingRequest[] | Promise<PendingRequest[]>;
   remove(id: string): void | Promise<void>;
-  answer(id: string, answer: 'approve' | 'deny', who?: string): void | Promise<void>;
+  answer(id: string, answer: 'approve' | 'deny', who?: string, scope?: AnswerScope): void | Promise<void>;
   /** Resolves with the answer once there is one. */
   answered(id: string, signal: AbortSignal): Promise<NonNullable<PendingRequest['answer']>>;
 }
 
 export const pendingSchema = z.object({
   id: z.string().regex(/^[0-9a-f]{16}$/),
+  kind: z.literal('host').optional(),
   action: z.looseObject({ action: z.string() }),
   risk: z.enum(['low', 'medium', 'unknown', 'high']),
   reasons: z.array(z.string()),
@@ -42,7 +43,13 @@ export const pendingSchema = z.object({
   digest: z.string(),
   cell: z.string().optional(),
   masked: z.boolean().optional(),
-  answer: z.object({ answer: z.enum(['approve', 'deny']), who: z.string().optional() }).optional(),
+  answer: z
+    .object({
+      answer: z.enum(['approve', 'deny']),
+      who: z.string().optional(),
+      scope: z.enum(['once', 'cell', 'always']).optional(),
+    })
+    .optional(),
 });
 
 /** One JSON file for each question, in a directory that only its owner can enter. */
@@ -77,7 +84,7 @@ export function filePendingStore(directory: string): PendingStore {
         .map((name) => read(join(directory, name)))
         .filter((request) => request !== undefined),
     remove: (id) => rmSync(fileOf(id), { force: true }),
-    answer(id, answer, who) {
+    answer(id, answer, who, scope) {
       const request = read(fileOf(id));
       if (request === undefined)
         throw new WorkcellError(
@@ -85,7 +92,7 @@ export function filePendingStore(directory: string): PendingStore {
           `There is no pending confirmation ${id}; it may have been answered.`,
           { details: { id } },
         );
-      put({ ...request, answer: { answer, who } });
+      put({ ...request, answer: { answer, who, scope } });
     },
     answered(id, signal) {
       return new Promise((resolve, reject) => {

@@ -7,6 +7,7 @@ import { changes } from '../../events/store-changes.js';
 import type { JudgedAction } from '../analyzers/analyzer.js';
 import { digestOf } from './ask-confirmation.js';
 import { type PendingRequest, type PendingStore, pendingSchema } from './pending.js';
+import type { AnswerScope } from './types.js';
 
 /** Access to the store; release it after use. */
 export interface StoreSource {
@@ -58,7 +59,7 @@ export function storePending({ source, runtimeId, mask, optional }: StorePending
       }, nothing),
     list: () => using(listPending, () => []),
     remove: (id) => using((store) => store.mailbox.remove(id), nothing),
-    answer: (id, answer, who) => within((store) => answerPending(store, id, answer, who)),
+    answer: (id, answer, who, scope) => within((store) => answerPending(store, id, { answer, who, scope })),
     answered: (id, signal) => within((store) => waitForAnswer(store, id, signal)),
   };
 }
@@ -70,7 +71,7 @@ export interface Confirmations extends AsyncDisposable {
   /** Those that still wait, the oldest first. */
   list(): Promise<PendingRequest[]>;
   /** Throws `not-found` for a question that has an answer, is over its time, or never existed. */
-  answer(id: string, answer: 'approve' | 'deny', who?: string): Promise<void>;
+  answer(id: string, answer: 'approve' | 'deny', who?: string, scope?: AnswerScope): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -83,7 +84,7 @@ export async function openConfirmations(name?: string): Promise<Confirmations> {
   const close = async () => store.close();
   return {
     list: async () => (await listPending(store)).filter(isOpen),
-    answer: (id, answer, who) => answerPending(store, id, answer, who),
+    answer: (id, answer, who, scope) => answerPending(store, id, { answer, who, scope }),
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -107,12 +108,11 @@ async function listPending(store: EventStore): Promise<PendingRequest[]> {
 async function answerPending(
   store: EventStore,
   id: string,
-  answer: 'approve' | 'deny',
-  who: string | undefined,
+  answer: NonNullable<PendingRequest['answer']>,
 ): Promise<void> {
   const waiting = (await listPending(store)).find((request) => request.id === id);
   const open = waiting !== undefined && isOpen(waiting);
-  if (!open || !(await store.mailbox.reply(id, JSON.stringify({ answer, who }))))
+  if (!open || !(await store.mailbox.reply(id, JSON.stringify(answer))))
     throw new WorkcellError(
       'not-found',
       `There is no open confirmation ${JSON.stringify(id)}; it was answered, or its time is over and it counts as denied.`,

@@ -1,4 +1,5 @@
 /** The types of a policy: its parts, its questions, its decisions. */
+import type { NetworkAnswer } from '../../../protocol/index.js';
 import type { AnalyzeContext, Analyzer, JudgedAction, Risk, Verdict } from '../analyzers/analyzer.js';
 import type { PendingStore } from './pending.js';
 
@@ -59,11 +60,21 @@ export interface PolicyOptions {
 export type Answer =
   | 'approve'
   | 'deny'
-  | { readonly answer: 'approve' | 'deny'; readonly who?: string | undefined };
+  | {
+      readonly answer: 'approve' | 'deny';
+      readonly who?: string | undefined;
+      /** Of a question about a host: what the answer holds for. Default: `once`. */
+      readonly scope?: AnswerScope | undefined;
+    };
+
+/** What the answer to a question about a host holds for. */
+export type AnswerScope = Exclude<NetworkAnswer, 'deny'>;
 
 /** The question put to a person. */
 export interface ConfirmationRequest {
   readonly id: string;
+  /** `host`: whether the cell may reach one, which `action` names. Default: whether the action may run. */
+  readonly kind?: 'host' | undefined;
   readonly action: JudgedAction;
   readonly risk: Risk;
   readonly reasons: readonly string[];
