@@ -1,6 +1,7 @@
 /** Who wrote each line of a file, and in which commit. */
+import { Pace } from '../../cell/executor/files/pace.js';
 import type { Call } from '../verb-call.js';
-import { inspect, output } from './git-command.js';
+import { inspect, lines } from './git-command.js';
 import { resolveCommit } from './revisions.js';
 
 /** A line of a file, with the commit that last changed it. */
@@ -23,28 +24,29 @@ export interface BlameOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Git tells a dozen things about each line. */
+const mostRows = 2_000_000;
+
 export async function findBlame(
   call: Call,
   cwd: string,
   path: string,
-  { ref, lines, signal }: BlameOptions = {},
+  { ref, lines: chosen, signal }: BlameOptions = {},
 ): Promise<GitBlameLine[]> {
   const git = await inspect(call, cwd, signal);
+  const pace = new Pace(signal);
   const state = ref === undefined ? [] : [await resolveCommit(git, ref)];
-  const range = lines === undefined ? [] : ['-L', lines.map(Math.trunc).join(',')];
-  const text = await output(git, [
-    'blame',
-    '--line-porcelain',
-    '--no-textconv',
-    ...range,
-    ...state,
-    '--',
-    path,
-  ]);
+  const range = chosen === undefined ? [] : ['-L', chosen.map(Math.trunc).join(',')];
+  const rows = await lines(
+    git,
+    ['blame', '--line-porcelain', '--no-textconv', ...range, ...state, '--', path],
+    mostRows,
+  );
   const found: GitBlameLine[] = [];
   let header = new Map<string, string>();
   let [commit = '', line = 0] = ['', 0] as [string, number];
-  for (const row of text.split('\n')) {
+  for (const row of rows) {
+    if (pace.isDue) await pace.step();
     const start = /^([0-9a-f]{40,64}) \d+ (\d+)/.exec(row);
     if (row.startsWith('\t')) {
       found.push({
@@ -73,7 +75,13 @@ function describe(
       name: header.get('author') ?? '',
       email: (header.get('author-mail') ?? '').replace(/^<|>$/g, ''),
     },
-    authoredAt: new Date(Number(header.get('author-time') ?? 0) * 1000).toISOString(),
+    authoredAt: timeOf(header.get('author-time')),
     subject: header.get('summary') ?? '',
   };
+}
+
+/** A commit can name any time, also one that no calendar has. */
+function timeOf(seconds = '0'): string {
+  const time = new Date(Number(seconds) * 1000);
+  return Number.isNaN(time.getTime()) ? '' : time.toISOString();
 }

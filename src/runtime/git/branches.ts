@@ -1,7 +1,7 @@
 /** Lists branches, finds the current one, and names new ones. */
 import { randomInt } from 'node:crypto';
 import type { Call } from '../verb-call.js';
-import { fieldsOf, inspect, output, outputIfAny, work } from './git-command.js';
+import { fields, inspect, output, outputIfAny, work } from './git-command.js';
 import { checkName, resolveCommit } from './revisions.js';
 
 /** A branch of the repository. */
@@ -32,7 +32,7 @@ export async function findBranch(call: Call, cwd: string, signal?: AbortSignal):
 export async function findBranches(call: Call, cwd: string, signal?: AbortSignal): Promise<GitBranch[]> {
   const git = await inspect(call, cwd, signal);
   const format = '%(refname:lstrip=2)%00%(objectname)%00%(HEAD)%00%(upstream:lstrip=2)%00';
-  const values = fieldsOf(await output(git, ['for-each-ref', `--format=${format}`, 'refs/heads/']));
+  const values = await fields(git, ['for-each-ref', `--format=${format}`, 'refs/heads/']);
   const branches: GitBranch[] = [];
   for (let at = 0; at + 4 <= values.length; at += 4) {
     const [name = '', commit = '', head = '', upstream = ''] = values.slice(at, at + 4);

@@ -3,7 +3,7 @@
 import { transferVariables } from '../../base/git-settings.js';
 import { WorkcellError } from '../../protocol/index.js';
 import type { Call } from '../verb-call.js';
-import { fieldsOf, type Git, gitIn, inspect, output } from './git-command.js';
+import { fields, type Git, gitIn, inspect, lines } from './git-command.js';
 import { tokenServer } from './remote-url.js';
 
 /** A secret of the runtime, and the user name that goes with it. */
@@ -61,7 +61,7 @@ export async function remoteUrl(
   { push = false } = {},
 ): Promise<string> {
   const git = await inspect(call, cwd);
-  const names = fieldsOf(await output(git, ['config', '--null', '--name-only', '--list']));
+  const names = await fields(git, ['config', '--null', '--name-only', '--list']);
   const bad = names.find((name) => leaking.test(name));
   if (bad !== undefined)
     throw new WorkcellError(
@@ -69,9 +69,7 @@ export async function remoteUrl(
       `The repository sets ${bad}, which could lead a token elsewhere; remove that setting or use no token.`,
       { details: { setting: bad } },
     );
-  const urls = (
-    await output(git, ['remote', 'get-url', '--all', ...(push ? ['--push'] : []), '--', remote])
-  ).split('\n');
+  const urls = await lines(git, ['remote', 'get-url', '--all', ...(push ? ['--push'] : []), '--', remote]);
   if (urls.length !== 1)
     throw new WorkcellError(
       'denied',

@@ -1,6 +1,7 @@
 /** Which files differ from a state, in a repository and in those directly below it. */
+import { inTurns, Pace, type Steps } from '../../cell/executor/files/pace.js';
 import type { Call } from '../verb-call.js';
-import { fieldsOf, type Git, inspect, output } from './git-command.js';
+import { fields, type Git, inspect, tooMuch } from './git-command.js';
 import { emptyTree, findBase, findHead, isRepository, resolveTree } from './revisions.js';
 
 /** A file that differs from a base. */
@@ -21,6 +22,8 @@ export interface ChangesOptions {
 }
 
 const mostNested = 50;
+/** In all of them. */
+const mostChanges = 200_000;
 
 export async function findChanges(
   call: Call,
@@ -31,17 +34,30 @@ export async function findChanges(
   const git = await inspect(call, path, signal);
   const own = (await isRepository(git)) ? await changesIn(git, options) : [];
   const nested = await nestedRepositories(call, path, own);
-  const isNested = ({ path: changed }: GitChange) =>
-    nested.some((name) => changed === name || changed.startsWith(`${name}/`));
-  const changes = own.filter((change) => !isNested(change));
+  const pace = new Pace(signal);
+  const changes: GitChange[] = [];
+  for (const change of own) {
+    if (pace.isDue) await pace.step();
+    if (!isDirectory(change) && !isBelow(change.path, nested)) changes.push(change);
+  }
   for (const name of nested) {
     const inner = await inspect(call, `${path}/${name}`, signal);
     if (!(await isRepository(inner))) continue;
     // A name for a state of the outer repository says nothing about an inner one, unless it is the last commit.
     const found = await changesIn(inner, { ...options, base: base === 'HEAD' ? base : undefined });
-    changes.push(...found.map((change) => beneath(name, change)));
+    for (const change of found) {
+      if (pace.isDue) await pace.step();
+      if (!isDirectory(change)) changes.push(beneath(name, change));
+    }
+    if (changes.length > mostChanges) throw tooMuch(['diff']);
   }
-  return changes.filter((change) => !isDirectory(change)).sort(byPath);
+  return inTurns(sorted(changes, byPath), pace);
+}
+
+function isBelow(path: string, directories: readonly string[]): boolean {
+  return directories.some(
+    (name) => path.startsWith(name) && (path.length === name.length || path[name.length] === '/'),
+  );
 }
 
 /** The two states are trees or commits, given by their ids; without the second it is the working tree. */
@@ -50,25 +66,23 @@ export async function changesBetween(
   from: string,
   { to, renames = false }: { to?: string; renames?: boolean | undefined } = {},
 ): Promise<GitChange[]> {
-  const fields = fieldsOf(
-    await output(git, [
-      'diff',
-      '--name-status',
-      renames ? '--find-renames' : '--no-renames',
-      '--no-ext-diff',
-      '--no-textconv',
-      '--relative',
-      '-z',
-      from,
-      ...(to === undefined ? [] : [to]),
-      '--',
-    ]),
-  );
+  const found = await fields(git, [
+    'diff',
+    '--name-status',
+    renames ? '--find-renames' : '--no-renames',
+    '--no-ext-diff',
+    '--no-textconv',
+    '--relative',
+    '-z',
+    from,
+    ...(to === undefined ? [] : [to]),
+    '--',
+  ]);
   const changes: GitChange[] = [];
-  for (let at = 0; at + 1 < fields.length; ) {
-    const status = fields[at++] ?? '';
-    const path = fields[at++] ?? '';
-    if (status.startsWith('R')) changes.push({ status: 'renamed', from: path, path: fields[at++] ?? '' });
+  for (let at = 0; at + 1 < found.length; ) {
+    const status = found[at++] ?? '';
+    const path = found[at++] ?? '';
+    if (status.startsWith('R')) changes.push({ status: 'renamed', from: path, path: found[at++] ?? '' });
     else changes.push({ status: statusOf(status), path });
   }
   return changes;
@@ -78,10 +92,12 @@ async function changesIn(git: Git, { base, renames }: ChangesOptions): Promise<G
   const from = await startOf(git, base);
   const [tracked, others] = await Promise.all([
     changesBetween(git, from, { renames }),
-    output(git, ['ls-files', '--others', '--exclude-standard', '-z']),
+    fields(git, ['ls-files', '--others', '--exclude-standard', '-z']),
   ]);
+  const pace = new Pace(undefined);
   const seen = new Map(tracked.map((change) => [change.path, change]));
-  for (const path of fieldsOf(others)) {
+  for (const path of others) {
+    if (pace.isDue) await pace.step();
     // A file that the state has and the index lacks is untracked, yet it still exists.
     seen.set(path, { path, status: seen.has(path) ? 'modified' : 'added' });
   }
@@ -107,6 +123,39 @@ async function nestedRepositories(call: Call, path: string, own: readonly GitCha
     .filter((name) => name !== '' && !name.includes('/'));
   const found = own.filter(isDirectory).map((change) => change.path.slice(0, -1));
   return [...new Set([...inside, ...found])].slice(0, mostNested);
+}
+
+/** Lists of this length sort in a moment. */
+const runLength = 4096;
+
+/** Sorts short runs, and merges two neighbours until there is one. */
+function* sorted<Item>(items: readonly Item[], compare: (a: Item, b: Item) => number): Steps<Item[]> {
+  let runs: Item[][] = [];
+  for (let start = 0; start < items.length; start += runLength) {
+    runs.push(items.slice(start, start + runLength).sort(compare));
+    yield;
+  }
+  while (runs.length > 1) {
+    const merged: Item[][] = [];
+    for (let at = 0; at < runs.length; at += 2)
+      merged.push(yield* merge(runs[at] ?? [], runs[at + 1] ?? [], compare));
+    runs = merged;
+  }
+  return runs[0] ?? [];
+}
+
+function* merge<Item>(
+  left: readonly Item[],
+  right: readonly Item[],
+  compare: (a: Item, b: Item) => number,
+): Steps<Item[]> {
+  const merged: Item[] = [];
+  for (let l = 0, r = 0; l < left.length || r < right.length; ) {
+    const isLeft = r >= right.length || (l < left.length && compare(left[l] as Item, right[r] as Item) <= 0);
+    merged.push((isLeft ? left[l++] : right[r++]) as Item);
+    if (merged.length % runLength === 0) yield;
+  }
+  return merged;
 }
 
 function beneath(name: string, change: GitChange): GitChange {

@@ -8,11 +8,18 @@ import {
   withoutUnwanted,
   workVariables,
 } from '../../base/git-settings.js';
+import { inTurns, type Steps } from '../../cell/executor/files/pace.js';
 import { WorkcellError } from '../../protocol/index.js';
 import type { Call } from '../verb-call.js';
 
 const patienceMs = 60_000;
-const largestOutput = 64 * 1024 * 1024;
+const largestOutput = 16 * 1024 * 1024;
+/** Who reads a repository may get names of filters up to this. */
+const largestAnswer = 256 * 1024;
+/** A cell can make more files, branches and commits than anybody looks at. */
+const mostFields = 200_000;
+/** Of what a failed git said. */
+const mostSaid = 8192;
 
 export interface GitResult {
   readonly exitCode: number;
@@ -105,7 +112,9 @@ export async function inspect(
   program?: readonly string[],
 ): Promise<Git> {
   const ask = gitIn(call, { cwd, env: inspectionVariables([]) });
-  const { stdout } = await ask(filterQuestion, { signal });
+  const { stdout, truncated } = await ask(filterQuestion, { signal, maxOutputBytes: largestAnswer });
+  // Git would start a filter whose name we did not see.
+  if (truncated) throw tooMuch(filterQuestion);
   const settings = againstFilters(stdout);
   if (settings === undefined) {
     throw new WorkcellError(
@@ -133,28 +142,50 @@ export function work(call: Call, cwd: string, { signal, settings = [], env = {} 
 export async function output(git: Git, args: readonly string[], options?: GitOptions): Promise<string> {
   const result = await git(args, options);
   if (result.exitCode !== 0) throw failure(args, result);
-  if (result.truncated) {
-    throw new WorkcellError(
-      'file-too-large',
-      `git ${args[0]} prints more than Workcell passes on; ask for less.`,
-    );
-  }
-  return result.stdout.replace(/\n$/, '');
+  if (result.truncated) throw tooMuch(args);
+  return withoutLineEnd(result.stdout);
 }
 
 /** The same where a failure only means that there is no such thing. */
 export async function outputIfAny(git: Git, args: readonly string[]): Promise<string | undefined> {
   const { exitCode, stdout } = await git(args);
-  return exitCode === 0 ? stdout.replace(/\n$/, '') : undefined;
+  return exitCode === 0 ? withoutLineEnd(stdout) : undefined;
 }
 
 /** The fields of output with NUL after each. */
-export function fieldsOf(text: string): string[] {
-  return text.split('\0').slice(0, -1);
+export async function fields(git: Git, args: readonly string[]): Promise<string[]> {
+  return inTurns(parts(await output(git, args), '\0', args));
+}
+
+/** The lines of output. */
+export async function lines(git: Git, args: readonly string[], most = mostFields): Promise<string[]> {
+  return inTurns(parts(`${await output(git, args)}\n`, '\n', args, most));
+}
+
+function* parts(text: string, end: string, args: readonly string[], most = mostFields): Steps<string[]> {
+  const found: string[] = [];
+  for (let start = 0, at = text.indexOf(end); at !== -1; at = text.indexOf(end, start)) {
+    if (found.push(text.slice(start, at)) > most) throw tooMuch(args);
+    start = at + 1;
+    if (found.length % 1024 === 0) yield;
+  }
+  return found;
+}
+
+function withoutLineEnd(text: string): string {
+  return text.endsWith('\n') ? text.slice(0, -1) : text;
+}
+
+export function tooMuch(args: readonly string[]): WorkcellError {
+  return new WorkcellError(
+    'file-too-large',
+    `git ${args[0]} prints more than Workcell passes on: ${largestOutput} bytes, or ${mostFields} names. Ask for less, or run git in the shell.`,
+    { details: { command: args[0], limitBytes: largestOutput, limit: mostFields } },
+  );
 }
 
 export function failure(args: readonly string[], { exitCode, stderr, stdout }: GitResult): WorkcellError {
-  const said = (stderr.trim() || stdout.trim())
+  const said = (stderr.slice(0, mostSaid).trim() || stdout.slice(0, mostSaid).trim())
     .split('\n')
     .filter((line) => !line.startsWith('hint:'))
     .join('\n')

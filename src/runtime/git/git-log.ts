@@ -1,10 +1,11 @@
 /** The history of a repository. */
+import { Pace } from '../../cell/executor/files/pace.js';
 import type { Call } from '../verb-call.js';
 import { changesBetween, type GitChange } from './git-changes.js';
-import { fieldsOf, inspect, output, outputIfAny } from './git-command.js';
+import { fields, inspect, output, outputIfAny } from './git-command.js';
 import { emptyTree, findHead, resolveCommit, resolveTree } from './revisions.js';
 
-const fields = ['%H', '%h', '%P', '%an', '%ae', '%aI', '%cn', '%cI', '%s', '%b'];
+const format = ['%H', '%h', '%P', '%an', '%ae', '%aI', '%cn', '%cI', '%s', '%b'];
 
 /** A commit of the repository. */
 export interface GitCommit {
@@ -44,22 +45,23 @@ export async function findCommits(
     await output(git, ['rev-parse', '--git-dir']);
     return [];
   }
-  const values = fieldsOf(
-    await output(git, [
-      'log',
-      '-z',
-      '--no-decorate',
-      `--max-count=${Math.trunc(limit)}`,
-      `--skip=${Math.trunc(skip)}`,
-      `--format=tformat:${fields.join('%x00')}`,
-      start,
-      '--',
-      ...paths,
-    ]),
-  );
+  const values = await fields(git, [
+    'log',
+    '-z',
+    '--no-decorate',
+    `--max-count=${Math.trunc(limit)}`,
+    `--skip=${Math.trunc(skip)}`,
+    `--format=tformat:${format.join('%x00')}`,
+    start,
+    '--',
+    ...paths,
+  ]);
   const commits: GitCommit[] = [];
-  for (let at = 0; at + fields.length <= values.length; at += fields.length)
-    commits.push(toCommit(values.slice(at, at + fields.length)));
+  const pace = new Pace(signal);
+  for (let at = 0; at + format.length <= values.length; at += format.length) {
+    if (pace.isDue) await pace.step();
+    commits.push(toCommit(values.slice(at, at + format.length)));
+  }
   return commits;
 }
 

@@ -1,6 +1,7 @@
 /** What differs between the last commit, the index and the working tree. */
+import { Pace } from '../../cell/executor/files/pace.js';
 import type { Call } from '../verb-call.js';
-import { fieldsOf, inspect, output } from './git-command.js';
+import { fields, inspect, output } from './git-command.js';
 
 /** The branch, its upstream, and each changed file. */
 export interface GitStatus {
@@ -42,9 +43,9 @@ const states: Record<string, FileState> = {
 
 export async function findStatus(call: Call, cwd: string, signal?: AbortSignal): Promise<GitStatus> {
   const git = await inspect(call, cwd, signal);
-  const [root, text] = await Promise.all([
+  const [root, found] = await Promise.all([
     output(git, ['rev-parse', '--show-toplevel']),
-    output(git, [
+    fields(git, [
       'status',
       '--porcelain=v2',
       '--branch',
@@ -54,18 +55,19 @@ export async function findStatus(call: Call, cwd: string, signal?: AbortSignal):
       '--find-renames',
     ]),
   ]);
-  const fields = fieldsOf(text);
+  const pace = new Pace(signal);
   const headers = new Map<string, string>();
   const files: GitFileStatus[] = [];
-  for (let at = 0; at < fields.length; at++) {
-    const field = fields[at] ?? '';
+  for (let at = 0; at < found.length; at++) {
+    const field = found[at] ?? '';
+    if (pace.isDue) await pace.step();
     if (field.startsWith('# ')) {
       const [name = '', ...value] = field.slice(2).split(' ');
       headers.set(name, value.join(' '));
       continue;
     }
     // Only renamed and copied files have a second field, with the old path.
-    files.push(field.startsWith('2 ') ? toFile(field, fields[++at]) : toFile(field));
+    files.push(field.startsWith('2 ') ? toFile(field, found[++at]) : toFile(field));
   }
   return { root, ...toBranch(headers), files, isClean: files.length === 0 };
 }

@@ -1,6 +1,7 @@
 /** The difference between two states as a patch. */
+import { Pace } from '../../cell/executor/files/pace.js';
 import type { Call } from '../verb-call.js';
-import { fieldsOf, type Git, inspect, output } from './git-command.js';
+import { fields, type Git, inspect, output } from './git-command.js';
 import { findBase, resolveTree } from './revisions.js';
 
 /** A patch that `git apply` takes, with counts for each file. */
@@ -52,10 +53,10 @@ export async function findPatch(call: Call, cwd: string, options: DiffOptions = 
   ];
   const tracked = ['--find-renames', '--relative', ...states, '--', ...paths];
   const [stats, { stdout, truncated }] = await Promise.all([
-    output(git, ['diff', ...plainPatch, '--numstat', '-z', ...tracked]),
+    fields(git, ['diff', ...plainPatch, '--numstat', '-z', ...tracked]),
     git(['diff', ...how, '--patch', ...tracked], { maxOutputBytes: maxBytes }),
   ]);
-  const files = toFiles(fieldsOf(stats));
+  const files = await toFiles(stats);
   if (to !== undefined || !untracked) return { patch: stdout, truncated, files };
   return addUntracked(git, { patch: stdout, truncated, files }, { how, paths, maxBytes });
 }
@@ -67,13 +68,13 @@ async function addUntracked(
 ): Promise<GitPatch> {
   const list = ['ls-files', '--others', '--exclude-standard', '-z', '--', ...paths];
   // A name that ends with a slash is another repository, and git would read a dash as standard input.
-  const names = fieldsOf(await output(git, list)).filter((name) => !name.endsWith('/') && name !== '-');
+  const names = (await fields(git, list)).filter((name) => !name.endsWith('/') && name !== '-');
   let { patch, truncated } = found;
   const files = [...found.files];
   for (const path of names.slice(0, mostUntracked)) {
     const versus = ['--no-index', '--relative', '--', '/dev/null', path];
     const stats = await git(['diff', ...plainPatch, '--numstat', '-z', ...versus]);
-    const [file] = toFiles(fieldsOf(stats.stdout));
+    const [file] = await toFiles(stats.stdout.split('\0', 4).slice(0, -1));
     if (file === undefined) continue;
     files.push({ path, added: file.added, deleted: 0, isBinary: file.isBinary });
     const room = maxBytes - Buffer.byteLength(patch);
@@ -87,15 +88,17 @@ async function addUntracked(
 }
 
 /** `added TAB deleted TAB path`; after an empty path follow the old and the new one. */
-function toFiles(fields: readonly string[]): GitFilePatch[] {
+async function toFiles(stats: readonly string[]): Promise<GitFilePatch[]> {
+  const pace = new Pace(undefined);
   const files: GitFilePatch[] = [];
-  for (let at = 0; at < fields.length; at++) {
-    const [added = '', deleted = '', ...rest] = (fields[at] ?? '').split('\t');
+  for (let at = 0; at < stats.length; at++) {
+    if (pace.isDue) await pace.step();
+    const [added = '', deleted = '', ...rest] = (stats[at] ?? '').split('\t');
     const counts = { added: Number(added) || 0, deleted: Number(deleted) || 0, isBinary: added === '-' };
     const path = rest.join('\t');
     if (path === '') {
-      const from = fields[++at] ?? '';
-      files.push({ path: fields[++at] ?? '', from, ...counts });
+      const from = stats[++at] ?? '';
+      files.push({ path: stats[++at] ?? '', from, ...counts });
     } else files.push({ path, ...counts });
   }
   return files;

@@ -1,7 +1,7 @@
 /** Several working trees of one repository. */
 import { posix } from 'node:path';
 import type { Call } from '../verb-call.js';
-import { fieldsOf, inspect, output, outputIfAny, work } from './git-command.js';
+import { fields, inspect, output, outputIfAny, work } from './git-command.js';
 import { checkName, resolveCommit } from './revisions.js';
 
 /** A working tree of the repository. */
@@ -26,11 +26,10 @@ export interface AddWorktreeOptions {
 
 export async function findWorktrees(call: Call, cwd: string, signal?: AbortSignal): Promise<GitWorktree[]> {
   const git = await inspect(call, cwd, signal);
-  const text = await output(git, ['worktree', 'list', '--porcelain', '-z']);
   const trees: GitWorktree[] = [];
   let lines = new Map<string, string>();
   // An empty field ends each entry.
-  for (const field of fieldsOf(text)) {
+  for (const field of await fields(git, ['worktree', 'list', '--porcelain', '-z'])) {
     const [key = '', ...value] = field.split(' ');
     if (field !== '') {
       lines.set(key, value.join(' '));

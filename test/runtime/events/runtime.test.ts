@@ -55,7 +55,7 @@ test('of a result of many megabytes the record keeps a part, and what tells the 
   const event = events.findLast(
     (each) => each.kind === 'observation' && each.observation.observation === 'wait_process',
   );
-  const { stdout } = (event as { observation: { stdout: string } }).observation;
+  const { stdout } = (event as unknown as { observation: { stdout: string } }).observation;
   expect(stdout.length).toBeLessThan(1_048_576);
   expect(stdout).toMatch(/^\x01+\n… \[cut: .*\] …\n\x01+$/);
   expect(stdout).toContain(

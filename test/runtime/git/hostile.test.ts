@@ -1,9 +1,10 @@
 /** Repositories that come with traps: looking at them starts nothing, inside the cell or outside. */
+import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { RuntimeGit } from '../../../src/index.js';
-import { given, places, Repository } from './repository.js';
+import { given, makeDirectory, places, Repository } from './repository.js';
 
 /** Every verb that only looks. */
 async function lookAround(git: RuntimeGit, file: string): Promise<void> {
@@ -226,5 +227,53 @@ describe.each(places)('%s', (place) => {
     await git.commit('one of them', { paths: ['*'] });
     expect(await git.commitChanges('HEAD')).toEqual([{ status: 'modified', path: '*' }]);
     expect(await runtime.files.exists('repository/names/stolen')).toBe(false);
+  });
+});
+
+describe('a git that prints what it likes', () => {
+  /** `program` stands in for `git status`. */
+  async function deceived(program: string): Promise<RuntimeGit> {
+    const programs = makeDirectory();
+    const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
+    const path = join(programs, 'git');
+    writeFileSync(
+      path,
+      `#!/bin/sh\nfor word; do case $word in status) ${program} ;; esac; done\nexec '${real}' "$@"\n`,
+      { mode: 0o755 },
+    );
+    const { directory, runtime } = await given('cli', { env: { PATH: `${programs}:${process.env.PATH}` } });
+    new Repository(join(directory, 'repository'));
+    return runtime.git.at('repository');
+  }
+
+  test('many entries are read in turns, and too many are an error', async () => {
+    const many = (count: number) => deceived(`exec perl -e 'print "? $_\\0" for 1..${count}'`);
+    let turns = 0;
+    const counting = setInterval(() => turns++, 1);
+    const { files } = await (await many(200_000)).status();
+    clearInterval(counting);
+    expect(files).toHaveLength(200_000);
+    expect(files.at(-1)).toMatchObject({ path: '200000', unstaged: 'untracked' });
+    expect(turns).toBeGreaterThan(5);
+    await expect((await many(200_001)).status()).rejects.toMatchObject({ code: 'file-too-large' });
+  });
+
+  test('of a long complaint the error has the beginning', async () => {
+    const git = await deceived(`yes complaint | head -c 15000000 >&2; exit 1`);
+    await expect(git.status()).rejects.toMatchObject({
+      code: 'git-failed',
+      message: expect.stringMatching(/^git status failed: (complaint\n){100,250}/),
+    });
+  });
+
+  test('names of filters that do not fit make looking an error', async () => {
+    const { directory, runtime } = await given('cli');
+    const repository = new Repository(join(directory, 'repository'));
+    const filters = Array.from(
+      { length: 4000 },
+      (_, index) => `[filter "${'f'.repeat(100)}${index}"]\n\tclean = x\n`,
+    );
+    appendFileSync(join(repository.path, '.git/config'), filters.join(''));
+    await expect(runtime.git.at('repository').status()).rejects.toMatchObject({ code: 'file-too-large' });
   });
 });
