@@ -1,6 +1,7 @@
 /** A microagent: instructions in Markdown, with front matter that says when they hold. */
 import { z } from 'zod';
 import { describeIssues } from '../../protocol/index.js';
+import { parseFrontMatter } from './front-matter.js';
 import { type McpServer, serversSchema, toServers } from './mcp-servers.js';
 
 /** Where it comes from. A later one replaces an earlier one of the same name. */
@@ -48,7 +49,7 @@ export async function parseMicroagent(
   { name, source, path }: { name: string; source: MicroagentSource; path: string },
 ): Promise<Microagent> {
   const { front, body } = split(text);
-  const parsed = frontMatterSchema.safeParse(front === undefined ? {} : await parseYaml(front));
+  const parsed = frontMatterSchema.safeParse(front === undefined ? {} : await parseFrontMatter(front));
   if (!parsed.success) throw new Error(`The front matter does not fit: ${describeIssues(parsed.error)}.`);
   const { triggers, inputs, mcp_tools, version, agent, name: own } = parsed.data;
   const given = name === '' ? (own ?? 'default') : name;
@@ -76,21 +77,4 @@ function split(text: string): { front?: string; body: string } {
   if (match !== null) return { front: match[1] ?? '', body: clean.slice(match[0].length).trim() };
   if (/^---[ \t]*\n/.test(clean)) throw new Error('The front matter begins with --- and never ends.');
   return { body: clean.trim() };
-}
-
-/** The parser works in one go, and gets no more than it reads within milliseconds. */
-const mostCharacters = 16 * 1024;
-
-async function parseYaml(front: string): Promise<unknown> {
-  if (front.length > mostCharacters)
-    throw new Error(`The front matter has ${front.length} characters, and ${mostCharacters} are allowed.`);
-  const { parse } = await import('yaml');
-  try {
-    // Refuse aliases: a few lines of them can expand to gigabytes.
-    // Its check for unique keys compares each key with all others.
-    const options = { maxAliasCount: 0, uniqueKeys: false, prettyErrors: true, logLevel: 'error' } as const;
-    return parse(front, options) ?? {};
-  } catch (error) {
-    throw new Error(`The front matter is no YAML: ${error instanceof Error ? error.message : String(error)}`);
-  }
 }

@@ -98,7 +98,10 @@ describe.each(places)('%s', (place) => {
       'list.md': '---\n- a\n---\nx',
       'large.md': 'x'.repeat(300 * 1024),
       'binary.md': 'a\0b\xff',
-      'keys.md': `---\n${Array.from({ length: 30_000 }, (_, index) => `${index}:\n`).join('')}---\nx`,
+      'long.md': `---\n${'# \n'.repeat(10_000)}---\nx`,
+      'keys.md': `---\n${Array.from({ length: 2500 }, (_, index) => `${index}:\n`).join('')}---\nx`,
+      'lists.md': `---\ntriggers: ${'['.repeat(1900)}\n---\nx`,
+      'questions.md': `---\n${'? '.repeat(1900)}\n---\nx`,
       'proto.md': '---\n__proto__: { polluted: true }\n---\nfine',
       'good.md': 'good',
     });
@@ -109,13 +112,27 @@ describe.each(places)('%s', (place) => {
     const files = problems.map(({ path, source }) => `${source} ${path.split('/').at(-1)}`);
     expect(files).toEqual(
       expect.arrayContaining(
-        ['bad-server', 'bad-type', 'bad-yaml', 'bomb', 'endless', 'keys', 'large', 'list'].map(
-          (name) => `repository ${name}.md`,
-        ),
+        [
+          'bad-server',
+          'bad-type',
+          'bad-yaml',
+          'bomb',
+          'endless',
+          'keys',
+          'large',
+          'list',
+          'lists',
+          'long',
+          'questions',
+        ].map((name) => `repository ${name}.md`),
       ),
     );
     expect(problems.find(({ path }) => path.endsWith('bad-type.md'))?.message).toContain('triggers');
-    expect(problems.find(({ path }) => path.endsWith('keys.md'))?.message).toMatch(/16384 are allowed/);
+    const said = (name: string) => problems.find(({ path }) => path.endsWith(`/${name}.md`))?.message;
+    expect(said('long')).toMatch(/16384 are allowed/);
+    expect(said('keys')).toMatch(/more than 4000 parts/);
+    expect(said('lists')).toMatch(/more than 32 levels/);
+    expect(said('questions')).toMatch(/more than 32 levels/);
   });
 
   test('a directory of the user is named itself or by what holds it, and must be there', async () => {
