@@ -6,6 +6,7 @@ import { proxyDevtools } from './devtools.js';
 import { serveMcp } from './mcp.js';
 import { makeNames } from './names.js';
 import { printTerminal } from './terminal.js';
+import { makeText } from './texts.js';
 import { makeTree } from './trees.js';
 
 const generators: Readonly<
@@ -17,6 +18,7 @@ const generators: Readonly<
   mcp: serveMcp,
   names: makeNames,
   terminal: printTerminal,
+  texts: makeText,
   trees: makeTree,
 };
 

@@ -6,10 +6,11 @@ import { kernel } from './kernel.js';
 import { mcp } from './mcp.js';
 import { names } from './names.js';
 import { terminal } from './terminal.js';
+import { texts } from './texts.js';
 import { trees } from './trees.js';
 
 export type { Surface } from './surface.js';
 
-export const surfaces = { terminal, control, kernel, devtools, mcp, trees, archives, names };
+export const surfaces = { terminal, control, kernel, devtools, mcp, trees, texts, archives, names };
 
 export type SurfaceName = keyof typeof surfaces;

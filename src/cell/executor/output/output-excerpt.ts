@@ -37,16 +37,18 @@ const stepLength = 1024 * 1024;
 
 /** Kept bytes from a position up to a length, or up to a gap. */
 function* readRange(spool: Spool, from: number, length: number): Steps<Buffer> {
-  const pieces: Buffer[] = [];
+  const whole = Buffer.allocUnsafe(Math.max(Math.min(length, spool.totalBytes - from), 0));
+  let filled = 0;
   let position = from;
-  while (position < from + length) {
-    const piece = spool.read(position, Math.min(from + length - position, stepLength));
+  while (filled < whole.length) {
+    const into = whole.subarray(filled, filled + stepLength);
+    const piece = spool.read(position, Math.min(into.length, from + length - position), into);
     if (piece.data.length === 0) break;
     // A range that begins in the dropped part starts later; one that reaches it ends there.
-    if (piece.from !== position && pieces.length > 0) break;
-    pieces.push(piece.data);
+    if (piece.from !== position && filled > 0) break;
+    filled += piece.data.length;
     position = piece.from + piece.data.length;
     yield;
   }
-  return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
+  return whole.subarray(0, filled);
 }
