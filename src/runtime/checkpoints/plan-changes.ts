@@ -4,10 +4,10 @@
  */
 import { closeSync, readFileSync, type Stats } from 'node:fs';
 import { posix } from 'node:path';
-import { applyPatch, createPatch } from 'diff';
 import { compareViews, type Difference } from './compare.js';
 import { isRefusal, textOf } from './layer-folder.js';
-import { isSameEntry, openEntry } from './same-entry.js';
+import { mergeTexts } from './merge-texts.js';
+import { isSameContent, isSameEntry, openEntry } from './same-entry.js';
 import { type Found, type View, ViewFolder, withEntry } from './workspace-view.js';
 import { stateOf, type Write } from './write-changes.js';
 
@@ -76,7 +76,13 @@ interface Judged {
   readonly conflict?: Conflict | undefined;
 }
 
-type Verdict = 'skip' | 'write' | Conflict['reason'] | { readonly merged: Buffer };
+interface Merged {
+  readonly mode: number;
+  /** Default: that of the view. */
+  readonly content?: Buffer | undefined;
+}
+
+type Verdict = 'skip' | 'write' | Conflict['reason'] | Merged;
 
 class Planner {
   readonly #options: PlanOptions;
@@ -109,9 +115,10 @@ class Planner {
       return { conflict };
     if (isRemoval) this.#gone.add(path);
     else if (after?.kind === 'directory') this.#made.add(path);
-    const merged = typeof verdict === 'object' ? verdict.merged : undefined;
     const expected = stateOf(current?.stats);
-    return { write: { ...difference, merged, expected, makesParents: verdict === 'parent' }, conflict };
+    const write = { ...difference, expected, makesParents: verdict === 'parent' };
+    if (typeof verdict === 'string' || after === undefined) return { write, conflict };
+    return { write: { ...write, merged: verdict.content, after: { ...after, mode: verdict.mode } } };
   }
 
   async #removal(path: string, current: Found | undefined, old: Found | undefined): Promise<Verdict> {
@@ -141,7 +148,7 @@ class Planner {
     if (since !== undefined) return since(path, current.stats) ? 'changed' : 'write';
     if (old === undefined) return 'changed';
     if (await isSameEntry(current, old)) return 'write';
-    return merge(current, old, fresh) ?? 'changed';
+    return (await merge(current, old, fresh)) ?? 'changed';
   }
 
   /** A directory that stays cannot give way to something else. */
@@ -164,14 +171,21 @@ class Planner {
 
 const mergeBytes = 1_048_576;
 
-/** Both changes in one text, where they are at different lines. */
-function merge(current: Found, old: Found, fresh: Found | undefined): { merged: Buffer } | undefined {
-  const texts = [current, old, fresh].map(textIn);
-  const [mine, base, theirs] = texts;
+/** Both changes in one file: of its mode, and of its content where they are at different lines. */
+async function merge(current: Found, old: Found, fresh: Found | undefined): Promise<Merged | undefined> {
+  if (fresh === undefined || [current, old, fresh].some(({ stats }) => !stats.isFile())) return undefined;
+  const [own, was, other] = [current, old, fresh].map(({ stats }) => stats.mode & 0o7777);
+  const mode = own === was || own === other ? other : other === was ? own : undefined;
+  if (mode === undefined) return undefined;
+  if ((await isSameContent(current, old)) || (await isSameContent(current, fresh))) return { mode };
+  if (await isSameContent(fresh, old)) {
+    const content = readSmall(current, mergeBytes);
+    return content && { mode, content };
+  }
+  const [mine, base, theirs] = [current, old, fresh].map(textIn);
   if (mine === undefined || base === undefined || theirs === undefined) return undefined;
-  const patch = createPatch('file', base, theirs, '', '', { timeout: 250, maxEditLength: 5000 });
-  const merged = patch === undefined ? false : applyPatch(mine, patch, { fuzzFactor: 0 });
-  return merged === false ? undefined : { merged: Buffer.from(merged) };
+  const merged = mergeTexts(base, mine, theirs);
+  return merged === undefined ? undefined : { mode, content: Buffer.from(merged) };
 }
 
 function textIn(found: Found | undefined): string | undefined {

@@ -23,7 +23,13 @@ export async function isSameEntry(one: Found, other: Found, mostBytes = compared
   if (a.dev === b.dev && a.ino === b.ino) return true;
   if (kind === 'link') return targetOf(one).equals(targetOf(other));
   if ((a.mode & 0o7777) !== (b.mode & 0o7777)) return false;
-  if (kind !== 'file') return true;
+  return kind !== 'file' || isSameContent(one, other, mostBytes);
+}
+
+/** Of two regular files. */
+export async function isSameContent(one: Found, other: Found, mostBytes = comparedBytes): Promise<boolean> {
+  const [a, b] = [one.stats, other.stats];
+  if (a.dev === b.dev && a.ino === b.ino) return true;
   if (a.size !== b.size || a.size > mostBytes) return false;
   return hasSameContent(one, other).catch(unlessRefused);
 }

@@ -24,6 +24,9 @@ export interface WorkspaceChange {
 
 const fileBytes = 262_144;
 const allBytes = 4_194_304;
+/** How long to look for small differences in one file, and in all of them: a cell can make texts that are hard to compare. */
+const fileMs = 40;
+const allMs = 2000;
 
 export async function showChanges(
   before: View,
@@ -35,12 +38,15 @@ export async function showChanges(
   const pace = new Pace(undefined);
   const shown: WorkspaceChange[] = [];
   let left = allBytes;
+  const endsAt = performance.now() + allMs;
   for (const difference of differences) {
     await pace.step();
     const patch =
       left > 0
         ? await withEntry(was, difference.path, (old) =>
-            withEntry(is, difference.path, (fresh) => patchOf(difference, old, fresh)),
+            withEntry(is, difference.path, (fresh) =>
+              patchOf(difference, old, fresh, performance.now() < endsAt ? fileMs : 1),
+            ),
           )
         : undefined;
     left -= patch?.length ?? 0;
@@ -68,12 +74,13 @@ function patchOf(
   { path, change, before, after }: Difference,
   old: Found | undefined,
   fresh: Found | undefined,
+  timeoutMs: number,
 ): string | undefined {
   if ((before ?? after)?.kind !== 'file' || (after ?? before)?.kind !== 'file') return undefined;
   const was = change === 'added' ? '' : contentOf(old);
   const is = change === 'removed' ? '' : contentOf(fresh);
   if (was === undefined || is === undefined || was === is) return undefined;
-  return showChange(textOf(path), was, is).diff;
+  return showChange(textOf(path), was, is, timeoutMs).diff;
 }
 
 function contentOf(found: Found | undefined): string | undefined {

@@ -10,7 +10,7 @@ import { removeTree } from '../../base/remove-tree.js';
 import { Pace } from '../../cell/executor/files/pace.js';
 import type { Difference } from './compare.js';
 import { copyEntry, createFile } from './copy-entry.js';
-import { Folder, textOf } from './layer-folder.js';
+import { Folder, Handle, textOf } from './layer-folder.js';
 import { type View, ViewFolder, withEntry } from './workspace-view.js';
 
 export interface Write extends Difference {
@@ -143,8 +143,12 @@ async function stage(staged: Folder, source: View, writes: readonly Write[]): Pr
       await createFile(staged, String(index), after.mode, (file) => writeFileSync(file, merged));
     else
       await withEntry(view, path, async (found) => {
-        if (found !== undefined)
-          await copyEntry(found.folder, found.name, found.stats, staged, String(index));
+        if (found === undefined) return;
+        await copyEntry(found.folder, found.name, found.stats, staged, String(index));
+        if (after.kind === 'file' && (found.stats.mode & 0o7777) !== after.mode) {
+          using copy = Handle.open(staged, String(index));
+          copy?.mode(after.mode);
+        }
       });
   }
   const list = writes.map(({ path, change }, index) => ({ staged: index, change, path: textOf(path) }));

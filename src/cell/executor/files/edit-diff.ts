@@ -6,7 +6,7 @@ import { commonHead, commonTail, lineCount, lineEnds, lineStart, nextLine } from
 const contextLines = 4;
 /** Beyond this the diff shows one block for all lines that differ. The library cannot stop within a step of its own. */
 const mostCompared = { lines: 10_000, characters: 512 * 1024 };
-const comparison = { maxEditLength: 2_000, timeout: 40 };
+const comparison = { maxEditLength: 2_000, timeoutMs: 40 };
 const mostInDiff = { lines: 10_000, characters: 1024 * 1024 };
 const mostInSnippet = { lines: 400, characters: 256 * 1024 };
 const longestLine = 10_000;
@@ -16,14 +16,19 @@ export interface ShownChange {
   readonly snippet: string;
 }
 
-/** For texts that are known to be short. */
-export function showChange(name: string, before: string, after: string): ShownChange {
-  return atOnce(changeShown(name, before, after));
+/** For texts that are known to be short; `timeoutMs` is how long to look for small differences. */
+export function showChange(name: string, before: string, after: string, timeoutMs?: number): ShownChange {
+  return atOnce(changeShown(name, before, after, timeoutMs));
 }
 
 /** `name` is the path in the header of the diff. */
-export function* changeShown(name: string, before: string, after: string): Steps<ShownChange> {
-  const hunks = yield* hunksOf(yield* changedLines(before, after));
+export function* changeShown(
+  name: string,
+  before: string,
+  after: string,
+  timeoutMs?: number,
+): Steps<ShownChange> {
+  const hunks = yield* hunksOf(yield* changedLines(before, after), timeoutMs);
   return { diff: unified(name, hunks), snippet: numbered(hunks) };
 }
 
@@ -66,9 +71,9 @@ interface Hunk extends Omit<StructuredPatchHunk, 'lines'> {
   readonly omitted: { readonly old: number; readonly new: number };
 }
 
-function* hunksOf(changed: ChangedLines): Steps<Hunk[]> {
+function* hunksOf(changed: ChangedLines, timeoutMs: number | undefined): Steps<Hunk[]> {
   const count = { old: yield* lineCount(changed.before), new: yield* lineCount(changed.after) };
-  const hunks = comparedLines(changed, count.old + count.new, contextLines);
+  const hunks = comparedLines(changed, count.old + count.new, contextLines, timeoutMs);
   return hunks?.map((hunk) => ({ ...hunk, omitted: { old: 0, new: 0 } })) ?? [oneHunk(changed, count)];
 }
 
@@ -77,10 +82,15 @@ export function comparedLines(
   { before, after, lead, trail, passed }: ChangedLines,
   lines: number,
   context: number,
+  timeoutMs = comparison.timeoutMs,
 ): StructuredPatchHunk[] | undefined {
   if (lines > mostCompared.lines || before.length + after.length > mostCompared.characters) return undefined;
   const [old, fresh] = [lead + before + trail, lead + after + trail];
-  const patch = structuredPatch('', '', old, fresh, '', '', { context, ...comparison });
+  const patch = structuredPatch('', '', old, fresh, '', '', {
+    context,
+    maxEditLength: comparison.maxEditLength,
+    timeout: timeoutMs,
+  });
   return patch?.hunks.map((hunk) => ({
     ...hunk,
     oldStart: hunk.oldStart + passed,
