@@ -42,6 +42,7 @@ export type {
   ApplyOptions,
   Checkpoint,
   ForkOptions,
+  RewindOptions,
   Rewound,
   TakenOver,
   TakeOverOptions,

@@ -28,6 +28,7 @@ import type {
   ApplyOptions,
   Checkpoint,
   ForkOptions,
+  RewindOptions,
   Rewound,
   TakenOver,
   TakeOverOptions,
@@ -300,10 +301,12 @@ export class Runtime implements Executor, AsyncDisposable {
 
   /**
    * Puts the files of the workspace back to a checkpoint, and keeps the present ones as another checkpoint. Processes
-   * continue.
+   * continue. With `recovery: false` it keeps nothing, and reads the whole workspace to find what differs.
    */
-  async rewind(to: string | Checkpoint): Promise<Rewound> {
-    return this.#masked(await this.#history().rewind(to));
+  async rewind(to: string | Checkpoint): Promise<Rewound>;
+  async rewind(to: string | Checkpoint, options: RewindOptions): Promise<Pick<Rewound, 'changes'>>;
+  async rewind(to: string | Checkpoint, options?: RewindOptions): Promise<Partial<Rewound>> {
+    return this.#masked(await this.#history().rewind(to, options));
   }
 
   /** Starts separate runtimes with the files of this one, as they are now or at a checkpoint. You close them. */

@@ -84,6 +84,7 @@ const surface = {
       'Observation',
       'OpenaiTool',
       'ProcessInfo',
+      'RewindOptions',
       'Rewound',
       'RunCodeOptions',
       'RunOptions',

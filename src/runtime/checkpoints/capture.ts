@@ -3,12 +3,12 @@
  * always merges with the one below, and a whiteout stands for each name that is gone. So every part of this program can read
  * one, and the kernel can mount one, without the extended attributes that Node cannot reach.
  */
-import { chmodSync, linkSync, mkdirSync, opendirSync, type Stats } from 'node:fs';
+import { chmodSync, linkSync, mkdirSync, type Stats } from 'node:fs';
 import { Pace } from '../../cell/executor/files/pace.js';
 import { WorkcellError } from '../../protocol/index.js';
 import type { Difference } from './compare.js';
-import { copyEntry, isCopied } from './copy-entry.js';
-import { Folder, isWhiteout } from './layer-folder.js';
+import { copyEntry } from './copy-entry.js';
+import { Folder, isCopied, isWhiteout } from './layer-folder.js';
 import { linkEntry, settle } from './link-entry.js';
 import type { Whiteouts } from './whiteouts.js';
 
@@ -144,26 +144,27 @@ class Capture {
 
   async directory(path: string, place: Place): Promise<void> {
     const { upper, lower, base, to, isWhole } = place;
-    const names = upper.names();
-    for (const name of names) {
-      await this.#pace.step();
+    const written = new Set<string>();
+    for await (const name of upper.names(this.#pace)) {
+      written.add(name);
       const stats = upper.stat(name);
       if (stats === undefined) continue;
       const below = base?.stat(name);
       if (below !== undefined) this.covered.add(`${path}${name}`);
       if (isWhiteout(stats)) {
-        if (below !== undefined) await this.#whiteouts.put(to, name);
+        if (below === undefined) this.#countEntry();
+        else await this.#whiteouts.put(to, name);
       } else if (stats.isDirectory()) await this.#child(`${path}${name}/`, name, stats, place);
       else if (isCopied(stats)) await this.#entry(`${path}${name}`, name, stats, place);
       else if (below !== undefined) await this.#whiteouts.put(to, name);
     }
-    const written = new Set(names);
     if (isWhole) {
-      for (const name of base?.names() ?? []) if (!written.has(name)) await this.#whiteouts.put(to, name);
+      for await (const name of base?.names(this.#pace) ?? [])
+        if (!written.has(name)) await this.#whiteouts.put(to, name);
       return;
     }
     // Entries of a layer below that the cell left alone.
-    for (const name of lower?.names() ?? [])
+    for await (const name of lower?.names(this.#pace) ?? [])
       if (!written.has(name))
         await linkEntry(lower as Folder, name, to, {
           whiteouts: this.#whiteouts,
@@ -268,37 +269,29 @@ async function replaces(
   merged: Folder | undefined,
   pace: Pace,
 ): Promise<boolean> {
-  const own = new Set(upper.names());
   let isHidden = false;
   for (const [folder, over] of [[lower], [base, lower]] as const) {
-    for await (const name of namesBelow(folder, own, over, pace)) {
+    for await (const name of namesBelow(folder, [upper, over], pace)) {
       if (merged?.stat(name) !== undefined) return false;
       isHidden = true;
     }
   }
   // The kernel may remember that a name was not there, for longer than that is true. A list always tells.
-  return isHidden && (merged?.names() ?? []).every((name) => own.has(name));
+  if (!isHidden) return false;
+  for await (const name of merged?.names(pace) ?? []) if (upper.stat(name) === undefined) return false;
+  return true;
 }
 
 /** Those that the layers over it say nothing about. Its reader stops early: a directory of the base may be large. */
 async function* namesBelow(
   folder: Folder | undefined,
-  own: ReadonlySet<string>,
-  over: Folder | undefined,
+  over: readonly (Folder | undefined)[],
   pace: Pace,
 ): AsyncGenerator<string> {
-  if (folder === undefined) return;
-  const list = opendirSync(folder.base, { encoding: 'latin1' as BufferEncoding });
-  try {
-    for (let entry = list.readSync(); entry !== null; entry = list.readSync()) {
-      await pace.step();
-      const { name } = entry;
-      if (own.has(name) || over?.stat(name) !== undefined) continue;
-      const stats = folder.stat(name);
-      if (stats !== undefined && !isWhiteout(stats)) yield name;
-    }
-  } finally {
-    list.closeSync();
+  for await (const name of folder?.names(pace) ?? []) {
+    if (over.some((layer) => layer?.stat(name) !== undefined)) continue;
+    const stats = folder?.stat(name);
+    if (stats !== undefined && !isWhiteout(stats)) yield name;
   }
 }
 

@@ -37,6 +37,11 @@ export interface TakenOver {
   readonly leftOut?: readonly string[] | undefined;
 }
 
+/** To go back without a checkpoint of what is there now, which may be more than one may hold. */
+export interface RewindOptions {
+  readonly recovery: false;
+}
+
 /** What going back did. */
 export interface Rewound {
   /** Keeps what was there before; go back to it to undo the rewind. */

@@ -41,19 +41,20 @@ class Comparison {
   }
 
   async directories(path: string, one: ViewFolder, other: ViewFolder): Promise<void> {
-    for (const name of this.#candidates(one, other)) {
+    for (const name of await this.#candidates(one, other)) {
       await this.#pace.step();
       await this.#entries(`${path}${name}`, name, one, other);
     }
   }
 
   /** Where both show the same directory of the base, only what a layer says can differ. */
-  #candidates(one: ViewFolder, other: ViewFolder): string[] {
+  async #candidates(one: ViewFolder, other: ViewFolder): Promise<string[]> {
     const sees = one.base !== undefined && other.base !== undefined;
     const isShared = this.#sharesBase && sees;
-    const names = isShared
-      ? new Set([...(one.layer?.names() ?? []), ...(other.layer?.names() ?? [])])
-      : new Set([...one.names(), ...other.names()]);
+    const names = new Set<string>();
+    for (const { layer, base } of [one, other])
+      for (const folder of isShared ? [layer] : [layer, base])
+        for await (const name of folder?.names(this.#pace) ?? []) names.add(name);
     return [...names].sort(byBytes);
   }
 
@@ -92,7 +93,7 @@ class Comparison {
     if (!entry.stats.isDirectory()) return;
     using folder = parent.child(name);
     if (folder === undefined) return;
-    for (const inner of [...folder.names()].sort(byBytes))
+    for (const inner of (await folder.names(this.#pace)).sort(byBytes))
       await this.#whole(`${path}/${inner}`, inner, folder, add);
   }
 

@@ -25,11 +25,6 @@ import { openEntry, unlockEntry } from './same-entry.js';
 const atOnceBytes = 262_144;
 const blockBytes = 512;
 
-/** Nobody would listen behind the name of a copied socket, and devices are not for cells. */
-export function isCopied(stats: Stats): boolean {
-  return stats.isFile() || stats.isSymbolicLink() || stats.isFIFO();
-}
-
 /** Copies a file or a link, and makes a pipe like another one. Directories are for the caller. */
 export async function copyEntry(from: Folder, name: string, stats: Stats, to: Folder, as = name) {
   if (stats.isSymbolicLink()) {

@@ -79,7 +79,7 @@ export function holdable(cell: Cell, { isMirrored = false, beforeChange }: HoldO
         await new Promise<void>((resolve) => {
           onQuiet = resolve;
         });
-      if (!canPause && commands > 0) throw busy(cell.backend);
+      if (!canPause && (commands > 0 || (await hasRunning()))) throw busy(cell.backend);
       if (!canPause || isPaused) return await work();
       await cell.pause?.();
       try {
@@ -92,6 +92,13 @@ export function holdable(cell: Cell, { isMirrored = false, beforeChange }: HoldO
       onQuiet = () => {};
       release();
     }
+  }
+
+  /** A command that outlived the call that started it. */
+  async function hasRunning(): Promise<boolean> {
+    if (executor.actions?.list_sessions === undefined) return false;
+    const { sessions } = await executor.execute<'list_sessions'>({ action: 'list_sessions' });
+    return sessions.some(({ running }) => running !== null);
   }
 
   const kindOf = (action: ActionName): Kind =>

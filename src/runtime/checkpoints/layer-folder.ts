@@ -7,12 +7,14 @@ import {
   chmodSync,
   closeSync,
   constants,
+  type Dir,
   fstatSync,
   lstatSync,
+  opendirSync,
   openSync,
-  readdirSync,
   type Stats,
 } from 'node:fs';
+import type { Pace } from '../../cell/executor/files/pace.js';
 import { WorkcellError } from '../../protocol/index.js';
 
 /** `O_PATH`: refers to a file without opening it; Node does not name this Linux flag. */
@@ -69,12 +71,21 @@ export class Folder implements Disposable {
     return new Folder(fd, this.#options, this.#depth + 1);
   }
 
-  /** In the order of their bytes. */
-  names(): string[] {
+  /** In no order. Others get their turn meanwhile: a cell makes directories of any size. */
+  async *names(pace: Pace): AsyncGenerator<string> {
+    let list: Dir;
     try {
-      return readdirSync(this.base, { encoding: 'latin1' }).sort(byBytes);
+      list = opendirSync(this.base, { encoding: 'latin1' as BufferEncoding, bufferSize: 256 });
     } catch (cause) {
       throw refusal('.', cause);
+    }
+    try {
+      for (let entry = list.readSync(); entry !== null; entry = list.readSync()) {
+        await pace.step();
+        yield entry.name;
+      }
+    } finally {
+      list.closeSync();
     }
   }
 
@@ -136,6 +147,11 @@ export class Handle implements Disposable {
 /** An entry of a layer that hides what the layers below have by its name. */
 export function isWhiteout(stats: Stats): boolean {
   return stats.isCharacterDevice() && stats.rdev === 0;
+}
+
+/** Nobody would listen behind the name of a copied socket, and devices are not for cells. */
+export function isCopied(stats: Stats): boolean {
+  return stats.isFile() || stats.isSymbolicLink() || stats.isFIFO();
 }
 
 export function byBytes(one: string, other: string): number {

@@ -62,7 +62,7 @@ async function linkLayer(path: string, copy: string, whiteouts: Whiteouts): Prom
   using from = Folder.open(path, { unlock: true });
   using to = Folder.open(copy);
   const options = { whiteouts, pace: new Pace(undefined) };
-  for (const name of from.names()) await linkEntry(from, name, to, options);
+  for await (const name of from.names(options.pace)) await linkEntry(from, name, to, options);
   settle(to, from.stats);
 }
 

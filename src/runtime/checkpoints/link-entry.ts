@@ -24,7 +24,7 @@ export async function linkEntry(from: Folder, name: string, to: Folder, options:
   using source = from.child(name) as Folder;
   mkdirSync(to.at(name), { mode: 0o700 });
   using target = to.child(name) as Folder;
-  for (const inner of source.names()) await linkEntry(source, inner, target, options);
+  for await (const inner of source.names(options.pace)) await linkEntry(source, inner, target, options);
   settle(target, stats);
 }
 

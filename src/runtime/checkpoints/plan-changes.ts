@@ -4,6 +4,7 @@
  */
 import { closeSync, readFileSync, type Stats } from 'node:fs';
 import { posix } from 'node:path';
+import { Pace } from '../../cell/executor/files/pace.js';
 import { compareViews, type Difference } from './compare.js';
 import { isRefusal, textOf } from './layer-folder.js';
 import { mergeTexts } from './merge-texts.js';
@@ -87,6 +88,7 @@ type Verdict = 'skip' | 'write' | Conflict['reason'] | Merged;
 class Planner {
   readonly #options: PlanOptions;
   readonly #now: ViewFolder;
+  readonly #pace = new Pace(undefined);
   /** What the plan removes. */
   readonly #gone = new Set<string>();
   /** The directories that it makes. */
@@ -111,7 +113,7 @@ class Planner {
     if (verdict === 'skip') return {};
     const isConflict = typeof verdict === 'string' && verdict !== 'write';
     const conflict = isConflict ? { path: textOf(path), reason: verdict } : undefined;
-    if (isConflict && !(this.#options.overwrite && this.#canOverwrite(path, current, fresh)))
+    if (isConflict && !(this.#options.overwrite && (await this.#canOverwrite(path, current, fresh))))
       return { conflict };
     if (isRemoval) this.#gone.add(path);
     else if (after?.kind === 'directory') this.#made.add(path);
@@ -124,7 +126,7 @@ class Planner {
   async #removal(path: string, current: Found | undefined, old: Found | undefined): Promise<Verdict> {
     const { since } = this.#options;
     if (current === undefined) return 'skip';
-    if (current.stats.isDirectory()) return this.#empties(path, current) ? 'write' : 'removed';
+    if (current.stats.isDirectory()) return (await this.#empties(path, current)) ? 'write' : 'removed';
     if (since !== undefined) return since(path, current.stats) ? 'removed' : 'write';
     return old !== undefined && (await isSameEntry(current, old)) ? 'write' : 'removed';
   }
@@ -152,14 +154,16 @@ class Planner {
   }
 
   /** A directory that stays cannot give way to something else. */
-  #canOverwrite(path: string, current: Found | undefined, fresh: Found | undefined): boolean {
+  async #canOverwrite(path: string, current: Found | undefined, fresh: Found | undefined): Promise<boolean> {
     if (!current?.stats.isDirectory() || fresh?.stats.isDirectory()) return true;
     return this.#empties(path, current);
   }
 
-  #empties(path: string, { folder, name }: Found): boolean {
+  async #empties(path: string, { folder, name }: Found): Promise<boolean> {
     using directory = folder.child(name);
-    return directory?.names().every((inner) => this.#gone.has(`${path}/${inner}`)) ?? true;
+    for await (const inner of directory?.names(this.#pace) ?? [])
+      if (!this.#gone.has(`${path}/${inner}`)) return false;
+    return true;
   }
 
   async #hasParent(path: string): Promise<boolean> {

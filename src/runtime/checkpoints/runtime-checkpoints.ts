@@ -8,6 +8,7 @@ import type {
   ApplyOptions,
   Checkpoint,
   ForkOptions,
+  RewindOptions,
   Rewound,
   RuntimeLike,
   TakenOver,
@@ -107,25 +108,39 @@ export class RuntimeCheckpoints {
     }
   }
 
-  async rewind(named: string | Checkpoint): Promise<Rewound> {
+  async rewind(
+    named: string | Checkpoint,
+    options: Partial<RewindOptions> = {},
+  ): Promise<Pick<Rewound, 'changes'> & Partial<Rewound>> {
     const goal = this.#find(named);
     const held = goal.held.hold();
     try {
       return await this.#stopped(async () => {
-        const { checkpoint: recovery, held: present } = await this.#take(
-          `before rewinding to ${goal.checkpoint.id}`,
-        );
-        const [before, after] = [this.#view(present), this.#view(held)];
+        const present = options.recovery !== false ? await this.#recovery(goal.checkpoint.id) : undefined;
+        const before =
+          present === undefined ? { layer: this.#parts.source.merged } : this.#view(present.held);
+        const after = this.#view(held);
         const differences = await compareViews(before, after);
         const { late } = await this.#parts.write(after, differences);
         if (late.size > 0) throw notWritten([...late]);
         this.#parent = goal.checkpoint.id;
-        this.#parts.record({ change: 'rewound', id: goal.checkpoint.id, recovery: recovery.id });
-        this.#trim(goal.checkpoint.id, recovery.id);
-        return { recovery, changes: differences.map(describe) };
+        const recovery = present?.checkpoint;
+        this.#parts.record({ change: 'rewound', id: goal.checkpoint.id, recovery: recovery?.id });
+        this.#trim(goal.checkpoint.id, ...(recovery === undefined ? [] : [recovery.id]));
+        return { ...(recovery !== undefined && { recovery }), changes: differences.map(describe) };
       });
     } finally {
       held.release();
+    }
+  }
+
+  async #recovery(goal: string): Promise<Kept> {
+    try {
+      return await this.#take(`before rewinding to ${goal}`);
+    } catch (cause) {
+      if (!WorkcellError.isInstance(cause) || cause.code !== 'file-too-large') throw cause;
+      const message = `${cause.message} Or rewind with recovery: false, which gives up what is there now.`;
+      throw new WorkcellError(cause.code, message, { details: cause.details, cause });
     }
   }
 

@@ -1,11 +1,13 @@
 /** What a workspace holds at one moment: a layer over a base, read without mounting anything. */
 import type { Stats } from 'node:fs';
-import { Folder, isWhiteout } from './layer-folder.js';
+import type { Pace } from '../../cell/executor/files/pace.js';
+import { Folder, isCopied } from './layer-folder.js';
 
 export interface View {
   /** The layer; without one, the base alone. */
   readonly layer?: string | undefined;
-  readonly base: string;
+  /** Without one, the layer alone. */
+  readonly base?: string | undefined;
 }
 
 /** An entry, and the directory that holds it. */
@@ -25,21 +27,20 @@ export class ViewFolder implements Disposable {
   }
 
   static open({ layer, base }: View): ViewFolder {
-    const below = Folder.open(base);
+    const below = base === undefined ? undefined : Folder.open(base);
     try {
       return new ViewFolder(layer === undefined ? undefined : Folder.open(layer, { unlock: true }), below);
     } catch (error) {
-      below[Symbol.dispose]();
+      below?.[Symbol.dispose]();
       throw error;
     }
   }
 
   find(name: string): Found | undefined {
     const own = this.layer?.stat(name);
-    if (own !== undefined)
-      return isWhiteout(own) ? undefined : { folder: this.layer as Folder, name, stats: own };
-    const stats = this.base?.stat(name);
-    return stats === undefined ? undefined : { folder: this.base as Folder, name, stats };
+    const stats = own ?? this.base?.stat(name);
+    if (stats === undefined || !(isCopied(stats) || stats.isDirectory())) return undefined;
+    return { folder: (own === undefined ? this.base : this.layer) as Folder, name, stats };
   }
 
   /** The directory of that name; undefined when there is none. */
@@ -51,10 +52,11 @@ export class ViewFolder implements Disposable {
     return layer === undefined && base === undefined ? undefined : new ViewFolder(layer, base);
   }
 
-  names(): Set<string> {
-    const all = new Set([...(this.base?.names() ?? []), ...(this.layer?.names() ?? [])]);
-    for (const name of this.layer?.names() ?? []) if (this.find(name) === undefined) all.delete(name);
-    return all;
+  async names(pace: Pace): Promise<string[]> {
+    const all = new Set<string>();
+    for (const folder of [this.layer, this.base])
+      for await (const name of folder?.names(pace) ?? []) if (this.find(name) !== undefined) all.add(name);
+    return [...all];
   }
 
   [Symbol.dispose](): void {

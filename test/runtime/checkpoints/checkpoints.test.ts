@@ -231,6 +231,11 @@ describe.each(places)('checkpoints on $name', ({ backend, mode }) => {
     expect((await runtime.read('state')).content).toBe('3');
     await runtime.run('touch file-{1..30}');
     await expect(runtime.checkpoint()).rejects.toMatchObject({ code: 'file-too-large' });
+    await expect(runtime.rewind(oldest as Checkpoint)).rejects.toThrow('recovery: false');
+    const { changes } = await runtime.rewind(oldest as Checkpoint, { recovery: false });
+    expect(changes.length).toBe(30);
+    expect((await runtime.run('ls')).output.trim().split(/\s+/)).toEqual(['readme', 'src', 'state']);
+    expect(await runtime.diff(oldest)).toEqual([]);
     const events = [];
     for await (const event of runtime.events.since(0)) {
       if (event.kind === 'checkpoint') events.push(event.checkpoint.change);
