@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -177,16 +176,4 @@ describe('logs', () => {
     expect(configured.stderr).toContain('"status":"READY"');
     expect(given.stderr).toBe('');
   });
-});
-
-test('bash completes commands, their commands and their options', async () => {
-  const { stdout } = await workcell(['completion', 'bash']);
-  const complete = (...words: string[]) => {
-    const line = `COMP_WORDS=(workcell ${words.join(' ')}); COMP_CWORD=${words.length}; _workcell; echo "\${COMPREPLY[*]}"`;
-    return execFileSync('bash', ['-c', `${stdout}\n${line}`], { encoding: 'utf8' }).trim();
-  };
-  expect(complete('doc')).toBe('doctor');
-  expect(complete('run', '--works')).toBe('--workspace');
-  expect(complete('cells', 'st')).toBe('stop');
-  expect(complete('cells', 'stop', '--js')).toBe('--json');
 });
