@@ -142,6 +142,14 @@ export function controlRoutes(app: FastifyInstance, parts: ServiceParts, sandbox
     if (record.state !== 'running') return [];
     return [await measure((await sandboxes.open(record.id, request, reply)).executor)];
   });
+  for (const [path, what] of [
+    ['snapshots', 'snapshots'],
+    ['fork', 'forks'],
+  ] as const)
+    app.post(`/sandboxes/:id/${path}`, async (request) => {
+      control.find(request, 'user');
+      throw new E2bError(400, `This server has no ${what} of sandboxes.`);
+    });
   logRoutes(app, control);
   templateRoutes(app, control);
 }

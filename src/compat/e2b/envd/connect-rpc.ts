@@ -2,14 +2,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type * as z from 'zod';
 import { defaultHttpLimits, type Log } from '../../../base/http/http-options.js';
+import { incomingBytes } from '../../../base/http/incoming.js';
 import { parseBody } from '../../../base/http/json-body.js';
 import { Outgoing } from '../../../base/http/outgoing.js';
 import { RpcError, rpcStatuses, toRpcError } from '../e2b-errors.js';
 
 const streamType = 'application/connect+json';
 const endFlag = 2;
+/** A message has a byte of flags and its size before it. */
+const headBytes = 5;
 const largestMessage = 4 * 1024 * 1024;
 const defaultKeepaliveSeconds = 90;
+/** A client may wait for the input that it passes on. */
+const longestSilenceMs = 3_600_000;
 
 /** Makes requests of streams readable: their body is one message in an envelope. */
 export function acceptEnvelopes(app: FastifyInstance): void {
@@ -27,9 +32,50 @@ export function acceptEnvelopes(app: FastifyInstance): void {
 }
 
 function openEnvelope(body: Buffer): Buffer {
-  if (body.length < 5 || body.readUInt8(0) !== 0 || body.readUInt32BE(1) !== body.length - 5)
+  if (body.length < headBytes || body.readUInt8(0) !== 0 || body.readUInt32BE(1) !== body.length - headBytes)
     throw new RpcError('invalid_argument', 'The request must be one message, without compression.');
-  return body.subarray(5);
+  return body.subarray(headBytes);
+}
+
+/** Leaves the messages of requests to `messagesOf`. */
+export function acceptStreams(app: FastifyInstance): void {
+  app.removeContentTypeParser(streamType);
+  app.addContentTypeParser(streamType, (_request, payload, done) => done(null, payload));
+}
+
+/** The messages of a request, as they come, in however small pieces. */
+export async function* messagesOf({ raw }: FastifyRequest): AsyncGenerator<unknown> {
+  let whole: Buffer = Buffer.alloc(headBytes);
+  let filled = 0;
+  for await (const bytes of incomingBytes(raw, longestSilenceMs)) {
+    const piece = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    for (let at = 0; at < piece.length; ) {
+      const copied = piece.copy(whole, filled, at);
+      at += copied;
+      filled += copied;
+      if (filled === headBytes) whole = roomFor(whole.subarray(0, headBytes));
+      if (filled < whole.length) continue;
+      yield parseBody(openEnvelope(whole), defaultHttpLimits.jsonDepth);
+      whole = Buffer.alloc(headBytes);
+      filled = 0;
+    }
+  }
+  if (filled > 0) throw new RpcError('invalid_argument', 'The last message is not whole.');
+}
+
+/** A head, with room for what it says is to come. */
+function roomFor(head: Buffer): Buffer {
+  const size = head.readUInt32BE(1);
+  if (size > largestMessage)
+    throw new RpcError('invalid_argument', `A message may have ${largestMessage} bytes at most.`);
+  return Buffer.concat([head], headBytes + size);
+}
+
+/** Answers a request of many messages with one. */
+export function answerStream(reply: FastifyReply, failure: RpcError | undefined): FastifyReply {
+  const end = failure === undefined ? {} : { error: { code: failure.code, message: failure.message } };
+  const parts = failure === undefined ? [envelope(0, {})] : [];
+  return reply.type(streamType).send(Buffer.concat([...parts, envelope(endFlag, end)]));
 }
 
 /** Checks a message. The refusal names the place that does not fit, but never the value. */

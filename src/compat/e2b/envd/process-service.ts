@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { WorkcellError } from '../../../protocol/index.js';
 import { isGone, RpcError, toRpcError } from '../e2b-errors.js';
 import type { OpenSandbox } from '../e2b-sandboxes.js';
-import { message, RpcStream, timeoutOf } from './connect-rpc.js';
+import { acceptStreams, answerStream, message, messagesOf, RpcStream, timeoutOf } from './connect-rpc.js';
 import { insidePath } from './inside-path.js';
 import { type Followed, FollowedProcess, FollowedTerminal, type ProcessConfig } from './processes.js';
 
@@ -33,10 +33,14 @@ const process = z
   .object({ pid: z.int().optional(), tag: z.string().optional() })
   .refine(({ pid, tag }) => (pid === undefined) !== (tag === undefined), 'needs a pid or a tag');
 const selectorSchema = z.object({ process });
-const inputSchema = z.object({
-  process,
-  input: z.union([z.object({ stdin: z.base64() }), z.object({ pty: z.base64() })]),
-});
+const input = z.union([z.object({ stdin: z.base64() }), z.object({ pty: z.base64() })]);
+const inputSchema = z.object({ process, input });
+/** What a stream of input begins with, and what follows. */
+const streamStartSchema = z.object({ start: selectorSchema });
+const streamDataSchema = z.union([
+  z.object({ data: z.object({ input }) }),
+  z.object({ keepalive: z.object({}) }),
+]);
 const signals = { SIGNAL_SIGTERM: 'SIGTERM', SIGNAL_SIGKILL: 'SIGKILL' } as const;
 const signalSchema = z.object({ process, signal: z.enum(['SIGNAL_SIGTERM', 'SIGNAL_SIGKILL']) });
 const updateSchema = z.object({ process, pty: z.object({ size }).optional() });
@@ -72,9 +76,27 @@ export function processService(app: FastifyInstance, sandboxOf: SandboxOf, optio
 
   unary('SendInput', async (request) => {
     const { process, input } = message(inputSchema, request.body);
-    const data = 'stdin' in input ? input.stdin : input.pty;
-    await (await find(request, process)).write(Buffer.from(data, 'base64'));
+    await (await find(request, process)).write(bytesOf(input));
     return {};
+  });
+
+  app.register(async (scope) => {
+    acceptStreams(scope);
+    const config = { streams: true };
+    scope.post('/process.Process/StreamInput', { ...options, config }, async (request, reply) => {
+      const feed = async () => {
+        let followed: Followed | undefined;
+        for await (const one of messagesOf(request)) {
+          if (followed === undefined) {
+            followed = await find(request, message(streamStartSchema, one).start.process);
+            continue;
+          }
+          const next = message(streamDataSchema, one);
+          if ('data' in next) await followed.write(bytesOf(next.data.input));
+        }
+      };
+      return answerStream(reply, await feed().then(() => undefined, toRpcError));
+    });
   });
 
   unary('CloseStdin', async (request) => {
@@ -94,6 +116,10 @@ export function processService(app: FastifyInstance, sandboxOf: SandboxOf, optio
     if (pty !== undefined) found.resize(pty.size.cols, pty.size.rows);
     return {};
   });
+}
+
+function bytesOf(given: z.output<typeof input>): Buffer {
+  return Buffer.from('stdin' in given ? given.stdin : given.pty, 'base64');
 }
 
 interface Started {
