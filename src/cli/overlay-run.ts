@@ -1,4 +1,4 @@
-/** What `workcell run --overlay` does when the command has ended: says what it changed, and takes that over where asked to. */
+/** What `workcell run --overlay` does when the command has ended: says what it changed, and takes that over or keeps it. */
 import type { Runtime, WorkspaceChange } from '../index.js';
 import { plainText } from './sanitize.js';
 
@@ -19,11 +19,8 @@ export async function finishOverlay(
   }
   list(changes);
   if (!apply || !succeeded) {
-    say(
-      apply
-        ? `the command failed, so its ${changes.length} changes are not applied`
-        : `${directory} is untouched, and these ${changes.length} changes are gone; --apply takes them over`,
-    );
+    const reason = apply ? 'the command failed, so nothing is applied' : `${directory} is untouched`;
+    await keep(runtime, directory, `${reason}, and these ${changes.length} changes`, say);
     return undefined;
   }
   const { applied, changes: taken, conflicts, leftOut } = await runtime.apply(directory);
@@ -34,7 +31,23 @@ export async function finishOverlay(
   }
   for (const { path } of conflicts.slice(0, mostLines)) process.stderr.write(`C  ${plainText(path)}\n`);
   say(`nothing is applied: somebody else changed ${conflicts.length} of these files meanwhile`);
+  await keep(runtime, directory, `these ${changes.length} changes`, say);
   return conflictCode;
+}
+
+async function keep(
+  runtime: Runtime,
+  directory: string,
+  what: string,
+  say: (text: string) => void,
+): Promise<void> {
+  const { keepOverlay } = await import('./kept-overlays.js');
+  const id = await keepOverlay(runtime, directory);
+  if (id === undefined) say(`${what} are gone; --apply takes them over`);
+  else
+    say(
+      `${what} are kept as ${id}: "workcell diff" shows, "workcell apply" takes over and "workcell discard" removes them`,
+    );
 }
 
 /** As for a file that changed. */

@@ -21,6 +21,7 @@ import { mcpCommand } from './commands/mcp-command.js';
 import { openCommand } from './commands/open-command.js';
 import { openHandsAgentServerCommand } from './commands/openhands-agent-server-command.js';
 import { openHandsServerCommand } from './commands/openhands-server-command.js';
+import { applyCommand, diffCommand, discardCommand } from './commands/overlay-commands.js';
 import { pluginsCommand } from './commands/plugins-command.js';
 import { psCommand } from './commands/ps-command.js';
 import { riskCommand } from './commands/risk-command.js';
@@ -61,6 +62,9 @@ export function createProgram(): Command {
     shellCommand(),
     codeCommand(),
     vscodeCommand(),
+    diffCommand(),
+    applyCommand(),
+    discardCommand(),
     actionCommand(),
     cellsCommand(),
     cpCommand(),

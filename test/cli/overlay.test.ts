@@ -1,6 +1,7 @@
 import {
   chownSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -9,8 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { basename, join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../../src/base/own-directory.js';
 import { sweepAbandoned } from '../../src/cell/launchers/scratch.js';
 import { start, workcell } from './workcell.js';
@@ -45,6 +46,7 @@ it('lists what a command changed, and takes it over for a user without privilege
     'M  old',
     'A  sealed',
   ]);
+  expect(tried.stderr).toContain('are kept as');
   expect(readdirSync(root).sort()).toEqual(['gone', 'old']);
   const applied = await run('--apply');
   expect(applied.stderr).toContain('applied 6 changes');
@@ -52,6 +54,83 @@ it('lists what a command changed, and takes it over for a user without privilege
   expect(statSync(join(root, 'sealed'))).toMatchObject({ size: 300_000, mode: 0o100000 });
   expect(readFileSync(join(root, 'old'), 'utf8')).toBe('new\n');
   expect(existsSync(join(root, 'gone'))).toBe(false);
+});
+
+describe('kept changes', () => {
+  const repository = (name: string, files: Record<string, string>): string => {
+    const path = join(root, name);
+    mkdirSync(path);
+    chownSync(path, nobody, nobody);
+    for (const [file, content] of Object.entries(files)) {
+      writeFileSync(join(path, file), content);
+      chownSync(join(path, file), nobody, nobody);
+    }
+    return path;
+  };
+  const call = (cwd: string, ...words: string[]) =>
+    workcell(words, { cwd, uid: nobody, env: { XDG_STATE_HOME: join(state, basename(cwd)) } });
+  const change = (cwd: string, command: string) =>
+    call(cwd, 'run', '--backend', 'sandbox', '--no-config', '--overlay', command);
+
+  it('are shown, previewed and applied later, without loss of what somebody else changed', async () => {
+    const place = repository('kept', { text: 'one\ntwo\n', mine: 'mine\n', gone: 'gone\n' });
+    const ran = await change(
+      place,
+      'echo three >> text; echo theirs > mine; rm gone; mkdir new; printf "\\0" > new/binary; mkdir .git; touch .git/x',
+    );
+    const id = /kept as ([0-9a-f]{8})/.exec(ran.stderr)?.[1] ?? '';
+    expect(id).not.toBe('');
+    const kept = await call(place, 'diff');
+    expect(kept).toMatchObject({ exitCode: 0 });
+    expect(kept.stdout).toContain('+three\n');
+    expect(kept.stdout).toContain('A  "new/binary"  1 bytes');
+    expect(JSON.parse((await call(place, 'diff', '--list', '--json')).stdout)).toMatchObject([
+      { id, changes: 7 },
+    ]);
+    const refused = await call(root, 'diff');
+    expect(refused).toMatchObject({ exitCode: 66 });
+
+    writeFileSync(join(place, 'mine'), 'changed by me\n');
+    const preview = await call(place, 'apply', '--preview');
+    expect(preview).toMatchObject({ exitCode: 65 });
+    expect(preview.stdout.split('\n')).toContain('C  mine');
+    const stopped = await call(place, 'apply', id);
+    expect([stopped.exitCode, readFileSync(join(place, 'text'), 'utf8')]).toEqual([65, 'one\ntwo\n']);
+    const skipped = await call(place, 'apply', '--on-conflict', 'skip', '--json');
+    expect([skipped.exitCode, JSON.parse(skipped.stdout)]).toMatchObject([
+      0,
+      { applied: true, leftOut: ['.git'] },
+    ]);
+    expect(readdirSync(place).sort()).toEqual(['mine', 'new', 'text']);
+    expect(readFileSync(join(place, 'mine'), 'utf8')).toBe('changed by me\n');
+
+    // What it wrote itself is no change of others, and when all is written, nothing is kept.
+    const all = await call(place, 'apply', '--on-conflict', 'overwrite', '--git');
+    expect([all.exitCode, readFileSync(join(place, 'mine'), 'utf8')]).toEqual([0, 'theirs\n']);
+    expect(existsSync(join(place, '.git/x'))).toBe(true);
+    await call(place, 'discard');
+    expect(await call(place, 'diff')).toMatchObject({ exitCode: 66 });
+  });
+
+  it('go when told to, and the oldest when they are many', async () => {
+    const place = repository('many', { text: '' });
+    const ids: string[] = [];
+    for (let count = 0; count < 11; count++)
+      ids.unshift(
+        /kept as ([0-9a-f]{8})/.exec((await change(place, `echo ${count} > text`)).stderr)?.[1] ?? '',
+      );
+    const listed = async () =>
+      JSON.parse((await call(place, 'diff', '--list', '--json')).stdout) as { id: string }[];
+    expect((await listed()).map(({ id }) => id)).toEqual(ids.slice(0, 10));
+    const applied = await call(place, 'apply');
+    expect([applied.exitCode, readFileSync(join(place, 'text'), 'utf8')]).toEqual([0, '10\n']);
+    expect((await call(place, 'discard', ids[3] as string)).stdout).toBe(`discarded ${ids[3]}\n`);
+    expect((await listed()).length).toBe(8);
+    expect(await call(place, 'discard', '--all')).toMatchObject({ exitCode: 0 });
+    expect(await listed()).toEqual([]);
+    const places = readdirSync(join(state, 'many/workcell/overlays'), { recursive: true }) as string[];
+    expect(places.filter((name) => name.includes('/'))).toEqual([]);
+  });
 });
 
 it('leaves the directory as it was when its process is killed, and the next one removes the rest', async () => {

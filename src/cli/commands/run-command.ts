@@ -56,7 +56,10 @@ export function runCommand(): Command {
     .addOption(
       new Option('--guard <guard>', 'judge the command first and refuse a risky one').choices(['rules']),
     )
-    .option('--overlay', 'leave the workspace untouched, and list what the command would change in it')
+    .option(
+      '--overlay',
+      'leave the workspace untouched, and keep what the command changes for diff, apply and discard',
+    )
     .option('--apply', 'with --overlay: take the changes over when the command succeeds')
     .option('--confirm', 'show the risk of a risky command and ask you; refuse without a terminal')
     .addOption(rulesOption())

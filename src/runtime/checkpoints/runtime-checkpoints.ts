@@ -16,14 +16,14 @@ import type {
   WorkspaceState,
 } from './checkpoint-types.js';
 import { compareViews, type Difference } from './compare.js';
-import { gitDirectoryOf } from './git-directory.js';
+import { keepChanges } from './kept-changes.js';
 import { textOf } from './layer-folder.js';
 import type { HeldLayer, LayerStore } from './layer-store.js';
-import { type Conflict, type PlanOptions, planChanges } from './plan-changes.js';
 import { historyOf } from './runtime-history.js';
 import { withBases, writingTo } from './shared-base.js';
 import { describe, showChanges, type WorkspaceChange } from './show-changes.js';
 import { surplus } from './surplus.js';
+import { exceptGit, takeOver } from './take-over.js';
 import type { View } from './workspace-view.js';
 import { stateOf, type Write, type Written, writeChanges } from './write-changes.js';
 
@@ -199,20 +199,14 @@ export class RuntimeCheckpoints {
     const { from: origin, source, isOwn, record } = this.#parts;
     const target = existing(directory);
     const { checkpoint, held } = await this.#hold(state);
-    const leftOut = new Set<string>();
-    const isWanted = (difference: Difference) => {
-      if (!isOwn(difference)) return false;
-      const place = git ? undefined : gitDirectoryOf(difference.path);
-      if (place !== undefined) leftOut.add(textOf(place));
-      return place === undefined;
-    };
+    const { leftOut, isWanted } = exceptGit(isOwn);
     try {
       const { states, ...taken } = await writingTo(target, (preserve) => {
         const plan = {
           before: { base: origin ?? source.base },
           after: this.#view(held),
           target,
-          isOwn: isWanted,
+          isOwn: git ? isOwn : isWanted,
           since:
             target === origin
               ? (path: string, stats: Stats | undefined) => this.#changedSince(path, stats)
@@ -229,6 +223,26 @@ export class RuntimeCheckpoints {
       const counts = { files: changes.length, conflicts: conflicts.length };
       if (applied) record({ change: 'applied', id: checkpoint.id, directory: target, ...counts });
       return result;
+    } finally {
+      held.release();
+    }
+  }
+
+  /** Keeps what changed since the workspace began in a directory, beyond the end of this runtime. Returns its id. */
+  async keep(place: string, present: WorkspaceState): Promise<string | undefined> {
+    const { from, isOwn } = this.#parts;
+    if (from === undefined) return undefined;
+    const { held } = await this.#hold(present);
+    try {
+      return await withBases(() =>
+        keepChanges(place, {
+          directory: from,
+          before: { base: from },
+          after: this.#view(held),
+          isOwn,
+          since: (path, stats) => this.#changedSince(path, stats),
+        }),
+      );
     } finally {
       held.release();
     }
@@ -357,25 +371,6 @@ export class RuntimeCheckpoints {
     this.#kept.delete(id);
     this.#parts.record({ change: 'removed', id });
   }
-}
-
-async function takeOver(
-  plan: PlanOptions,
-  { preview = false, onConflict = 'stop' }: TakeOverOptions,
-  write: WorkspaceParts['write'],
-): Promise<TakenOver & Pick<Written, 'states'>> {
-  const { writes, conflicts } = await planChanges({ ...plan, overwrite: onConflict === 'overwrite' });
-  if (preview || (conflicts.length > 0 && onConflict === 'stop'))
-    return { applied: false, changes: writes.map(describe), conflicts, states: new Map() };
-  const { late, states } = await write(plan.after, writes);
-  const known = new Set(conflicts.map(({ path }) => path));
-  const more = [...late].map(textOf).filter((path) => !known.has(path));
-  return {
-    applied: true,
-    changes: writes.filter(({ path }) => !late.has(path)).map(describe),
-    conflicts: [...conflicts, ...more.map((path): Conflict => ({ path, reason: 'changed' }))],
-    states,
-  };
 }
 
 function notWritten(paths: readonly string[]): WorkcellError {

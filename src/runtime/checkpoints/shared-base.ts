@@ -11,6 +11,7 @@ import { copyEntry } from './copy-entry.js';
 import { Folder, isCopied } from './layer-folder.js';
 import type { HeldLayer } from './layer-store.js';
 import { settle } from './link-entry.js';
+import { type PathTree, treeOf } from './path-tree.js';
 import type { Whiteouts } from './whiteouts.js';
 
 const layersOver = new Map<string, Set<HeldLayer>>();
@@ -104,21 +105,6 @@ async function preserveIn(
   }
 }
 
-type Tree = Map<string, Tree>;
-
-function treeOf(paths: readonly string[]): Tree {
-  const root: Tree = new Map();
-  for (const path of paths) {
-    let at = root;
-    for (const name of path.split('/')) {
-      const next = at.get(name) ?? new Map();
-      at.set(name, next);
-      at = next;
-    }
-  }
-  return root;
-}
-
 interface Old {
   /** Undefined: there was none. */
   readonly stats?: Stats | undefined;
@@ -137,7 +123,7 @@ class OldEntries {
     this.#saved = saved;
   }
 
-  async save(from: Folder, tree: Tree): Promise<void> {
+  async save(from: Folder, tree: PathTree): Promise<void> {
     this.root = await this.#read(from, tree);
   }
 
@@ -159,7 +145,7 @@ class OldEntries {
     }
   }
 
-  async #read(from: Folder | undefined, tree: Tree): Promise<ReadonlyMap<string, Old>> {
+  async #read(from: Folder | undefined, tree: PathTree): Promise<ReadonlyMap<string, Old>> {
     const found = new Map<string, Old>();
     for (const [name, inner] of tree) {
       await this.#pace.step();
@@ -168,7 +154,7 @@ class OldEntries {
     return found;
   }
 
-  async #entry(from: Folder | undefined, name: string, tree: Tree): Promise<Old> {
+  async #entry(from: Folder | undefined, name: string, tree: PathTree): Promise<Old> {
     const stats = from?.stat(name);
     if (stats?.isDirectory()) {
       using inner = from?.child(name);

@@ -1,0 +1,72 @@
+/** Where `workcell run --overlay` keeps what commands changed, and how the commands for that find it again. */
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { rmdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { openOwnDirectory } from '../base/own-directory.js';
+import { discardTree } from '../base/remove-tree.js';
+import { stateDirectory } from '../base/user-directories.js';
+import { type Runtime, WorkcellError } from '../index.js';
+import { type KeptChanges, keptIn } from '../runtime/checkpoints/kept-changes.js';
+import { historyOf } from '../runtime/checkpoints/runtime-history.js';
+
+const dayMs = 86_400_000;
+const mostDays = 30;
+const mostInAll = 100;
+const mostOfOne = 10;
+
+/** Returns the id of what it kept; undefined where that cannot be. */
+export async function keepOverlay(runtime: Runtime, directory: string): Promise<string | undefined> {
+  const all = openOwnDirectory(join(stateDirectory(), 'overlays')).path;
+  const place = placeOf(all, directory);
+  // There, what one command changed would be part of what the next one sees.
+  if (`${all}/`.startsWith(`${realpathSync(resolve(directory))}/`)) return undefined;
+  mkdirSync(place, { recursive: true, mode: 0o700 });
+  const id = await historyOf(runtime).keep(place, runtime);
+  await collectGarbage(all);
+  return id;
+}
+
+/** The newest first. */
+export function keptFor(directory: string): KeptChanges[] {
+  const place = placeOf(join(stateDirectory(), 'overlays'), directory);
+  if (statSync(place, { throwIfNoEntry: false }) === undefined) return [];
+  return keptIn(place).reverse();
+}
+
+export function findKept(directory: string, id?: string): KeptChanges {
+  const kept = keptFor(directory);
+  const found = id === undefined ? kept[0] : kept.find((one) => one.id.startsWith(id));
+  if (found !== undefined) return found;
+  throw new WorkcellError(
+    'not-found',
+    id === undefined
+      ? `No changes to ${resolve(directory)} are kept. "workcell run --overlay" keeps what a command changes.`
+      : `There are no kept changes ${JSON.stringify(id)} to ${resolve(directory)}; "workcell diff --list" lists them.`,
+    { details: { path: resolve(directory) } },
+  );
+}
+
+function placeOf(all: string, directory: string): string {
+  const path = realpathSync(resolve(directory));
+  return join(all, createHash('sha256').update(path).digest('hex').slice(0, 32));
+}
+
+/** What is old, the oldest of what is too many, and places that are empty. */
+async function collectGarbage(all: string): Promise<void> {
+  const byAge: { path: string; place: string; ageMs: number }[] = [];
+  for (const place of readdirSync(all))
+    for (const name of readdirSync(join(all, place))) {
+      const path = join(all, place, name);
+      const stats = statSync(path, { throwIfNoEntry: false });
+      if (stats !== undefined) byAge.push({ path, place, ageMs: Date.now() - stats.mtimeMs });
+    }
+  byAge.sort((one, other) => one.ageMs - other.ageMs);
+  const counts = new Map<string, number>();
+  for (const [index, { path, place, ageMs }] of byAge.entries()) {
+    const count = (counts.get(place) ?? 0) + 1;
+    counts.set(place, count);
+    if (index >= mostInAll || count > mostOfOne || ageMs > mostDays * dayMs) await discardTree(path);
+  }
+  for (const place of readdirSync(all)) await rmdir(join(all, place)).catch(() => {});
+}
