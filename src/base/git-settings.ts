@@ -3,7 +3,7 @@
 export type Settings = readonly (readonly [name: string, value: string])[];
 
 /** Variables that would lead git to another repository, start programs or write what it does to a file. */
-const unwanted = [
+export const unwantedVariables: readonly string[] = [
   ...['DIR', 'WORK_TREE', 'COMMON_DIR', 'INDEX_FILE', 'OBJECT_DIRECTORY', 'ALTERNATE_OBJECT_DIRECTORIES'],
   ...['NAMESPACE', 'CEILING_DIRECTORIES', 'SHALLOW_FILE', 'GRAFT_FILE', 'REPLACE_REF_BASE', 'ATTR_SOURCE'],
   ...[
@@ -17,13 +17,8 @@ const unwanted = [
   ],
   ...['SSH', 'SSH_COMMAND', 'PROXY_COMMAND', 'ASKPASS', 'SSL_NO_VERIFY', 'SSL_CAINFO', 'SSL_CAPATH'],
   ...['TRACE', 'TRACE_PACKET', 'TRACE_CURL', 'TRACE2', 'TRACE2_EVENT', 'TRACE2_PERF', 'CURL_VERBOSE'],
-].map((name) => `GIT_${name}`);
-
-/** Goes before `git` in an argument list. */
-export const withoutUnwanted: readonly string[] = [
-  'env',
-  ...[...unwanted, 'SSH_ASKPASS'].flatMap((name) => ['-u', name]),
-];
+  'SSH_ASKPASS',
+].map((name) => (name === 'SSH_ASKPASS' ? name : `GIT_${name}`));
 
 /** For every command: git cannot ask anybody, and must leave nothing running in the background. */
 const unattended: Settings = [

@@ -1,6 +1,15 @@
 /** What a cell brings of a person who works in a directory: the name for commits, and the directory's Python. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -100,6 +109,23 @@ test('an environment whose Python is not in the cell changes nothing, and shows 
   expect(
     await inCell(`python3 -c "import sys; print(sys.prefix)"; echo $VIRTUAL_ENV; ls ${scratch} 2>&1`),
   ).toMatch(/^\/usr\n\nls: cannot access/);
+});
+
+test('git verbs run no program of a virtual environment that a repository brings', async () => {
+  const inWorkspace = { cwd: workspace };
+  execFileSync('/usr/bin/python3', ['-m', 'venv', '--without-pip', '.venv'], inWorkspace);
+  for (const name of ['git', 'env', 'sh'])
+    writeFileSync(join(workspace, '.venv/bin', name), '#!/bin/bash\necho "$0" >>/workspace/started\n', {
+      mode: 0o755,
+    });
+  execFileSync('git', ['init', '-q'], inWorkspace);
+  await using runtime = await createRuntime({ backend: 'sandbox', workspace });
+  const { files } = await runtime.git.status();
+  expect(files.some(({ path }) => path.startsWith('.venv/'))).toBe(true);
+  expect(existsSync(join(workspace, 'started'))).toBe(false);
+  // A command of the agent gets what the environment has.
+  await runtime.run('git status');
+  expect(readFileSync(join(workspace, 'started'), 'utf8')).toBe('/workspace/.venv/bin/git\n');
 });
 
 test('doctor says what a cell with this directory will have', async () => {

@@ -3,7 +3,7 @@
 import { transferVariables } from '../../base/git-settings.js';
 import { WorkcellError } from '../../protocol/index.js';
 import type { Call } from '../verb-call.js';
-import { fields, type Git, gitIn, inspect, lines } from './git-command.js';
+import { fields, fromOutside, type Git, gitIn, inspect, lines } from './git-command.js';
 import { tokenServer } from './remote-url.js';
 
 /** A secret of the runtime, and the user name that goes with it. */
@@ -15,7 +15,7 @@ export interface TokenOptions {
 }
 
 /** The secret comes through standard input, which the helper has as descriptor 3 and can read once. */
-const aside = ['sh', '-c', 'exec 3<&0 </dev/null; exec "$@"', 'git'];
+const aside = ['/bin/sh', '-c', 'exec 3<&0 </dev/null; exec "$@"', 'git'];
 const helper = '!f() { test "$1" = get && cat <&3; }; f';
 
 export function transferWithToken(
@@ -38,7 +38,7 @@ export function transferWithToken(
     );
   const git = gitIn(call, {
     cwd,
-    prefix: aside,
+    prefix: [...aside, ...fromOutside()],
     env: transferVariables(server.protocol.slice(0, -1), [[`credential.${origin}.helper`, helper]]),
     start: (action) =>
       startWithSecret(action, {

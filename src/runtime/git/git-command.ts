@@ -5,9 +5,10 @@ import {
   filterQuestion,
   inspectionVariables,
   type Settings,
-  withoutUnwanted,
+  unwantedVariables,
   workVariables,
 } from '../../base/git-settings.js';
+import { programText } from '../../base/program-text.js';
 import { inTurns, type Steps } from '../../cell/executor/files/pace.js';
 import { WorkcellError } from '../../protocol/index.js';
 import type { Call } from '../verb-call.js';
@@ -55,24 +56,32 @@ export interface GitPlace {
   readonly cwd: string;
   readonly env: Record<string, string>;
   readonly start?: Start | undefined;
-  /** Goes before `env`. */
+  /** Goes before git; default: what takes unwanted variables away. */
   readonly prefix?: readonly string[] | undefined;
   /** The program for the arguments, where that is not git itself but a script that runs it. */
   readonly program?: readonly string[] | undefined;
+}
+
+const withoutUnwanted = ['env', ...unwantedVariables.flatMap((name) => ['-u', name])];
+
+/** The same, where a repository must not even choose which git runs. */
+export function fromOutside(): string[] {
+  const program = programText('from-outside.sh', import.meta.url);
+  return ['/bin/sh', '-c', program, 'git', unwantedVariables.join(' ')];
 }
 
 const plainGit = ['git', '--no-pager', '--literal-pathspecs'];
 
 export function gitIn(
   call: Call,
-  { cwd, env, start = call.execute, prefix = [], program = plainGit }: GitPlace,
+  { cwd, env, start = call.execute, prefix = withoutUnwanted, program = plainGit }: GitPlace,
 ): Git {
   return async (args, { maxOutputBytes = largestOutput, stdin, timeoutMs = patienceMs, signal } = {}) => {
     if (signal?.aborted)
       throw new WorkcellError('cancelled', `git ${args[0]} was cancelled before it began.`);
     const { id } = await start({
       action: 'start_process',
-      argv: [...prefix, ...withoutUnwanted, ...program, ...args],
+      argv: [...prefix, ...program, ...args],
       cwd,
       env,
       timeoutMs,
@@ -92,7 +101,7 @@ export function gitIn(
           'timed-out',
           `git ${args[0]} took longer than ${timeoutMs} ms; give it a longer timeoutMs.`,
         );
-      if (exitCode === 127 && /git['\u2019]?: No such file/.test(stderr))
+      if (exitCode === 127 && /git['\u2019]?: (?:No such file|not found)/.test(stderr))
         throw new WorkcellError('capability-unsupported', 'There is no git in this cell; install it there.');
       return { exitCode: exitCode ?? -1, stdout, stderr, truncated };
     } finally {
@@ -111,7 +120,7 @@ export async function inspect(
   signal?: AbortSignal,
   program?: readonly string[],
 ): Promise<Git> {
-  const ask = gitIn(call, { cwd, env: inspectionVariables([]) });
+  const ask = gitIn(call, { cwd, prefix: fromOutside(), env: inspectionVariables([]) });
   const { stdout, truncated } = await ask(filterQuestion, { signal, maxOutputBytes: largestAnswer });
   // Git would start a filter whose name we did not see.
   if (truncated) throw tooMuch(filterQuestion);
@@ -122,7 +131,7 @@ export async function inspect(
       'Git in this cell is older than 2.31, and Workcell cannot keep it from starting what a repository names; install a newer one.',
     );
   }
-  const git = gitIn(call, { cwd, env: inspectionVariables(settings), program });
+  const git = gitIn(call, { cwd, prefix: fromOutside(), env: inspectionVariables(settings), program });
   return (args, options) => git(args, { signal, ...options });
 }
 
