@@ -27,7 +27,7 @@ const system = [
   'test/runtime/*.test.ts',
   'test/site/**/*.test.ts',
   'test/service/previews.test.ts',
-  'test/service/service.test.ts',
+  'test/service/{service,service-seen}.test.ts',
   'test/console/console*.test.ts',
   'test/service/tenants-attack.test.ts',
   'test/runtime/{git,microagents}/**/*.test.ts',

@@ -216,9 +216,11 @@ function pathOf(cell: string): string {
 async function failureOf(url: string, response: Response): Promise<WorkcellError> {
   const body = (await response.json().catch(() => undefined)) as { error?: ErrorBody } | undefined;
   const error = body?.error;
+  const requestId = response.headers.get('x-request-id');
+  const found = requestId === null ? {} : { requestId };
   if (error !== undefined && errorCodes.includes(error.code))
-    return new WorkcellError(error.code, String(error.message), { details: { ...error.details } });
+    return new WorkcellError(error.code, String(error.message), { details: { ...error.details, ...found } });
   return new WorkcellError('internal', `The service at ${url} answers with status ${response.status}.`, {
-    details: { url, status: response.status },
+    details: { url, status: response.status, ...found },
   });
 }

@@ -31,6 +31,11 @@ export class RuntimeEvents implements AsyncIterable<WorkcellEvent> {
     return this.#stream.since(cursor, filter);
   }
 
+  /** Calls it with each event from now on, as it comes. Returns the function that stops this. */
+  listen(listener: (event: WorkcellEvent) => void): () => void {
+    return this.#stream.listen(listener);
+  }
+
   /**
    * Adds an action that the runtime runs after earlier ones, and returns the id of its event; its observation or error
    * carries that id as `cause`.

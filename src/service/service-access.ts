@@ -35,7 +35,8 @@ export function admit(
   return asker;
 }
 
-function isInside(request: FastifyRequest): boolean {
+/** Whether it is about one cell. */
+export function isInside(request: FastifyRequest): boolean {
   return (request.params as { cell?: string } | undefined)?.cell !== undefined;
 }
 

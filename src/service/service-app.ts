@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { createAccess } from '../base/http/access.js';
 import { createHttpApp, type Mount, mount } from '../base/http/http-app.js';
-import { sendError } from '../base/http/http-errors.js';
+import { failureOf, sendError } from '../base/http/http-errors.js';
 import type { Exposure, Log } from '../base/http/http-options.js';
 import { parse } from '../base/http/parse-request.js';
 import { WorkcellError } from '../protocol/index.js';
@@ -15,7 +15,7 @@ import type { PreviewLinks } from './previews/preview-links.js';
 import { recordRoutes } from './record-routes.js';
 import type { Records } from './records.js';
 import type { RequestShares } from './request-shares.js';
-import { type Askers, authenticated } from './service-access.js';
+import { type Askers, authenticated, isInside } from './service-access.js';
 import type { ServiceCells } from './service-cells.js';
 import { serviceGate } from './service-gate.js';
 import { checkRole, type ServiceKeys } from './service-keys.js';
@@ -58,7 +58,7 @@ export function createServiceApp(
           const message = `There is no ${request.method} ${request.url.split('?')[0]} here.`;
           sendError(reply, new WorkcellError('not-found', message), log);
         });
-        countAnswers(scope, parts, askers);
+        noteAnswers(scope, parts, askers);
         healthRoutes(scope, parts, askers);
         operatorRoutes(scope, parts, askers);
         cellRoutes(scope, parts, askers);
@@ -73,10 +73,23 @@ export function createServiceApp(
   return app;
 }
 
-function countAnswers(scope: FastifyInstance, { cells }: ServiceParts, askers: Askers): void {
+/** Counts an answer for its tenant, and writes it down: the pattern of its route, never its address or what it brought. */
+function noteAnswers(scope: FastifyInstance, { cells, log }: ServiceParts, askers: Askers): void {
   scope.addHook('onResponse', (request, reply, done) => {
     const asker: KeyRecord | undefined = askers(request);
-    if (asker !== undefined) cells.figures.answered(asker.tenant, reply.statusCode);
+    const { statusCode: status } = reply;
+    const error = failureOf(reply);
+    if (asker !== undefined) cells.figures.answered(asker.tenant, status, error);
+    log(status < 500 ? 'debug' : 'warn', 'A request was answered.', {
+      requestId: request.id,
+      method: request.method,
+      route: request.routeOptions.url,
+      status,
+      ms: Math.round(reply.elapsedTime),
+      ...(error !== undefined && { error }),
+      ...(asker !== undefined && { tenant: asker.tenant, key: asker.id }),
+      ...(isInside(request) && { cell: (request.params as { cell: string }).cell }),
+    });
     done();
   });
 }

@@ -14,8 +14,22 @@ export function renderServiceMetrics(cells: ServiceCells): string {
     tenants.map(([tenant, figures]) => [`{tenant="${tenant}"}`, value(figures)] as const);
   const failed = each((figures) => figures.failed);
   const fromPool = each((figures) => figures.fromPool);
-  const answers = tenants.flatMap(([tenant, figures]) =>
-    [...figures.answers].map(([kind, count]) => [`{tenant="${tenant}",code="${kind}"}`, count] as const),
+  const by = (label: string, countsOf: (figures: TenantFigures) => ReadonlyMap<string, number>) =>
+    tenants.flatMap(([tenant, figures]) =>
+      [...countsOf(figures)].map(
+        ([value, count]) => [`{tenant="${tenant}",${label}="${value}"}`, count] as const,
+      ),
+    );
+  const answers = by('code', (figures) => figures.answers);
+  const errors = by('code', (figures) => figures.errors);
+  const actions = by('outcome', (figures) => figures.actions);
+  const egress = by(
+    'direction',
+    ({ sentBytes, receivedBytes }) =>
+      new Map([
+        ['sent', sentBytes],
+        ['received', receivedBytes],
+      ]),
   );
   return [
     ...metric('cells', 'gauge', `Cells by tenant and state (${cellStates.join(', ')}).`, [...counts]),
@@ -27,6 +41,14 @@ export function renderServiceMetrics(cells: ServiceCells): string {
     ...metric('cell_creations_failed_total', 'counter', 'Creations that failed.', failed),
     ...metric('cells_from_pool_total', 'counter', 'Creations that found a cell ready.', fromPool),
     ...metric('requests_total', 'counter', 'Answers by tenant and kind of status.', answers),
+    ...metric('errors_total', 'counter', 'Failed answers by tenant and code of the error.', errors),
+    ...metric(
+      'actions_total',
+      'counter',
+      'Actions by tenant and outcome: ok, or the code of the error.',
+      actions,
+    ),
+    ...metric('egress_bytes_total', 'counter', 'Bytes of ended connections that a gateway carried.', egress),
     ...metric('resident_memory_bytes', 'gauge', 'Memory of the service itself.', [
       ['', process.memoryUsage.rss()],
     ]),

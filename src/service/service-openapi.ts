@@ -24,7 +24,7 @@ export function serviceOpenapi(): Json {
   const description =
     'Cells for many programs and people. Below /v1/cells/{cell} stands the API of the executor in that cell, which /v1/cells/{cell}/openapi.json describes.';
   return describeApi({ title: 'Workcell service', version: packageVersion(), description }, routes, {
-    Error: jsonSchema(z.object({ error: errorSchema }), 'output'),
+    Error: jsonSchema(z.object({ error: errorSchema, requestId: z.string().optional() }), 'output'),
     CreateCell: jsonSchema(createCellSchema, 'input'),
     ChangeCell: jsonSchema(changeCellSchema, 'input'),
     Cell: jsonSchema(serviceCellSchema, 'output'),

@@ -50,6 +50,7 @@ function runtimeOf(id: string, lose: () => void): Runtime {
   return {
     id,
     workspace: '/workspace',
+    events: { listen: () => () => {} },
     isolation: { tier: 'namespace', facts: [] },
     files: {
       upload: async () => {

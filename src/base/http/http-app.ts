@@ -7,6 +7,7 @@ import { errorBody, refuse, sendError } from './http-errors.js';
 import { defaultHttpLimits, type HttpLimits, type Log, type TokenDemand } from './http-options.js';
 import { acceptJson } from './json-body.js';
 import { Rate } from './rate.js';
+import { requestIdHeader, requestIdOf } from './request-id.js';
 import { checkUpgrades } from './upgrades.js';
 
 declare module 'fastify' {
@@ -60,6 +61,7 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
   const sendFailure = options.sendFailure ?? ((reply, error) => sendError(reply, error, log));
   const app = fastify({
     bodyLimit: limits.bodyBytes,
+    genReqId: requestIdOf,
     forceCloseConnections: true,
     http: {
       maxHeaderSize: limits.headerBytes,
@@ -92,6 +94,8 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
   const rate = new Rate(limits.requestsPerSecond, limits.burst);
   app.addHook('onRequest', (request, reply, done) => {
     void reply.headers(headers);
+    // Also on answers that a route writes by itself.
+    reply.raw.setHeader(requestIdHeader, request.id);
     checkOneHost(request.raw.rawHeaders);
     access.checkSource(request.headers);
     if (!rate.take()) throw new WorkcellError('rate-limited', 'Too many requests at once; wait a moment.');

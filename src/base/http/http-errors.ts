@@ -1,4 +1,4 @@
-/** The one form in which failures leave the server: `{ error: { code, message, details } }`. */
+/** The one form in which failures leave the server: `{ error: { code, message, details }, requestId }`. */
 import type { Writable } from 'node:stream';
 import type { FastifyError, FastifyReply } from 'fastify';
 import { type ErrorCode, errorTable, WorkcellError } from '../../protocol/index.js';
@@ -20,12 +20,23 @@ export function toWorkcellError(thrown: unknown, log: Log = () => {}): WorkcellE
   return new WorkcellError('internal', 'The server failed unexpectedly; its log tells more.');
 }
 
+/** The codes of failed answers, for those who count them. */
+const failures = new WeakMap<FastifyReply, ErrorCode>();
+
+export function failureOf(reply: FastifyReply): ErrorCode | undefined {
+  return failures.get(reply);
+}
+
 export function sendError(reply: FastifyReply, thrown: unknown, log: Log): void {
-  const error = toWorkcellError(thrown, log);
+  const { id: requestId } = reply.request;
+  const error = toWorkcellError(thrown, (level, message, fields) =>
+    log(level, message, { requestId, ...fields }),
+  );
+  failures.set(reply, error.code);
   void reply
     .code(errorTable[error.code].status)
     .type('application/json; charset=utf-8')
-    .send(errorBody(error));
+    .send(errorBody(error, requestId));
 }
 
 /** Answers on a connection that no longer carries readable requests, and ends it. */
@@ -36,8 +47,8 @@ export function refuse(socket: Writable, status: string, error: WorkcellError): 
   );
 }
 
-export function errorBody(error: WorkcellError): string {
-  return JSON.stringify({ error: error.toJSON() });
+export function errorBody(error: WorkcellError, requestId?: string): string {
+  return JSON.stringify({ error: error.toJSON(), requestId });
 }
 
 function codeOf(status: number): ErrorCode {

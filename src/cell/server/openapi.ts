@@ -15,7 +15,7 @@ export type Json = Record<string, unknown>;
 
 export function openapiDocument(version: string, actions: ActionTable): Json {
   const schemas: Record<string, Json> = {
-    Error: jsonSchema(z.object({ error: errorSchema }), 'output'),
+    Error: jsonSchema(z.object({ error: errorSchema, requestId: z.string().optional() }), 'output'),
     Progress: jsonSchema(progressSchema, 'output'),
     Event: jsonSchema(eventSchema, 'output'),
     Info: jsonSchema(infoSchema, 'output'),

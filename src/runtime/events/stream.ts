@@ -32,6 +32,7 @@ export interface StreamOptions {
 export class EventStream implements AsyncIterable<WorkcellEvent> {
   readonly #runtimeId: string;
   readonly #wake = new Set<() => void>();
+  readonly #listeners = new Set<(event: WorkcellEvent) => void>();
   readonly #recent = new Recent();
   readonly #onLost: ((error: unknown) => void) | undefined;
   readonly #continues: boolean;
@@ -61,7 +62,14 @@ export class EventStream implements AsyncIterable<WorkcellEvent> {
     this.#shared?.writer.add(stamped as WorkcellEvent);
     if (this.#recent.exceeds(held)) this.#cut();
     for (const wake of this.#wake) wake();
+    for (const listener of this.#listeners) listener(stamped as WorkcellEvent);
     return this.#last;
+  }
+
+  /** Calls it with each event from now on, as it comes. Returns the function that stops this. */
+  listen(listener: (event: WorkcellEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /** The name of the store. */
