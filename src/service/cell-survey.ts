@@ -4,7 +4,9 @@ import type { CellRecord } from './service-store.js';
 const everyMs = 60_000;
 
 interface Parts {
-  readonly records: Map<string, CellRecord>;
+  readonly records: ReadonlyMap<string, CellRecord>;
+  /** Its idle time begins anew. */
+  use(id: string): void;
   /** Whether each of these cells still exists, by id; says nothing of those whose backend does not answer. */
   find(records: readonly CellRecord[]): Promise<ReadonlyMap<string, boolean>>;
   /** This process works in it, and hears when it dies. */
@@ -29,14 +31,14 @@ export class CellSurvey {
 
   /** Ends cells whose start was interrupted, marks missing ones as `lost`, and begins to look every minute. */
   async first(): Promise<void> {
-    const { records, find, lose } = this.#parts;
+    const { records, find, lose, use } = this.#parts;
     const known = [...records.values()];
     const found = await find(known);
     for (const record of known) {
       if (record.state === 'starting') await this.#abandon(record, found.get(record.id) ?? true);
       else if (found.get(record.id) === false) lose(record.id);
       // A process that was killed did not write down when it used its cells, so idle times begin anew.
-      else if (record.state === 'running') records.set(record.id, { ...record, usedAt: Date.now() });
+      else if (record.state === 'running') use(record.id);
     }
     this.#again();
   }

@@ -1,7 +1,5 @@
 /** The cells of the service: which tenant has which, and the runtime behind each of them while a request uses it. */
 import type { z } from 'zod';
-import { cellContext } from '../cell/server/serve-executor.js';
-import type { ServerContext } from '../cell/server/server-context.js';
 import type { Runtime } from '../index.js';
 import { WorkcellError } from '../protocol/index.js';
 import type { changeCellSchema, FirstFiles } from '../protocol/service-wire.js';
@@ -9,11 +7,13 @@ import { type AskedRequest, cellBefore, findCell } from './asked-before.js';
 import { isGone, lost, stillThere, unknownTemplate } from './cell-errors.js';
 import { CellPool, type Spare } from './cell-pool.js';
 import { CellQuotas, type ServiceLimits } from './cell-quotas.js';
+import { type CellChange, CellRecords } from './cell-records.js';
 import { CellSurvey } from './cell-survey.js';
 import { CellTimes } from './cell-times.js';
-import { addUp, counted, ranUntil, type UsageRow } from './cell-usage.js';
+import { addUp, ranUntil, type UsageRow } from './cell-usage.js';
 import { FairQueue } from './fair-queue.js';
 import { fillWorkspace } from './first-files.js';
+import { type CellInUse, enter, type LiveCell, openLive } from './live-cells.js';
 import { type AskedCell, least, newRecord } from './new-record.js';
 import { ServiceFigures } from './service-figures.js';
 import type { CellRecord, ServiceStore } from './service-store.js';
@@ -30,27 +30,6 @@ export interface RuntimeSource {
   find(records: readonly CellRecord[]): Promise<ReadonlyMap<string, boolean>>;
 }
 
-/** Results of ended actions to keep for repeated requests, in the one process that all tenants share. */
-const contextLimits = { keptBytes: 4 * 1024 * 1024 };
-
-/** A cell that a request works in. */
-export interface CellInUse {
-  readonly runtime: Runtime;
-  readonly context: ServerContext;
-  /** Call it when the request has ended. */
-  done(): void;
-}
-
-/** A cell that this process works in. */
-interface Live {
-  readonly runtime: Runtime;
-  readonly context: ServerContext;
-  readonly close: () => void;
-  /** Requests under way. */
-  users: number;
-  usedAt: number;
-}
-
 export class ServiceCells {
   readonly #store: ServiceStore;
   readonly #source: RuntimeSource;
@@ -58,8 +37,8 @@ export class ServiceCells {
   readonly #quotas: CellQuotas;
   readonly #maxCells: number;
   readonly #log: (message: string, fields: Record<string, unknown>) => void;
-  readonly #records = new Map<string, CellRecord>();
-  readonly #live = new Map<string, Live>();
+  readonly #records: CellRecords;
+  readonly #live = new Map<string, LiveCell>();
   readonly #turns = new Turns();
   readonly #ending = new Set<string>();
   /** Those that are being filled with their first files, which a server may bring slowly. */
@@ -81,6 +60,7 @@ export class ServiceCells {
     freeBytes?: (() => number) | undefined;
   }) {
     this.#store = parts.store;
+    this.#records = new CellRecords(parts.store);
     this.#source = parts.source;
     this.#templates = parts.templates;
     this.#quotas = new CellQuotas(parts.limits, parts.freeBytes);
@@ -88,7 +68,7 @@ export class ServiceCells {
     this.#log = parts.log;
     this.#starts = new FairQueue(parts.limits.startsAtOnce);
     this.#times = new CellTimes({
-      records: this.#records,
+      records: this.#records.all,
       isUsed: (id) => (this.#live.get(id)?.users ?? 0) > 0,
       usedAt: ({ id, usedAt }) => this.#live.get(id)?.usedAt ?? usedAt,
       lastAt: (record) => this.#lastAt(record),
@@ -109,16 +89,16 @@ export class ServiceCells {
       onFailure: (error) => this.#complain('of the pool', 'started or ended', error),
     });
     this.#survey = new CellSurvey({
-      records: this.#records,
+      records: this.#records.all,
+      use: (id) => this.#records.used(id, Date.now()),
       find: (records) => this.#source.find(records),
       isHeld: (id) => this.#live.has(id),
       isChanging: (id) => this.#turns.has(id),
       end: (record) => this.#end(record),
       forget: (id) => this.#forget(id),
-      lose: (id) => void this.#patch(id, { state: 'lost' }),
+      lose: (id) => void this.#records.patch(id, { state: 'lost' }),
       onFailure: (id, error) => this.#complain(id, 'found or ended', error),
     });
-    for (const record of this.#store.cells()) this.#records.set(record.id, record);
   }
 
   get templates(): readonly Template[] {
@@ -155,13 +135,14 @@ export class ServiceCells {
     const template = this.#templates.get(asked.template);
     if (template === undefined) throw unknownTemplate(asked.template, [...this.#templates.keys()]);
     const before = () =>
-      cellBefore({ store: this.#store, records: this.#records }, { tenant, asked, request });
+      cellBefore({ store: this.#store, records: this.#records.all }, { tenant, asked, request });
     // Wait for a cell that is ending or whose start fails, and then create it anew.
     for (let known = before(); known; known = before()) {
       await this.#turns.over(known.id);
-      if (this.#records.has(known.id)) return { record: this.#known(known.id), isNew: false };
+      const record = this.#records.all.get(known.id);
+      if (record !== undefined) return { record, isNew: false };
     }
-    this.#quotas.check(tenant, { own: this.list(tenant).length, all: this.#records.size });
+    this.#quotas.check(tenant, { own: this.list(tenant).length, all: this.#records.all.size });
     // A spare cell has started already, so it has neither variables nor a network of its own.
     const isPlain = Object.keys(asked.env).length === 0 && asked.network === undefined;
     const spare = isPlain ? this.#pool.take(tenant, template) : undefined;
@@ -175,12 +156,11 @@ export class ServiceCells {
     };
     // Record it before it starts: repeated requests find it, and an interrupted start leaves no unknown cell.
     try {
-      this.#store.putCell(record, request);
+      this.#records.add(record, request);
     } catch (error) {
       if (spare !== undefined) this.#pool.end(spare);
       throw error;
     }
-    this.#records.set(id, record);
     const open = async () => {
       if (spare !== undefined) return spare.runtime;
       await evicted;
@@ -195,7 +175,7 @@ export class ServiceCells {
 
   /** By its id or its name. Cells of other tenants do not exist here. */
   get(tenant: string, cell: string): CellRecord {
-    const record = findCell(this.#records, tenant, cell);
+    const record = findCell(this.#records.all, tenant, cell);
     if (record !== undefined) return this.#withUse(record);
     throw new WorkcellError('cell-not-found', `There is no cell ${JSON.stringify(cell)}.`, {
       details: { cell },
@@ -204,14 +184,19 @@ export class ServiceCells {
 
   /** A cell of any tenant, for the operator. */
   byId(id: string): CellRecord | undefined {
-    const record = this.#records.get(id);
+    const record = this.#records.all.get(id);
     return record === undefined ? undefined : this.#withUse(record);
   }
 
   list(tenant: string | undefined): CellRecord[] {
-    return [...this.#records.values()]
+    return [...this.#records.all.values()]
       .filter((record) => tenant === undefined || record.tenant === tenant)
       .map((record) => this.#withUse(record));
+  }
+
+  /** Calls it with each change of a cell from now on. Returns the function that stops this. */
+  listen(listener: (change: CellChange) => void): () => void {
+    return this.#records.listen(listener);
   }
 
   /** By tenant and day, with what running cells have used so far; days are `YYYY-MM-DD`. */
@@ -229,7 +214,7 @@ export class ServiceCells {
     const template = this.#templates.get(record.template);
     const expiresAt = ttlMs == null ? undefined : Date.now() + ttlMs;
     const narrowest = template?.onIdle === 'end' ? 'end' : onIdle;
-    const changed = this.#patch(record.id, {
+    const changed = this.#records.patch(record.id, {
       ...(labels !== undefined && { labels }),
       ...(narrowest !== undefined && { onIdle: narrowest }),
       ...(ttlMs !== undefined && { expiresAt: least(expiresAt, this.#lastAt(record)) }),
@@ -241,7 +226,7 @@ export class ServiceCells {
 
   /** Changes what a protocol of another system keeps with a cell. */
   amend(id: string, fields: Pick<CellRecord, 'onExpiry' | 'facade'>): CellRecord {
-    return this.#patch(id, fields);
+    return this.#records.patch(id, fields);
   }
 
   /** Ends the cell and leaves nothing behind. */
@@ -249,7 +234,7 @@ export class ServiceCells {
     const { id } = this.get(tenant, cell);
     this.#filling.get(id)?.abort();
     await this.#turns.take(id, async () => {
-      const record = this.#records.get(id);
+      const record = this.#records.all.get(id);
       if (record === undefined) return;
       this.#ending.add(id);
       try {
@@ -283,17 +268,7 @@ export class ServiceCells {
     const { id, state } = this.get(tenant, cell);
     const ready = state === 'running' && !this.#turns.has(id) ? this.#live.get(id) : undefined;
     const live = ready ?? (await this.#turns.take(id, () => this.#wake(id)));
-    live.users++;
-    live.usedAt = Date.now();
-    let over = false;
-    const done = () => {
-      if (over) return;
-      over = true;
-      live.users--;
-      live.usedAt = Date.now();
-    };
-    const { runtime, context } = live;
-    return { runtime, context, done };
+    return enter(live);
   }
 
   /** Leaves every cell as it is, for the next process. */
@@ -317,7 +292,7 @@ export class ServiceCells {
       runtime = await open();
       await fillWorkspace(runtime, files, filling.signal);
       const { workspace, isolation } = runtime;
-      const started = this.#patch(id, { state: 'running', workspace, isolation: isolation.tier });
+      const started = this.#records.patch(id, { state: 'running', workspace, isolation: isolation.tier });
       this.#hold(started, runtime);
       return started;
     } catch (error) {
@@ -327,7 +302,7 @@ export class ServiceCells {
       });
       // Without its record nobody would find the cell again, and end it.
       if (failure === undefined) this.#forget(id);
-      else this.#patch(id, { state: 'lost' });
+      else this.#records.patch(id, { state: 'lost' });
       throw error;
     } finally {
       this.#filling.delete(id);
@@ -336,7 +311,7 @@ export class ServiceCells {
 
   /** How many cells more the service may have. */
   get #room(): number {
-    return this.#maxCells - this.#records.size - this.#pool.size;
+    return this.#maxCells - this.#records.all.size - this.#pool.size;
   }
 
   /** Starts a cell when its turn comes, if there is memory for it then. */
@@ -364,15 +339,12 @@ export class ServiceCells {
     });
   }
 
-  #hold({ id, tenant }: CellRecord, runtime: Runtime): Live {
-    const { workspace, isolation } = runtime;
-    const { context, close } = cellContext(runtime, { id, workspace, isolation, limits: contextLimits });
-    const own: ServerContext = {
-      ...context,
+  #hold({ id, tenant }: CellRecord, runtime: Runtime): LiveCell {
+    const live = openLive(id, runtime, {
       closeExecutor: () => this.remove(tenant, id),
       beginAction: (key) => this.#store.beginAction(id, key),
-    };
-    const live: Live = { runtime, context: own, close, users: 0, usedAt: Date.now() };
+      onEvent: (event) => this.figures.happened(tenant, event),
+    });
     this.#live.set(id, live);
     this.#times.watch(id);
     // We may have lost it before anybody held it.
@@ -380,15 +352,15 @@ export class ServiceCells {
     return live;
   }
 
-  async #wake(id: string): Promise<Live> {
-    const record = this.#known(id);
+  async #wake(id: string): Promise<LiveCell> {
+    const record = this.#records.known(id);
     const live = this.#live.get(id);
     if (live !== undefined) {
       if (record.state !== 'paused') return live;
       await live.runtime.resume();
       // Its idle time begins anew; with the old one it would be over already.
       live.usedAt = Date.now();
-      this.#patch(id, { state: 'running' });
+      this.#records.patch(id, { state: 'running' });
       this.#times.watch(id);
       return live;
     }
@@ -396,7 +368,7 @@ export class ServiceCells {
     try {
       // Attaching resumes a paused cell.
       const runtime = await this.#source.attach(record, () => this.#lose(id));
-      return this.#hold(this.#patch(id, { state: 'running' }), runtime);
+      return this.#hold(this.#records.patch(id, { state: 'running' }), runtime);
     } catch (error) {
       if (!isGone(error)) throw error;
       await this.#survey.look(id);
@@ -405,10 +377,10 @@ export class ServiceCells {
   }
 
   async #pause(id: string): Promise<CellRecord> {
-    if (this.#known(id).state === 'paused') return this.#known(id);
+    if (this.#records.known(id).state === 'paused') return this.#records.known(id);
     const { runtime } = await this.#wake(id);
     await runtime.pause();
-    return this.#patch(id, { state: 'paused' });
+    return this.#records.patch(id, { state: 'paused' });
   }
 
   async #end(record: CellRecord): Promise<void> {
@@ -439,31 +411,22 @@ export class ServiceCells {
       .catch((error: unknown) => this.#complain(id, 'found', error));
   }
 
-  async #leave(id: string, live: Live): Promise<void> {
+  async #leave(id: string, live: LiveCell): Promise<void> {
     this.#release(id, live);
-    const record = this.#records.get(id);
+    const record = this.#records.all.get(id);
     if (record !== undefined) this.#store.putCell(record);
     await live.runtime.detach();
   }
 
-  #release(id: string, live: Live): void {
-    live.close();
+  #release(id: string, live: LiveCell): void {
+    live.release();
     this.#live.delete(id);
-    const record = this.#records.get(id);
-    if (record !== undefined) this.#records.set(id, { ...record, usedAt: live.usedAt });
+    this.#records.used(id, live.usedAt);
   }
 
   #complain(cell: string, what: string, error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
     this.#log(`A cell cannot be ${what} now.`, { cell, reason });
-  }
-
-  #known(id: string): CellRecord {
-    const record = this.#records.get(id);
-    if (record !== undefined) return record;
-    throw new WorkcellError('cell-not-found', `There is no cell "${id}" any more.`, {
-      details: { cell: id },
-    });
   }
 
   /** The most that its template allows. */
@@ -478,19 +441,8 @@ export class ServiceCells {
     return live === undefined ? record : { ...record, usedAt: live.usedAt };
   }
 
-  /** Changes the current record: another change may have come while we waited. */
-  #patch(id: string, fields: Partial<CellRecord>): CellRecord {
-    const before = this.#known(id);
-    const { record = before, usage } = counted(before, { ...before, ...fields });
-    this.#store.putCell(record, undefined, usage);
-    this.#records.set(id, record);
-    return record;
-  }
-
   #forget(id: string): void {
-    const record = this.#known(id);
-    this.#store.removeCell(record, counted(record, undefined).usage);
-    this.#records.delete(id);
+    this.#records.forget(id);
     this.#times.forget(id);
   }
 }
