@@ -102,13 +102,18 @@ const decisions = {
 /** The content of a file that `security.policy_file` names. */
 export const policyFileSchema = z.strictObject(decisions);
 
-const llmSchema = z.strictObject({
+/** Where a model is. */
+export const endpointFields = {
   base_url: about(
     'An OpenAI-compatible endpoint, up to and with the version, such as `https://api.openai.com/v1`.',
     z.url({ protocol: /^https?$/ }),
   ),
-  model: about('The model that judges.', z.string().min(1)),
+  model: about('The name of the model.', z.string().min(1)),
   api_key: about('Where its key comes from, as for a secret.', secretReferenceSchema.optional()),
+};
+
+const llmSchema = z.strictObject({
+  ...endpointFields,
   threshold: about(
     'The highest score that passes, of 1 to 3. Default: 2.',
     z.number().min(1).max(3).optional(),

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { environmentSchema } from './actions/common.js';
 import { about, filePath, storeName } from './config-marks.js';
-import { secretsSchema, securitySchema } from './config-security.js';
+import { endpointFields, secretsSchema, securitySchema } from './config-security.js';
 import { serviceSchema } from './config-service.js';
 import { factCodes } from './facts.js';
 import { isolationTiers } from './isolation.js';
@@ -141,6 +141,19 @@ export const configSchema = z.strictObject({
       max_bytes: about(
         'Removes the oldest events while the store is larger. Not for PostgreSQL.',
         z.int().min(1_048_576).describe('bytes, a whole number of at least 1048576').default(1_073_741_824),
+      ),
+    })
+    .prefault({}),
+  openhands: z
+    .strictObject({
+      llm_editor: about(
+        'The model that applies drafts: `edit` actions of OpenHands V0 with `llm_based_edit`.',
+        z
+          .strictObject({
+            ...endpointFields,
+            timeout: about('Seconds for one try. Default: 60.', seconds.optional()),
+          })
+          .optional(),
       ),
     })
     .prefault({}),

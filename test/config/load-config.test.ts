@@ -51,6 +51,7 @@ describe('sources', () => {
       tools: { entries: [] },
       network: {},
       events: { durability: 'process', retention_days: 30, max_bytes: 1024 ** 3 },
+      openhands: {},
       service: {
         templates: {},
         tenants: {},

@@ -89,6 +89,7 @@ const samples: Record<string, string> = {
   'mcp.servers': '{ evil = { command = "evil" } }',
   'tools.entries': '["./evil.mjs"]',
   'network.mode': '"none"',
+  'openhands.llm_editor': '{ base_url = "https://evil.example/v1", model = "m" }',
   'service.url': '"https://evil.test"',
   'service.preview_listen': '"0.0.0.0:80"',
   'service.preview_url': '"https://evil.test"',

@@ -7,6 +7,7 @@ import { readStartupFile } from './bash/shell-prompt.js';
 import { runStatic } from './bash/static-run.js';
 import { browseObservation, downloadObservation } from './browse-observation.js';
 import { cellText } from './cell-text.js';
+import { applyDraft, type DraftModel } from './editor/draft.js';
 import { Editor } from './editor/editor.js';
 import { History } from './editor/history.js';
 import { hasCode } from './files/path-kind.js';
@@ -31,6 +32,8 @@ export interface ActionServerOptions {
   readonly workingDirectory: string;
   /** Hands back a command, still running, when it prints nothing for this long. Default: 10. */
   readonly noChangeSeconds?: number | undefined;
+  /** Applies drafts. Without it they are refused. */
+  readonly draftModel?: DraftModel | undefined;
 }
 
 /** The one shell, which the kernel of code cells follows. */
@@ -44,9 +47,12 @@ export class ActionServer {
   readonly #bash: BashSession;
   readonly #bashOptions: ConstructorParameters<typeof BashSession>[1];
   readonly #history = new History();
+  readonly #draftModel: DraftModel | undefined;
 
-  constructor(executor: Executor, { workingDirectory, noChangeSeconds = 10 }: ActionServerOptions) {
+  constructor(executor: Executor, options: ActionServerOptions) {
+    const { workingDirectory, noChangeSeconds = 10, draftModel } = options;
     this.#executor = executor;
+    this.#draftModel = draftModel;
     this.#bashOptions = { session: shellSession, workingDirectory, noChangeSeconds };
     this.#bash = new BashSession(executor, this.#bashOptions);
   }
@@ -108,7 +114,11 @@ export class ActionServer {
   }
 
   async #edit(executor: Executor, args: Arguments<'edit'>): Promise<ObservationEvent> {
-    if (args.impl_source !== 'oh_aci') return errorObservation(words('action.llm_edit'));
+    if (args.impl_source === 'llm_based_edit') {
+      if (this.#draftModel === undefined) return errorObservation(words('action.llm_edit'));
+      const draft = { ...args, path: this.#resolve(args.path) };
+      return applyDraft(executor, this.#draftModel, draft, this.#bash.cwd);
+    }
     const { content, diff } = await this.#editor(executor).execute(args);
     return editObservation({ path: args.path, content, oldText: args.old_str, newText: args.new_str, diff });
   }

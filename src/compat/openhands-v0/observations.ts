@@ -125,17 +125,19 @@ export function editObservation(result: {
   oldText: string | null;
   newText: string | null;
   diff: string;
+  /** What a model made of a draft, of a file that was there before. */
+  draft?: { existed: boolean };
 }): ObservationEvent {
-  const { path, content, oldText, newText, diff } = result;
+  const { path, content, oldText, newText, diff, draft } = result;
   return {
     observation: 'edit',
     content,
     extras: {
       path,
-      prev_exist: false,
+      prev_exist: draft?.existed ?? false,
       old_content: oldText,
       new_content: newText,
-      impl_source: 'oh_aci',
+      impl_source: draft === undefined ? 'oh_aci' : 'llm_based_edit',
       diff,
       _diff_cache: null,
     },

@@ -26,7 +26,7 @@ export const defaultMessages = {
   'action.no_browser': 'The browser is not available in this server.',
   'action.no_eval_task': 'This server has no BrowserGym task, so there is no goal and no reward to tell.',
   'action.llm_edit':
-    'Edits by a language model are made by the client; this server does "oh_aci" edits only.',
+    'This server has no model for edits by drafts; name one as [openhands.llm_editor] in its configuration, or use "oh_aci" edits.',
 
   'bash.proceed':
     'You may send an empty command to wait for more output, send input with is_input=true, stop it with "C-c", "C-z" or "C-d" (also with is_input=true), or give a larger timeout to the next command.',
@@ -107,6 +107,15 @@ export const defaultMessages = {
     '<response clipped><NOTE>Only a part of this file is shown because of its length. Find the line numbers of interest with `grep -n`, then view them with `view_range`.</NOTE>',
   'edit.directory_clipped':
     '<response clipped><NOTE>Only a part of this directory is shown because of its length. Use `ls -la` in the shell for single directories.</NOTE>',
+
+  'draft.range':
+    'The lines {start} to {end} are not in {path}. The first must be within [1, {lines}], or -1 to append; the last from the first to {lines}, or -1 for the end.',
+  'draft.too_long':
+    'The lines {start} to {end} are {count}, and a draft may be for {most} at a time. Give a smaller range. The parts of the file that are most like the draft:\n{parts}',
+  'draft.part': '(lines {start} to {end})\n{text}\n',
+  'draft.failed': 'The model could not apply the draft: {reason}. Nothing was changed.',
+  'draft.no_code': 'its answer has no <updated_code>',
+  'draft.no_answer': 'it did not answer: {reason}',
 
   'browse.url': '[The page is at {url}]',
   'browse.no_focus': '[No element has the focus.]',

@@ -59,9 +59,10 @@ const edit = args({
   /** The editor itself reports problems with it. */
   insert_line: z.unknown().optional(),
   view_range: z.unknown().optional(),
-  content: z.unknown().optional(),
-  start: z.unknown().optional(),
-  end: z.unknown().optional(),
+  /** These three are for drafts, which a model applies. */
+  content: z.string().nullish(),
+  start: z.int().nullish(),
+  end: z.int().nullish(),
   impl_source: z.enum(['oh_aci', 'llm_based_edit']).default('oh_aci'),
 });
 

@@ -17,6 +17,7 @@ import {
   errorCodes,
   WorkcellError,
 } from '../../../src/protocol/index.js';
+import { startEndpoint } from './draft-endpoint.js';
 import { serve, startServer, type TestServer } from './server.js';
 
 /** Each text is its key and its values, so that an answer shows which message made it. */
@@ -152,6 +153,8 @@ test('all of them are said in the words of the catalogue', { timeout: 60_000 }, 
   await act('run_ipython', { code: 'pass' });
   await act('run_ipython', { code: 'import time; time.sleep(1000)' }, 0.1);
 
+  await askForDrafts();
+
   // What takes a place that fails, is huge, or has no browser.
   await using strange = serve(strangeExecutor({}), join(folder, 'strange'), { messages });
   const at = (to: TestServer) => (action: string, args: object) =>
@@ -188,6 +191,25 @@ async function callUnknownTool(): Promise<void> {
   await client.connect(new SSEClientTransport(new URL(`${address}/sse`), { requestInit }));
   answers.push(JSON.stringify(await client.callTool({ name: 'absent', arguments: {} })));
   await client.close();
+}
+
+/** Drafts that nothing applies. */
+async function askForDrafts(): Promise<void> {
+  const endpoint = await startEndpoint();
+  const { baseUrl, answers: given } = endpoint;
+  await using drafting = startServer({ messages, draftModel: { baseUrl, model: 'm' } });
+  const draft = async (start: number) => {
+    const args = { path: drafting.path('lines'), content: 'x', start, impl_source: 'llm_based_edit' };
+    const payload = { action: { action: 'edit', args } };
+    await request({ method: 'POST', url: '/execute_action', payload }, drafting);
+  };
+  writeFileSync(drafting.path('lines'), 'x\n'.repeat(400));
+  await draft(500);
+  await draft(1);
+  given.push('no code', 'no code', 'no code');
+  await draft(400);
+  await draft(400);
+  endpoint.close();
 }
 
 /** A place with answers that a real one seldom gives. */

@@ -1,4 +1,4 @@
-/** A unified diff without context, in the form that Python's `difflib` writes. */
+/** A unified diff, in the form that Python's `difflib` writes. */
 import { type ChangedLines, changedLines, comparedLines } from '../../../cell/executor/files/edit-diff.js';
 import type { Steps } from '../../../cell/executor/files/pace.js';
 import { lineCount, nextLine, stepLength } from '../../../cell/executor/files/text-steps.js';
@@ -12,13 +12,13 @@ interface Hunk {
   readonly lines: readonly string[];
 }
 
-/** Empty when nothing changed. */
-export function* zeroContextDiff(path: string, before: string, after: string): Steps<string> {
+/** Empty when nothing changed. `context`: unchanged lines around a change. */
+export function* unifiedDiff(path: string, before: string, after: string, context = 0): Steps<string> {
   if (before === after) return '';
   // With one more line end, a text that ends with one has an empty last line, as it has for Python.
   const changed = yield* changedLines(`${before}\n`, `${after}\n`);
   const count = { old: yield* lineCount(changed.before), new: yield* lineCount(changed.after) };
-  const hunks: readonly Hunk[] = comparedLines(changed, count.old + count.new, 0) ?? [
+  const hunks: readonly Hunk[] = comparedLines(changed, count.old + count.new, context) ?? [
     yield* oneHunk(changed, count),
   ];
   const lines = hunks.flatMap((hunk) => [

@@ -9,7 +9,7 @@ import { loadText, storeText, type TextFile } from '../files/text-file.js';
 import { words } from '../openhands-words.js';
 import type { Arguments } from '../parse-action-event.js';
 import { type Change, insertLines, replaceOnce } from './change.js';
-import { zeroContextDiff } from './diff.js';
+import { unifiedDiff } from './diff.js';
 import { EditorError, invalidParameter } from './editor-error.js';
 import type { History } from './history.js';
 import { snippet } from './show.js';
@@ -103,7 +103,7 @@ export class Editor {
       throw new EditorError(words('edit.parent_missing', { path }));
     await storeText(this.#executor, path, { text, encoding: 'utf8' });
     this.#history.push(path, text);
-    return { content: words('edit.created', { path }), diff: await inTurns(zeroContextDiff(path, '', text)) };
+    return { content: words('edit.created', { path }), diff: await inTurns(unifiedDiff(path, '', text)) };
   }
 
   async #change(path: string, file: TextFile, change: Change): Promise<EditorResult> {
@@ -112,7 +112,7 @@ export class Editor {
     const shown = await inTurns(snippet(path, change.text, change.line, change.lineCount));
     return {
       content: words('edit.edited', { path, shown }),
-      diff: await inTurns(zeroContextDiff(path, file.text, change.text)),
+      diff: await inTurns(unifiedDiff(path, file.text, change.text)),
     };
   }
 
@@ -121,7 +121,7 @@ export class Editor {
     if (text === undefined) throw new EditorError(words('edit.no_history', { path }));
     await storeText(this.#executor, path, { text, encoding: file.encoding });
     const shown = await inTurns(viewText(path, text, undefined));
-    const diff = await inTurns(zeroContextDiff(path, file.text, text));
+    const diff = await inTurns(unifiedDiff(path, file.text, text));
     return { content: words('edit.undone', { path, shown }), diff };
   }
 }

@@ -1,5 +1,6 @@
 /** The two ways to a model: an OpenAI-compatible endpoint, or a language model of the AI SDK. */
 import { z } from 'zod';
+import { askChat, type Endpoint } from '../../../base/chat-completion.js';
 import { scoreTool, scoreToolName } from './guard-prompt.js';
 
 export interface ScoreCall {
@@ -20,46 +21,15 @@ export interface LanguageModel {
   doGenerate(options: never): PromiseLike<{ readonly content: readonly unknown[] }>;
 }
 
-export interface Endpoint {
-  /** Up to and with the version, such as `https://api.openai.com/v1`. */
-  readonly baseUrl: string;
-  readonly apiKey?: string | undefined;
-  readonly model: string;
-}
-
-const largestAnswer = 1_000_000;
-
-export function askEndpoint({ baseUrl, apiKey, model }: Endpoint): AskModel {
-  return async ({ system, user, signal }) => {
-    const response = await fetch(`${baseUrl.replace(/\/+$/, '')}/chat/completions`, {
-      method: 'POST',
-      signal,
-      // A redirect would carry the key to another place.
-      redirect: 'error',
-      headers: {
-        'content-type': 'application/json',
-        ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
-      },
-      body: JSON.stringify({
-        model,
-        temperature: 0,
-        messages: [
-          { role: 'system', content: system },
-          { role: 'user', content: user },
-        ],
-        tools: [{ type: 'function', function: scoreTool }],
-        tool_choice: { type: 'function', function: { name: scoreToolName } },
-      }),
-    });
-    if (!response.ok) {
-      await response.body?.cancel();
-      throw new Error(`the endpoint answered with status ${response.status}`);
-    }
-    const text = await response.text();
-    if (text.length > largestAnswer) throw new Error('the answer is too long');
-    const { choices } = completionSchema.parse(JSON.parse(text));
-    const calls = choices.flatMap(({ message }) => message.tool_calls ?? []);
-    return calls
+export function askEndpoint(endpoint: Endpoint): AskModel {
+  return async (question) => {
+    const more = {
+      tools: [{ type: 'function', function: scoreTool }],
+      tool_choice: { type: 'function', function: { name: scoreToolName } },
+    };
+    const messages = await askChat(endpoint, { ...question, more });
+    return messages
+      .flatMap((message) => message.tool_calls ?? [])
       .filter((call) => call.function.name === scoreToolName)
       .map((call) => parseJson(call.function.arguments));
   };
@@ -91,18 +61,6 @@ export function askLanguageModel(model: LanguageModel): AskModel {
       .map(({ data }) => (typeof data.input === 'string' ? parseJson(data.input) : data.input));
   };
 }
-
-const completionSchema = z.object({
-  choices: z.array(
-    z.object({
-      message: z.object({
-        tool_calls: z
-          .array(z.object({ function: z.object({ name: z.string(), arguments: z.string() }) }))
-          .nullish(),
-      }),
-    }),
-  ),
-});
 
 const toolCallSchema = z.object({
   type: z.literal('tool-call'),
