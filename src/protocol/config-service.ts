@@ -1,6 +1,6 @@
 /** The `[service]` section: what `workcell serve` offers, and to whom. */
 import * as z from 'zod';
-import { about, storeName } from './config-marks.js';
+import { about, filePath, storeName } from './config-marks.js';
 import { onIdleChoices, serviceNameSchema } from './service-wire.js';
 
 const seconds = z.number().positive().max(31_622_400);
@@ -65,6 +65,16 @@ export const serviceSchema = z
         .describe('an address, with *. before the host where each preview has one')
         .optional(),
     ),
+    webhooks: z
+      .strictObject({
+        url: about(
+          'Gets a request when a cell changes its state.',
+          z.url({ protocol: /^https?$/ }).describe('an address with http or https'),
+        ),
+        secret_file: about('A file that holds the secret which signs those requests.', filePath()),
+      })
+      .describe('a table with url and secret_file')
+      .optional(),
     max_cells: about(
       'Cells of all tenants together.',
       z.int().min(1).describe('a whole number of at least 1').default(1000),

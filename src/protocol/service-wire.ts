@@ -116,6 +116,21 @@ export const serviceCellSchema = z.object({
 /** A cell, as its service tells of it. */
 export type ServiceCell = z.output<typeof serviceCellSchema>;
 
+/** What a webhook brings: a cell that changed its state. */
+export const cellNoticeSchema = z.object({
+  /** The same in every attempt to deliver it. */
+  id: z.string(),
+  at: moment,
+  /** `gone`: it ended, and nothing of it is left. */
+  state: z.enum([...cellStates, 'gone']),
+  /** Absent for a new cell. */
+  before: z.enum(cellStates).optional(),
+  cell: serviceCellSchema,
+});
+
+/** A change of the state of a cell, as a webhook brings it. */
+export type CellNotice = z.output<typeof cellNoticeSchema>;
+
 export const listCellsQuery = z.strictObject({
   /** `name=value`; with several, all must hold. */
   label: z.union([z.string(), z.array(z.string()).max(32)]).optional(),

@@ -9,13 +9,13 @@ import {
   createPreviewSchema,
   listCellsQuery,
   type Preview,
-  type ServiceCell,
 } from '../protocol/service-wire.js';
 import { heartbeatMs, keyHeader, keySchema } from '../protocol/wire.js';
 import { type Askers, cellFor, whenOver } from './service-access.js';
 import type { ServiceParts } from './service-app.js';
 import { checkRole, iso } from './service-keys.js';
 import type { CellRecord } from './service-store.js';
+import { shownCell } from './shown-cell.js';
 
 export function cellRoutes(app: FastifyInstance, { cells, previews }: ServiceParts, askers: Askers): void {
   const asked = (request: FastifyRequest, needed: 'reader' | 'user') =>
@@ -128,25 +128,4 @@ function parseLabel(text: string): [string, string] {
       `The label ${JSON.stringify(text)} is not valid; write label=name=value.`,
     );
   return [text.slice(0, at), text.slice(at + 1)];
-}
-
-function shownCell(record: CellRecord): ServiceCell {
-  const { id, tenant, name, template, state, labels, idleMs, onIdle, ref, workspace, isolation } = record;
-  const { createdAt, usedAt, expiresAt } = record;
-  return {
-    id,
-    tenant,
-    ...(name !== undefined && { name }),
-    template,
-    state,
-    labels,
-    createdAt: iso(createdAt),
-    usedAt: iso(usedAt),
-    ...(expiresAt !== undefined && { expiresAt: iso(expiresAt) }),
-    ...(idleMs !== undefined && { idleMs }),
-    onIdle,
-    backend: ref.backend,
-    ...(workspace !== undefined && { workspace }),
-    ...(isolation !== undefined && { isolation }),
-  };
 }

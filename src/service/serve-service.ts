@@ -4,6 +4,7 @@ import { backendNames, loadBackend } from '../backends/index.js';
 import type { Exposure, ListenAddress, Log } from '../base/http/http-options.js';
 import { checkExposure, listen, withBoundHost } from '../base/http/listen.js';
 import { parseListen } from '../base/http/listen-option.js';
+import { readToken } from '../base/http/token.js';
 import { stateDirectory } from '../base/user-directories.js';
 import { chooseBackend } from '../config/choose-backend.js';
 import { loadConfig } from '../config/load-config.js';
@@ -18,6 +19,7 @@ import { ServiceCells } from './service-cells.js';
 import { ServiceKeys } from './service-keys.js';
 import { openServiceStore } from './service-store.js';
 import { type BroughtTemplate, readTemplates } from './templates.js';
+import { Webhooks } from './webhooks.js';
 
 export interface ServiceOptions extends Omit<Exposure, 'token' | 'allowAnonymous'> {
   /** The operator's key: it may do everything, and no store keeps it. */
@@ -63,6 +65,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       limits,
       log: (message, fields) => log('info', message, fields),
     });
+    const webhooks = webhooksOf(service, log);
+    if (webhooks !== undefined) cells.listen((change) => webhooks.tell(change));
     await cells.reconcile();
     const secret = store.secret();
     const previews = await previewsOf(service, { ...options, token: operatorKey }, { cells, keys, secret });
@@ -96,6 +100,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
           await previews?.close();
           await listener.close();
           await cells.close();
+          await webhooks?.close();
           await records.close();
           store.close();
         })();
@@ -120,6 +125,11 @@ function limitsOf(service: ServiceSettings): ServiceLimits & RequestLimits {
     startsAtOnce: service.starts_at_once,
     tenants: Object.fromEntries(tenants),
   };
+}
+
+function webhooksOf({ webhooks }: ServiceSettings, log: Log): Webhooks | undefined {
+  if (webhooks === undefined) return undefined;
+  return new Webhooks({ url: webhooks.url, secret: readToken({ file: webhooks.secret_file }) ?? '' }, log);
 }
 
 async function previewsOf(

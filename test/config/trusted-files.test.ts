@@ -96,6 +96,7 @@ const samples: Record<string, string> = {
   'service.store': '"sqlite:evil.db"',
   'service.templates': '{ evil = { backend = "cli" } }',
   'service.tenants': '{ evil = { max_cells = 1000 } }',
+  'service.webhooks': '{ url = "https://evil.test", secret_file = "/etc/shadow" }',
   'service.max_cells': '1',
   'service.max_cells_per_tenant': '1',
   'service.max_requests_per_tenant': '1',

@@ -1,7 +1,11 @@
 /** What an operator sees of a service: requests in the log, and figures. */
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ServiceClient } from '../../src/client/index.js';
 import { type Service, startService } from '../../src/service/serve-service.js';
@@ -18,10 +22,20 @@ let service: Service;
 let url: string;
 let operator: ServiceClient;
 
+/** What the webhook brought. */
+const notices: Record<string, unknown>[] = [];
+const hook = createServer(async (request, answer) => {
+  notices.push(JSON.parse(await text(request)));
+  answer.end();
+});
+
 beforeAll(async () => {
+  hook.listen(0, '127.0.0.1');
+  await once(hook, 'listening');
+  writeFileSync(join(directory, 'secret'), 'a-secret-of-the-test\n', { mode: 0o600 });
   writeFileSync(
     config,
-    `backend = "sandbox"\n[events]\nstore = "memory"\n[service]\nstore = "sqlite:${join(directory, 'service.db')}"\n`,
+    `backend = "sandbox"\n[events]\nstore = "memory"\n[service]\nstore = "sqlite:${join(directory, 'service.db')}"\n[service.webhooks]\nurl = "http://127.0.0.1:${(hook.address() as AddressInfo).port}"\nsecret_file = "secret"\n`,
     { mode: 0o600 },
   );
   service = await startService({ listen: { host: '127.0.0.1', port: 0 }, operatorKey, config, log });
@@ -31,6 +45,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await service.close();
+  hook.close();
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -85,4 +100,23 @@ test('the metrics count actions by outcome and failures by code', async () => {
     expect.objectContaining({ requestId: 'inside', route: '/v1/cells/:cell/v1/actions', tenant: 'figures' }),
   );
   await client.remove(id);
+});
+
+test('a webhook brings the states of a cell, from its start to its end', async () => {
+  const { id } = await operator.create({ labels: { for: 'hook' } });
+  await operator.pause(id);
+  await operator.change(id, { labels: { for: 'nothing' } });
+  await operator.resume(id);
+  await operator.remove(id);
+  const ofCell = () => notices.filter(({ cell }) => (cell as { id: string }).id === id);
+  await expect.poll(() => ofCell().at(-1)).toMatchObject({ state: 'gone' });
+  const states = ofCell().map(({ state, before }) => [before, state]);
+  expect(states).toEqual([
+    [undefined, 'starting'],
+    ['starting', 'running'],
+    ['running', 'paused'],
+    ['paused', 'running'],
+    ['running', 'gone'],
+  ]);
+  expect(ofCell()[0]).toMatchObject({ cell: { tenant: 'default', labels: { for: 'hook' } } });
 });
