@@ -1,4 +1,5 @@
 /** What we ask of the cluster: a pod with as little as an executor and its commands need. */
+import { programText } from '../../base/program-text.js';
 import type { CellSettings } from '../../cell/server/serve-cell.js';
 import { bundleMount, type ExecutorBundle } from '../images/bundle/executor-bundle.js';
 import type { ShippedPlugins } from '../shipped-plugins.js';
@@ -81,7 +82,7 @@ export function describeProbe({
   ...parts
 }: Omit<PodParts, 'claim'>): Readonly<Record<string, unknown>> {
   const { volumes: _volumes, initContainers: _first, ...spec } = describeSpec({ ...parts, claim: undefined });
-  const containers = [firstContainer(parts, connecting, [])];
+  const containers = [firstContainer(parts, connecting(), [])];
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -192,11 +193,12 @@ function prepare(
     ({ subPath, mode }) => `make(${JSON.stringify(`${scratchThere}/${subPath}`)}, ${mode});`,
   );
   const source = [
-    ...(probes ? [connecting] : []),
     "const { chmodSync, cpSync, mkdirSync } = require('node:fs');",
     'const make = (path, mode) => { mkdirSync(path); chmodSync(path, mode); };',
     ...make,
     ...(copies ? [`cpSync('${bundleMount}', '${executorThere}', { recursive: true });`] : []),
+    // Afterwards: while it copies it hears no answer.
+    ...(probes ? [connecting()] : []),
   ].join('\n');
   return firstContainer({ options, bundle }, source, [
     { name: 'workcell-scratch', mountPath: scratchThere },
@@ -204,21 +206,9 @@ function prepare(
   ]);
 }
 
-/**
- * Tries what answers pods everywhere, unless a policy forbids it: the API server, and the kubelet of the node. A refusal
- * is an answer, too. Says the result as the last words of the container.
- */
-const connecting = `
-const { KUBERNETES_SERVICE_HOST: server, KUBERNETES_SERVICE_PORT: port, NODE_ADDRESS: node } = process.env;
-const connects = ([host, port]) => new Promise((resolve) => {
-  const socket = require('node:net').connect({ host, port, timeout: 1500 });
-  const end = (answer) => { socket.destroy(); resolve(answer); };
-  socket.on('connect', () => end(true)).on('timeout', () => end(false));
-  socket.on('error', ({ code }) => end(code === 'ECONNREFUSED'));
-});
-Promise.all([[server, port], [node, 10250]].map(connects)).then((all) =>
-  require('node:fs').writeFileSync('/dev/termination-log', all.includes(true) ? 'connected' : 'silence'));
-`;
+function connecting(): string {
+  return programText('try-connections.cjs', import.meta.url);
+}
 
 /** Runs the Node of the executor's image, without the program of the executor. */
 function firstContainer(

@@ -44,8 +44,8 @@ export async function startPod(options: KubernetesOptions, context: StartContext
     const marks = podMarks({ id, options, home, start });
     const watch = watchPods(client, namespace, ownSelector());
     const claim = claimOf(id, start, options);
-    // Where a policy is not enforced, the attempt costs nothing. Where it is, it takes a moment and shows that once a day.
-    const probes = denial !== undefined && denial.effect !== 'enforced';
+    // Where a policy is not enforced, the attempt costs nothing. Where it is, it takes a moment and shows that for a day.
+    const probes = denial?.effect === 'not enforced' || (denial !== undefined && denial.effect === undefined);
     const order = { client, namespace, id, options, bundle, claim, marks, probes, watch, signal };
     pod = await placePod(order);
     const { name, followed } = pod;
