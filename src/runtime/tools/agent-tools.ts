@@ -12,6 +12,7 @@ import {
 } from '../../protocol/index.js';
 import { didYouMean, nearest } from '../../protocol/nearest.js';
 import type { FunctionTool } from './function-tool.js';
+import { modelSchema } from './model-schema.js';
 import { present, presentResult, type ToolAnswer } from './present.js';
 
 /** Models wait this long for a command by default, well below the minute after which MCP clients time out. */
@@ -113,7 +114,7 @@ function fromTool(tool: FunctionTool, budgetBytes: number): AgentTool {
   return {
     name,
     description,
-    parameters,
+    parameters: modelSchema(parameters),
     readOnly,
     idempotent,
     async call(args, { signal } = {}) {
@@ -128,7 +129,7 @@ function fromAction(runtime: ToolSource, definition: ActionDefinition, options: 
   return {
     name,
     description: summary,
-    parameters: parametersOf(input),
+    parameters: modelSchema(parametersOf(input)),
     readOnly,
     idempotent: readOnly,
     async call(args, context = {}) {

@@ -2,6 +2,7 @@
 import type { JsonSchema } from '../../cell/plugins/tools/json-schema.js';
 import { acceptsNull, isSchema } from '../../cell/plugins/tools/optional.js';
 import type { FunctionTool } from './function-tool.js';
+import { modelSchema } from './model-schema.js';
 
 /** A tool in the form that OpenAI-compatible APIs take. */
 export interface OpenaiTool {
@@ -22,14 +23,24 @@ export function openaiTool(
   { name, description, parameters }: Pick<FunctionTool, 'name' | 'description' | 'parameters'>,
   { strict = false }: { strict?: boolean } = {},
 ): OpenaiTool {
-  const narrowed = strict ? strictSchema(parameters) : undefined;
+  const shown = modelSchema(parameters);
+  const narrowed = strict ? strictSchema(shown) : undefined;
+  const about = { name, description: shortened(description) };
   return {
     type: 'function',
     function:
       narrowed === undefined
-        ? { name, description, parameters }
-        : { name, description, parameters: narrowed, strict: true },
+        ? { ...about, parameters: shown }
+        : { ...about, parameters: narrowed, strict: true },
   };
+}
+
+/** OpenAI refuses more, and a documented Python function often has more. */
+const longestDescription = 1024;
+
+function shortened(description: string): string {
+  if (description.length <= longestDescription) return description;
+  return `${description.slice(0, longestDescription - 1).trimEnd()}…`;
 }
 
 /** The schema with every property required and no other allowed; undefined where that would change its meaning. */
@@ -55,12 +66,17 @@ function strictSchema(schema: JsonSchema, root: JsonSchema = schema): JsonSchema
 }
 
 /** Keywords that a strict schema does not know. Defaults still hold: a null parameter takes its own. */
-const dropped = new Set(['default', 'properties', 'required', 'additionalProperties', '$schema', '$id']);
+const dropped = new Set(['default', 'properties', 'required', 'additionalProperties']);
+
+/** Strict schemas cannot say these, and leaving them out would change the meaning. */
+const unknownToStrict = new Set(
+  'allOf not if then else patternProperties dependentRequired dependentSchemas'.split(' '),
+);
 
 function strictPart(keyword: string, value: unknown, root: JsonSchema): { value: unknown } | undefined {
-  if (keyword === 'patternProperties') return undefined;
+  if (unknownToStrict.has(keyword)) return undefined;
   if (keyword === 'items' && isSchema(value)) return wrap(strictSchema(value, root));
-  if (['anyOf', 'oneOf', 'allOf'].includes(keyword) && Array.isArray(value))
+  if (keyword === 'anyOf' && Array.isArray(value))
     return all(value.map((choice) => (isSchema(choice) ? strictSchema(choice, root) : undefined)));
   if (keyword === '$defs' && isSchema(value)) {
     const parts = Object.entries(value).map(

@@ -269,7 +269,7 @@ describe('for OpenAI', () => {
     });
   });
 
-  test('a schema with free keys stays as it is', () => {
+  test('a schema with free keys stays open', () => {
     const open = tool({
       name: 'open',
       description: '',
@@ -279,7 +279,11 @@ describe('for OpenAI', () => {
     expect(openaiTool(open, { strict: true }).function).toEqual({
       name: 'open',
       description: '',
-      parameters: open.parameters,
+      parameters: {
+        type: 'object',
+        properties: { headers: { type: 'object', additionalProperties: { type: 'string' } } },
+        required: ['headers'],
+      },
     });
   });
 });
