@@ -46,12 +46,15 @@ export type Fault = (call: Pick<Call, 'method' | 'path'>) => Answer | 'cut' | 'h
 /** The first one is asked before anything else is done, until it has spoken once. */
 export class Faults {
   readonly #waiting: Fault[] = [];
+  /** How many calls there were, to the vendor itself and through it. */
+  calls = 0;
 
   add(fault: Fault): void {
     this.#waiting.push(fault);
   }
 
   take(call: Parameters<Fault>[0]): ReturnType<Fault> {
+    this.calls++;
     const fault = this.#waiting[0]?.(call);
     if (fault !== undefined) this.#waiting.shift();
     return fault;

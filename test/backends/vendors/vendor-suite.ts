@@ -67,6 +67,22 @@ export function vendorSuite(
       await refusal(attachRuntime(first.id, where()), 'cell-not-found');
     });
 
+    test('an action takes one call of the vendor at most', async () => {
+      const runtime = await create();
+      // The first one opens what the others use.
+      await runtime.run('true');
+      for (const act of [
+        () => runtime.run('true'),
+        () => runtime.write('a.txt', 'a'),
+        () => runtime.read('a.txt'),
+      ]) {
+        const before = vendor().faults.calls;
+        await act();
+        expect(vendor().faults.calls - before).toBeLessThanOrEqual(1);
+      }
+      await runtime.close();
+    });
+
     test('a kept cell that puts something endless in the place of its settings', async () => {
       const first = await create({ keepAlive: true });
       await sh(first, 'ln -sf /dev/zero /tmp/.workcell/cell/settings.json');
