@@ -7,6 +7,7 @@ import { ReadableStream as NodeReadable, WritableStream as NodeWritable } from '
 import { type Runtime, WorkcellError } from '../index.js';
 import { type AgentTool, type AgentToolOptions, agentTools } from '../runtime/tools/agent-tools.js';
 import { exitCodeOf } from '../runtime/tools/exit-code.js';
+import { wholeFile } from './whole-file.js';
 
 // Signatures use the global streams, which with `lib: dom` differ from those of Node.
 type Readable = ReadableStream<Uint8Array>;
@@ -101,11 +102,7 @@ export function aiSdkSandbox(runtime: Runtime) {
   const { workspace, backend, isolation, files, processes } = runtime;
 
   async function readBinaryFile({ path, abortSignal: signal }: At): Promise<Uint8Array | null> {
-    return orNull(async () => {
-      const chunks: Uint8Array[] = [];
-      for await (const chunk of (await files.download(path, { signal })).content) chunks.push(chunk);
-      return Buffer.concat(chunks);
-    });
+    return orNull(() => wholeFile(runtime, path, signal));
   }
 
   async function write(path: string, content: Uint8Array | AsyncIterable<Uint8Array>, signal?: AbortSignal) {
@@ -229,9 +226,13 @@ async function orNull<Value>(work: () => Promise<Value>): Promise<Value | null> 
 }
 
 /** Lines with their ends. */
-function lines(text: string, startLine: number, endLine?: number): string {
-  const all = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
-  return all.slice(startLine - 1, endLine).join('');
+function lines(text: string, startLine: number, endLine = Number.POSITIVE_INFINITY): string {
+  let [line, from, to] = [1, 0, 0];
+  for (; line <= endLine && to < text.length; line++) {
+    if (line <= startLine) from = to;
+    to = text.indexOf('\n', to) + 1 || text.length;
+  }
+  return line > startLine ? text.slice(from, to) : '';
 }
 
 /** Text on its way into a stream of bytes; a writer waits while the reader is slow. */

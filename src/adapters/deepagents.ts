@@ -4,6 +4,7 @@
  */
 import { posix } from 'node:path';
 import { type FileEntry, type Observation, type Runtime, WorkcellError } from '../index.js';
+import { wholeFile } from './whole-file.js';
 
 interface FileInfo {
   path: string;
@@ -134,11 +135,11 @@ export class WorkcellSandbox {
   downloadFiles(paths: string[]) {
     return Promise.all(
       paths.map(async (path) => {
-        const chunks: Uint8Array[] = [];
+        let content: Uint8Array | null = null;
         const error = await transferError(async () => {
-          for await (const chunk of (await this.#runtime.files.download(path)).content) chunks.push(chunk);
+          content = new Uint8Array(await wholeFile(this.#runtime, path));
         });
-        return { path, content: error === null ? new Uint8Array(Buffer.concat(chunks)) : null, error };
+        return { path, content, error };
       }),
     );
   }

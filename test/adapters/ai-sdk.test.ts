@@ -38,6 +38,9 @@ describe('the sandbox session', () => {
     expect(await session.readTextFile({ path: 'a/b/lines.txt', startLine: 2, endLine: 99 })).toBe(
       'two\nthree',
     );
+    expect(await session.readTextFile({ path: 'a/b/lines.txt', startLine: 3 })).toBe('three');
+    expect(await session.readTextFile({ path: 'a/b/lines.txt', startLine: 4 })).toBe('');
+    expect(await session.readTextFile({ path: 'a/b/lines.txt', startLine: 1, endLine: 1 })).toBe('one\n');
     const bytes = Uint8Array.from([0, 255, 10]);
     await session.writeBinaryFile({ path: 'bytes', content: bytes });
     expect(new Uint8Array((await session.readBinaryFile({ path: 'bytes' })) ?? [])).toEqual(bytes);
@@ -45,6 +48,11 @@ describe('the sandbox session', () => {
     expect(new Uint8Array((await session.readBinaryFile({ path: 'copy' })) ?? [])).toEqual(bytes);
     await session.writeTextFile({ path: 'wide', content: 'é', encoding: 'utf-16le' });
     expect(await session.readTextFile({ path: 'wide', encoding: 'utf-16le' })).toBe('é');
+  });
+
+  test('a file that is longer than memory is refused', async () => {
+    await runtime.run('truncate -s 8T endless');
+    await expect(session.readTextFile({ path: 'endless' })).rejects.toMatchObject({ code: 'file-too-large' });
   });
 
   test('what is not there is null, what is no directory is refused', async () => {

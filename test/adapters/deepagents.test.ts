@@ -85,6 +85,10 @@ describe('the backend', () => {
       { path: at('none'), content: null, error: 'file_not_found' },
       { path: at('new'), content: null, error: 'is_directory' },
     ]);
+    await backend.execute('truncate -s 8T endless');
+    expect(await backend.downloadFiles([at('endless')])).toEqual([
+      { path: at('endless'), content: null, error: 'invalid_path' },
+    ]);
     expect(await backend.read(at('new/bytes'))).toMatchObject({ content: bytes });
     expect(await backend.delete(at('new'))).toEqual({ path: at('new'), filesUpdate: null });
   });

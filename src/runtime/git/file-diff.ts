@@ -1,5 +1,6 @@
 /** A file before and after: both whole, not a patch. */
 import { posix } from 'node:path';
+import { collect } from '../../base/collect.js';
 import { WorkcellError } from '../../protocol/index.js';
 import type { Call } from '../verb-call.js';
 import { type Git, inspect, outputIfAny } from './git-command.js';
@@ -73,9 +74,7 @@ async function readWorkingFile(call: Call, path: string): Promise<string | null>
   try {
     const { content, sizeBytes = 0 } = await call.download(path);
     if (sizeBytes > largestFile) throw tooLarge(path);
-    const pieces: Uint8Array[] = [];
-    for await (const piece of content) pieces.push(piece);
-    return Buffer.concat(pieces).toString('utf8');
+    return (await collect(content, largestFile, () => tooLarge(path))).toString('utf8');
   } catch (error) {
     if (
       WorkcellError.isInstance(error) &&
