@@ -102,6 +102,23 @@ const looks: readonly ((round: Round) => Promise<void>)[] = [
         );
     }
   },
+  async ({ runtime, answered, claim }) => {
+    const { entries } = await runtime
+      .execute({ action: 'list', path: 'tree', limit: 30 })
+      .catch(() => ({ entries: [] }));
+    for (const { path, type } of entries) {
+      const edit = (change: object) =>
+        answered(`edit of ${JSON.stringify(path)}`, deadlineMs, (signal) =>
+          runtime.execute({ action: 'edit', path, ...change }, { signal }),
+        );
+      const edited = await edit({ oldText: 'needle', newText: 'thread', replaceAll: true });
+      claim(
+        edited === undefined || type === 'file' || type === 'symlink',
+        `${path} is a ${type}, and was edited`,
+      );
+      if (edited !== undefined) await edit({ undo: true });
+    }
+  },
   async ({ runtime, answered }) => {
     await answered('copy of a tree', deadlineMs, (signal) =>
       runtime.execute({ action: 'copy', from: 'tree', to: 'copied', overwrite: true }, { signal }),

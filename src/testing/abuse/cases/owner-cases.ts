@@ -3,7 +3,11 @@ import type { Runtime } from '../../../index.js';
 import { type AbuseCase, demand } from '../case.js';
 import { permitted, run, stillWorks } from '../inside.js';
 
-/** This process may stall this long; machines under load have their own pauses. */
+/**
+ * This process may stall this long. The bar is a tenth of it, and the fuzzer holds it after a round in which all code has loaded, and
+ * without the time that the machine gives to others. An attack counts both, so that it tells a freeze on any machine and
+ * nothing else.
+ */
 const longestStallMs = 1000;
 
 /** Does something, and demands that this process continued with other work meanwhile. */
