@@ -151,7 +151,7 @@ async function branch(
 ): Promise<PreparedWorkspace> {
   const common = { spec, from, base, layers, since, isOwn };
   if (first !== undefined) {
-    const lower = layer.mount();
+    const lower = await layer.mount(base);
     const overlay = makeOverlay(scratch, [lower, base]);
     layer.hold();
     return {

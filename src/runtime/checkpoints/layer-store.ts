@@ -1,10 +1,10 @@
 /** Holds the layers of one runtime, each for as long as a checkpoint or a cell needs it. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { discardTree } from '../../base/remove-tree.js';
 import { Pace } from '../../cell/executor/files/pace.js';
 import { type CaptureLimits, type CaptureSource, captureLayer, type Layer } from './capture.js';
-import { Folder } from './layer-folder.js';
+import { Folder, isWhiteout } from './layer-folder.js';
 import { linkEntry, settle } from './link-entry.js';
 import { watchBase } from './shared-base.js';
 import { Whiteouts } from './whiteouts.js';
@@ -38,10 +38,22 @@ export class HeldLayer {
     if (--this.#holders === 0) this.#onFree(this.#paths);
   }
 
-  /** The path of the layer, for a cell to mount. What is there stays as it is. */
-  mount(): string {
+  /** The path of the layer, for a cell to mount over the base. What is there stays as it is. */
+  async mount(base: string): Promise<string> {
+    if (await this.#hasStrays(base)) {
+      const path = await this.writable();
+      await eachStray(path, base, (folder, name) => rmSync(folder.at(name), { force: true }));
+    }
     this.#isMounted = true;
     return this.#layer.path;
+  }
+
+  async #hasStrays(base: string): Promise<boolean> {
+    let found = false;
+    await eachStray(this.#layer.path, base, () => {
+      found = true;
+    });
+    return found;
   }
 
   /** The path of the layer, to add to it. Where a cell has mounted it, the layer becomes a copy, which nobody has. */
@@ -54,6 +66,37 @@ export class HeldLayer {
       this.#isMounted = false;
     }
     return this.#layer.path;
+  }
+}
+
+/**
+ * The whiteouts in directories that the base does not have, or has no more. They hide nothing, and the kernel shows their names
+ * where it has a directory from one layer alone.
+ */
+async function eachStray(
+  path: string,
+  base: string,
+  use: (folder: Folder, name: string) => void,
+): Promise<void> {
+  using layer = Folder.open(path, { unlock: true });
+  using below = Folder.open(base);
+  await eachStrayIn(layer, below, new Pace(undefined), use);
+}
+
+async function eachStrayIn(
+  layer: Folder,
+  base: Folder | undefined,
+  pace: Pace,
+  use: (folder: Folder, name: string) => void,
+): Promise<void> {
+  for await (const name of layer.names(pace)) {
+    const stats = layer.stat(name);
+    if (stats === undefined) continue;
+    if (base === undefined && isWhiteout(stats)) use(layer, name);
+    if (!stats.isDirectory()) continue;
+    using inner = layer.child(name) as Folder;
+    using below = base?.child(name);
+    await eachStrayIn(inner, below, pace, use);
   }
 }
 

@@ -126,6 +126,21 @@ it('goes back behind what it applied, in all runtimes that share the directory',
   expect((await runtime.run(look)).output).toBe(changed);
 });
 
+it('shows a fork no name that an apply brought and another one took away', async () => {
+  const repo = directory({ a: 'one\n' });
+  await using runtime = await open(repo);
+  await runtime.run('mkdir d');
+  const first = await runtime.checkpoint();
+  await runtime.run('echo x > d/x');
+  await runtime.apply(repo);
+  await runtime.run('rm -r d');
+  await runtime.apply(repo);
+  expect(existsSync(join(repo, 'd'))).toBe(false);
+  const [fork] = await runtime.fork({ from: first });
+  await using other = fork as Runtime;
+  expect((await other.run('ls -A d')).output).toBe('');
+});
+
 it('brings a fork back that saw what another runtime applied', async () => {
   const repo = directory({ a: 'one\n', g: 'g\n', 'd/x': 'x\n' });
   const look = 'tail -v -n +1 $(find . -type f | sort)';

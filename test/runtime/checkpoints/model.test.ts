@@ -9,7 +9,7 @@ const root = mkdtempSync(join(tmpdir(), 'checkpoint-model-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const program = new URL('steps.py', import.meta.url).pathname;
-const names = ['a', 'b', 'c', 'd e', 'é', 'f\n'];
+const names = ['a', 'b', 'c', 'd e', 'é', 'f\n', 'g~', 'h~'];
 const kinds = [
   'write',
   'write',
@@ -25,10 +25,10 @@ const kinds = [
 ];
 /** 5,000 steps in all. */
 const modes = [
-  { mode: 'overlay', rounds: 20 },
-  { mode: 'copy', rounds: 10 },
+  { mode: 'overlay', rounds: 40 },
+  { mode: 'copy', rounds: 20 },
 ] as const;
-const stepsPerRound = 167;
+const stepsPerRound = 84;
 
 /** Small and repeatable: a failure names its seed. */
 function randomFrom(seed: number): (below: number) => number {
@@ -66,6 +66,15 @@ class Model {
   }
 }
 
+async function look(runtime: Runtime, steps: readonly unknown[]): Promise<string> {
+  await runtime.write('/tmp/steps.json', JSON.stringify(steps));
+  const { output } = await runtime.run('python3 /tmp/steps.py /tmp/steps.json > /tmp/seen', {
+    cwd: '/workspace',
+  });
+  expect(output).toBe('');
+  return (await runtime.read('/tmp/seen')).content;
+}
+
 it.each(modes)(
   'does in mode $mode what a model of copied directories does',
   { timeout: 180_000 },
@@ -89,6 +98,8 @@ it.each(modes)(
     try {
       await runtime.run(`echo ${program64} | base64 -d > /tmp/steps.py`);
       const kept = new Map<string, string>();
+      const none = join(root, 'none.json');
+      writeFileSync(none, '[]');
       for (let round = 0; round < rounds; round++) {
         const steps = Array.from({ length: stepsPerRound }, () => [
           pick(kinds),
@@ -99,29 +110,31 @@ it.each(modes)(
         const file = join(root, 'steps.json');
         writeFileSync(file, JSON.stringify(steps));
         const expected = execFileSync('python3', [program, file], { cwd: model.path, encoding: 'utf8' });
-        await runtime.write('/tmp/steps.json', JSON.stringify(steps));
-        await runtime.run('python3 /tmp/steps.py /tmp/steps.json > /tmp/seen', { cwd: '/workspace' });
-        const { content } = await runtime.read('/tmp/seen');
-        expect(content, `seed ${seed}, round ${round}`).toBe(expected);
-        const choice = random(4);
-        if (choice === 0) kept.set((await runtime.checkpoint()).id, model.checkpoint());
+        expect(await look(runtime, steps), `seed ${seed}, round ${round}`).toBe(expected);
+        const choice = pick(['checkpoint', 'rewind', 'fork', 'apply', 'nothing']);
+        if (choice === 'checkpoint') {
+          const { id } = await runtime.checkpoint();
+          kept.set(id, model.checkpoint());
+          expect(await runtime.diff(id), `seed ${seed}, round ${round}`).toEqual([]);
+        }
+        // What it writes below the layers must not show through any of them.
+        if (choice === 'apply') await runtime.apply(base, { onConflict: 'overwrite' });
         const ids = runtime
           .checkpoints()
           .map(({ id }) => id)
           .filter((id) => kept.has(id));
-        if (choice === 1 && ids.length > 0) {
-          const id = pick(ids);
-          await runtime.rewind(id);
-          model.rewind(kept.get(id) as string);
-        }
-        if (choice === 2 && ids.length > 0) {
-          const id = pick(ids);
+        if ((choice !== 'rewind' && choice !== 'fork') || ids.length === 0) continue;
+        const id = pick(ids);
+        if (choice === 'rewind') await runtime.rewind(id);
+        else {
           const [fork] = await runtime.fork({ from: id });
           await runtime.close();
           runtime = fork as Runtime;
-          model.rewind(kept.get(id) as string);
           await runtime.run(`echo ${program64} | base64 -d > /tmp/steps.py`);
         }
+        model.rewind(kept.get(id) as string);
+        const was = execFileSync('python3', [program, none], { cwd: model.path, encoding: 'utf8' });
+        expect(await look(runtime, []), `seed ${seed}, ${choice} after round ${round}`).toBe(was);
       }
     } finally {
       await runtime.close();
