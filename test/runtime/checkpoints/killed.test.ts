@@ -15,12 +15,15 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { temporaryDirectory } from '../../../src/base/own-directory.js';
+import { sweepAbandoned } from '../../../src/cell/launchers/scratch.js';
 import { builtFile } from '../../built-file.js';
 
 const root = mkdtempSync(join(tmpdir(), 'killed-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const program = new URL('apply-until-killed.mjs', import.meta.url).pathname;
+const verbProgram = new URL('verb-until-killed.mjs', import.meta.url).pathname;
 
 function directory(name: string, files: Record<string, string>): string {
   const path = join(root, name);
@@ -79,3 +82,36 @@ it('leaves each file old or new, wherever a kill interrupts an apply, and the ne
     execFileSync('diff', ['-r', '--no-dereference', after, target]);
   }
 });
+
+it.each(['checkpoint', 'rewind', 'fork', 'merge'])(
+  'leaves the directory as it was, and nothing for long, wherever a kill interrupts a %s',
+  { timeout: 180_000 },
+  async (verb) => {
+    const repository = directory(`repository-${verb}`, { one: 'old', two: 'old', gone: 'old' });
+    const before = contents(repository);
+    const run = (killAt: number) => {
+      const words = [verbProgram, builtFile('index.js'), repository, verb, String(killAt)];
+      return spawnSync(process.execPath, words, { encoding: 'utf8' });
+    };
+    const left = (pid: number) =>
+      readdirSync(temporaryDirectory().path).filter((name) => name.includes(`-${pid}-`));
+    const whole = run(0);
+    expect(whole.stderr).toBe('');
+    const steps = Number(whole.stdout);
+    expect(steps).toBeGreaterThan(5);
+    for (let step = 1; step <= steps; step += Math.ceil(steps / 6)) {
+      const killed = run(step);
+      expect(killed.signal, `step ${step}`).toBe('SIGKILL');
+      expect(contents(repository), `step ${step}`).toEqual(before);
+      expect(left(killed.pid), `step ${step}`).not.toEqual([]);
+      await sweepAbandoned(temporaryDirectory());
+      expect(left(killed.pid), `step ${step}`).toEqual([]);
+    }
+  },
+);
+
+function contents(path: string): (string | undefined)[][] {
+  return readdirSync(path)
+    .sort()
+    .map((name) => [name, read(join(path, name))]);
+}
