@@ -1,6 +1,7 @@
 /** `workcell/client`: what a program needs to use a service. */
 export { WorkcellError } from '../protocol/errors.js';
 export type {
+  CellNews,
   CellNotice,
   CellPage,
   ChangeCell,

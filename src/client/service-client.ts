@@ -2,11 +2,13 @@
 import type { z } from 'zod';
 import { type ErrorBody, errorCodes, WorkcellError } from '../protocol/errors.js';
 import {
+  type CellNews,
   type CellPage,
   type ChangeCell,
   type CreateCell,
   type CreateKey,
   type CreatePreview,
+  cellNewsSchema,
   cellPageSchema,
   type NewKey,
   newKeySchema,
@@ -78,6 +80,43 @@ export class ServiceClient {
   /** By its id or its name. */
   get(cell: string, options: CallOptions = {}): Promise<ServiceCell> {
     return this.#ask('GET', pathOf(cell), serviceCellSchema, options);
+  }
+
+  /** The cell once it is in that state; fails with `timed-out` after `timeoutMs`, by default 30,000. */
+  wait(
+    cell: string,
+    state: ServiceCell['state'],
+    { timeoutMs, signal }: CallOptions & { readonly timeoutMs?: number | undefined } = {},
+  ): Promise<ServiceCell> {
+    const query = new URLSearchParams({ wait: state });
+    if (timeoutMs !== undefined) query.set('timeoutMs', String(timeoutMs));
+    return this.#ask('GET', `${pathOf(cell)}?${query}`, serviceCellSchema, { signal });
+  }
+
+  /** All cells, then each change as it comes, until you abort or leave the loop. Fails when the connection breaks. */
+  async *watch(
+    { labels = {} }: Pick<ListOptions, 'labels'> = {},
+    { signal }: CallOptions = {},
+  ): AsyncGenerator<CellNews> {
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(labels)) query.append('label', `${name}=${value}`);
+    const response = await this.#send('GET', `/v1/cells/watch?${query}`, { signal });
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = '';
+    try {
+      while (reader !== undefined) {
+        const { done, value = '' } = await reader.read().catch((cause: unknown) => {
+          if (signal?.aborted) return { done: true, value: '' };
+          throw new WorkcellError('backend-unavailable', `The connection to ${this.#url} broke.`, { cause });
+        });
+        if (done) return;
+        const lines = (rest + value).split('\n');
+        rest = lines.pop() ?? '';
+        for (const line of lines) if (line !== '') yield cellNewsSchema.parse(JSON.parse(line));
+      }
+    } finally {
+      await reader?.cancel().catch(() => {});
+    }
   }
 
   /** One page of cells. */

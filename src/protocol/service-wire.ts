@@ -53,7 +53,7 @@ export const createCellSchema = z.strictObject({
   /** Named start options of the service. */
   template: serviceNameSchema.default('default'),
   /** A second request with this name gets the same cell. */
-  name: serviceNameSchema.optional(),
+  name: serviceNameSchema.refine((name) => name !== 'watch', 'must not be watch').optional(),
   labels: labelsSchema.default({}),
   /** Variables that shells and processes start with. The service does not keep them. */
   env: environmentSchema.default({}),
@@ -131,12 +131,35 @@ export const cellNoticeSchema = z.object({
 /** A change of the state of a cell, as a webhook brings it. */
 export type CellNotice = z.output<typeof cellNoticeSchema>;
 
-export const listCellsQuery = z.strictObject({
+export const getCellQuery = z.strictObject({
+  /** Answers once the cell is in this state. */
+  wait: z.enum(cellStates).optional(),
+  timeoutMs: z.coerce.number().int().min(1).max(600_000).default(30_000),
+});
+
+/** Which cells a watch is about. */
+export const watchCellsQuery = z.strictObject({
   /** `name=value`; with several, all must hold. */
   label: z.union([z.string(), z.array(z.string()).max(32)]).optional(),
-  state: z.enum(cellStates).optional(),
   /** Operators only; `*` stands for all. Default: their own tenant. */
   tenant: z.union([z.literal('*'), serviceNameSchema]).optional(),
+});
+
+/** A line of a watch. */
+export const cellNewsSchema = z.discriminatedUnion('type', [
+  /** One that was there at the beginning, is new, or has changed. */
+  z.object({ type: z.literal('cell'), cell: serviceCellSchema }),
+  /** It ended, or no longer fits. */
+  z.object({ type: z.literal('gone'), id: z.string() }),
+  /** You have all that were there at the beginning. */
+  z.object({ type: z.literal('all') }),
+]);
+
+/** What a watch of cells tells: a cell, that one is gone, or that you have all that were there at the beginning. */
+export type CellNews = z.output<typeof cellNewsSchema>;
+
+export const listCellsQuery = watchCellsQuery.extend({
+  state: z.enum(cellStates).optional(),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
   /** `next` of the page before. */
   cursor: z.string().max(100).optional(),

@@ -1,5 +1,7 @@
 /** Cells by API: make, find, change, pause, end. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { Outgoing } from '../base/http/outgoing.js';
 import { parse } from '../base/http/parse-request.js';
 import { WorkcellError } from '../protocol/index.js';
 import {
@@ -7,17 +9,34 @@ import {
   changeCellSchema,
   createCellSchema,
   createPreviewSchema,
+  getCellQuery,
   listCellsQuery,
   type Preview,
+  watchCellsQuery,
 } from '../protocol/service-wire.js';
-import { heartbeatMs, keyHeader, keySchema } from '../protocol/wire.js';
+import { heartbeatMs, keyHeader, keySchema, linesType } from '../protocol/wire.js';
 import { type Askers, cellFor, whenOver } from './service-access.js';
 import type { ServiceParts } from './service-app.js';
 import { checkRole, iso } from './service-keys.js';
 import type { CellRecord } from './service-store.js';
 import { shownCell } from './shown-cell.js';
+import { waitForState, watchCells } from './watch-cells.js';
 
 export function cellRoutes(app: FastifyInstance, { cells, previews }: ServiceParts, askers: Askers): void {
+  /** The cells of the tenant that a query is about, with these labels, as far as the key may see them. */
+  const seen = (request: FastifyRequest, query: z.output<typeof watchCellsQuery>) => {
+    const asker = askers(request);
+    checkRole(asker, 'reader', 'list cells');
+    if (query.tenant !== undefined && query.tenant !== asker.tenant)
+      checkRole(asker, 'operator', 'list cells of other tenants');
+    const tenant = query.tenant === '*' ? undefined : (query.tenant ?? asker.tenant);
+    const wanted = [query.label ?? []].flat().map(parseLabel);
+    const fits = (record: CellRecord) =>
+      (tenant === undefined || record.tenant === tenant) &&
+      (asker.cell === undefined || asker.cell === record.id) &&
+      wanted.every(([name, value]) => Object.hasOwn(record.labels, name) && record.labels[name] === value);
+    return { tenant, fits };
+  };
   const asked = (request: FastifyRequest, needed: 'reader' | 'user') =>
     cellFor(cells, askers(request), (request.params as { cell: string }).cell, needed);
 
@@ -34,16 +53,27 @@ export function cellRoutes(app: FastifyInstance, { cells, previews }: ServicePar
   });
 
   app.get('/v1/cells', async (request) => {
-    const asker = askers(request);
-    checkRole(asker, 'reader', 'list cells');
     const query = parse(listCellsQuery, request.query);
-    if (query.tenant !== undefined && query.tenant !== asker.tenant)
-      checkRole(asker, 'operator', 'list cells of other tenants');
-    const all = cells.list(query.tenant === '*' ? undefined : (query.tenant ?? asker.tenant));
-    return page(asker.cell === undefined ? all : all.filter(({ id }) => id === asker.cell), query);
+    const { tenant, fits } = seen(request, query);
+    return page(cells.list(tenant).filter(fits), query);
   });
 
-  app.get('/v1/cells/:cell', async (request) => shownCell(asked(request, 'reader')));
+  app.get('/v1/cells/watch', async (request, reply) => {
+    const { fits } = seen(request, parse(watchCellsQuery, request.query));
+    const outgoing = startLines(reply, linesType);
+    for await (const item of watchCells(cells, fits, outgoing.gone))
+      await outgoing.write(`${JSON.stringify(item)}\n`);
+    return reply;
+  });
+
+  app.get('/v1/cells/:cell', async (request, reply) => {
+    const record = asked(request, 'reader');
+    const { wait, timeoutMs } = parse(getCellQuery, request.query);
+    if (wait === undefined) return shownCell(record);
+    const gone = new AbortController();
+    reply.raw.once('close', () => gone.abort());
+    return shownCell(await waitForState(cells, record, wait, { timeoutMs, signal: gone.signal }));
+  });
 
   app.patch('/v1/cells/:cell', async (request) => {
     const { tenant, id } = asked(request, 'user');
@@ -60,7 +90,7 @@ export function cellRoutes(app: FastifyInstance, { cells, previews }: ServicePar
     const { tenant, id } = asked(request, 'user');
     const { done } = await cells.use(tenant, id);
     whenOver(request, reply, done);
-    hold(reply);
+    startLines(reply, 'text/plain; charset=utf-8');
     return reply;
   });
 
@@ -87,15 +117,16 @@ export function cellRoutes(app: FastifyInstance, { cells, previews }: ServicePar
   });
 }
 
-/** An answer that never ends: while it is open, the cell counts as used. */
-function hold(reply: FastifyReply): void {
+/** An answer that never ends; an empty line now and then distinguishes a reader that has left from a quiet one. */
+function startLines(reply: FastifyReply, type: string): Outgoing {
   reply.hijack();
-  reply.raw.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' });
+  reply.raw.writeHead(200, { 'content-type': type, 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
   reply.raw.write('\n');
-  // Distinguishes a reader that has left from a quiet one.
-  const timer = setInterval(() => reply.raw.write('\n'), heartbeatMs);
+  const outgoing = new Outgoing(reply.raw);
+  const timer = setInterval(() => void outgoing.write('\n'), heartbeatMs);
   timer.unref();
-  reply.raw.once('close', () => clearInterval(timer));
+  outgoing.gone.addEventListener('abort', () => clearInterval(timer));
+  return outgoing;
 }
 
 /**
@@ -103,14 +134,10 @@ function hold(reply: FastifyReply): void {
  */
 function page(
   records: readonly CellRecord[],
-  { label = [], state, limit, cursor = '' }: ReturnType<typeof listCellsQuery.parse>,
+  { state, limit, cursor = '' }: z.output<typeof listCellsQuery>,
 ): CellPage {
-  const wanted = [label].flat().map(parseLabel);
   const fitting = records
     .filter((record) => record.id > cursor && (state === undefined || record.state === state))
-    .filter(({ labels }) =>
-      wanted.every(([name, value]) => Object.hasOwn(labels, name) && labels[name] === value),
-    )
     .toSorted((left, right) => (left.id < right.id ? -1 : 1));
   const shown = fitting.slice(0, limit);
   const last = shown.at(-1);

@@ -6,6 +6,7 @@ import type { RouteEntry } from '../cell/server/route-table.js';
 import { errorSchema } from '../protocol/index.js';
 import { answerSchema } from '../protocol/record-wire.js';
 import {
+  cellNewsSchema,
   cellPageSchema,
   changeCellSchema,
   createCellSchema,
@@ -29,6 +30,7 @@ export function serviceOpenapi(): Json {
     ChangeCell: jsonSchema(changeCellSchema, 'input'),
     Cell: jsonSchema(serviceCellSchema, 'output'),
     CellPage: jsonSchema(cellPageSchema, 'output'),
+    CellNews: jsonSchema(cellNewsSchema, 'output'),
     CreateKey: jsonSchema(createKeySchema, 'input'),
     NewKey: jsonSchema(newKeySchema, 'output'),
     Keys: jsonSchema(serviceKeySchema.array(), 'output'),
@@ -70,7 +72,25 @@ const routes: readonly RouteEntry[] = [
     },
     answers: { 200: { description: 'A page.', types: json('CellPage') } },
   },
-  { method: 'get', path: '/v1/cells/{cell}', summary: 'Tells of a cell, by id or name.', answers: cell },
+  {
+    method: 'get',
+    path: '/v1/cells/watch',
+    summary: 'Gives all cells, then each change as it comes.',
+    query: { label: 'name=value; with several, all must hold', tenant: 'for operators: whose' },
+    answers: {
+      200: { description: 'A line of JSON for each.', types: { 'application/x-ndjson': 'CellNews' } },
+    },
+  },
+  {
+    method: 'get',
+    path: '/v1/cells/{cell}',
+    summary: 'Tells of a cell, by id or name.',
+    query: {
+      wait: 'answers once the cell is starting, running, paused or lost',
+      timeoutMs: 'how long to wait, up to 600000; default 30000',
+    },
+    answers: cell,
+  },
   {
     method: 'patch',
     path: '/v1/cells/{cell}',

@@ -258,6 +258,8 @@ const surface = {
     module: client as Record<string, unknown>,
     values: ['ServiceClient', 'WorkcellError'],
     types: [
+      'CellNews',
+      'CellNotice',
       'CellPage',
       'ChangeCell',
       'CreateCell',

@@ -120,3 +120,43 @@ test('a webhook brings the states of a cell, from its start to its end', async (
   ]);
   expect(ofCell()[0]).toMatchObject({ cell: { tenant: 'default', labels: { for: 'hook' } } });
 });
+
+test('a client waits for a state, and watches the cells of its tenant', async () => {
+  const { key, id: keyId } = await operator.createKey({ tenant: 'watching', role: 'user' });
+  const client = new ServiceClient({ url, apiKey: key });
+  const [{ id }, other] = [await client.create({ labels: { team: 'web' } }), await operator.create()];
+  const seen: unknown[] = [];
+  const watch = client.watch({ labels: { team: 'web' } });
+  const next = async () => seen.push((await watch.next()).value);
+  await next();
+  await next();
+  const paused = client.wait(id, 'paused');
+  await operator.pause(other.id);
+  await client.pause(id);
+  expect((await paused).state).toBe('paused');
+  await next();
+  await client.remove(id);
+  await next();
+  expect(seen).toMatchObject([
+    { type: 'cell', cell: { id, state: 'running' } },
+    { type: 'all' },
+    { type: 'cell', cell: { id, state: 'paused' } },
+    { type: 'gone', id },
+  ]);
+  await expect(client.wait(other.id, 'paused')).rejects.toMatchObject({ code: 'cell-not-found' });
+  await expect(operator.wait(other.id, 'running', { timeoutMs: 1 })).rejects.toMatchObject({
+    code: 'timed-out',
+  });
+  await expect(client.create({ name: 'watch' })).rejects.toMatchObject({ code: 'invalid-action' });
+  const broken = watch.next();
+  await operator.removeKey(keyId);
+  await expect(broken).rejects.toMatchObject({ code: 'backend-unavailable' });
+  const leave = new AbortController();
+  const left = operator.watch({}, { signal: leave.signal });
+  expect((await left.next()).value).toMatchObject({ cell: { id: other.id } });
+  await left.next();
+  const end = left.next();
+  leave.abort();
+  expect((await end).done).toBe(true);
+  await operator.remove(other.id);
+});
