@@ -59,7 +59,8 @@ async function judge(
     if (reason === undefined) return { result: 'failed', detail };
     if (error instanceof Breach) return { result: 'not-claimed', detail, reason };
     if (!isLoss(error)) return { result: 'failed', detail };
-    return otherLives(tools, { detail, reason });
+    // Before its cell is closed.
+    return await otherLives(tools, { detail, reason });
   } finally {
     for (const step of undo.reverse()) await step();
   }
@@ -104,7 +105,7 @@ function makeTools(place: Readonly<Record<string, unknown>>, undo: (() => unknow
     async cell(options = {}) {
       // Fails where nothing isolates: there the attack would hit this machine.
       const minIsolation = 'namespace';
-      const all = { config: false, ...place, minIsolation, limits: attackLimits, ...options };
+      const all = { config: false, limits: attackLimits, ...place, minIsolation, ...options };
       const runtime = await createRuntime(all as CreateRuntimeOptions);
       undo.push(() => runtime.close());
       return runtime;
