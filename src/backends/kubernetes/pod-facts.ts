@@ -43,8 +43,8 @@ export function readPodIsolation(parts: {
       },
       { code: 'workspace-size', enforced: false, values: {} },
       { code: 'hard-links', enforced: !isWeak, values: {} },
-      // They stay in the volumes of the pod, on which nobody else runs programs.
-      { code: 'set-id-files', enforced: !isWeak && options.volume === undefined, values: {} },
+      // The seccomp profile of the runtime allows it.
+      { code: 'set-id-files', enforced: false, values: {} },
       { code: 'devices', enforced: !isWeak && options.gpu === undefined, values: { gpus: gpusOf(options) } },
       ...limitFacts(options),
     ],
@@ -64,7 +64,8 @@ function limitFacts({ limits }: KubernetesOptions): Fact[] {
     {
       code: 'memory',
       enforced: memoryBytes !== undefined,
-      values: { limit: memoryBytes ?? null, ...whole },
+      // The executor is within the limit, and where the node ends groups as a whole, so is every command.
+      values: { limit: memoryBytes ?? null, ...whole, endsCell: true },
     },
     { code: 'processors', enforced: cpus !== undefined, values: { limit: cpus ?? null, ...whole } },
     // A setting of the node limits this, and nothing reports it to us.

@@ -53,7 +53,7 @@ export function ownKernel(isolation: Isolation): string | undefined {
 
 /** Why a cell like this one ends when it reaches this limit, by its own report; undefined if it survives. */
 export function endsWith(isolation: Isolation, limit: 'memory' | 'processes'): string | undefined {
-  return findFact(isolation, limit)?.values.endsCell
-    ? `gVisor’s own kernel is within the limit of ${limit}, and the cell ends as a whole when it is reached`
-    : undefined;
+  if (!findFact(isolation, limit)?.values.endsCell) return undefined;
+  const what = isEnforced(isolation, 'kernel') ? 'gVisor’s own kernel' : 'the executor';
+  return `${what} is within the limit of ${limit}, and the cell ends as a whole when it is reached`;
 }

@@ -176,7 +176,7 @@ answer({
     unclaimed: (isolation) =>
       isEnforced(isolation, 'set-id-files')
         ? undefined
-        : 'gVisor has no filter before it, so files of the workspace may get the set-user-id bit, which counts outside',
+        : `${isEnforced(isolation, 'kernel') ? 'gVisor has no filter before it' : 'the filter of the cluster allows it'}, so files of the workspace may get the set-user-id bit, which counts outside`,
     async attack(runtime) {
       const outcomes = await python<Record<string, string>>(
         runtime,
