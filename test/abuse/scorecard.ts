@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { abuseCases, type Verdict } from '../../src/testing/abuse/index.js';
 
-const titles = ['sandbox, root', 'sandbox, plain user', 'docker', 'docker, gVisor'] as const;
+const titles = ['sandbox, root', 'sandbox, plain user', 'docker', 'docker, gVisor', 'kubernetes'] as const;
 
 type Title = (typeof titles)[number];
 
@@ -76,8 +76,9 @@ function scorecardPage(columns: ReadonlyMap<Title, Column>): string {
     'Attacks on cells, and what came of them. `npx vitest run test/abuse` measures them and fails when this page says otherwise; set',
     'WRITE_SCORECARD=1 and pass `--no-file-parallelism` to rewrite it. `workcell doctor --attack` runs the same cases on your',
     'machine. The numbers are those of the abuse catalogue; `public` marks a published failure of another product. A dash marks',
-    'what we do not measure with gVisor: attacks on the executor and on this side, which are the same with any kernel, two whose',
-    'effect nobody can see from inside it, and those of programs that look into others of their user, which gVisor allows.',
+    'what we do not measure with gVisor and on Kubernetes: attacks on the executor and on this side, which are the same in any',
+    'container; with gVisor also two whose effect nobody can see from inside it, and those of programs that look into others of',
+    'their user, which gVisor allows. The cluster is one node with runc whose network knows no policies.',
     '',
     ...table([header, ...rows]),
     '',

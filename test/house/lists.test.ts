@@ -138,7 +138,7 @@ test('docs/guides/security.md counts the attacks as the scorecard does', () => {
   const count = (title: string, result: RegExp) =>
     cases.filter((row) => result.test(row[header.indexOf(title)] ?? '')).length;
   const summary = rowsOf('docs/guides/security.md', '| cells |').slice(1);
-  const titles = ['sandbox, root', 'sandbox, plain user', 'docker', 'docker, gVisor'];
+  const titles = ['sandbox, root', 'sandbox, plain user', 'docker', 'docker, gVisor', 'kubernetes'];
   expect(summary.map(([, attacks, held, open = '']) => [attacks, held, open.split(':')[0]])).toEqual(
     titles.map((title) =>
       [/held|not claimed/, /held/, /not claimed/].map((result) => `${count(title, result)}`),
