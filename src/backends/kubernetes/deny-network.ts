@@ -28,7 +28,7 @@ interface Policy {
 }
 
 /** What became of a connection that the policy must refuse. Nobody knows when the same fails without the policy. */
-export const effects = ['enforced', 'not enforced', 'not known'] as const;
+const effects = ['enforced', 'not enforced', 'not known'] as const;
 export type Effect = (typeof effects)[number];
 
 /** A cluster may change, so what is known counts for a day. */
