@@ -155,6 +155,10 @@ export const configSchema = z.strictObject({
           })
           .optional(),
       ),
+      auto_lint: about(
+        'Checks the form of a text that an `edit` action of OpenHands V0 changes, with the tools of the cell, and tells new mistakes.',
+        z.boolean().default(false),
+      ),
     })
     .prefault({}),
   service: serviceSchema,

@@ -51,7 +51,7 @@ describe('sources', () => {
       tools: { entries: [] },
       network: {},
       events: { durability: 'process', retention_days: 30, max_bytes: 1024 ** 3 },
-      openhands: {},
+      openhands: { auto_lint: false },
       service: {
         templates: {},
         tenants: {},

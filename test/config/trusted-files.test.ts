@@ -90,6 +90,7 @@ const samples: Record<string, string> = {
   'tools.entries': '["./evil.mjs"]',
   'network.mode': '"none"',
   'openhands.llm_editor': '{ base_url = "https://evil.example/v1", model = "m" }',
+  'openhands.auto_lint': 'true',
   'service.url': '"https://evil.test"',
   'service.preview_listen': '"0.0.0.0:80"',
   'service.preview_url': '"https://evil.test"',

@@ -100,8 +100,8 @@ async function serve(
   const { allowAnonymous } = options;
   const { token, isNew } = await takeToken(options, { variable: 'SESSION_API_KEY', allowAnonymous });
   const trusted = await takeTrusted(options);
-  const { draftModelOf } = await import('../draft-model.js');
-  const draftModel = await draftModelOf(options.config);
+  const { editorSettings } = await import('../openhands-settings.js');
+  const { secrets, ...editor } = await editorSettings(options.config);
   // The default names would create an account on a machine that has no such account.
   const named = ['username', 'userId'].some((name) => command.getOptionValueSource(name) === 'cli');
   const user = named && process.getuid?.() === 0 ? userOf(options) : undefined;
@@ -117,7 +117,7 @@ async function serve(
   const tools = options.entry.length > 0 ? ['tools'] : [];
   const given = {
     ...trusted,
-    ...(draftModel !== undefined && { secrets: { ...draftModel.secrets, ...trusted.secrets } }),
+    ...(secrets !== undefined && { secrets: { ...secrets, ...trusted.secrets } }),
     plugins: [...plugins, ...tools],
     place: () => thisMachine(workspace, user, { mayGain }),
   };
@@ -135,7 +135,7 @@ async function serve(
         allowAnonymous,
         token,
         messages,
-        draftModel: draftModel?.model,
+        ...editor,
         workingDirectory: runtime.workspace,
         noChangeSeconds: softTimeout(process.env.NO_CHANGE_TIMEOUT_SECONDS),
       },

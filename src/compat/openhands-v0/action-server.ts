@@ -34,6 +34,8 @@ export interface ActionServerOptions {
   readonly noChangeSeconds?: number | undefined;
   /** Applies drafts. Without it they are refused. */
   readonly draftModel?: DraftModel | undefined;
+  /** Tells the mistakes of form that an edit brings. */
+  readonly lints?: boolean | undefined;
 }
 
 /** The one shell, which the kernel of code cells follows. */
@@ -48,11 +50,13 @@ export class ActionServer {
   readonly #bashOptions: ConstructorParameters<typeof BashSession>[1];
   readonly #history = new History();
   readonly #draftModel: DraftModel | undefined;
+  readonly #lints: boolean;
 
   constructor(executor: Executor, options: ActionServerOptions) {
-    const { workingDirectory, noChangeSeconds = 10, draftModel } = options;
+    const { workingDirectory, noChangeSeconds = 10, draftModel, lints = false } = options;
     this.#executor = executor;
     this.#draftModel = draftModel;
+    this.#lints = lints;
     this.#bashOptions = { session: shellSession, workingDirectory, noChangeSeconds };
     this.#bash = new BashSession(executor, this.#bashOptions);
   }
@@ -116,7 +120,7 @@ export class ActionServer {
   async #edit(executor: Executor, args: Arguments<'edit'>): Promise<ObservationEvent> {
     if (args.impl_source === 'llm_based_edit') {
       if (this.#draftModel === undefined) return errorObservation(words('action.llm_edit'));
-      const draft = { ...args, path: this.#resolve(args.path) };
+      const draft = { ...args, path: this.#resolve(args.path), lints: this.#lints };
       return applyDraft(executor, this.#draftModel, draft, this.#bash.cwd);
     }
     const { content, diff } = await this.#editor(executor).execute(args);
@@ -138,7 +142,8 @@ export class ActionServer {
   }
 
   #editor(executor: Executor): Editor {
-    return new Editor(executor, this.#bashOptions.workingDirectory, this.#history);
+    const { workingDirectory } = this.#bashOptions;
+    return new Editor(executor, { workingDirectory, lints: this.#lints }, this.#history);
   }
 
   #resolve(path: string): string {

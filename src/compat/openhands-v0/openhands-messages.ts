@@ -108,6 +108,9 @@ export const defaultMessages = {
   'edit.directory_clipped':
     '<response clipped><NOTE>Only a part of this directory is shown because of its length. Use `ls -la` in the shell for single directories.</NOTE>',
 
+  'edit.mistakes': '\n[The change brings these mistakes:\n{mistakes}]\n',
+  'edit.mistake': 'line {line}: {message}\n',
+
   'draft.range':
     'The lines {start} to {end} are not in {path}. The first must be within [1, {lines}], or -1 to append; the last from the first to {lines}, or -1 for the end.',
   'draft.too_long':

@@ -197,7 +197,7 @@ async function callUnknownTool(): Promise<void> {
 async function askForDrafts(): Promise<void> {
   const endpoint = await startEndpoint();
   const { baseUrl, answers: given } = endpoint;
-  await using drafting = startServer({ messages, draftModel: { baseUrl, model: 'm' } });
+  await using drafting = startServer({ messages, lints: true, draftModel: { baseUrl, model: 'm' } });
   const draft = async (start: number) => {
     const args = { path: drafting.path('lines'), content: 'x', start, impl_source: 'llm_based_edit' };
     const payload = { action: { action: 'edit', args } };
@@ -210,6 +210,11 @@ async function askForDrafts(): Promise<void> {
   await draft(400);
   await draft(400);
   endpoint.close();
+  const args = { command: 'create', path: drafting.path('a.py'), file_text: '(' };
+  await request(
+    { method: 'POST', url: '/execute_action', payload: { action: { action: 'edit', args } } },
+    drafting,
+  );
 }
 
 /** A place with answers that a real one seldom gives. */

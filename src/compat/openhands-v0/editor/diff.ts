@@ -3,7 +3,7 @@ import { type ChangedLines, changedLines, comparedLines } from '../../../cell/ex
 import type { Steps } from '../../../cell/executor/files/pace.js';
 import { lineCount, nextLine, stepLength } from '../../../cell/executor/files/text-steps.js';
 
-interface Hunk {
+export interface Hunk {
   readonly oldStart: number;
   readonly oldLines: number;
   readonly newStart: number;
@@ -15,17 +15,20 @@ interface Hunk {
 /** Empty when nothing changed. `context`: unchanged lines around a change. */
 export function* unifiedDiff(path: string, before: string, after: string, context = 0): Steps<string> {
   if (before === after) return '';
-  // With one more line end, a text that ends with one has an empty last line, as it has for Python.
-  const changed = yield* changedLines(`${before}\n`, `${after}\n`);
-  const count = { old: yield* lineCount(changed.before), new: yield* lineCount(changed.after) };
-  const hunks: readonly Hunk[] = comparedLines(changed, count.old + count.new, context) ?? [
-    yield* oneHunk(changed, count),
-  ];
+  const hunks = yield* hunksOf(before, after, context);
   const lines = hunks.flatMap((hunk) => [
     `@@ -${range(hunk.oldStart, hunk.oldLines)} +${range(hunk.newStart, hunk.newLines)} @@`,
     ...hunk.lines,
   ]);
   return [`--- ${path}`, `+++ ${path}`, ...lines].map((line) => line.trimEnd()).join('\n');
+}
+
+/** What differs, in one piece where there is too much to compare. */
+export function* hunksOf(before: string, after: string, context: number): Steps<readonly Hunk[]> {
+  // With one more line end, a text that ends with one has an empty last line, as it has for Python.
+  const changed = yield* changedLines(`${before}\n`, `${after}\n`);
+  const count = { old: yield* lineCount(changed.before), new: yield* lineCount(changed.after) };
+  return comparedLines(changed, count.old + count.new, context) ?? [yield* oneHunk(changed, count)];
 }
 
 /** An empty range takes the number of the line before it. */

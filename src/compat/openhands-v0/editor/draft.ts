@@ -10,6 +10,7 @@ import { editObservation, errorObservation, type ObservationEvent } from '../obs
 import { words } from '../openhands-words.js';
 import type { Arguments } from '../parse-action-event.js';
 import { unifiedDiff } from './diff.js';
+import { describeMistakes, newMistakes } from './lint.js';
 import { mostSimilar } from './similar-parts.js';
 
 export interface DraftModel extends Endpoint {
@@ -17,7 +18,7 @@ export interface DraftModel extends Endpoint {
   readonly timeoutMs?: number | undefined;
 }
 
-type Draft = Pick<Arguments<'edit'>, 'path' | 'content' | 'start' | 'end'>;
+type Draft = Pick<Arguments<'edit'>, 'path' | 'content' | 'start' | 'end'> & { readonly lints: boolean };
 
 /** A cell can make a file of line ends alone, and each line is handled by itself. */
 const maxBytes = 1024 * 1024;
@@ -40,7 +41,7 @@ export async function applyDraft(
     if (file === 'missing') {
       const text = content.trim();
       await storeText(executor, path, { text, encoding: 'utf8' });
-      return await observation(path, undefined, text);
+      return await observation(path, undefined, text, await mistakes(executor, draft, '', text));
     }
     if (file === undefined) return errorObservation(words('read.binary'));
     if (file.encoding === 'latin1') return errorObservation(words('read.undecodable', { path }));
@@ -59,7 +60,7 @@ export async function applyDraft(
       ...lines.slice(range.end),
     ].join('');
     await storeText(executor, path, { text, encoding: file.encoding });
-    return await observation(path, file.text, text);
+    return await observation(path, file.text, text, await mistakes(executor, draft, file.text, text));
   } catch (error) {
     return errorObservation(failureOf(error, path, cwd));
   }
@@ -109,15 +110,25 @@ function ended(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
 
+async function mistakes(
+  executor: Executor,
+  { path, lints }: Draft,
+  before: string,
+  after: string,
+): Promise<Text[]> {
+  return lints ? describeMistakes(await newMistakes(executor, path, before, after)) : [];
+}
+
 async function observation(
   path: string,
   before: string | undefined,
   after: string,
+  notes: readonly Text[],
 ): Promise<ObservationEvent> {
   const old = before ?? '';
   const diff = await inTurns(unifiedDiff(path, old, after, contextLines));
   const draft = { existed: before !== undefined };
-  return editObservation({ path, content: diff, oldText: old, newText: after, diff, draft });
+  return editObservation({ path, content: [diff, ...notes], oldText: old, newText: after, diff, draft });
 }
 
 const task = `You apply a draft of a change to a part of a file. The draft can leave unchanged code out, behind a comment such as

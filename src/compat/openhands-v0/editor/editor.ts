@@ -12,6 +12,7 @@ import { type Change, insertLines, replaceOnce } from './change.js';
 import { unifiedDiff } from './diff.js';
 import { EditorError, invalidParameter } from './editor-error.js';
 import type { History } from './history.js';
+import { describeMistakes, newMistakes } from './lint.js';
 import { snippet } from './show.js';
 import { viewDirectory, viewText } from './view.js';
 
@@ -34,11 +35,17 @@ export class Editor {
   readonly #executor: Executor;
   readonly #workingDirectory: string;
   readonly #history: History;
+  readonly #lints: boolean;
 
-  constructor(executor: Executor, workingDirectory: string, history: History) {
+  constructor(
+    executor: Executor,
+    { workingDirectory, lints }: { workingDirectory: string; lints: boolean },
+    history: History,
+  ) {
     this.#executor = executor;
     this.#workingDirectory = workingDirectory;
     this.#history = history;
+    this.#lints = lints;
   }
 
   /** A command that fails says so in its content. */
@@ -103,7 +110,9 @@ export class Editor {
       throw new EditorError(words('edit.parent_missing', { path }));
     await storeText(this.#executor, path, { text, encoding: 'utf8' });
     this.#history.push(path, text);
-    return { content: words('edit.created', { path }), diff: await inTurns(unifiedDiff(path, '', text)) };
+    const mistakes = await this.#mistakes(path, '', text);
+    const diff = await inTurns(unifiedDiff(path, '', text));
+    return { content: [words('edit.created', { path }), ...mistakes], diff };
   }
 
   async #change(path: string, file: TextFile, change: Change): Promise<EditorResult> {
@@ -111,9 +120,16 @@ export class Editor {
     this.#history.push(path, file.text);
     const shown = await inTurns(snippet(path, change.text, change.line, change.lineCount));
     return {
-      content: words('edit.edited', { path, shown }),
+      content: [
+        words('edit.edited', { path, shown }),
+        ...(await this.#mistakes(path, file.text, change.text)),
+      ],
       diff: await inTurns(unifiedDiff(path, file.text, change.text)),
     };
+  }
+
+  async #mistakes(path: string, before: string, after: string): Promise<Text[]> {
+    return this.#lints ? describeMistakes(await newMistakes(this.#executor, path, before, after)) : [];
   }
 
   async #undo(path: string, file: TextFile): Promise<EditorResult> {
