@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -235,6 +236,21 @@ test('--entry offers the tools of a module, which run in the cell', async () => 
     expect(textOf(await client.callTool({ name: 'add', arguments: { a: 1, b: 2 } }))).toBe('3');
     const wrong = await client.callTool({ name: 'add', arguments: { a: 'one' } });
     expect(textOf(wrong)).toMatch(/^invalid-arguments: .*a: .*b: /s);
+  } finally {
+    await close();
+    rmSync(workspace, { recursive: true });
+  }
+});
+
+test('--entry takes a toolkit in Python too, with its arguments', async () => {
+  const workspace = makeWorkspace();
+  const kits = fileURLToPath(new URL('../../runtime/tools/fixtures/kits.py', import.meta.url));
+  const { client, close } = await overStdio(workspace, ['--entry', `${kits}#Counter{"start":5}`]);
+  try {
+    const { tools } = await client.listTools();
+    expect(tools.find(({ name }) => name === 'next')).toMatchObject({ description: 'The next number.' });
+    expect(textOf(await client.callTool({ name: 'next', arguments: { step: 2 } }))).toBe('7');
+    expect(textOf(await client.callTool({ name: 'next', arguments: {} }))).toBe('8');
   } finally {
     await close();
     rmSync(workspace, { recursive: true });

@@ -7,6 +7,7 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeZip } from '../../../src/base/zip-writer.js';
 import { start, workcell } from '../../cli/workcell.js';
+import { startPythonClient } from '../openhands-python/client.js';
 
 const name = `wc-${process.pid}`;
 const uid = 54_000 + (process.pid % 5000);
@@ -97,6 +98,21 @@ describe.skipIf(!possible)('a server that was started as root with a user', () =
     });
     expect(answer.status).toBe(200);
     expect(statSync(join(workspace, 'up/d/f')).uid).toBe(uid);
+  });
+
+  test('a directory that the published client uploads is its own too', async () => {
+    const given = join(folder, 'given');
+    mkdirSync(join(given, 'inner'), { recursive: true });
+    writeFileSync(join(given, 'inner/below.txt'), 'below\n');
+    const script = new URL('client.py', import.meta.url);
+    await using client = startPythonClient({ script, url, key, directory: workspace });
+    await client.call('connect');
+    await client.call('copy_to', given, join(workspace, 'copied'), true);
+    const file = join(workspace, 'copied/given/inner/below.txt');
+    expect(statSync(file).uid).toBe(uid);
+    expect((await act('run', { command: `echo more >> ${file} && cat ${file}` })).content).toMatch(
+      /^below\s+more$/,
+    );
   });
 
   test('it can gain no rights unless the server was told to let it', async () => {
