@@ -11,7 +11,7 @@ from camel.runtimes import RemoteHttpRuntime
 from camel.toolkits import CodeExecutionToolkit, MathToolkit, SearchToolkit, TerminalToolkit
 
 # The program of CAMEL's documentation, as it is; then the same process goes on with the others.
-quick = runpy.run_path(os.path.join(os.path.dirname(__file__), 'quick_start.py'), run_name='__main__')
+quick = runpy.run_path(os.path.join(os.path.dirname(__file__), '../../../examples/camel.py'), run_name='__main__')
 quick['runtime'].stop()
 
 # Only the schemas of these tools matter here; creating them prepares nothing on this machine.
