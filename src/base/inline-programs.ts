@@ -20,7 +20,7 @@ export function inlinePrograms(folders: readonly string[]): Plugin {
 function textsIn(folders: readonly string[]): Record<string, string> {
   const files = folders.flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.(?:py|pl|sh|bash|mjs|cjs)$/.test(name))
+      .filter((name) => /\.(?:py|pl|sh|bash|fish|mjs|cjs)$/.test(name))
       .sort()
       .map((name) => join(folder, name)),
   );

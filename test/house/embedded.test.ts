@@ -11,7 +11,7 @@ const modules = filesBelow('src', '.ts');
 
 test('every program is started by a module beside it, and every one that is started is there', () => {
   const named = modules.flatMap((file) =>
-    [...readText(file).matchAll(/['"]([\w-]+\.(?:py|pl|sh|bash|mjs|cjs))['"]/g)].map(([, name = '']) =>
+    [...readText(file).matchAll(/['"]([\w-]+\.(?:py|pl|sh|bash|fish|mjs|cjs))['"]/g)].map(([, name = '']) =>
       join(dirname(file), name),
     ),
   );
@@ -38,6 +38,8 @@ test('a shell takes those for shells', () => {
     expect(checks('sh', ['-n', file]), file).toEqual({ status: 0, stderr: '' });
   for (const file of ending('.bash'))
     expect(checks('bash', ['-n', file]), file).toEqual({ status: 0, stderr: '' });
+  for (const file of ending('.fish'))
+    expect(checks('fish', ['--no-execute', file]), file).toEqual({ status: 0, stderr: '' });
 });
 
 test('Perl takes those in Perl', () => {

@@ -1,4 +1,5 @@
 import { Argument, Command } from 'commander';
+import { programText } from '../../base/program-text.js';
 
 const notes = `
 Examples:
@@ -89,24 +90,12 @@ complete -o default -F _workcell workcell
 (( \${+_comps} )) || compinit
 bashcompinit
 ${scripts.bash(entries)}`,
-  fish: (entries: readonly Entry[]) => `function __workcell_cells
-    set -l words (commandline -opc)
-    $words[1] cells --json 2>/dev/null | string match -rga '"id":"([a-z0-9]+)"'
-end
-function __workcell_at
-    set -l words (commandline -opc)
-    set -l path
-    for word in $words[2..]
-        set -l next (string join -- ' ' $path $word)
-        contains -- $next ${entries
-          .filter(({ path }) => path !== '')
-          .map(({ path }) => `'${path}'`)
-          .join(' ')}; or break
-        set path $path $word
-    end
-    test "$path" = "$argv"
-end
-${entries.map(fishLines).join('')}`,
+  fish: (entries: readonly Entry[]) =>
+    [
+      `set -g __workcell_commands ${entries.map(({ path }) => `'${path}'`).join(' ')}`,
+      programText('complete.fish', import.meta.url),
+      ...entries.map(fishLines),
+    ].join('\n'),
 };
 
 const isNested = ({ path }: Entry) => path.includes(' ');
