@@ -6,6 +6,7 @@
 import { quote } from '../base/shell-quote.js';
 import { type Runtime, WorkcellError } from '../index.js';
 
+/** How a runtime serves an agent. */
 export interface AcpOptions {
   /**
    * Answers an agent that asks before it does something by itself, outside of the cell. Default: no. What it does through
