@@ -3,6 +3,7 @@ import {
   type CommonOptions,
   checkIsolation,
   demandOf,
+  networkAsker,
   onLostOf,
   readPlugins,
   readSecurity,
@@ -97,9 +98,15 @@ async function open(
       onStatus,
       logger,
       defaults: runDefaults(config),
+      askNetwork: networkAsker(options, id, { store, mask: trusted.mask }),
+      deniedNetwork: config.values.network.deny,
       ...trusted,
       ...readServers(options, config),
     });
+    const denied = cell.network?.rules().deny;
+    const { deny = [] } = config.values.network;
+    if (denied !== undefined && deny.some((rule) => !denied.includes(rule)))
+      await runtime.network.deny(...deny);
     if (tools.length > 0) await addTools(runtime, tools);
     if (options.events?.drivable) takeActions(runtime, events, report);
     return runtime;

@@ -9,18 +9,23 @@ export type StartRules = z.output<typeof startRulesSchema>;
 
 /** Loaded only where there are rules: most cells have none. */
 export async function openGateway(
-  { preset, ...rules }: StartRules,
-  { workspace = '/', secrets }: { workspace?: string | undefined; secrets: readonly NetworkSecret[] },
+  given: StartRules,
+  { workspace, secrets }: { workspace?: string | undefined; secrets: readonly NetworkSecret[] },
 ): Promise<EgressGateway> {
   const { EgressGateway } = await import('../runtime/network/gateway.js');
-  if (preset.length === 0) return new EgressGateway(rules, secrets);
+  const { preset: _preset, ...rules } = await withoutPresets(given, workspace);
+  return new EgressGateway(rules, secrets);
+}
+
+/** The same rules, with what the presets stand for in the process that asks: a keeper has another environment. */
+export async function withoutPresets(rules: StartRules, workspace = '/'): Promise<StartRules> {
+  const { preset, allow, requests } = rules;
+  if (preset.length === 0) return rules;
   const { presetRequests, presetRules } = await import('../runtime/network/presets.js');
-  return new EgressGateway(
-    {
-      ...rules,
-      allow: [...rules.allow, ...(await presetRules(preset, workspace))],
-      requests: [...rules.requests, ...(await presetRequests(preset, workspace))],
-    },
-    secrets,
-  );
+  return {
+    ...rules,
+    preset: [],
+    allow: [...allow, ...(await presetRules(preset, workspace))],
+    requests: [...requests, ...(await presetRequests(preset, workspace))],
+  };
 }

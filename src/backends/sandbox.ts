@@ -45,7 +45,7 @@ export default defineBackend({
     checkCaches(options);
     const { id, signal, plugins = [], networkSecrets = [] } = context;
     if (options.keepAlive || options.keeper !== false) {
-      checkKeepable(options);
+      checkKeepable(options, networkSecrets.length > 0);
       return (await import('./sandbox/kept.js')).startKept(options, context);
     }
     const { overlay } = context;
@@ -99,11 +99,11 @@ function checkCaches({ caches, workspace }: SandboxOptions): void {
   );
 }
 
-function checkKeepable({ pool, network }: SandboxOptions): void {
-  if (typeof network === 'object')
+function checkKeepable({ pool }: SandboxOptions, isSecretive: boolean): void {
+  if (isSecretive)
     throw new WorkcellError(
       'capability-unsupported',
-      'A cell of a keeper cannot have network rules. Leave out keepAlive and keeper, or use network: "none".',
+      'A cell of a keeper takes no secrets with reach "network": their values stay in this process. Leave out keepAlive and keeper.',
       { details: { capability: 'network' } },
     );
   if (pool === undefined) return;

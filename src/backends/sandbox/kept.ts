@@ -8,9 +8,10 @@ import { connectExecutor } from '../../runtime/client/http-executor.js';
 import type { FoundCell, StartContext } from '../backend.js';
 import { newToken } from '../executor-program.js';
 import { type Lease, leaseHolder, takeLease } from '../lease.js';
+import { withoutPresets } from '../open-gateway.js';
 import { pausable } from '../pausable.js';
 import { openWorkspace } from '../workspace.js';
-import { askCell, type Life, startInKeeper, watchCell } from './keeper/keeper-client.js';
+import { askCell, type Life, openNetwork, startInKeeper, watchCell } from './keeper/keeper-client.js';
 import {
   type CellHome,
   cellHome,
@@ -31,13 +32,21 @@ export async function startKept(options: SandboxOptions, context: StartContext):
   // Check it before anything starts, so that there is nothing to undo.
   const specs = pluginSpecs(plugins);
   const named = shape.workspace === undefined ? undefined : openWorkspace(shape.workspace).path;
+  const { network } = shape;
+  const ruled = typeof network === 'object' ? await withoutPresets(network, named) : network;
   const { home, lease } = await makeCellHome(id);
   const token = newToken();
   let life: Life | undefined;
   try {
     const workspace = named ?? makeWorkspace(home);
     life = await startInKeeper(
-      { id, token, keepAlive, options: { ...shape, workspace, keepAlive, keeper }, plugins: specs },
+      {
+        id,
+        token,
+        keepAlive,
+        options: { ...shape, network: ruled, workspace, keepAlive, keeper },
+        plugins: specs,
+      },
       { tenant: typeof keeper === 'string' ? keeper : undefined, signal },
     );
     return await connect({ token, home, lease, life, keepAlive, context });
@@ -112,6 +121,7 @@ async function connect(parts: {
 }): Promise<Cell> {
   const { token, home, lease, life, keepAlive, context } = parts;
   const { id, signal, plugins = [] } = context;
+  const network = readState(id)?.isRuled ? await openNetwork(home, id, token) : undefined;
   let halted = (): Promise<void> | undefined => undefined;
   const { executor, info } = await connectExecutor(
     { connect: () => connectToOwnSocket(home.socket) },
@@ -124,6 +134,7 @@ async function connect(parts: {
   ({ halted } = gate);
   let stopping: Promise<void> | undefined;
   const leave = () => {
+    network?.close();
     life.close();
     lease.release();
   };
@@ -135,6 +146,7 @@ async function connect(parts: {
     resume: gate.resume,
     isolation: info.isolation,
     workspace: info.workspace,
+    ...(network !== undefined && { network }),
     lost: Promise.race([life.ended, executor.lost]),
     stop() {
       stopping ??= (async () => {

@@ -8,6 +8,7 @@ import { startError } from '../../../cell/server/start-error.js';
 import { logToStandardError } from '../../../cell/server/stderr-log.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import { startSandbox } from '../start-sandbox.js';
+import { HeldNetwork } from './held-network.js';
 import { type CellRequest, cellRequestSchema, type StartRequest } from './keeper-messages.js';
 import { cellHome, markPaused, removeCellHome, writeState } from './kept-cell-home.js';
 import { listenForLines, sayLine } from './lines.js';
@@ -27,6 +28,7 @@ export async function holdCell(request: StartRequest): Promise<HeldCell> {
   const plugins = await loadPlugins(request.plugins);
   const { launcher, ...cell } = await startSandbox(options);
   const executor = withPlugins(cell.executor, launcher, plugins);
+  const network = cell.network && new HeldNetwork(cell.network);
   const watchers = new Set<Socket>();
   let onOver = () => {};
   const over = new Promise<void>((resolve) => {
@@ -65,6 +67,12 @@ export async function holdCell(request: StartRequest): Promise<HeldCell> {
 
   const asks: Record<CellRequest['ask'], (socket: Socket) => Promise<void> | void> = {
     watch: (socket) => watch(socket),
+    network() {
+      if (network !== undefined) return;
+      throw new WorkcellError('capability-unsupported', 'This cell was started without network rules.', {
+        details: { capability: 'network' },
+      });
+    },
     async pause() {
       thaw ??= launcher.freeze();
       await thaw.catch((error: unknown) => {
@@ -93,10 +101,12 @@ export async function holdCell(request: StartRequest): Promise<HeldCell> {
         throw new WorkcellError('unauthorized', 'The request to the keeper carries no valid token.');
       await asks[data.ask](socket);
       sayLine(socket, { ready: true });
+      if (data.ask === 'network') return network?.serve(socket);
+      if (data.ask === 'watch') return;
     } catch (error) {
       sayLine(socket, { error: startError(error) });
     }
-    if (data?.ask !== 'watch') socket.end();
+    socket.end();
   }
 
   try {
@@ -112,7 +122,14 @@ export async function holdCell(request: StartRequest): Promise<HeldCell> {
     const control = await listenForLines(home.control, (given, socket) => void answer(given, socket));
     undo.push(() => control.close());
     const workspace = options.workspace ?? home.workspace;
-    writeState(home, { id, token, keepAlive, workspace, isolation: cell.isolation });
+    writeState(home, {
+      id,
+      token,
+      keepAlive,
+      workspace,
+      isolation: cell.isolation,
+      isRuled: network !== undefined,
+    });
   } catch (error) {
     await stop();
     throw error;

@@ -10,6 +10,7 @@ import { startProgram } from '../../server-process.js';
 import { type CellRequest, keeperAnswerSchema, type StartRequest } from './keeper-messages.js';
 import { type CellHome, keeperDirectory } from './kept-cell-home.js';
 import { isListening, type LineConnection, sendLine } from './lines.js';
+import { NetworkClient } from './network-client.js';
 
 const program = () => programWords('backends/sandbox/keeper/keeper-main');
 
@@ -46,6 +47,19 @@ export async function startInKeeper(
 /** Watches a cell that runs. */
 export async function watchCell(home: CellHome, id: string, token: string): Promise<Life> {
   return lifeOf(await sendToCell(home, { token, ask: 'watch' }), id, undefined);
+}
+
+/** A connection to the gateway of a cell with network rules. */
+export async function openNetwork(home: CellHome, id: string, token: string): Promise<NetworkClient> {
+  const connection = await sendToCell(home, { token, ask: 'network' });
+  try {
+    await handshake(connection, id, undefined);
+    connection.unref();
+    return await NetworkClient.open(connection);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
 }
 
 /** Settles when the keeper has finished. */

@@ -22,10 +22,10 @@ export const startSchema = z.strictObject({
 
 export type StartRequest = z.infer<typeof startSchema>;
 
-/** To one cell, at its own socket. `watch` stays open as long as the cell runs. */
+/** To one cell, at its own socket. `watch` and `network` stay open as long as the cell runs. */
 export const cellRequestSchema = z.strictObject({
   token: z.string(),
-  ask: z.enum(['watch', 'pause', 'resume', 'stop']),
+  ask: z.enum(['watch', 'network', 'pause', 'resume', 'stop']),
 });
 
 export type CellRequest = z.infer<typeof cellRequestSchema>;

@@ -37,6 +37,8 @@ const stateSchema = z.object({
   /** On this machine. */
   workspace: z.string(),
   isolation: isolationSchema,
+  /** Rules say what it reaches. */
+  isRuled: z.boolean().default(false),
 });
 
 export type CellState = z.infer<typeof stateSchema>;

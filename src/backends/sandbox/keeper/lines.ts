@@ -48,12 +48,34 @@ export function sayLine(socket: Socket, message: object): void {
   socket.write(`${JSON.stringify(message)}\n`);
 }
 
+/** Further messages of a client whose request was read; undefined for what is none. Ends a connection with too long a line. */
+export function eachLine(socket: Socket, take: (message: unknown) => void): void {
+  let pending = '';
+  socket.on('data', (text: string) => {
+    const pieces = `${pending}${text}`.split('\n');
+    pending = pieces.pop() ?? '';
+    if (pending.length > longestRequest) socket.destroy();
+    for (const line of pieces) take(parsed(line));
+  });
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
 export interface LineConnection {
+  /** Says more, where the other side listens for it. */
+  say(message: object): void;
   /** The answers one by one; undefined at the end. */
   next(): Promise<string | undefined>;
   close(): void;
-  /** Lets this process end while it waits. */
+  /** Lets this process end while it waits, and not. */
   unref(): void;
+  ref(): void;
 }
 
 /** Sends a request. Fails with the code of the system call when nothing listens there. */
@@ -87,6 +109,8 @@ export async function sendLine(path: string, request: object): Promise<LineConne
     },
     close: () => socket.destroy(),
     unref: () => socket.unref(),
+    ref: () => socket.ref(),
+    say: (message) => sayLine(socket, message),
   };
 }
 
