@@ -36,20 +36,37 @@ const finders: Readonly<Record<NetworkPreset, (workspace: string) => Promise<str
   ],
   cargo: async () => {
     const { CARGO_HOME: place = join(homeDirectory(), '.cargo') } = process.env;
-    const settings = ['config.toml', 'config'].map((name) => read(join(place, name))).join('\n');
-    return (settings.match(/^[^#\n]*\b(?:registry|index)\s*=.*$/gm) ?? []).flatMap(urlsIn);
+    const settings = ['config.toml', 'config']
+      .map((name) => read(join(place, name)))
+      .join('\n')
+      .replace(/^\s*#.*$/gm, '');
+    const isReplaced = /^\s*\[source\.crates-io\][^[]*\breplace-with\b/m.test(settings);
+    const named = Object.entries(process.env).filter(([name]) => /^CARGO_REGISTRIES_\w+_INDEX$/.test(name));
+    return [
+      ...(isReplaced ? [] : defaultsOf('cargo', ['index.crates.io:443', 'static.crates.io:443'])),
+      ...(settings.match(/^[^#\n]*\b(?:registry|index)\s*=.*$/gm) ?? []).flatMap(urlsIn),
+      ...named.flatMap(([, url = '']) => urlsIn(url)),
+    ];
   },
-  maven: async () =>
-    (
-      read(join(homeDirectory(), '.m2/settings.xml'))
-        .replace(/<!--[\s\S]*?-->/g, '')
-        .match(/<url>[^<]*/g) ?? []
-    ).flatMap(urlsIn),
-  apt: async () => aptSources().flatMap(urlsIn),
+  maven: async () => {
+    const settings = read(join(homeDirectory(), '.m2/settings.xml')).replace(/<!--[\s\S]*?-->/g, '');
+    const mirrored = (settings.match(/<mirrorOf>[^<]*/g) ?? []).flatMap((text) => text.slice(10).split(','));
+    const isReplaced = mirrored.some((id) => ['*', 'external:*', 'central'].includes(id.trim()));
+    return [
+      ...(isReplaced ? [] : defaultsOf('mvn', ['repo.maven.apache.org:443'])),
+      ...(settings.match(/<url>[^<]*/g) ?? []).flatMap(urlsIn),
+    ];
+  },
+  apt: async () => (await aptSources()).flatMap(urlsIn),
   // Its hosts take only some requests, so no rule allows all of them.
   'git-read': async () => [],
   git: (workspace) => gitHosts(workspace),
 };
+
+/** Where a tool that is here fetches from when nothing is set up, for tools that do not tell. */
+function defaultsOf(program: string, rules: readonly string[]): readonly string[] {
+  return findHostProgram(program) === undefined ? [] : rules;
+}
 
 /** `isWeb`: only of those that speak HTTP. */
 async function gitHosts(workspace: string, isWeb = false): Promise<string[]> {
@@ -112,12 +129,22 @@ function settingsOf(json: string): string[] {
 async function output(program: string, args: string[]): Promise<string> {
   const path = findHostProgram(program);
   if (path === undefined) return '';
-  const { HOME = '/' } = process.env;
-  const options = { cwd: '/', env: { HOME, PATH: hostPath() }, timeout: 20_000, maxBuffer: 1_048_576 };
+  const env = { HOME: '/', ...callerSettings(), PATH: hostPath() };
+  const options = { cwd: '/', env, timeout: 20_000, maxBuffer: 1_048_576 };
   return run(path, args, options).then(
     ({ stdout }) => stdout,
     () => '',
   );
+}
+
+const settingVariables = /^(?:HOME|XDG_CONFIG_HOME|PIP_\w+|GO(?:ENV|PROXY|SUMDB)|APT_CONFIG)$/;
+
+/** What the caller set up by variables. npm hands on what a project says in the same ones, so none of npm's counts below it. */
+function callerSettings(): NodeJS.ProcessEnv {
+  const isBelowNpm = process.env.npm_command !== undefined || process.env.npm_lifecycle_event !== undefined;
+  const isSetting = (name: string) =>
+    settingVariables.test(name) || (!isBelowNpm && /^npm_config_/i.test(name));
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => isSetting(name)));
 }
 
 /** A rule for each address in a text, on its own port. */
@@ -153,9 +180,17 @@ function remoteRule(remote: string, isWeb: boolean): string[] {
   return usual === undefined ? [] : [`${known.name}:${port || usual}`];
 }
 
-function aptSources(): string[] {
-  const directory = '/etc/apt/sources.list.d';
-  const files = ['/etc/apt/sources.list', ...entries(directory).map((name) => join(directory, name))];
+async function aptSources(): Promise<string[]> {
+  const told = await output('apt-config', [
+    'shell',
+    'L',
+    'Dir::Etc::sourcelist/f',
+    'P',
+    'Dir::Etc::sourceparts/d',
+  ]);
+  const [, list = '/etc/apt/sources.list'] = /^L='([^']*)'$/m.exec(told) ?? [];
+  const [, directory = '/etc/apt/sources.list.d'] = /^P='([^']*)'$/m.exec(told) ?? [];
+  const files = [list, ...entries(directory).map((name) => join(directory, name))];
   return files
     .filter((file) => /\.(?:list|sources)$/.test(file))
     .map((file) => read(file).replace(/^\s*#.*$/gm, ''));
