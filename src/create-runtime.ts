@@ -27,6 +27,7 @@ import type { WorkspaceOption } from './backends/workspace-modes.js';
 import { checkKeeps } from './cells.js';
 import { chooseBackend } from './config/choose-backend.js';
 import type { LoadedConfig } from './config/load-config.js';
+import { besideRules, rulesIn } from './config/network-settings.js';
 import { checkRecordPlaces, fileOfStore } from './config/record-places.js';
 import { logCell, logSettings, logTrusted } from './log-start.js';
 import {
@@ -223,22 +224,21 @@ function checkId(id: string): void {
  * denied, so with such a denial nothing starts that could not enforce it.
  */
 function networkOf({ values }: LoadedConfig, backend: Backend, own: unknown, ofSection: unknown): unknown {
-  const { mode, allow, deny = [], preset, ask } = values.network;
-  const isRuled = [allow, preset, ask].some((value) => value !== undefined);
-  if (isRuled && mode === 'open')
+  const { mode, deny = [] } = values.network;
+  const ruled = rulesIn(values.network);
+  if (ruled !== undefined && mode === 'open')
     throw new WorkcellError(
       'invalid-config',
-      `network.mode is "open", and network.allow, preset or ask say otherwise. Leave out either.`,
+      `network.mode is "open", and network.allow, preset, ask or requests say otherwise. Leave out either.`,
       { details: { key: 'network.mode' } },
     );
-  const ruled = isRuled ? { allow: allow ?? [], preset: preset ?? [], ask: ask ?? false } : undefined;
   const has = Object.hasOwn(backend.options.shape, 'network');
   // `none` wins over every other setting; `open` leaves the choice of a network to the section.
   const set = mode === 'none' ? mode : (ruled ?? ofSection ?? mode);
   const said = own ?? (has || isRules(set) ? set : undefined);
   if (isRules(said)) {
     checkTakesRules(backend);
-    return { ...said, deny: [...deny, ...(said.deny ?? [])] };
+    return { ...besideRules(values.network), ...said, deny: [...deny, ...(said.deny ?? [])] };
   }
   if (deny.length > 0 && said !== 'none' && !(said === undefined && has))
     throw new WorkcellError(

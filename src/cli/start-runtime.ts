@@ -8,7 +8,6 @@ import type {
   StatusUpdate,
 } from '../index.js';
 import type { Config } from '../protocol/config.js';
-import type { NetworkPreset } from '../protocol/network/network-schema.js';
 import type { PolicyOptions } from '../runtime/security/index.js';
 import { type CellOptions, gpuGiven } from './cell-options.js';
 import { createLog, type Log, loggerOf } from './cli-log.js';
@@ -135,14 +134,17 @@ async function networkGiven(
       { details: { option: 'network' } },
     );
   }
-  const { networkPresets } = await import('../protocol/network/network-schema.js');
-  const isPreset = (word: string): word is NetworkPreset => networkPresets.some((preset) => preset === word);
+  const { isPreset, rulesIn, withoutOwnPresets } = await import('../config/network-settings.js');
+  const [presets, rules] = [true, false].map((is) => allow.filter((word) => isPreset(word, settings) === is));
+  const known = withoutOwnPresets(presets ?? [], settings);
+  const said = rulesIn(settings);
   return {
     network: {
-      allow: [...(settings.allow ?? []), ...allow.filter((word) => !isPreset(word))],
-      preset: [...(settings.preset ?? []), ...allow.filter(isPreset)],
+      ...said,
+      allow: [...(said?.allow ?? []), ...(rules ?? []), ...known.allow],
+      preset: [...(said?.preset ?? []), ...known.preset],
       deny,
-      ask: ask ?? settings.ask ?? false,
+      ask: ask ?? said?.ask ?? false,
     },
   };
 }

@@ -7,7 +7,7 @@ import { serviceSchema } from './config-service.js';
 import { factCodes } from './facts.js';
 import { isolationTiers } from './isolation.js';
 import { mcpServersSchema } from './mcp-server-schema.js';
-import { networkPresets, ruleListSchema } from './network/network-schema.js';
+import { hostsSchema, networkPresets, requestRuleSchema, ruleListSchema } from './network/network-schema.js';
 import { pluginSpecSchema } from './plugin-spec.js';
 
 export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
@@ -25,6 +25,8 @@ const toolEntrySchema = z.union([
 ]);
 
 export type ToolEntry = z.infer<typeof toolEntrySchema>;
+
+const presetName = z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, 'must be letters in lower case, digits or -');
 
 /** Each description completes "Accepted: …". The schema of a backend checks that backend's own section. */
 export const configSchema = z.strictObject({
@@ -111,12 +113,45 @@ export const configSchema = z.strictObject({
       preset: about(
         'Tools whose own settings on this machine say which hosts a cell may reach.',
         z
-          .array(z.enum(networkPresets))
-          .describe(`a list of ${networkPresets.join(', ')}`)
+          .array(presetName)
+          .describe(`a list of ${networkPresets.join(', ')}, and names in presets`)
+          .optional(),
+      ),
+      presets: about(
+        'Presets of your own: names, each with the hosts that it stands for. `preset` and `--allow` take them.',
+        z
+          .record(
+            presetName.refine(
+              (name) => !networkPresets.some((preset) => preset === name),
+              'is a preset of Workcell; give yours another name',
+            ),
+            ruleListSchema,
+          )
+          .describe('a table of name = ["api.example.com:443"]')
+          .optional(),
+      ),
+      requests: about(
+        'Hosts of which only these requests pass, whose TLS the gateway opens.',
+        z.array(requestRuleSchema).describe('a list of tables with host, methods and paths').optional(),
+      ),
+      hosts: about(
+        'Where names lead to, in place of the answer of the resolver. Counts with rules.',
+        hostsSchema.describe('a table of "name" = "address:port"').optional(),
+      ),
+      limits: about(
+        'Limits of a whole cell: its connections at one time and in a second, and the bytes that it sends and receives. Counts with rules.',
+        z
+          .strictObject({
+            connections: z.int().min(1).max(16_384).optional(),
+            connections_per_second: z.int().positive().optional(),
+            sent_bytes: z.int().positive().optional(),
+            received_bytes: z.int().positive().optional(),
+          })
+          .describe('a table of connections, connections_per_second, sent_bytes and received_bytes')
           .optional(),
       ),
       ask: about(
-        'Asks about a host that no rule covers, on the terminal or in the program.',
+        'Asks about a host that no rule covers: on the terminal, in the program, and in `workcell events --pending`.',
         z.boolean().optional(),
       ),
     })

@@ -26,7 +26,7 @@ const placeSchema = z
   );
 
 /** Requests that a host takes. The gateway opens the TLS of such hosts to read them. */
-const requestRuleSchema = z.strictObject({
+export const requestRuleSchema = z.strictObject({
   /** As in `allow`, which it need not be in as well. */
   host: ruleSchema,
   /** Default: every method. */
@@ -49,6 +49,14 @@ const requestRuleSchema = z.strictObject({
 /** Requests that a host takes, and no others. */
 export type RequestRule = z.output<typeof requestRuleSchema>;
 
+/** Where names lead to. */
+export const hostsSchema = z
+  .record(
+    z.string().refine((name) => isName(name), 'must be the name of a host'),
+    placeSchema,
+  )
+  .refine((hosts) => Object.keys(hosts).length <= most, `must have at most ${most} names`);
+
 /** How long a connection waits for the answer to a question. Programs give up by themselves much later, or not at all. */
 export const hostAnswerMs = 120_000;
 
@@ -63,13 +71,7 @@ export const networkRulesSchema = z.strictObject({
   /** Ask about a host that no rule covers. The runtime decides who answers. */
   ask: z.boolean().default(false),
   /** The address of a name, instead of the answer of this machine's resolver. */
-  hosts: z
-    .record(
-      z.string().refine((name) => isName(name), 'must be the name of a host'),
-      placeSchema,
-    )
-    .refine((hosts) => Object.keys(hosts).length <= most, `must have at most ${most} names`)
-    .default({}),
+  hosts: hostsSchema.default({}),
   limits: z
     .strictObject({
       /** Connections at one time. */
