@@ -12,7 +12,8 @@ export interface E2bService {
   close(): Promise<void>;
 }
 
-export async function startE2bService(more = ''): Promise<E2bService> {
+/** `more`: of its configuration. `backend`: of templates that name none. */
+export async function startE2bService(more = '', backend = 'sandbox'): Promise<E2bService> {
   const directory = mkdtempSync(join(tmpdir(), 'workcell-e2b-'));
   const config = join(directory, 'service.toml');
   const stores = `
@@ -21,7 +22,7 @@ store = "sqlite:${join(directory, 'events.db')}"
 [service]
 store = "sqlite:${join(directory, 'service.db')}"
 `;
-  writeFileSync(config, `backend = "sandbox"\n${stores}${more}`, { mode: 0o600 });
+  writeFileSync(config, `backend = "${backend}"\n${stores}${more}`, { mode: 0o600 });
   const apiKey = 'an-operator-key-of-the-test';
   const service: Service = await startService({
     listen: { host: '127.0.0.1', port: 0 },
