@@ -7,7 +7,7 @@ import { ReadableStream as NodeReadable, WritableStream as NodeWritable } from '
 import { type Runtime, WorkcellError } from '../index.js';
 import { type AgentTool, type AgentToolOptions, agentTools } from '../runtime/tools/agent-tools.js';
 import { exitCodeOf } from '../runtime/tools/exit-code.js';
-import { wholeFile } from './whole-file.js';
+import { wholeFile } from '../runtime/tools/whole-file.js';
 
 // Signatures use the global streams, which with `lib: dom` differ from those of Node.
 type Readable = ReadableStream<Uint8Array>;
@@ -102,7 +102,7 @@ export function aiSdkSandbox(runtime: Runtime) {
   const { workspace, backend, isolation, files, processes } = runtime;
 
   async function readBinaryFile({ path, abortSignal: signal }: At): Promise<Uint8Array | null> {
-    return orNull(() => wholeFile(runtime, path, signal));
+    return orNull(async () => wholeFile(await files.download(path, { signal }), path));
   }
 
   async function write(path: string, content: Uint8Array | AsyncIterable<Uint8Array>, signal?: AbortSignal) {

@@ -4,7 +4,7 @@
  */
 import { posix } from 'node:path';
 import { type FileEntry, type Observation, type Runtime, WorkcellError } from '../index.js';
-import { wholeFile } from './whole-file.js';
+import { wholeFile } from '../runtime/tools/whole-file.js';
 
 interface FileInfo {
   path: string;
@@ -137,7 +137,7 @@ export class WorkcellSandbox {
       paths.map(async (path) => {
         let content: Uint8Array | null = null;
         const error = await transferError(async () => {
-          content = new Uint8Array(await wholeFile(this.#runtime, path));
+          content = new Uint8Array(await wholeFile(await this.#runtime.files.download(path), path));
         });
         return { path, content, error };
       }),

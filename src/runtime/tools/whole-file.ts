@@ -1,12 +1,11 @@
-import { collect } from '../base/collect.js';
-import { type Runtime, WorkcellError } from '../index.js';
+import { collect } from '../../base/collect.js';
+import { type Downloaded, WorkcellError } from '../../protocol/index.js';
 
 /** A file in a cell can say that it has terabytes. */
 const mostBytes = 64 * 1024 * 1024;
 
-/** A file as bytes, for frameworks that ask for all of it at once. Throws `file-too-large` beyond 64 MiB. */
-export async function wholeFile(runtime: Runtime, path: string, signal?: AbortSignal): Promise<Buffer> {
-  const { content } = await runtime.files.download(path, { signal });
+/** A download as bytes, for frameworks that ask for all of it at once. Throws `file-too-large` beyond 64 MiB. */
+export function wholeFile({ content }: Downloaded, path: string): Promise<Buffer> {
   return collect(
     content,
     mostBytes,
