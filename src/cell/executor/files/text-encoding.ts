@@ -1,7 +1,7 @@
 /** Tells text from other content, and turns it into strings and back without losing a byte. */
 import { isUtf8 } from 'node:buffer';
 import { WorkcellError } from '../../../protocol/index.js';
-import { atOnce, type Steps } from './pace.js';
+import type { Steps } from './pace.js';
 
 export type TextEncoding = 'utf8' | 'utf8-bom' | 'utf16le' | 'utf16be' | 'latin1';
 
@@ -19,11 +19,7 @@ export function detectEncoding(data: Buffer): TextEncoding | undefined {
 
 const markLengths = { utf8: 0, 'utf8-bom': 3, utf16le: 2, utf16be: 2, latin1: 0 };
 
-/** The text without its byte order mark. For data that is known to be short. */
-export function decodeText(data: Buffer, encoding: TextEncoding): string {
-  return atOnce(textDecoded(data, encoding));
-}
-
+/** The text without its byte order mark. */
 export function* textDecoded(data: Buffer, encoding: TextEncoding): Steps<string> {
   const parts: string[] = [];
   for (let start = markLengths[encoding]; start < data.length; ) {
@@ -58,11 +54,7 @@ function characterStart(data: Buffer, position: number): number {
   return position;
 }
 
-/** The bytes of a text, with the byte order mark that its encoding calls for. For texts that are known to be short. */
-export function encodeText(text: string, encoding: TextEncoding): Buffer {
-  return atOnce(textEncoded(text, encoding));
-}
-
+/** The bytes of a text, with the byte order mark that its encoding calls for. */
 export function* textEncoded(text: string, encoding: TextEncoding): Steps<Buffer> {
   const parts = markLengths[encoding] === 0 ? [] : [encodePart('\uFEFF', encoding)];
   for (let start = 0; start < text.length; ) {
