@@ -1,5 +1,6 @@
 /** A hostile cell on each surface, for a bounded time. `npm run fuzz` goes on for longer, and with seeds of its own. */
 import { expect, test } from 'vitest';
+import { dockerEngine, images } from '../engines/docker.js';
 import { describe as describeFailures, type FuzzOptions, fuzz } from './drive.js';
 import { type SurfaceName, surfaces } from './surfaces/index.js';
 
@@ -11,7 +12,7 @@ const seed = 1;
 const namesOn = (backend: string) =>
   (Object.keys(surfaces) as SurfaceName[]).filter((name) => surfaces[name].backends.includes(backend));
 
-async function expectHeld(options: Pick<FuzzOptions, 'surface' | 'backend'>): Promise<void> {
+async function expectHeld(options: Pick<FuzzOptions, 'surface' | 'backend' | 'engine'>): Promise<void> {
   const outcome = await fuzz({ seed, seconds, ...options });
   expect(outcome.failures, describeFailures(outcome.failures)).toEqual([]);
   expect(outcome.rounds).toBeGreaterThan(0);
@@ -20,3 +21,9 @@ async function expectHeld(options: Pick<FuzzOptions, 'surface' | 'backend'>): Pr
 for (const backend of ['sandbox', 'cli', 'local'])
   for (const surface of namesOn(backend))
     test(`${surface} on ${backend}`, () => expectHeld({ surface, backend }));
+
+for (const surface of namesOn('docker'))
+  test(`${surface} on docker`, async () => {
+    const { host } = await dockerEngine();
+    await expectHeld({ surface, backend: 'docker', engine: { engine: host, image: images.tools } });
+  });
