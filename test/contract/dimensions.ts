@@ -1,6 +1,7 @@
 /** The trusted side switched on: the same behaviours hold, and what it promises holds for each of their actions. */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
+import { verbs, type WorkcellEvent } from '../../src/protocol/index.js';
 import { rules } from '../../src/runtime/security/index.js';
 import type { Dimension } from '../../src/testing/index.js';
 
@@ -23,6 +24,26 @@ export const guarded: Dimension = {
       if (event.kind === 'observation')
         expect(allowed, `${event.observation.observation} was carried out unjudged`).toContain(event.cause);
     }
+  },
+};
+
+/** The same for verbs of several steps: the verb is judged, and its steps, which run until it ends, are not judged again. */
+export const guardedVerbs: Dimension = {
+  ...guarded,
+
+  check(events) {
+    const verbIds = new Set<number>();
+    const running = new Set<number>();
+    const judged: WorkcellEvent[] = [];
+    for (const event of events) {
+      const isStep = event.kind === 'action' && running.size > 0;
+      judged.push(isStep ? { ...event, source: 'user' } : event);
+      if (event.kind === 'action' && event.action.action in verbs && !isStep) verbIds.add(event.id);
+      if (event.kind === 'decision' && event.decision.outcome === 'allow' && verbIds.has(event.cause))
+        running.add(event.cause);
+      if (event.kind === 'observation' || event.kind === 'error') running.delete(event.cause);
+    }
+    guarded.check(judged);
   },
 };
 

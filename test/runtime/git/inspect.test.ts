@@ -2,9 +2,9 @@
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { given, makeDirectory, places, Repository } from './repository.js';
+import { given, makeDirectory, Repository, trustedPlaces } from './repository.js';
 
-describe.each(places)('%s', (place) => {
+describe.each(trustedPlaces)('%s', (place) => {
   test('status tells staged, unstaged, new, renamed and deleted files, whatever their names', async () => {
     const { directory, runtime } = await given(place);
     const repository = new Repository(directory);

@@ -4,10 +4,23 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type CreateRuntimeOptions, createRuntime, type Runtime } from '../../../src/index.js';
+import {
+  type CreateRuntimeOptions,
+  createRuntime,
+  type Runtime,
+  type WorkcellEvent,
+} from '../../../src/index.js';
+import type { Dimension } from '../../../src/testing/index.js';
+import { guardedVerbs, secretive } from '../../contract/dimensions.js';
 
 export const places = ['cli', 'sandbox'] as const;
-export type Place = (typeof places)[number] | 'local';
+/** Where a verb has to work: also with guards, and with secrets. */
+export const trustedPlaces = [...places, 'sandbox with guards', 'sandbox with secrets'] as const;
+export type Place = (typeof trustedPlaces)[number] | 'local';
+const dimensions: Partial<Record<Place, Dimension>> = {
+  'sandbox with guards': guardedVerbs,
+  'sandbox with secrets': secretive,
+};
 
 export interface Given {
   /** The workspace on this machine. */
@@ -18,14 +31,24 @@ export interface Given {
 /** A workspace with a runtime in it, both gone when the test ends. */
 export async function given(place: Place, options: Record<string, unknown> = {}): Promise<Given> {
   const directory = makeDirectory();
+  const dimension = dimensions[place];
   const runtime = await createRuntime({
     config: false,
-    backend: place,
+    backend: dimension === undefined ? place : 'sandbox',
     workspace: directory,
     env: { GIT_CONFIG_GLOBAL: '/dev/null' },
+    ...dimension?.options(),
     ...options,
   } as CreateRuntimeOptions);
-  onTestFinished(() => runtime.close());
+  const events: WorkcellEvent[] = [];
+  const recording = (async () => {
+    for await (const event of runtime.events) events.push(event);
+  })();
+  onTestFinished(async () => {
+    await runtime.close();
+    await recording;
+    dimension?.check(events);
+  });
   return { directory, runtime };
 }
 

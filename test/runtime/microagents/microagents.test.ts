@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { configurationUrls } from '../../../src/runtime/microagents/organisation.js';
-import { given, makeDirectory, places, Repository } from '../git/repository.js';
+import { given, makeDirectory, Repository, trustedPlaces } from '../git/repository.js';
 import { startGitServer } from '../git/server.js';
 
 function fill(directory: string, files: Record<string, string>): void {
@@ -14,7 +14,7 @@ function fill(directory: string, files: Record<string, string>): void {
 
 const knowledge = '---\ntriggers: [kubernetes, K8s]\n---\nUse kubectl.\n';
 
-describe.each(places)('%s', (place) => {
+describe.each(trustedPlaces)('%s', (place) => {
   test('the kind follows from the front matter, the name from the path', async () => {
     const { directory, runtime } = await given(place);
     fill(join(directory, '.openhands/microagents'), {
@@ -164,7 +164,7 @@ describe.each(places)('%s', (place) => {
       'microagents/unwanted.md': 'x',
     });
     const { directory, runtime } = await given(place, {
-      ...(place === 'sandbox' ? { network: 'host' } : {}),
+      ...(place === 'cli' ? {} : { network: 'host' }),
       secrets: { ORG_TOKEN: { value: 'tok-5a4b3c2d1e', hosts: [server.host] } },
     });
     fill(directory, {
