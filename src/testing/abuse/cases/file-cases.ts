@@ -129,7 +129,8 @@ answer({path: outcome(lambda: os.close(os.open(path, os.O_CREAT | os.O_WRONLY)))
     id: '21.workspace-names',
     title: 'hooks and settings in the workspace that tools outside would obey',
     expected: 'blocked',
-    unclaimed: () => 'a workspace is the agent’s to change, and no names in it are protected',
+    unclaimed: () =>
+      "a workspace is the agent’s to change, and no names in it are protected; with mode 'overlay' or 'copy' your directory stays as it is until you apply the changes",
     async attack(runtime) {
       const { output } = await run(
         runtime,

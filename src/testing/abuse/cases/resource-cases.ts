@@ -194,7 +194,7 @@ answer(made)`;
     unclaimed: (isolation) =>
       isEnforced(isolation, 'workspace-size')
         ? undefined
-        : 'a workspace is a directory of this machine and its size is not limited',
+        : 'a workspace is a directory of this machine and its size is not limited; a file system of its own or a quota limits it',
     async attack(runtime) {
       const written = await fill(runtime, 'hog', diskMegabytes * 2);
       demand(written <= diskMegabytes, `${written} MiB went in`);

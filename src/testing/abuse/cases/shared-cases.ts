@@ -222,7 +222,7 @@ answer(total)`;
     title: 'a hard link to a file outside, written by a command',
     expected: 'blocked',
     unclaimed: () =>
-      'a workspace that is given is mounted as it is, and commands write through the hard links in it',
+      "a workspace that is given is mounted as it is, and commands write through the hard links in it; mode 'overlay' or 'copy' gives the cell files of its own",
     async attack(_, tools) {
       const { workspace, outside } = linkedWorkspace(tools);
       const linked = await tools.cell({ workspace });
