@@ -7,9 +7,14 @@ import { contractTests, type RequirementId } from '../../../src/testing/index.js
 
 const shown: readonly RequirementId[] = ['transfer.file', 'processes.signal', 'terminals.session'];
 
-export function contractSample(options: Parameters<typeof contractTests>[0]): void {
+export function contractSample(
+  options: Parameters<typeof contractTests>[0],
+  more: readonly RequirementId[] = [],
+): void {
   const all = contractTests(options, { traits: ['limited-tree', 'kernels', 'checkpoints', 'forks'] });
-  const chosen = all.filter(({ id }) => process.env.WHOLE_CONTRACT === '1' || shown.includes(id));
+  const chosen = all.filter(
+    ({ id }) => process.env.WHOLE_CONTRACT === '1' || [...shown, ...more].includes(id),
+  );
   // The first one may have to make the archive of the executor.
   for (const { title, run } of chosen) test(title, { timeout: 180_000 }, run);
 }

@@ -11,12 +11,14 @@ interface Vendor {
   readonly calls: Readonly<Record<'create' | 'run' | 'write' | 'end', string>>;
   /** The same, of the call that waits until a new sandbox runs, where there is one. */
   readonly ready?: string;
+  /** Requirements that this one shows besides those of every vendor. */
+  readonly contract?: Parameters<typeof contractSample>[1];
 }
 
 export function vendorSuite(
   vendor: () => Cloud,
   place: (key?: string) => { readonly backend: 'daytona' | 'e2b' | 'modal' | 'runloop' },
-  { pauses, calls, ready }: Vendor,
+  { pauses, calls, ready, contract }: Vendor,
 ): void {
   const create = (more: object = {}) =>
     createRuntime({ ...place(), config: false, ...more } as CreateRuntimeOptions);
@@ -33,7 +35,7 @@ export function vendorSuite(
   const refused = (status: number, message: string) =>
     new Answer(status, { message }, { 'x-should-retry': 'false' });
 
-  describe('its contract', () => contractSample(() => place()));
+  describe('its contract', () => contractSample(() => place(), contract));
 
   describe('what is left', () => {
     afterEach(async () => {
