@@ -188,7 +188,8 @@ async function start(options: GivenOptions, origin?: Origin): Promise<Runtime> {
         deniedNetwork: config.values.network.deny,
         checkpoints: started.history?.(
           events,
-          (kept, files) => start({ ...options, id: undefined }, { files, kept }),
+          (kept, files, signal = options.signal) =>
+            start({ ...options, id: undefined, signal }, { files, kept }),
           origin?.kept,
         ),
         ...trusted,

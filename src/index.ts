@@ -41,6 +41,7 @@ export { type Best, type BestOfOptions, bestOf } from './runtime/best-of.js';
 export type {
   ApplyOptions,
   Checkpoint,
+  CheckpointOptions,
   ForkOptions,
   RewindOptions,
   Rewound,

@@ -27,7 +27,7 @@ export interface StartedCell {
   history?(events: Recorder, fork: Fork, origin?: Kept): RuntimeCheckpoints;
 }
 
-type Fork = (kept: Kept, files: WorkspaceFiles) => ReturnType<WorkspaceParts['fork']>;
+type Fork = (kept: Kept, files: WorkspaceFiles, signal?: AbortSignal) => ReturnType<WorkspaceParts['fork']>;
 
 interface Recorder {
   append(event: RecordedCheckpoint, source: 'user'): unknown;
@@ -115,7 +115,7 @@ export async function startCheckpointed(
         keep: spec.keep,
         limits,
         origin,
-        fork: (kept) => fork(kept, files),
+        fork: (kept, signal) => fork(kept, files, signal),
         write: (view, writes) =>
           mirror === undefined ? writeChanges(merged, view, writes) : mirror.write(view, writes),
         hold: (work, forAction) =>

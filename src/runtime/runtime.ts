@@ -27,6 +27,7 @@ import {
 import type {
   ApplyOptions,
   Checkpoint,
+  CheckpointOptions,
   ForkOptions,
   RewindOptions,
   Rewound,
@@ -285,8 +286,8 @@ export class Runtime implements Executor, AsyncDisposable {
   }
 
   /** Keeps the files of the workspace as they are now; everything in the cell pauses meanwhile. */
-  async checkpoint(label?: string): Promise<Checkpoint> {
-    return this.#history().take(label);
+  async checkpoint(label?: string, options?: CheckpointOptions): Promise<Checkpoint> {
+    return this.#history().take(label, options);
   }
 
   /** The kept checkpoints, the oldest first. */
@@ -303,9 +304,9 @@ export class Runtime implements Executor, AsyncDisposable {
    * Puts the files of the workspace back to a checkpoint, and keeps the present ones as another checkpoint. Processes
    * continue. With `recovery: false` it keeps nothing, and reads the whole workspace to find what differs.
    */
-  async rewind(to: string | Checkpoint): Promise<Rewound>;
+  async rewind(to: string | Checkpoint, options?: CheckpointOptions): Promise<Rewound>;
   async rewind(to: string | Checkpoint, options: RewindOptions): Promise<Pick<Rewound, 'changes'>>;
-  async rewind(to: string | Checkpoint, options?: RewindOptions): Promise<Partial<Rewound>> {
+  async rewind(to: string | Checkpoint, options?: Partial<RewindOptions>): Promise<Partial<Rewound>> {
     return this.#masked(await this.#history().rewind(to, options));
   }
 
@@ -315,8 +316,12 @@ export class Runtime implements Executor, AsyncDisposable {
   }
 
   /** What differs between two states. Default: from where the workspace began to now. */
-  async diff(before?: WorkspaceState, after: WorkspaceState = this): Promise<WorkspaceChange[]> {
-    return this.#masked(await this.#history().diff(before, after));
+  async diff(
+    before?: WorkspaceState,
+    after: WorkspaceState = this,
+    options?: CheckpointOptions,
+  ): Promise<WorkspaceChange[]> {
+    return this.#masked(await this.#history().diff(before, after, options));
   }
 
   /**

@@ -42,6 +42,7 @@ const surface = {
       'CellInfo',
       'CellRef',
       'Checkpoint',
+      'CheckpointOptions',
       'CodeOutput',
       'Conflict',
       'CreateRuntimeOptions',

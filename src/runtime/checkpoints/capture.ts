@@ -48,6 +48,7 @@ export interface CaptureSource {
 export interface CaptureLimits {
   readonly maxBytes?: number | undefined;
   readonly maxFiles?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Nothing may write to the workspace meanwhile. `previous`: the capture before, of the same upper layer. */
@@ -121,7 +122,7 @@ class Capture {
   readonly #whiteouts: Whiteouts;
   readonly #previous: Layer | undefined;
   readonly #limits: CaptureLimits;
-  readonly #pace = new Pace(undefined);
+  readonly #pace: Pace;
   readonly #startedAt = Date.now();
   /** Files with several names, by inode. */
   readonly #linked = new Map<string, Buffer>();
@@ -140,6 +141,7 @@ class Capture {
     this.#whiteouts = whiteouts;
     this.#previous = previous;
     this.#limits = limits;
+    this.#pace = new Pace(limits.signal);
   }
 
   async directory(path: string, place: Place): Promise<void> {

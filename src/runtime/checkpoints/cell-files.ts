@@ -52,7 +52,7 @@ export class CellFiles {
   pull(): Promise<Difference[]> {
     return this.#received(async (present) => {
       // What the cell sent is within limits, and a difference that is none would count as a failure to write.
-      const differences = await compareViews(this.#mirror, present, Infinity);
+      const differences = await compareViews(this.#mirror, present, { mostBytes: Infinity });
       await writeChanges(this.#parts.mirror, present, differences);
       return differences;
     });

@@ -16,8 +16,14 @@ export interface Checkpoint {
   readonly bytes: number;
 }
 
+/** For all verbs of checkpoints. */
+export interface CheckpointOptions {
+  /** Cancels it, with `cancelled`, until it begins to write; what it began to write, it finishes. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** How to take over changes where others made theirs. */
-export interface TakeOverOptions {
+export interface TakeOverOptions extends CheckpointOptions {
   /** Only says what would happen. */
   readonly preview?: boolean | undefined;
   /**
@@ -38,7 +44,7 @@ export interface TakenOver {
 }
 
 /** To go back without a checkpoint of what is there now, which may be more than one may hold. */
-export interface RewindOptions {
+export interface RewindOptions extends CheckpointOptions {
   readonly recovery: false;
 }
 
@@ -66,7 +72,7 @@ export interface ApplyOptions extends TakeOverOptions {
 }
 
 /** How many forks to start, and from where. */
-export interface ForkOptions {
+export interface ForkOptions extends CheckpointOptions {
   /** How many. Default: 1. */
   readonly count?: number | undefined;
   /** Default: the files as they are now. */

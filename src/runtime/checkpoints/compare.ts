@@ -20,11 +20,21 @@ export interface Difference {
   readonly after?: Side | undefined;
 }
 
-/** In an order to apply them in: a directory comes before what is in it. `mostBytes`: larger files count as different. */
-export async function compareViews(before: View, after: View, mostBytes?: number): Promise<Difference[]> {
+export interface CompareOptions {
+  /** Larger files count as different. */
+  readonly mostBytes?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** In an order to apply them in: a directory comes before what is in it. */
+export async function compareViews(
+  before: View,
+  after: View,
+  options: CompareOptions = {},
+): Promise<Difference[]> {
   using one = ViewFolder.open(before);
   using other = ViewFolder.open(after);
-  const comparison = new Comparison(before.base === after.base, mostBytes);
+  const comparison = new Comparison(before.base === after.base, options);
   await comparison.directories('', one, other);
   return comparison.found;
 }
@@ -33,9 +43,10 @@ class Comparison {
   readonly found: Difference[] = [];
   readonly #sharesBase: boolean;
   readonly #mostBytes: number | undefined;
-  readonly #pace = new Pace(undefined);
+  readonly #pace: Pace;
 
-  constructor(sharesBase: boolean, mostBytes: number | undefined) {
+  constructor(sharesBase: boolean, { mostBytes, signal }: CompareOptions) {
+    this.#pace = new Pace(signal);
     this.#sharesBase = sharesBase;
     this.#mostBytes = mostBytes;
   }

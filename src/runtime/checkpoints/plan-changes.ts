@@ -39,21 +39,24 @@ export interface PlanOptions {
    * whether an entry that is not there now was there.
    */
   readonly since?: ((path: string, stats: Stats | undefined) => boolean) | undefined;
+  readonly signal?: AbortSignal | undefined;
   /** Also plans what conflicts, except in place of a directory that holds something of others. */
   readonly overwrite?: boolean | undefined;
 }
 
 export async function planChanges(options: PlanOptions): Promise<Plan> {
-  const { before, after, target, isOwn = () => true } = options;
-  const differences = (await compareViews(before, after)).filter(isOwn);
+  const { before, after, target, signal, isOwn = () => true } = options;
+  const differences = (await compareViews(before, after, { signal })).filter(isOwn);
   using was = ViewFolder.open(before);
   using is = ViewFolder.open(after);
   using now = ViewFolder.open({ base: target });
   const planner = new Planner(options, now);
+  const pace = new Pace(signal);
   const verdicts = new Map<Difference, Judged>();
   const judgeAll = async (some: readonly Difference[]) => {
     for (const difference of some) {
       const { path } = difference;
+      await pace.step();
       const judged = await withEntry(now, path, (current) =>
         withEntry(was, path, (old) =>
           withEntry(is, path, (fresh) => planner.judge(difference, current, old, fresh)),

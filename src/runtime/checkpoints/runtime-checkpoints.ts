@@ -2,11 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { realpathSync, type Stats } from 'node:fs';
 import { resolve } from 'node:path';
+import { checkCancelled } from '../../cell/executor/files/file-errors.js';
 import { type CheckpointRecord, WorkcellError } from '../../protocol/index.js';
 import type { CaptureLimits, CaptureSource } from './capture.js';
 import type {
   ApplyOptions,
   Checkpoint,
+  CheckpointOptions,
   ForkOptions,
   RewindOptions,
   Rewound,
@@ -45,7 +47,7 @@ export interface WorkspaceParts {
   /** The checkpoint of another runtime that this one began with. */
   readonly origin?: Kept | undefined;
   /** Starts another runtime like this one, with the files of a checkpoint. */
-  fork(from: Kept): Promise<Forked>;
+  fork(from: Kept, signal?: AbortSignal): Promise<Forked>;
   /** Makes the workspace hold what a view does, for the paths of some differences. */
   write(after: View, writes: readonly Write[]): Promise<Written>;
   /** Calls `work` while nothing changes the files of the cell. `forAction`: on behalf of an action that goes on afterwards. */
@@ -87,8 +89,8 @@ export class RuntimeCheckpoints {
     return [...this.#kept.values()].map(({ checkpoint }) => checkpoint);
   }
 
-  async take(label?: string): Promise<Checkpoint> {
-    const { checkpoint } = await this.#stopped(() => this.#take(label));
+  async take(label?: string, { signal }: CheckpointOptions = {}): Promise<Checkpoint> {
+    const { checkpoint } = await this.#stopped(() => this.#take(label, signal), signal);
     this.#trim(checkpoint.id);
     return checkpoint;
   }
@@ -97,11 +99,15 @@ export class RuntimeCheckpoints {
   async takeBefore(action: string): Promise<void> {
     const label = `before ${action}`;
     try {
-      await this.#stopped(async () => {
-        const kept = await this.#capture(label);
-        if (await this.#differsFromParent(kept)) this.#trim(this.#keep({ ...kept, isAutomatic: true }));
-        else kept.held.release();
-      }, true);
+      await this.#stopped(
+        async () => {
+          const kept = await this.#capture(label);
+          if (await this.#differsFromParent(kept)) this.#trim(this.#keep({ ...kept, isAutomatic: true }));
+          else kept.held.release();
+        },
+        undefined,
+        true,
+      );
     } catch (error) {
       const reason = WorkcellError.isInstance(error) ? error.code : 'internal';
       this.#parts.record({ change: 'skipped', label, reason });
@@ -112,15 +118,17 @@ export class RuntimeCheckpoints {
     named: string | Checkpoint,
     options: Partial<RewindOptions> = {},
   ): Promise<Pick<Rewound, 'changes'> & Partial<Rewound>> {
+    const { signal } = options;
     const goal = this.#find(named);
     const held = goal.held.hold();
     try {
       return await this.#stopped(async () => {
-        const present = options.recovery !== false ? await this.#recovery(goal.checkpoint.id) : undefined;
+        const present =
+          options.recovery !== false ? await this.#recovery(goal.checkpoint.id, signal) : undefined;
         const before =
           present === undefined ? { layer: this.#parts.source.merged } : this.#view(present.held);
         const after = this.#view(held);
-        const differences = await compareViews(before, after);
+        const differences = await compareViews(before, after, { signal });
         const { late } = await this.#parts.write(after, differences);
         if (late.size > 0) throw notWritten([...late]);
         this.#parent = goal.checkpoint.id;
@@ -128,15 +136,15 @@ export class RuntimeCheckpoints {
         this.#parts.record({ change: 'rewound', id: goal.checkpoint.id, recovery: recovery?.id });
         this.#trim(goal.checkpoint.id, ...(recovery === undefined ? [] : [recovery.id]));
         return { ...(recovery !== undefined && { recovery }), changes: differences.map(describe) };
-      });
+      }, signal);
     } finally {
       held.release();
     }
   }
 
-  async #recovery(goal: string): Promise<Kept> {
+  async #recovery(goal: string, signal: AbortSignal | undefined): Promise<Kept> {
     try {
-      return await this.#take(`before rewinding to ${goal}`);
+      return await this.#take(`before rewinding to ${goal}`, signal);
     } catch (cause) {
       if (!WorkcellError.isInstance(cause) || cause.code !== 'file-too-large') throw cause;
       const message = `${cause.message} Or rewind with recovery: false, which gives up what is there now.`;
@@ -149,13 +157,13 @@ export class RuntimeCheckpoints {
   }
 
   /** The caller closes them. */
-  async fork<Runtime extends RuntimeLike>({ count = 1, from }: ForkOptions): Promise<Runtime[]> {
+  async fork<Runtime extends RuntimeLike>({ count = 1, from, signal }: ForkOptions): Promise<Runtime[]> {
     checkCount(count);
     const { fork, record } = this.#parts;
-    const kept = await this.#hold(from ?? (await this.take('fork')));
+    const kept = await this.#hold(from ?? (await this.take('fork', { signal })));
     const { checkpoint, held } = kept;
     try {
-      const started = await Promise.allSettled(Array.from({ length: count }, () => fork(kept)));
+      const started = await Promise.allSettled(Array.from({ length: count }, () => fork(kept, signal)));
       const forks = started.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
       const failed = started.find((result) => result.status === 'rejected');
       if (failed !== undefined) {
@@ -170,10 +178,14 @@ export class RuntimeCheckpoints {
   }
 
   /** Without `before`: what differs from where the workspace began. */
-  async diff(before: WorkspaceState | undefined, after: WorkspaceState): Promise<WorkspaceChange[]> {
+  async diff(
+    before: WorkspaceState | undefined,
+    after: WorkspaceState,
+    { signal }: CheckpointOptions = {},
+  ): Promise<WorkspaceChange[]> {
     const { from, source, isOwn } = this.#parts;
-    const one = before === undefined ? undefined : await this.#hold(before);
-    const other = await this.#hold(after).catch((error: unknown) => {
+    const one = before === undefined ? undefined : await this.#hold(before, signal);
+    const other = await this.#hold(after, signal).catch((error: unknown) => {
       one?.held.release();
       throw error;
     });
@@ -181,8 +193,8 @@ export class RuntimeCheckpoints {
       return await withBases(async () => {
         const was = one === undefined ? { base: from ?? source.base } : this.#view(one.held);
         const is = this.#view(other.held);
-        const differences = await compareViews(was, is);
-        return showChanges(was, is, one === undefined ? differences.filter(isOwn) : differences);
+        const all = await compareViews(was, is, { signal });
+        return showChanges(was, is, one === undefined ? all.filter(isOwn) : all, signal);
       });
     } finally {
       one?.held.release();
@@ -198,7 +210,7 @@ export class RuntimeCheckpoints {
   ): Promise<TakenOver> {
     const { from: origin, source, isOwn, record } = this.#parts;
     const target = existing(directory);
-    const { checkpoint, held } = await this.#hold(state);
+    const { checkpoint, held } = await this.#hold(state, options.signal);
     const { leftOut, isWanted } = exceptGit(isOwn);
     try {
       const { states, ...taken } = await writingTo(target, (preserve) => {
@@ -251,12 +263,13 @@ export class RuntimeCheckpoints {
   /** Takes over into this workspace what changed in another since their last common checkpoint. */
   async merge(other: RuntimeLike, options: TakeOverOptions): Promise<TakenOver> {
     const { source, record } = this.#parts;
-    const { checkpoint, held } = await this.#hold(other);
+    const { signal } = options;
+    const { checkpoint, held } = await this.#hold(other, signal);
     const common = this.#common(historyOf(other))?.hold();
     try {
       return await this.#stopped(async () => {
         if (!options.preview) {
-          const { checkpoint: own } = await this.#take(`before merging ${checkpoint.runtimeId}`);
+          const { checkpoint: own } = await this.#take(`before merging ${checkpoint.runtimeId}`, signal);
           this.#trim(own.id);
         }
         const before = common === undefined ? { base: source.base } : this.#view(common);
@@ -267,7 +280,7 @@ export class RuntimeCheckpoints {
         if (applied)
           record({ change: 'merged', id: checkpoint.id, runtime: checkpoint.runtimeId, ...counts });
         return result;
-      });
+      }, signal);
     } finally {
       common?.release();
       held.release();
@@ -297,23 +310,27 @@ export class RuntimeCheckpoints {
   }
 
   /** The caller releases it. */
-  async #hold(state: WorkspaceState): Promise<Kept> {
-    if (typeof state === 'object' && !('createdAt' in state)) return historyOf(state).#present();
+  async #hold(state: WorkspaceState, signal?: AbortSignal): Promise<Kept> {
+    if (typeof state === 'object' && !('createdAt' in state)) return historyOf(state).#present(signal);
     const { checkpoint, held } = this.#find(state);
     return { checkpoint, held: held.hold() };
   }
 
-  #present(): Promise<Kept> {
-    return this.#stopped(() => this.#capture());
+  #present(signal: AbortSignal | undefined): Promise<Kept> {
+    return this.#stopped(() => this.#capture(undefined, signal), signal);
   }
 
   /** Calls `work` while nothing changes the files of the cell, and this program none below. */
-  #stopped<T>(work: () => Promise<T>, forAction?: boolean): Promise<T> {
-    return this.#parts.hold(() => withBases(work), forAction);
+  async #stopped<T>(work: () => Promise<T>, signal?: AbortSignal, forAction?: boolean): Promise<T> {
+    checkCancelled(signal);
+    return this.#parts.hold(async () => {
+      checkCancelled(signal);
+      return withBases(work);
+    }, forAction);
   }
 
-  async #take(label: string | undefined): Promise<Kept> {
-    const kept = await this.#capture(label);
+  async #take(label: string | undefined, signal: AbortSignal | undefined): Promise<Kept> {
+    const kept = await this.#capture(label, signal);
     this.#keep(kept);
     return kept;
   }
@@ -333,9 +350,9 @@ export class RuntimeCheckpoints {
     return (await compareViews(this.#view(parent.held), this.#view(kept.held))).length > 0;
   }
 
-  async #capture(label?: string): Promise<Kept> {
+  async #capture(label?: string, signal?: AbortSignal): Promise<Kept> {
     const { store, source, runtimeId, limits } = this.#parts;
-    const held = await store.capture(source, this.#last?.layer, limits);
+    const held = await store.capture(source, this.#last?.layer, { ...limits, signal });
     this.#last?.release();
     this.#last = held.hold();
     for (const path of held.layer.covered) this.#covered.add(path);

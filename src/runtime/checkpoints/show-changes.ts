@@ -32,10 +32,11 @@ export async function showChanges(
   before: View,
   after: View,
   differences: readonly Difference[],
+  signal?: AbortSignal,
 ): Promise<WorkspaceChange[]> {
   using was = ViewFolder.open(before);
   using is = ViewFolder.open(after);
-  const pace = new Pace(undefined);
+  const pace = new Pace(signal);
   const shown: WorkspaceChange[] = [];
   let left = allBytes;
   const endsAt = performance.now() + allMs;

@@ -10,10 +10,10 @@ import type { Write, Written } from './write-changes.js';
 
 export async function takeOver(
   plan: PlanOptions,
-  { preview = false, onConflict = 'stop' }: TakeOverOptions,
+  { preview = false, onConflict = 'stop', signal }: TakeOverOptions,
   write: (after: View, writes: readonly Write[]) => Promise<Written>,
 ): Promise<TakenOver & Pick<Written, 'states'>> {
-  const { writes, conflicts } = await planChanges({ ...plan, overwrite: onConflict === 'overwrite' });
+  const { writes, conflicts } = await planChanges({ ...plan, overwrite: onConflict === 'overwrite', signal });
   if (preview || (conflicts.length > 0 && onConflict === 'stop'))
     return { applied: false, changes: writes.map(describe), conflicts, states: new Map() };
   const { late, states } = await write(plan.after, writes);

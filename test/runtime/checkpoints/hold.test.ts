@@ -1,5 +1,8 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { createRuntime } from '../../../src/index.js';
+import { createRuntime, type Runtime } from '../../../src/index.js';
 import type { Cell } from '../../../src/protocol/index.js';
 import { holdable } from '../../../src/runtime/checkpoints/hold.js';
 
@@ -51,4 +54,44 @@ it('refuses while a command runs on that outlived its call, where nothing can pa
       ),
     )
     .toBe(true);
+});
+
+it('cancels what waits or reads, and leaves everything as it was', async () => {
+  await using runtime = await createRuntime({
+    config: false,
+    backend: 'sandbox',
+    workspace: { mode: 'empty' },
+    plugins: [],
+    tools: [],
+  });
+  const first = await runtime.checkpoint();
+  const [fork] = await runtime.fork({ from: first });
+  await using other = fork as Runtime;
+  await runtime.run('mkdir -p many; for i in {1..3000}; do echo $i > many/$i; done');
+  await other.run('echo other > other');
+  const kept = runtime.checkpoints();
+  const target = mkdtempSync(join(tmpdir(), 'cancelled-'));
+  try {
+    const verbs = [
+      (signal: AbortSignal) => runtime.checkpoint('never', { signal }),
+      (signal: AbortSignal) => runtime.rewind(first, { signal }),
+      (signal: AbortSignal) => runtime.fork({ signal }),
+      (signal: AbortSignal) => runtime.diff(first, runtime, { signal }),
+      (signal: AbortSignal) => runtime.apply(target, { signal }),
+      (signal: AbortSignal) => runtime.merge(other, { signal }),
+    ];
+    for (const verb of verbs) {
+      await expect(verb(AbortSignal.abort())).rejects.toMatchObject({ code: 'cancelled' });
+      const controller = new AbortController();
+      const working = verb(controller.signal);
+      setImmediate(() => controller.abort());
+      await expect(working).rejects.toMatchObject({ code: 'cancelled' });
+    }
+    expect(runtime.checkpoints()).toEqual(kept);
+    expect(readdirSync(target)).toEqual([]);
+    expect((await runtime.run('ls many | wc -l; ls')).output.trim().split(/\s+/)).toEqual(['3000', 'many']);
+    expect((await runtime.checkpoint()).files).toBe(3000);
+  } finally {
+    rmSync(target, { recursive: true });
+  }
 });
