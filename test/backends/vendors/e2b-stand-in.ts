@@ -23,6 +23,8 @@ export class E2bStandIn implements Cloud {
   async start(): Promise<this> {
     this.#service = await startE2bService();
     this.#server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket as Socket, head));
+    // A busy client meets no connection that closes as it asks.
+    this.#server.keepAliveTimeout = 0;
     this.#server.listen(0, '127.0.0.1');
     await once(this.#server, 'listening');
     this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
@@ -63,7 +65,8 @@ export class E2bStandIn implements Cloud {
       return;
     }
     const { host } = new URL(this.#inner.url);
-    const inner = httpRequest(`${this.#inner.url}${url}`, { method, headers: { ...request.headers, host } });
+    const headers = { ...request.headers, host };
+    const inner = httpRequest(`${this.#inner.url}${url}`, { method, headers, agent: false });
     inner.on('response', (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       response.flushHeaders();
