@@ -5,7 +5,12 @@
 import { test } from 'vitest';
 import { contractTests, type RequirementId } from '../../../src/testing/index.js';
 
-const shown: readonly RequirementId[] = ['transfer.file', 'processes.signal', 'terminals.session'];
+const shown: readonly RequirementId[] = [
+  'transfer.file',
+  'processes.signal',
+  'terminals.session',
+  'runtime.facts',
+];
 
 export function contractSample(
   options: Parameters<typeof contractTests>[0],
