@@ -12,7 +12,10 @@ beforeAll(async () => {
   service = await startE2bService();
   sandbox = await Sandbox.create(service.connection);
 });
-afterAll(() => service.close());
+afterAll(async () => {
+  await sandbox.kill();
+  await service.close();
+});
 
 function envelope(value: object): Buffer {
   const text = JSON.stringify(value);

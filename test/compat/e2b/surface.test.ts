@@ -31,7 +31,10 @@ beforeAll(async () => {
   ] as const)
     noteCalls(Object.getPrototypeOf(part), `${name}.`, called);
 });
-afterAll(() => service.close());
+afterAll(async () => {
+  await sandbox.kill();
+  await service.close();
+});
 
 /** What a call gives, or the class of its error. */
 const outcome = async (work: () => unknown) => {
@@ -123,6 +126,7 @@ test('commands and terminals', async () => {
   expect(await again.wait()).toMatchObject({ exitCode: 0 });
   const sleeping = await commands.run('sleep 1000', { background: true });
   expect(await sleeping.kill()).toBe(true);
+  expect(await outcome(() => sleeping.wait())).toBe('CommandExitError');
   expect(await commands.kill(sleeping.pid)).toBe(false);
   const closing = await commands.run('cat', { background: true, stdin: true });
   await closing.closeStdin();
