@@ -1,6 +1,6 @@
 /** Shortens what is too large for the record, in turns with other work. */
 import { createHash } from 'node:crypto';
-import { inTurns, type Steps } from '../cell/executor/files/pace.js';
+import { inTurns, type Steps } from '../base/pace.js';
 
 /** Characters of one step. */
 const stepLength = 262_144;

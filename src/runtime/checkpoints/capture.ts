@@ -4,7 +4,7 @@
  * one, and the kernel can mount one, without the extended attributes that Node cannot reach.
  */
 import { chmodSync, linkSync, mkdirSync, type Stats } from 'node:fs';
-import { Pace } from '../../cell/executor/files/pace.js';
+import { Pace } from '../../base/pace.js';
 import { WorkcellError } from '../../protocol/index.js';
 import type { Difference } from './compare.js';
 import { copyEntry } from './copy-entry.js';

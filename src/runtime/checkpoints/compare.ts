@@ -1,5 +1,5 @@
 /** Finds what differs between two views, in time proportional to the difference where they share their base. */
-import { Pace } from '../../cell/executor/files/pace.js';
+import { Pace } from '../../base/pace.js';
 import { byBytes } from './layer-folder.js';
 import { type EntryKind, isSameEntry, kindOf } from './same-entry.js';
 import { type Found, type View, ViewFolder } from './workspace-view.js';

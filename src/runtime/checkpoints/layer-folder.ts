@@ -14,7 +14,7 @@ import {
   openSync,
   type Stats,
 } from 'node:fs';
-import type { Pace } from '../../cell/executor/files/pace.js';
+import type { Pace } from '../../base/pace.js';
 import { WorkcellError } from '../../protocol/index.js';
 
 /** `O_PATH`: refers to a file without opening it; Node does not name this Linux flag. */

@@ -1,8 +1,8 @@
 /** Holds the layers of one runtime, each for as long as a checkpoint or a cell needs it. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { Pace } from '../../base/pace.js';
 import { discardTree } from '../../base/remove-tree.js';
-import { Pace } from '../../cell/executor/files/pace.js';
 import { type CaptureLimits, type CaptureSource, captureLayer, type Layer } from './capture.js';
 import { Folder, isWhiteout } from './layer-folder.js';
 import { linkEntry, settle } from './link-entry.js';

@@ -1,6 +1,6 @@
 /** Gives what a layer holds to another layer, too: directories are made again, and all else gets one more name. */
 import { linkSync, mkdirSync, type Stats, utimesSync } from 'node:fs';
-import type { Pace } from '../../cell/executor/files/pace.js';
+import type { Pace } from '../../base/pace.js';
 import { type Folder, isWhiteout } from './layer-folder.js';
 import type { Whiteouts } from './whiteouts.js';
 

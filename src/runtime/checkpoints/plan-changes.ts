@@ -4,7 +4,7 @@
  */
 import { closeSync, readFileSync, type Stats } from 'node:fs';
 import { posix } from 'node:path';
-import { Pace } from '../../cell/executor/files/pace.js';
+import { Pace } from '../../base/pace.js';
 import { compareViews, type Difference } from './compare.js';
 import { isRefusal, textOf } from './layer-folder.js';
 import { mergeTexts } from './merge-texts.js';

@@ -1,9 +1,9 @@
 /** Unpacks a directory that a cell sends. Whatever it sends stays below the destination, and within limits. */
 import { fstatSync, futimesSync, mkdirSync, symlinkSync, write } from 'node:fs';
 import { promisify } from 'node:util';
+import { Pace } from '../../base/pace.js';
 import { readTar, type TarEntry } from '../../base/tar-reader.js';
 import { memberNames } from '../../cell/executor/files/archive/member-path.js';
-import { Pace } from '../../cell/executor/files/pace.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { type CaptureLimits, overLimit } from './capture.js';
 import { copyFailure, createFile } from './copy-entry.js';

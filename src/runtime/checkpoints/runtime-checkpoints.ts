@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { realpathSync, type Stats } from 'node:fs';
 import { resolve } from 'node:path';
-import { checkCancelled } from '../../cell/executor/files/file-errors.js';
+import { checkCancelled } from '../../base/pace.js';
 import { type CheckpointRecord, WorkcellError } from '../../protocol/index.js';
 import type { CaptureLimits, CaptureSource } from './capture.js';
 import type {

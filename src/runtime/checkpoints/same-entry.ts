@@ -1,6 +1,6 @@
 /** Whether two entries are the same in all that a checkpoint keeps: kind, mode, content. */
 import { closeSync, constants, openSync, readlinkSync, readSync, type Stats } from 'node:fs';
-import { Pace } from '../../cell/executor/files/pace.js';
+import { Pace } from '../../base/pace.js';
 import { Handle, isRefusal, refusal } from './layer-folder.js';
 import type { Found } from './workspace-view.js';
 

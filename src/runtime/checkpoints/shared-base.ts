@@ -4,8 +4,8 @@
  */
 import { linkSync, mkdirSync, mkdtempSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { Pace } from '../../base/pace.js';
 import { discardTree } from '../../base/remove-tree.js';
-import { Pace } from '../../cell/executor/files/pace.js';
 import type { Difference } from './compare.js';
 import { copyEntry } from './copy-entry.js';
 import { Folder, isCopied } from './layer-folder.js';

@@ -1,6 +1,7 @@
 /** Differences for people and programs: paths as text, sizes, and patches of text files within bounds. */
+
+import { Pace } from '../../base/pace.js';
 import { showChange } from '../../cell/executor/files/edit-diff.js';
-import { Pace } from '../../cell/executor/files/pace.js';
 import type { Difference } from './compare.js';
 import { textOf } from './layer-folder.js';
 import { readSmall, textFrom } from './plan-changes.js';

@@ -1,6 +1,6 @@
 /** What a workspace holds at one moment: a layer over a base, read without mounting anything. */
 import type { Stats } from 'node:fs';
-import type { Pace } from '../../cell/executor/files/pace.js';
+import type { Pace } from '../../base/pace.js';
 import { Folder, isCopied } from './layer-folder.js';
 
 export interface View {

@@ -6,8 +6,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync, rmdirSync, type Stats, unlinkSync, writeFileSync } from 'node:fs';
 import { posix } from 'node:path';
+import { Pace } from '../../base/pace.js';
 import { removeTree } from '../../base/remove-tree.js';
-import { Pace } from '../../cell/executor/files/pace.js';
 import type { Difference } from './compare.js';
 import { copyEntry, createFile } from './copy-entry.js';
 import { Folder, Handle, textOf } from './layer-folder.js';

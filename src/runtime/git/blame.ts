@@ -1,5 +1,5 @@
 /** Who wrote each line of a file, and in which commit. */
-import { Pace } from '../../cell/executor/files/pace.js';
+import { Pace } from '../../base/pace.js';
 import type { Call } from '../verb-call.js';
 import { inspect, lines } from './git-command.js';
 import { resolveCommit } from './revisions.js';

@@ -1,5 +1,5 @@
 /** Which files differ from a state, in a repository and in those directly below it. */
-import { inTurns, Pace, type Steps } from '../../cell/executor/files/pace.js';
+import { inTurns, Pace, type Steps } from '../../base/pace.js';
 import type { Call } from '../verb-call.js';
 import { fields, type Git, inspect, tooMuch } from './git-command.js';
 import { emptyTree, findBase, findHead, isRepository, resolveTree } from './revisions.js';

@@ -8,8 +8,8 @@ import {
   unwantedVariables,
   workVariables,
 } from '../../base/git-settings.js';
+import { inTurns, type Steps } from '../../base/pace.js';
 import { programText } from '../../base/program-text.js';
-import { inTurns, type Steps } from '../../cell/executor/files/pace.js';
 import { WorkcellError } from '../../protocol/index.js';
 import type { Call } from '../verb-call.js';
 

@@ -1,5 +1,5 @@
 /** The history of a repository. */
-import { Pace } from '../../cell/executor/files/pace.js';
+import { Pace } from '../../base/pace.js';
 import type { Call } from '../verb-call.js';
 import { changesBetween, type GitChange } from './git-changes.js';
 import { fields, inspect, output, outputIfAny } from './git-command.js';

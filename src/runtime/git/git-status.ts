@@ -1,5 +1,5 @@
 /** What differs between the last commit, the index and the working tree. */
-import { Pace } from '../../cell/executor/files/pace.js';
+import { Pace } from '../../base/pace.js';
 import type { Call } from '../verb-call.js';
 import { fields, inspect, output } from './git-command.js';
 

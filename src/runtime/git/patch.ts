@@ -1,5 +1,5 @@
 /** The difference between two states as a patch. */
-import { Pace } from '../../cell/executor/files/pace.js';
+import { Pace } from '../../base/pace.js';
 import type { Call } from '../verb-call.js';
 import { fields, type Git, inspect, output } from './git-command.js';
 import { findBase, resolveTree } from './revisions.js';

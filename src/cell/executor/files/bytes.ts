@@ -1,8 +1,8 @@
 /** Reads and writes open files: short ones at once, long ones without holding up the rest of the program. */
 import { read, readSync, write, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { checkCancelled } from '../../../base/pace.js';
 import { WorkcellError } from '../../../protocol/index.js';
-import { checkCancelled } from './file-errors.js';
 
 const readAsync = promisify(read);
 const writeAsync = promisify(write);

@@ -1,10 +1,10 @@
 import { constants, lstatSync, mkdirSync, readlinkSync, symlinkSync } from 'node:fs';
+import type { Pace } from '../../../base/pace.js';
 import { readPieces } from './bytes.js';
 import { at, type Directory, type Name } from './directory.js';
 import { problem, quote } from './file-errors.js';
 import { closeFile } from './free-space.js';
 import { NewFile } from './new-file.js';
-import type { Pace } from './pace.js';
 import { listEntries, mostNames } from './read-entries.js';
 import { maxDepth } from './visit.js';
 

@@ -1,6 +1,6 @@
 /** Shows a change: as a unified diff, and as the changed lines with their numbers. */
 import { type StructuredPatchHunk, structuredPatch } from 'diff';
-import { atOnce, type Steps } from './pace.js';
+import { atOnce, type Steps } from '../../../base/pace.js';
 import { commonHead, commonTail, lineCount, lineEnds, lineStart, nextLine } from './text-steps.js';
 
 const contextLines = 4;

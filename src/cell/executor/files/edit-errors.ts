@@ -1,7 +1,8 @@
 /** Explains why a replacement found no place, or too many. */
+
+import type { Steps } from '../../../base/pace.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import { quote } from './file-errors.js';
-import type { Steps } from './pace.js';
 import { lineNumbers } from './text-steps.js';
 
 /** Messages name so many places; nobody needs to know of more. */

@@ -1,4 +1,5 @@
 import { constants, fstatSync, type Stats } from 'node:fs';
+import { inTurns, Pace, type Steps } from '../../../base/pace.js';
 import { type Action, type EditStep, type Observation, WorkcellError } from '../../../protocol/index.js';
 import { readLong } from './bytes.js';
 import type { OpenFile } from './directory.js';
@@ -9,7 +10,6 @@ import { editText, maxEditedBytes } from './edit-text.js';
 import { explained, problem, quote } from './file-errors.js';
 import type { Tree } from './file-tree.js';
 import { closeFile } from './free-space.js';
-import { inTurns, Pace, type Steps } from './pace.js';
 import { detectEncoding, type TextEncoding, textDecoded, textEncoded } from './text-encoding.js';
 import { isSame, replaceUnchanged } from './write-file.js';
 

@@ -1,8 +1,8 @@
 /** Remembers the content of files before edits, so that edits can be undone. */
 import { createHash } from 'node:crypto';
+import type { Steps } from '../../../base/pace.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import { quote } from './file-errors.js';
-import type { Steps } from './pace.js';
 
 const editsPerFile = 10;
 const defaultLimitBytes = 64 * 1024 * 1024;

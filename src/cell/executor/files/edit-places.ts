@@ -1,5 +1,5 @@
 /** Finds where a text that an edit names is. */
-import type { Steps } from './pace.js';
+import type { Steps } from '../../../base/pace.js';
 import { stepLength } from './text-steps.js';
 
 /** Takes a place; returns false when it needs no more. */

@@ -1,8 +1,9 @@
 /** Applies edit steps to a text. Changes nothing but the text that a step names. */
+
+import type { Steps } from '../../../base/pace.js';
 import { type EditStep, WorkcellError } from '../../../protocol/index.js';
 import { ambiguous, mostPlaces, noMatch, tooLarge } from './edit-errors.js';
 import { visitPlaces } from './edit-places.js';
-import type { Steps } from './pace.js';
 import { startOfLine, stepLength } from './text-steps.js';
 
 /** Texts that are longer are not edited. */

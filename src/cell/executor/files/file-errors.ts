@@ -67,12 +67,6 @@ export function quote(path: string): string {
   return JSON.stringify(path.length > 500 ? `${path.slice(0, 500)}…` : path);
 }
 
-/** Ends an operation that the caller no longer wants. */
-export function checkCancelled(signal: AbortSignal | undefined): void {
-  if (signal?.aborted)
-    throw new WorkcellError('cancelled', 'The file operation was cancelled by the caller.');
-}
-
 type Explanation = readonly [code: ErrorCode, what: string, advice: string];
 
 const full: Explanation = [

@@ -1,10 +1,10 @@
 /** What files are: their type, size, permission bits and age. */
 import { lstatSync, readlinkSync, type Stats } from 'node:fs';
+import { Pace, walkMs } from '../../../base/pace.js';
 import type { FileEntry, Observation } from '../../../protocol/index.js';
 import { at, type Directory, type Name } from './directory.js';
 import { explained, isErrno, refusal } from './file-errors.js';
 import type { Tree } from './file-tree.js';
-import { Pace, walkMs } from './pace.js';
 import { joinInside } from './paths.js';
 import { visit } from './visit.js';
 

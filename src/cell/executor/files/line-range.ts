@@ -1,7 +1,8 @@
 /** Picks a range of lines out of a file of any size and holds only that range in memory. */
+
+import { Pace } from '../../../base/pace.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import { quote } from './file-errors.js';
-import { Pace } from './pace.js';
 
 export interface LineRange {
   /** First line, counted from 1. */

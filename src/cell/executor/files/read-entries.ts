@@ -3,8 +3,8 @@
  * caller can pause, up to a limit.
  */
 import { type Dir, opendirSync } from 'node:fs';
+import type { Pace } from '../../../base/pace.js';
 import type { Directory, Entry } from './directory.js';
-import type { Pace } from './pace.js';
 import { compareNames } from './paths.js';
 
 /** Most names to keep; of a larger directory it reads a part. */

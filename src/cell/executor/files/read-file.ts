@@ -1,4 +1,5 @@
 import { constants } from 'node:fs';
+import { inTurns, Pace, type Steps } from '../../../base/pace.js';
 import { type Action, type Observation, WorkcellError } from '../../../protocol/index.js';
 import { readLong, readPieces } from './bytes.js';
 import type { OpenFile } from './directory.js';
@@ -7,7 +8,6 @@ import type { Tree } from './file-tree.js';
 import { closeFile } from './free-space.js';
 import { checkRange, type LineRange, pickLines } from './line-range.js';
 import { mediaTypeOf } from './media-type.js';
-import { inTurns, Pace, type Steps } from './pace.js';
 import { detectEncoding, type TextEncoding, textDecoded } from './text-encoding.js';
 import { lineCount } from './text-steps.js';
 

@@ -1,10 +1,10 @@
 import { lstatSync, renameSync, rmdirSync } from 'node:fs';
+import { Pace } from '../../../base/pace.js';
 import { at, type Directory, type Name } from './directory.js';
 import { explained, isErrno, problem, quote, refusal } from './file-errors.js';
 import type { Tree } from './file-tree.js';
 import { unlinkFile } from './free-space.js';
 import { hiddenName } from './new-file.js';
-import { Pace } from './pace.js';
 import { listEntries } from './read-entries.js';
 import type { Place } from './resolve-beneath.js';
 

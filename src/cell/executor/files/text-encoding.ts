@@ -1,7 +1,7 @@
 /** Tells text from other content, and turns it into strings and back without losing a byte. */
 import { isUtf8 } from 'node:buffer';
+import type { Steps } from '../../../base/pace.js';
 import { WorkcellError } from '../../../protocol/index.js';
-import type { Steps } from './pace.js';
 
 export type TextEncoding = 'utf8' | 'utf8-bom' | 'utf16le' | 'utf16be' | 'latin1';
 

@@ -1,5 +1,5 @@
 /** Looks through long texts in short steps. */
-import type { Steps } from './pace.js';
+import type { Steps } from '../../../base/pace.js';
 
 /** Characters or bytes of one step. */
 export const stepLength = 65_536;

@@ -1,12 +1,12 @@
 /** Moves and copies. The result appears under its name at once, or not at all. */
 import { lstatSync, renameSync } from 'node:fs';
+import { Pace } from '../../../base/pace.js';
 import { copyInto } from './copy-tree.js';
 import { at } from './directory.js';
 import { explained, isErrno, problem, quote, refusal } from './file-errors.js';
 import type { Tree } from './file-tree.js';
 import { renameFile } from './free-space.js';
 import { hiddenName } from './new-file.js';
-import { Pace } from './pace.js';
 import { checkNotRoot, removeTree } from './remove.js';
 import type { Place } from './resolve-beneath.js';
 

@@ -1,7 +1,9 @@
 /** Takes bytes from outside into the cell: as one file, or as an archive to unpack. */
+
+import { checkCancelled } from '../../../base/pace.js';
 import type { Uploaded, UploadOptions } from '../../../protocol/index.js';
 import { type ArchiveLimits, defaultArchiveLimits } from './archive/archive-limits.js';
-import { checkCancelled, explained } from './file-errors.js';
+import { explained } from './file-errors.js';
 import type { Tree } from './file-tree.js';
 import { NewFile } from './new-file.js';
 import { checkReplaceable, modeOf, resolveTarget } from './write-file.js';

@@ -4,13 +4,13 @@
  * cell that makes them without end would keep this process from everything else.
  */
 import { type FSWatcher, lstatSync, watch } from 'node:fs';
+import { Pace } from '../../../base/pace.js';
 import type { FileChange } from '../../../protocol/index.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import { at, type Directory } from './directory.js';
 import { errnoOf, isErrno } from './file-errors.js';
 import type { Tree } from './file-tree.js';
 import { isHiddenName } from './new-file.js';
-import { Pace } from './pace.js';
 import { listEntries } from './read-entries.js';
 import { maxDepth } from './visit.js';
 

@@ -1,5 +1,5 @@
+import type { Steps } from '../../../base/pace.js';
 import type { Encoding } from '../../../protocol/index.js';
-import type { Steps } from '../files/pace.js';
 import { textDecoded } from '../files/text-encoding.js';
 import type { Spool } from './spool.js';
 import { partialStart, wholeCharacters } from './utf8.js';

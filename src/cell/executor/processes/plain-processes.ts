@@ -1,6 +1,7 @@
 /** The plain processes of a cell, by id: those that run, and the last that ended. */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:os';
+import { inTurns, type Steps } from '../../../base/pace.js';
 import {
   type Action,
   type ExecuteContext,
@@ -12,7 +13,6 @@ import { killTree } from '../../launchers/kill-tree.js';
 import type { Launcher } from '../../launchers/launcher.js';
 import type { Environment } from '../cell-environment.js';
 import type { Tree } from '../files/file-tree.js';
-import { inTurns, type Steps } from '../files/pace.js';
 import { excerpt } from '../output/output-excerpt.js';
 import type { OutputStore } from '../output/output-store.js';
 import { follow } from './follow-output.js';

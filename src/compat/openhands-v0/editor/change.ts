@@ -1,6 +1,7 @@
 /** The changes that the editor makes to a text. */
+
+import type { Steps } from '../../../base/pace.js';
 import { visitText } from '../../../cell/executor/files/edit-places.js';
-import type { Steps } from '../../../cell/executor/files/pace.js';
 import { lineCount, lineNumbers, startOfLine } from '../../../cell/executor/files/text-steps.js';
 import { words } from '../openhands-words.js';
 import { EditorError, invalidParameter } from './editor-error.js';

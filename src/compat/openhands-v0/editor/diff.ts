@@ -1,6 +1,7 @@
 /** A unified diff, in the form that Python's `difflib` writes. */
+
+import type { Steps } from '../../../base/pace.js';
 import { type ChangedLines, changedLines, comparedLines } from '../../../cell/executor/files/edit-diff.js';
-import type { Steps } from '../../../cell/executor/files/pace.js';
 import { lineCount, nextLine, stepLength } from '../../../cell/executor/files/text-steps.js';
 
 export interface Hunk {

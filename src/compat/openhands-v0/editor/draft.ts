@@ -1,6 +1,6 @@
 /** `edit` with `llm_based_edit`: a model fills in what a draft leaves out, and the result takes the place of the lines. */
 import { askChat, type Endpoint } from '../../../base/chat-completion.js';
-import { inTurns } from '../../../cell/executor/files/pace.js';
+import { inTurns } from '../../../base/pace.js';
 import type { Executor } from '../../../protocol/index.js';
 import type { Text } from '../../messages.js';
 import { failureOf } from '../files/file-failures.js';

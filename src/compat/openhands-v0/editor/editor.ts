@@ -1,6 +1,6 @@
 /** The editor behind `edit` actions and `read` actions with the source `oh_aci`. */
 import { extname, posix } from 'node:path';
-import { inTurns, type Steps } from '../../../cell/executor/files/pace.js';
+import { inTurns, type Steps } from '../../../base/pace.js';
 import { type Executor, WorkcellError } from '../../../protocol/index.js';
 import { failureText } from '../../failure-messages.js';
 import type { Text } from '../../messages.js';

@@ -1,7 +1,7 @@
 /** Finds mistakes of form that a change brings, with the tools that the cell has. */
 import { extname } from 'node:path';
+import { inTurns } from '../../../base/pace.js';
 import { programText } from '../../../base/program-text.js';
-import { inTurns } from '../../../cell/executor/files/pace.js';
 import { type Executor, WorkcellError } from '../../../protocol/index.js';
 import type { Text } from '../../messages.js';
 import { words } from '../openhands-words.js';

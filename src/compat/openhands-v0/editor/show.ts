@@ -1,5 +1,5 @@
 /** How the editor shows text: numbered lines, within a number of characters. */
-import type { Steps } from '../../../cell/executor/files/pace.js';
+import type { Steps } from '../../../base/pace.js';
 import { startOfLine } from '../../../cell/executor/files/text-steps.js';
 import type { Text } from '../../messages.js';
 import { words } from '../openhands-words.js';

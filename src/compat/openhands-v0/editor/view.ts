@@ -1,6 +1,6 @@
 /** What the editor shows of files and directories. */
 import { posix } from 'node:path';
-import type { Steps } from '../../../cell/executor/files/pace.js';
+import type { Steps } from '../../../base/pace.js';
 import { lineCount } from '../../../cell/executor/files/text-steps.js';
 import type { Executor, FileEntry } from '../../../protocol/index.js';
 import type { Text } from '../../messages.js';

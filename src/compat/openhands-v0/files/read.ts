@@ -1,6 +1,6 @@
 /** `read` with the default source: text by lines, pictures, videos and PDF files as data URLs. */
 import { extname } from 'node:path';
-import { inTurns, type Steps } from '../../../cell/executor/files/pace.js';
+import { inTurns, type Steps } from '../../../base/pace.js';
 import { lineCount, startOfLine } from '../../../cell/executor/files/text-steps.js';
 import type { Executor } from '../../../protocol/index.js';
 import { errorObservation, type ObservationEvent, readObservation } from '../observations.js';

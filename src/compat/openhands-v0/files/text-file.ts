@@ -1,5 +1,5 @@
 /** Whole files as text, in the encoding that they have. */
-import { inTurns } from '../../../cell/executor/files/pace.js';
+import { inTurns } from '../../../base/pace.js';
 import {
   detectEncoding,
   type TextEncoding,

@@ -1,5 +1,5 @@
 /** `write`: a file whole, or lines of one that exists. */
-import { inTurns, type Steps } from '../../../cell/executor/files/pace.js';
+import { inTurns, type Steps } from '../../../base/pace.js';
 import { lineCount, startOfLine } from '../../../cell/executor/files/text-steps.js';
 import type { Executor } from '../../../protocol/index.js';
 import { errorObservation, type ObservationEvent, writeObservation } from '../observations.js';

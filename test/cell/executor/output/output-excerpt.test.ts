@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { atOnce } from '../../../../src/cell/executor/files/pace.js';
+import { atOnce } from '../../../../src/base/pace.js';
 import { textDecoded } from '../../../../src/cell/executor/files/text-encoding.js';
 import { excerpt } from '../../../../src/cell/executor/output/output-excerpt.js';
 import { Spool } from '../../../../src/cell/executor/output/spool.js';

@@ -1,11 +1,11 @@
 /** What goes into an archive: everything below a directory, or one file. */
 import { constants, lstatSync, readlinkSync, type Stats } from 'node:fs';
+import { Pace } from '../../../../base/pace.js';
 import { readPieces } from '../bytes.js';
 import { at, type Directory, type Name, type OpenFile } from '../directory.js';
 import { isErrno, problem, quote } from '../file-errors.js';
 import type { Tree } from '../file-tree.js';
 import { closeFile } from '../free-space.js';
-import { Pace } from '../pace.js';
 import { mostNames } from '../read-entries.js';
 import { maxDepth, visit } from '../visit.js';
 

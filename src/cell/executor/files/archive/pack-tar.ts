@@ -1,5 +1,5 @@
+import { paced } from '../../../../base/pace.js';
 import { type TarMember, writeTar } from '../../../../base/tar-writer.js';
-import { paced } from '../pace.js';
 import type { Member } from './members.js';
 
 /** The bytes of a tar archive, made on demand. */

@@ -1,5 +1,5 @@
+import { paced } from '../../../../base/pace.js';
 import { writeZip, type ZipMember } from '../../../../base/zip-writer.js';
-import { paced } from '../pace.js';
 import { refused } from './archive-limits.js';
 import type { Member } from './members.js';
 

@@ -1,5 +1,5 @@
+import { checkCancelled } from '../../../../base/pace.js';
 import type { ArchiveFormat, Uploaded } from '../../../../protocol/index.js';
-import { checkCancelled } from '../file-errors.js';
 import type { Tree } from '../file-tree.js';
 import { type ArchiveLimits, Budget, unreadable } from './archive-limits.js';
 import { unpackTar } from './unpack-tar.js';

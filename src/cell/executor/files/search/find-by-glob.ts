@@ -1,7 +1,7 @@
+import { Pace, walkMs } from '../../../../base/pace.js';
 import type { Launcher } from '../../../launchers/launcher.js';
 import { explained } from '../file-errors.js';
 import type { Tree } from '../file-tree.js';
-import { Pace, walkMs } from '../pace.js';
 import { compareNames } from '../paths.js';
 import { candidates, type SearchOptions } from './search-candidates.js';
 

@@ -1,10 +1,10 @@
+import { Pace, walkMs } from '../../../../base/pace.js';
 import type { GrepMatch } from '../../../../protocol/index.js';
 import type { Launcher } from '../../../launchers/launcher.js';
 import { readOwned } from '../bytes.js';
 import { errnoOf, explained } from '../file-errors.js';
 import type { Tree } from '../file-tree.js';
 import { closeFile } from '../free-space.js';
-import { Pace, walkMs } from '../pace.js';
 import { compareNames } from '../paths.js';
 import { type CompiledPattern, compilePattern } from './regex.js';
 import { type LineMatch, Matcher } from './regex-worker.js';

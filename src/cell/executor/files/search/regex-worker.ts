@@ -1,8 +1,8 @@
 /** Matches text against regular expressions in a separate thread, which ends if a pattern takes too long. */
 import { Worker } from 'node:worker_threads';
+import { checkCancelled } from '../../../../base/pace.js';
 import { programText } from '../../../../base/program-text.js';
 import { WorkcellError } from '../../../../protocol/index.js';
-import { checkCancelled } from '../file-errors.js';
 import { invalidPattern } from './regex.js';
 
 const defaultTimeoutMs = 5_000;

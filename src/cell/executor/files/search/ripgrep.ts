@@ -3,10 +3,10 @@
  * so it opens what any command there may open. Its output is untrusted: it only names files, and the code that reads
  * one opens it beneath the tree like every other file.
  */
+
+import { checkCancelled, walkMs } from '../../../../base/pace.js';
 import { killTree } from '../../../launchers/kill-tree.js';
 import type { LaunchedProcess, Launcher } from '../../../launchers/launcher.js';
-import { checkCancelled } from '../file-errors.js';
-import { walkMs } from '../pace.js';
 import { maxDepth } from '../visit.js';
 
 export interface RipgrepRequest {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { paced } from '../../../../src/cell/executor/files/pace.js';
+import { paced } from '../../src/base/pace.js';
 
 async function* numbers(count: number): AsyncGenerator<number> {
   for (let number = 0; number < count; number++) yield number;

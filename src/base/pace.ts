@@ -1,4 +1,4 @@
-import { checkCancelled } from './file-errors.js';
+import { WorkcellError } from '../protocol/index.js';
 
 const turnMs = 8;
 
@@ -61,4 +61,10 @@ export async function* paced<Piece>(pieces: AsyncIterable<Piece>): AsyncGenerato
     yield piece;
     await pace.step();
   }
+}
+
+/** Ends an operation that the caller no longer wants. */
+export function checkCancelled(signal: AbortSignal | undefined): void {
+  if (signal?.aborted)
+    throw new WorkcellError('cancelled', 'The file operation was cancelled by the caller.');
 }
