@@ -68,6 +68,11 @@ export interface CommonOptions {
   audit?: AuditLogOptions | AuditStoreOptions | undefined;
   /** Answers questions about hosts that no network rule is on, for a cell whose rules have `ask`. */
   askNetwork?: NetworkAsker | undefined;
+  /**
+   * Whether hosts that this user allowed for always need no question here, and an answer `always` holds for other cells.
+   * Say false when your program runs cells for other people. Default: true, unless `config` is false.
+   */
+  rememberHosts?: boolean | undefined;
   /** Where to keep events, and for how long. */
   events?: StoreOptions | undefined;
 }
@@ -217,11 +222,11 @@ export function checkIsolation({ backend, isolation }: Cell, demand: Demand): vo
 
 /** Asks about hosts: the caller's own function, and whoever looks into the store. Loaded with the first question. */
 export function networkAsker(
-  { askNetwork: asker, config }: CommonOptions,
+  { askNetwork: asker, config, rememberHosts }: CommonOptions,
   runtimeId: string,
   { store, mask }: { store: StoreAccess | undefined; mask: SecretMask | undefined },
 ): NetworkAsker {
-  const questions = { asker, store, runtimeId, mask, remembers: config !== false };
+  const questions = { asker, store, runtimeId, mask, remembers: rememberHosts ?? config !== false };
   return async (question, signal) => {
     const { askAboutHost } = await import('./runtime/security/policy/ask-host.js');
     return askAboutHost(question, signal, questions);

@@ -114,6 +114,7 @@ async function start(options: GivenOptions, origin?: Origin): Promise<Runtime> {
     tools: toolEntries,
     events: eventOptions,
     askNetwork: _askNetwork,
+    rememberHosts: _rememberHosts,
     ...own
   } = options;
   checkId(id);

@@ -56,9 +56,11 @@ export interface Activity {
   readonly action?: string | undefined;
 }
 
-/** An action that waits for a person. */
+/** An action, or a host that a cell wants to reach, which waits for a person. */
 export interface Question {
   readonly id: string;
+  /** `host`: the action is `reach`, with `host` and `port`. */
+  readonly kind?: 'host' | undefined;
   readonly cell?: string | undefined;
   readonly action: { readonly action: string; readonly [field: string]: unknown };
   readonly risk: 'low' | 'medium' | 'unknown' | 'high';
@@ -69,6 +71,8 @@ export interface Question {
 
 export const answerSchema = z.strictObject({
   answer: z.enum(['approve', 'deny']),
+  /** How long a host is allowed for: this connection, which is the default, or the cell. */
+  scope: z.enum(['once', 'cell']).optional(),
   /** Who decides, for the record. Default: the name of the key. */
   who: z.string().min(1).max(100).optional(),
 });

@@ -76,11 +76,18 @@ export function recordRoutes(app: FastifyInstance, records: Records, gate: Recor
 
   app.post('/v1/questions/:id', async (request, reply) => {
     const name = gate.decides(request);
-    const { answer, who } = parse(answerSchema, request.body);
+    const { who, ...given } = parse(answerSchema, request.body);
     const { id } = request.params as { id: string };
-    if (!(await questionsFor(request)).some((question) => question.id === id)) throw noQuestion(id);
+    const question = (await questionsFor(request)).find((open) => open.id === id);
+    if (question === undefined) throw noQuestion(id);
+    if (given.scope !== undefined && question.kind !== 'host')
+      throw new WorkcellError(
+        'invalid-action',
+        'An answer about an action holds for that action alone. Leave out scope.',
+        { details: { scope: given.scope } },
+      );
     // The key is what counts; the name is what its holder says.
-    await records.answer(id, answer, who === undefined ? name : `${name} (${who})`);
+    await records.answer(id, { ...given, who: who === undefined ? name : `${name} (${who})` });
     return reply.code(204).send();
   });
 

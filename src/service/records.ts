@@ -1,6 +1,7 @@
 /** The records of all runtimes in the configured event store, and the questions that wait there. */
+import type { z } from 'zod';
 import { WorkcellError, type WorkcellEvent } from '../protocol/index.js';
-import type { Activity, Question, RecordInfo } from '../protocol/record-wire.js';
+import type { Activity, answerSchema, Question, RecordInfo } from '../protocol/record-wire.js';
 import type { EventStore, ReadQuery } from '../runtime/events/event-store.js';
 import { openEventStore } from '../runtime/events/open.js';
 import { changes } from '../runtime/events/store-changes.js';
@@ -96,8 +97,9 @@ export class Records {
 
   async questions(): Promise<Question[]> {
     const { desk } = await this.#open();
-    return (await desk.list()).map(({ id, cell, action, risk, reasons, askedAt, expiresAt }) => ({
+    return (await desk.list()).map(({ id, kind, cell, action, risk, reasons, askedAt, expiresAt }) => ({
       id,
+      ...(kind !== undefined && { kind }),
       ...(cell !== undefined && { cell }),
       action: { ...action },
       risk,
@@ -107,9 +109,12 @@ export class Records {
     }));
   }
 
-  async answer(id: string, answer: 'approve' | 'deny', who: string): Promise<void> {
+  async answer(
+    id: string,
+    { answer, scope, who }: z.output<typeof answerSchema> & { readonly who: string },
+  ): Promise<void> {
     const { desk } = await this.#open();
-    await desk.answer(id, answer, who);
+    await desk.answer(id, answer, who, scope);
   }
 
   async close(): Promise<void> {

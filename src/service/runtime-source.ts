@@ -21,14 +21,16 @@ export function runtimeSource({
   const watch = (onLost: () => void) => (update: StatusUpdate) => {
     if (update.status === 'ERROR_RUNTIME_DISCONNECTED') onLost();
   };
+  // What the operator allowed for always is not for the cells of others.
+  const own = { config, rememberHosts: false };
   return {
     create: (id, options, onLost) =>
-      createRuntime({ ...options, id, config, onStatus: watch(onLost) } as Parameters<
+      createRuntime({ ...options, ...own, id, onStatus: watch(onLost) } as Parameters<
         typeof createRuntime
       >[0]),
     attach: ({ ref, template }, onLost) =>
       attachRuntime(ref, {
-        config,
+        ...own,
         plugins: templates.get(template)?.plugins,
         onStatus: watch(onLost),
       } as AttachRuntimeOptions),

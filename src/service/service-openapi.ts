@@ -186,7 +186,7 @@ const routes: readonly RouteEntry[] = [
   {
     method: 'get',
     path: '/v1/questions',
-    summary: 'Lists the questions about actions that wait for a person.',
+    summary: 'Lists the actions, and hosts that cells want to reach, that wait for a person.',
     answers: { 200: { description: 'Those that still wait.' } },
   },
   {

@@ -42,8 +42,13 @@ async function openDesk() {
     env,
     cli,
     events: (...args: string[]) => cli('events', ...args, '--store', store),
-    start: (rules: NetworkRules, from: string | false = config): Promise<Runtime> =>
+    start: (
+      rules: NetworkRules,
+      from: string | false = config,
+      more: { rememberHosts?: boolean } = {},
+    ): Promise<Runtime> =>
       createRuntime({
+        ...more,
         backend: 'sandbox',
         config: from,
         events: { store },
@@ -97,6 +102,11 @@ test('another process lists and answers them: for once, for good, and takes it b
   expect(await fetchFrom(other, 'two.test')).toBe('here');
   await using unasked = await start({});
   expect(await fetchFrom(unasked, 'two.test')).toContain('no rule allows this host');
+  // A program that runs cells for others does not pass on what its user allowed.
+  await using ofOthers = await start({ ask: true }, undefined, { rememberHosts: false });
+  const theirs = fetchFrom(ofOthers, 'two.test');
+  await events('--deny', (await question(ofOthers)).id);
+  expect(await theirs).toContain('asked about and denied');
   await using denied = await start({ ask: true, deny: ['two.test'] });
   expect(await fetchFrom(denied, 'two.test')).toContain('a rule denies it');
 

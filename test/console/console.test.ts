@@ -154,6 +154,29 @@ test('a question is answered with one key, and the action goes on', async () => 
   await served.client.remove(id);
 });
 
+test('a host that a cell wants to reach is a question, and the answer can hold for the cell', async () => {
+  const { id } = await served.client.create({ name: 'reaches', template: 'asking' });
+  const asking = served.act(id, {
+    action: 'run',
+    command: 'curl -sS http://asked.test/ && curl -sS http://asked.test/again',
+  });
+  const { page, problems } = await served.open('/questions');
+  const card = page.getByRole('article', { name: 'Question about reach' });
+  await card.getByText('reach asked.test, port 80').waitFor();
+  const [question] = (await get('/v1/questions', operatorKey)).body as { id: string; kind: string }[];
+  expect(question).toMatchObject({ kind: 'host', cell: id });
+  // What holds for others is the operator's to say, in the configuration.
+  const always = JSON.stringify({ answer: 'approve', scope: 'always' });
+  const refused = await get(`/v1/questions/${question?.id}`, operatorKey, { method: 'POST', body: always });
+  expect(refused.status).toBe(400);
+  await card.getByRole('button', { name: 'Allow for this cell' }).click();
+  expect(await asking).toMatchObject({ exitCode: 0, output: 'herehere' });
+  await page.getByText('Nothing waits for you.').waitFor();
+  expect(problems).toEqual([]);
+  await page.context().close();
+  await served.client.remove(id);
+});
+
 test('a terminal of your own works, and its sequences change nothing outside of it', async () => {
   const { id } = await served.client.create({ name: 'terminal' });
   const { page, problems } = await served.open(`/cells/${id}/terminal`);
@@ -185,6 +208,7 @@ test('hostile names, output and lines are text, in every view', async () => {
     action: 'run',
     command: 'printf "<svg onload=alert(1)>\\u202eback"; head -c 300000 /dev/zero | tr "\\0" x',
   });
+  await served.act(id, { action: 'read', path: 'missing\u202etxt' });
   const { page, problems } = await served.open('/cells');
   let dialogs = 0;
   page.on('dialog', (dialog) => {
@@ -200,6 +224,8 @@ test('hostile names, output and lines are text, in every view', async () => {
   await page.getByRole('option', { name: /run printf/ }).click();
   await details.getByText('<svg onload=alert(1)>').first().waitFor();
   await details.getByText('U+202E').first().waitFor();
+  await page.getByRole('option', { name: /read missing/ }).click();
+  await details.getByRole('alert').getByText('U+202E').waitFor();
   await page.getByRole('link', { name: 'changes' }).click();
   await page.getByText('+<script>alert(1)</script>').waitFor();
   await page.getByRole('link', { name: 'files' }).click();
@@ -285,6 +311,33 @@ test('a record of ten thousand events opens, scrolls, is searched, replayed and 
     await page.getByLabel('Export the record').selectOption(form);
     check(await textOf(await download));
   }
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('a search finds all of what large outputs hold', async () => {
+  const store = await openEventStore(`sqlite:${join(served.directory, 'events.db')}`);
+  const runtimeId = 'large-outputs';
+  const common = { at: Date.now(), runtimeId, source: 'agent' as const };
+  // More than one page of a record has.
+  const output = `${'x'.repeat(900_000)} needle`;
+  for (let id = 1; id < 14; id += 2)
+    await store.append([
+      { ...common, id, kind: 'action', action: { action: 'run', command: `step ${id}` } },
+      {
+        ...common,
+        id: id + 1,
+        kind: 'observation',
+        cause: id,
+        observation: { observation: 'run', exitCode: 0, output },
+      },
+    ]);
+  await store.close();
+  const { page, problems } = await served.open(`/records/${runtimeId}`);
+  await page.getByText('– / 7').waitFor();
+  await page.getByLabel('Search the record').fill('needle');
+  const lines = page.getByRole('listbox', { name: 'What happened' }).getByRole('option');
+  await expect.poll(() => lines.count()).toBe(7);
   expect(problems).toEqual([]);
   await page.context().close();
 });

@@ -1,5 +1,8 @@
 /** A real service with a freshly built console, and a browser that looks at it. */
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
@@ -27,7 +30,11 @@ export async function serveConsole(): Promise<ServedConsole> {
   const directory = mkdtempSync(join(tmpdir(), 'workcell-console-'));
   const built = join(directory, 'console');
   const config = join(directory, 'service.toml');
-  writeFileSync(config, settings(directory), { mode: 0o600 });
+  // What cells of the template `asking` reach as asked.test.
+  const asked = createServer((_request, response) => response.end('here')).listen(0, '127.0.0.1');
+  await once(asked, 'listening');
+  const place = `127.0.0.1:${(asked.address() as AddressInfo).port}`;
+  writeFileSync(config, settings(directory, place), { mode: 0o600 });
   const start = (port: number): Promise<Service> =>
     startService({ listen: { host: '127.0.0.1', port }, operatorKey, config, console: built });
   const [, firstService, browser] = await Promise.all([buildConsole(built), start(0), startBrowser()]);
@@ -65,6 +72,7 @@ export async function serveConsole(): Promise<ServedConsole> {
       await browser.close();
       for await (const { id } of client.all()) await client.remove(id);
       await service.close();
+      asked.close();
       rmSync(directory, { recursive: true, force: true });
     },
   };
@@ -88,7 +96,7 @@ function startBrowser(): Promise<Browser> {
   });
 }
 
-function settings(directory: string): string {
+function settings(directory: string, place: string): string {
   return `
 backend = "sandbox"
 [events]
@@ -105,5 +113,8 @@ rules = [
 store = "sqlite:${join(directory, 'service.db')}"
 [service.templates.short]
 ttl = 7200
+[service.templates.asking]
+backend = "sandbox"
+options = { network = { ask = true, hosts = { "asked.test" = "${place}" } } }
 `;
 }

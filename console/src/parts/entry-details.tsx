@@ -22,7 +22,11 @@ export function EntryDetails({ id, entry, onClose }: { id: string; entry: Entry;
         <h2>
           <Plain value={name} />
         </h2>
-        {ending !== undefined && <span className={`ending ${outcome}`}>{ending}</span>}
+        {ending !== undefined && (
+          <span className={`ending ${outcome}`}>
+            <Plain value={ending} />
+          </span>
+        )}
       </div>
       {whole.problem !== undefined && <Problem text={whole.problem} />}
       <dl className="facts">

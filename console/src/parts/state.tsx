@@ -1,5 +1,6 @@
 /** How something is, in one word and one colour. */
 import type { Outcome } from '../timeline.js';
+import { Plain } from './text.js';
 
 const outcomes: Readonly<Record<Outcome, readonly [tone: string, word: string]>> = {
   running: ['busy', 'running'],
@@ -50,7 +51,7 @@ export function Empty({ title, children }: { title: string; children?: React.Rea
 export function Problem({ text }: { text: string }) {
   return (
     <p className="problem" role="alert">
-      {text}
+      <Plain value={text} />
     </p>
   );
 }

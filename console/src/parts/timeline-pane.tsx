@@ -65,6 +65,9 @@ export function TimelinePane({ id, record: { timeline, state } }: { id: string; 
           />
         </div>
         {search.problem !== undefined && <Problem text={search.problem} />}
+        {search.hasMore && search.found.size >= mostFound && (
+          <p className="hint">There is more than the search shows. Look for something rarer.</p>
+        )}
         {shown.length === 0 && state !== 'loading' ? (
           <Empty title={timeline.entries.length === 0 ? 'Nothing happened yet.' : 'Nothing fits.'} />
         ) : (
@@ -112,7 +115,9 @@ function Line({ entry }: { entry: Entry }) {
       <span className="title mono">
         <Plain value={title} />
       </span>
-      <span className="ending">{ending !== undefined && ending !== 'exit 0' && ending}</span>
+      <span className="ending">
+        {ending !== undefined && ending !== 'exit 0' && <Plain value={ending} />}
+      </span>
       <span className="num took">{endedAt !== undefined && duration(endedAt - at)}</span>
     </>
   );
@@ -121,11 +126,14 @@ function Line({ entry }: { entry: Entry }) {
 interface Search {
   /** Ids of events that have the text; the service looks through whole outputs. */
   readonly found: ReadonlySet<number>;
+  /** Whether the record has more of them than a search looks for. */
+  readonly hasMore: boolean;
   readonly problem: string | undefined;
 }
 
-const noSearch: Search = { found: new Set(), problem: undefined };
+const noSearch: Search = { found: new Set(), hasMore: false, problem: undefined };
 const pauseMs = 150;
+const pageLimit = 1000;
 const mostFound = 5000;
 
 function useSearch(id: string, text: string, last: number): Search {
@@ -137,14 +145,9 @@ function useSearch(id: string, text: string, last: number): Search {
     if (text === '' || !isThere) return;
     const left = new AbortController();
     const timer = window.setTimeout(() => {
-      const query = new URLSearchParams({ text, brief: '1', limit: String(mostFound) });
-      ask<RecordPage>(`/v1/records/${encodeURIComponent(id)}?${query}`, { signal: left.signal })
-        .then(({ events }) =>
-          setSearch({ found: new Set(events.map((event) => event.id)), problem: undefined }),
-        )
-        .catch((error: unknown) => {
-          if (!left.signal.aborted) setSearch({ found: new Set(), problem: reasonOf(error) });
-        });
+      readMatches({ id, text, signal: left.signal, onFound: setSearch }).catch((error: unknown) => {
+        if (!left.signal.aborted) setSearch({ ...noSearch, problem: reasonOf(error) });
+      });
     }, pauseMs);
     return () => {
       window.clearTimeout(timer);
@@ -152,6 +155,27 @@ function useSearch(id: string, text: string, last: number): Search {
     };
   }, [id, text, isThere]);
   return search;
+}
+
+interface Wanted {
+  readonly id: string;
+  readonly text: string;
+  readonly signal: AbortSignal;
+  readonly onFound: (search: Search) => void;
+}
+
+/** A page ends early where its events are large, so what is found comes in several. */
+async function readMatches({ id, text, signal, onFound }: Wanted): Promise<void> {
+  const found = new Set<number>();
+  let after: number | undefined = 0;
+  while (after !== undefined && found.size < mostFound) {
+    const query = new URLSearchParams({ text, brief: '1', limit: `${pageLimit}`, after: `${after}` });
+    const path = `/v1/records/${encodeURIComponent(id)}?${query}`;
+    const page: RecordPage = await ask<RecordPage>(path, { signal });
+    for (const event of page.events) found.add(event.id);
+    after = page.next;
+    onFound({ found: new Set(found), hasMore: after !== undefined, problem: undefined });
+  }
 }
 
 function hasText(

@@ -1,4 +1,4 @@
-/** Actions that wait for a person. */
+/** Actions, and hosts that cells want to reach, which wait for a person. */
 import { useState } from 'react';
 import type { Question } from '../../../src/protocol/record-wire.js';
 import { hrefOf } from '../address.js';
@@ -21,7 +21,10 @@ export function Questions({ questions, mayAnswer }: { questions: Polled<Question
       {questions.problem !== undefined && <Problem text={questions.problem} />}
       {questions.value !== undefined && all.length === 0 && (
         <Empty title="Nothing waits for you.">
-          <p>When the policy wants a person to decide about an action, it appears here.</p>
+          <p>
+            When the policy wants a person to decide about an action, or a cell wants to reach a host that no
+            rule is on, it appears here.
+          </p>
         </Empty>
       )}
       {all.map((question) => (
@@ -43,14 +46,14 @@ interface CardProps {
 }
 
 function QuestionCard({ question, mayAnswer, onAnswer }: CardProps) {
-  const { id, cell, action, risk, reasons, askedAt, expiresAt } = question;
+  const { id, kind, cell, action, risk, reasons, askedAt, expiresAt } = question;
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState(false);
-  const answer = async (word: 'approve' | 'deny') => {
+  const answer = async (word: 'approve' | 'deny', scope?: 'cell') => {
     if (busy || !mayAnswer) return;
     setBusy(true);
     try {
-      await ask(`/v1/questions/${id}`, { method: 'POST', body: { answer: word } });
+      await ask(`/v1/questions/${id}`, { method: 'POST', body: { answer: word, scope } });
     } catch (error) {
       setProblem(reasonOf(error));
       setBusy(false);
@@ -85,10 +88,7 @@ function QuestionCard({ question, mayAnswer, onAnswer }: CardProps) {
           asked {age(Date.now() - askedAt)} ago, {age(expiresAt - Date.now())} left
         </span>
       </div>
-      <Block
-        label="What it wants to do"
-        value={typeof command === 'string' ? command : JSON.stringify(rest, undefined, 2)}
-      />
+      <Block label="What it wants to do" value={wish(question)} />
       {typeof command === 'string' && Object.keys(rest).length > 0 && (
         // Variables or a directory make another command of it, so whoever decides sees all of them.
         <Block label="With" value={JSON.stringify(rest, undefined, 2)} />
@@ -112,6 +112,11 @@ function QuestionCard({ question, mayAnswer, onAnswer }: CardProps) {
         >
           Approve once
         </button>
+        {kind === 'host' && (
+          <button type="button" disabled={busy || !mayAnswer} onClick={() => void answer('approve', 'cell')}>
+            Allow for this cell
+          </button>
+        )}
         <button
           type="button"
           className="danger"
@@ -124,6 +129,17 @@ function QuestionCard({ question, mayAnswer, onAnswer }: CardProps) {
       </div>
     </article>
   );
+}
+
+function wish({ kind, action }: Question): string {
+  const { action: _name, command, ...rest } = action;
+  if (kind === 'host') {
+    const running = Array.isArray(rest.commands)
+      ? rest.commands.map((line) => `\nwhile this runs: ${line}`)
+      : [];
+    return `reach ${rest.host}, port ${rest.port}${running.join('')}`;
+  }
+  return typeof command === 'string' ? command : JSON.stringify(rest, undefined, 2);
 }
 
 function AllowNotifications() {
