@@ -10,6 +10,7 @@ import {
   type CreatePreview,
   cellNewsSchema,
   cellPageSchema,
+  longestWaitMs,
   type NewKey,
   newKeySchema,
   type Preview,
@@ -83,13 +84,28 @@ export class ServiceClient {
   }
 
   /** The cell once it is in that state; fails with `timed-out` after `timeoutMs`, by default 30,000. */
-  wait(
+  async wait(
     cell: string,
     state: ServiceCell['state'],
-    { timeoutMs, signal }: CallOptions & { readonly timeoutMs?: number | undefined } = {},
+    { timeoutMs = 30_000, signal }: CallOptions & { readonly timeoutMs?: number | undefined } = {},
   ): Promise<ServiceCell> {
-    const query = new URLSearchParams({ wait: state });
-    if (timeoutMs !== undefined) query.set('timeoutMs', String(timeoutMs));
+    for (let left = timeoutMs; left > longestWaitMs; left -= longestWaitMs) {
+      try {
+        return await this.#wait(cell, state, { timeoutMs: longestWaitMs, signal });
+      } catch (error) {
+        if (!WorkcellError.isInstance(error) || error.code !== 'timed-out') throw error;
+      }
+    }
+    const timeLeft = timeoutMs > longestWaitMs ? timeoutMs % longestWaitMs || longestWaitMs : timeoutMs;
+    return this.#wait(cell, state, { timeoutMs: timeLeft, signal });
+  }
+
+  #wait(
+    cell: string,
+    state: ServiceCell['state'],
+    { timeoutMs, signal }: CallOptions & { readonly timeoutMs: number },
+  ): Promise<ServiceCell> {
+    const query = new URLSearchParams({ wait: state, timeoutMs: String(timeoutMs) });
     return this.#ask('GET', `${pathOf(cell)}?${query}`, serviceCellSchema, { signal });
   }
 

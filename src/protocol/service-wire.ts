@@ -131,10 +131,14 @@ export const cellNoticeSchema = z.object({
 /** A change of the state of a cell, as a webhook brings it. */
 export type CellNotice = z.output<typeof cellNoticeSchema>;
 
+/** The longest time that one request waits for a state. */
+export const longestWaitMs = 240_000;
+
 export const getCellQuery = z.strictObject({
   /** Answers once the cell is in this state. */
   wait: z.enum(cellStates).optional(),
-  timeoutMs: z.coerce.number().int().min(1).max(600_000).default(30_000),
+  /** Many clients wait no longer than five minutes for the head of an answer. */
+  timeoutMs: z.coerce.number().int().min(1).max(longestWaitMs).default(30_000),
 });
 
 /** Which cells a watch is about. */

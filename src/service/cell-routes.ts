@@ -125,7 +125,10 @@ function startLines(reply: FastifyReply, type: string): Outgoing {
   const outgoing = new Outgoing(reply.raw);
   const timer = setInterval(() => void outgoing.write('\n'), heartbeatMs);
   timer.unref();
-  outgoing.gone.addEventListener('abort', () => clearInterval(timer));
+  const stop = () => clearInterval(timer);
+  // The client may have left while its cell woke.
+  if (outgoing.gone.aborted) stop();
+  else outgoing.gone.addEventListener('abort', stop, { once: true });
   return outgoing;
 }
 

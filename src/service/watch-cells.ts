@@ -14,8 +14,8 @@ interface Cells {
 }
 
 /**
- * All cells that fit, then each change, until the signal aborts. A slow reader misses what a cell was in between, so what
- * waits for it is bounded by the number of cells.
+ * All cells that fit, then each change, until the signal aborts. A slow reader misses what a cell was in between, and
+ * cells that came and went, so what waits for it is bounded by the number of cells.
  */
 export async function* watchCells(
   cells: Cells,
@@ -23,21 +23,29 @@ export async function* watchCells(
   signal: AbortSignal,
 ): AsyncGenerator<CellNews> {
   const news = new Map<string, CellNews>();
+  /** Ids that the reader knows. */
+  const told = new Set<string>();
   let wake = () => {};
   signal.addEventListener('abort', () => wake());
   const stop = cells.listen(({ record, before, isGone }) => {
     const { id } = record;
     if (!isGone && fits(record)) news.set(id, { type: 'cell', cell: shownCell(record) });
-    else if (before !== undefined && fits(before)) news.set(id, { type: 'gone', id });
+    else if (before !== undefined && told.has(id)) news.set(id, { type: 'gone', id });
+    else news.delete(id);
     wake();
   });
   try {
     for (const record of cells.list(undefined))
-      if (fits(record)) yield { type: 'cell', cell: shownCell(record) };
+      if (fits(record)) {
+        told.add(record.id);
+        yield { type: 'cell', cell: shownCell(record) };
+      }
     yield { type: 'all' };
     while (!signal.aborted) {
       for (const [id, item] of news) {
         news.delete(id);
+        if (item.type === 'cell') told.add(id);
+        else told.delete(id);
         yield item;
       }
       if (signal.aborted) return;

@@ -1,14 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import { WorkcellError } from '../../protocol/index.js';
 
-/** The body of a request as it comes. A sender that goes silent, or away, ends it with an error. */
+/**
+ * The body of a request as it comes. A sender that goes silent, or away, ends it with an error. `silence` tells before each
+ * piece how many milliseconds it may take.
+ */
 export async function* incomingBytes(
   request: IncomingMessage,
-  silenceMs: number,
+  silence: number | (() => number),
 ): AsyncGenerator<Uint8Array> {
   let timer: NodeJS.Timeout | undefined;
+  let silenceMs = 0;
   const watch = () => {
     clearTimeout(timer);
+    silenceMs = typeof silence === 'number' ? silence : silence();
     timer = setTimeout(() => {
       request.destroy(new WorkcellError('timed-out', `Nothing more of the upload came for ${silenceMs} ms.`));
     }, silenceMs);

@@ -37,6 +37,9 @@ export interface SandboxState {
   readonly streams: Set<() => void>;
 }
 
+/** Whoever looks at a sandbox gets tokens, and some requests compare those of all sandboxes. The newest keys count. */
+const mostKeys = 32;
+
 export class Sandboxes {
   readonly #parts: ServiceParts;
   readonly #states = new Map<string, SandboxState>();
@@ -71,10 +74,12 @@ export class Sandboxes {
 
   /** The tokens of a key that may use the sandbox. */
   tokensFor({ record }: Sandbox, { id: key }: KeyRecord): SandboxTokens {
-    const { facts, tokens } = this.of(record);
+    // Another request may have changed the record since this one read it.
+    const { facts, tokens } = this.of(this.#parts.cells.byId(record.id) ?? record);
     const own = tokens.get(key);
     if (own !== undefined) return own;
-    const openedBy = [...facts.openedBy.filter((other) => this.#keys.find(other) !== undefined), key];
+    const holding = facts.openedBy.filter((other) => this.#keys.find(other) !== undefined);
+    const openedBy = [...holding.slice(1 - mostKeys), key];
     const amended = this.#parts.cells.amend(record.id, { facade: { ...facts, openedBy } });
     return this.of(amended).tokens.get(key) as SandboxTokens;
   }

@@ -12,6 +12,7 @@ const endFlag = 2;
 /** A message has a byte of flags and its size before it. */
 const headBytes = 5;
 const largestMessage = 4 * 1024 * 1024;
+const firstRoom = 4096;
 const defaultKeepaliveSeconds = 90;
 /** A client may wait for the input that it passes on. */
 const longestSilenceMs = 3_600_000;
@@ -45,30 +46,39 @@ export function acceptStreams(app: FastifyInstance): void {
 
 /** The messages of a request, as they come, in however small pieces. */
 export async function* messagesOf({ raw }: FastifyRequest): AsyncGenerator<unknown> {
-  let whole: Buffer = Buffer.alloc(headBytes);
+  let whole = Buffer.alloc(headBytes);
   let filled = 0;
-  for await (const bytes of incomingBytes(raw, longestSilenceMs)) {
+  let wanted = headBytes;
+  // Between messages nothing is held, so that a client may be silent there.
+  const silence = () => (filled === 0 ? longestSilenceMs : defaultHttpLimits.requestMs);
+  for await (const bytes of incomingBytes(raw, silence)) {
     const piece = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     for (let at = 0; at < piece.length; ) {
+      if (filled === whole.length) whole = withMoreRoom(whole, wanted);
       const copied = piece.copy(whole, filled, at);
       at += copied;
       filled += copied;
-      if (filled === headBytes) whole = roomFor(whole.subarray(0, headBytes));
-      if (filled < whole.length) continue;
+      if (filled === headBytes) wanted = headBytes + sizeOf(whole);
+      if (filled < wanted) continue;
       yield parseBody(openEnvelope(whole), defaultHttpLimits.jsonDepth);
       whole = Buffer.alloc(headBytes);
       filled = 0;
+      wanted = headBytes;
     }
   }
   if (filled > 0) throw new RpcError('invalid_argument', 'The last message is not whole.');
 }
 
-/** A head, with room for what it says is to come. */
-function roomFor(head: Buffer): Buffer {
+/** Grows with what has come: a head can promise much, and bring nothing. */
+function withMoreRoom(filled: Buffer, wanted: number): Buffer<ArrayBuffer> {
+  return Buffer.concat([filled], Math.min(wanted, Math.max(firstRoom, 2 * filled.length)));
+}
+
+function sizeOf(head: Buffer): number {
   const size = head.readUInt32BE(1);
   if (size > largestMessage)
     throw new RpcError('invalid_argument', `A message may have ${largestMessage} bytes at most.`);
-  return Buffer.concat([head], headBytes + size);
+  return size;
 }
 
 /** Answers a request of many messages with one. */
