@@ -22,7 +22,7 @@ import { type CellPlace, givenPlace, type Keeper, keeper, keepers, listCells, pl
 import type { LoadedConfig } from './config/load-config.js';
 import { resolveBackend } from './config/outside-backends.js';
 import { logCell, logSettings, logTrusted } from './log-start.js';
-import { type Cell, type StatusUpdate, WorkcellError } from './protocol/index.js';
+import { type Cell, isEnforced, type StatusUpdate, WorkcellError } from './protocol/index.js';
 import { EventStream } from './runtime/events/stream.js';
 import { Runtime } from './runtime/runtime.js';
 import { safeLogger } from './runtime/runtime-log.js';
@@ -103,8 +103,9 @@ async function open(
       ...trusted,
       ...readServers(options, config),
     });
-    const denied = cell.network?.rules().deny;
     const { deny = [] } = config.values.network;
+    checkDenies(cell, deny);
+    const denied = cell.network?.rules().deny;
     if (denied !== undefined && deny.some((rule) => !denied.includes(rule)))
       await runtime.network.deny(...deny);
     if (tools.length > 0) await addTools(runtime, tools);
@@ -115,6 +116,16 @@ async function open(
     await events.close();
     throw error;
   }
+}
+
+/** What no cell may reach holds for cells that others started, too. */
+function checkDenies({ id, backend, network, isolation }: Cell, deny: readonly string[]): void {
+  if (deny.length === 0 || network !== undefined || isEnforced(isolation, 'network')) return;
+  throw new WorkcellError(
+    'capability-unsupported',
+    `The ${backend} cell ${id} reaches the network without rules, so network.deny of your settings cannot hold there. Start a cell with rules.`,
+    { details: { cell: id, capability: 'network' } },
+  );
 }
 
 /** The cell with its backend. If you started it with a backend object, pass that object again. */

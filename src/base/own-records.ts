@@ -1,5 +1,5 @@
 /** Small records that this user keeps, each in a file of its own, so that two programs can write at once. */
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { z } from 'zod';
@@ -22,7 +22,8 @@ export class OwnRecords<Schema extends z.ZodType> {
 
   put(key: string, record: z.output<Schema>): void {
     const { base } = openOwnDirectory(this.#directory);
-    const draft = join(base, `.${nameOf(key)}-${process.pid}`);
+    // Another number may be that of a writer which died.
+    const draft = join(base, `.${nameOf(key)}-${randomBytes(6).toString('hex')}`);
     writeFileSync(draft, `${JSON.stringify(record)}\n`, { mode: 0o600, flag: 'wx' });
     renameSync(draft, join(base, nameOf(key)));
   }

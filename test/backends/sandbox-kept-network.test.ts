@@ -154,3 +154,15 @@ function isKeeper(pid: string): boolean {
     return false;
   }
 }
+
+test('what the settings deny is refused where a cell has no rules that could hold it', async () => {
+  const config = join(directory, 'denies.toml');
+  writeFileSync(config, '[network]\ndeny = ["other.test"]\n', { mode: 0o600 });
+  const open = await create({ ...held, keepAlive: true, network: 'host' });
+  const closed = await create({ ...held, keepAlive: true, network: 'none' });
+  await open.detach();
+  await closed.detach();
+  await refusal(attach(open.id, { backend: 'sandbox', config }), 'capability-unsupported');
+  await (await attach(closed.id, { backend: 'sandbox', config })).close();
+  await (await attach(open.id, here)).close();
+});

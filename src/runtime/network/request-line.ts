@@ -9,7 +9,8 @@ const beginsLikeRequest = new RegExp(`^${space}*(?:[a-z_-]+${space}+(?:/|https?:
 /** The same of a load balancer, in bytes. */
 const proxied = /^\r\n\r\n\0\r\n/;
 /** A line that never ends could become a request, unless it has bytes that no server takes in one. */
-const endlessText = new RegExp(`^${space}*[!#-'*+.^-z|~A-Z0-9-]*(?:${space}[^\\0-\\x08\\x0e-\\x1b\\x7f]*)?$`);
+const beginsLikeMethod = new RegExp(`^[!#-'*+.^-z|~A-Z0-9-]*(?:${space}|$)`);
+const bytesOfNoRequest = /[\0-\x08\x0e-\x1b\x7f]/;
 
 const partOfLine = /^[\r\n]*(?:[A-Z][A-Z-]{0,19}(?: [^\s]*(?: [HTP/1.0]{0,8}\r?)?)?)?$/;
 
@@ -48,7 +49,8 @@ export class FirstLine {
       if (end[0] === '\n' && !this.#isEmpty) return this.#end(proxied.test(this.#line) ? 'request' : 'other');
     }
     if (this.#line.length < longestLine) return undefined;
-    return this.#end(endlessText.test(this.#line) ? 'request' : 'other');
+    const isText = beginsLikeMethod.test(this.#line) && !bytesOfNoRequest.test(this.#line);
+    return this.#end(isText ? 'request' : 'other');
   }
 
   #end(verdict: 'request' | 'other'): 'request' | 'other' {

@@ -23,6 +23,13 @@ async function openPython(): Promise<{ place: string; port: number; hosts: strin
   return { place: `127.0.0.1:${port}`, port: Number(port), hosts };
 }
 
+test('a first line that never ends is told apart in one pass', () => {
+  // Going back over it for each of its bytes would take seconds each time.
+  for (let time = 0; time < 30; time++)
+    for (const byte of [' ', '\r', '\n', 'a ', 'GET ', ' HTTP/'])
+      expect(looksLikeHttp(Buffer.from(`${byte.repeat(65_536 / byte.length - 1)}\0\0\0\0\0\0`))).toBe(false);
+});
+
 const rest = '\r\nHost: evil.test\r\nConnection: close\r\n\r\n';
 const answered: readonly (readonly [string, string])[] = [
   ['another version', 'GET / HTTP/1.2'],

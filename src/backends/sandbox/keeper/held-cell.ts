@@ -47,6 +47,7 @@ export async function holdCell(request: StartRequest): Promise<HeldCell> {
       } finally {
         // Settle it whatever failed, because the keeper depends on it.
         for (const socket of watchers) socket.end();
+        network?.close();
         onOver();
       }
     })();
@@ -60,6 +61,7 @@ export async function holdCell(request: StartRequest): Promise<HeldCell> {
       for (const socket of watchers) sayLine(socket, { ended: reason });
       for (const step of undo) await step();
       for (const socket of watchers) socket.end();
+      network?.close();
       onOver();
     })();
     await stopping;

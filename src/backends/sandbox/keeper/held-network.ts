@@ -33,21 +33,27 @@ export class HeldNetwork {
   /** Only who holds the lease of the cell connects, so an earlier connection is a dead owner's. */
   serve(socket: Socket): void {
     this.#owner?.destroy();
+    this.#settleAnswers();
     this.#owner = socket;
-    this.#say({ ...this.#now() });
+    this.#say({ rules: this.#gateway.rules(), stats: this.#gateway.stats() });
     for (const record of this.#missed.splice(0)) this.#record(record);
     this.#gateway.answerWith((question, signal) => this.#ask(question, signal));
-    eachLine(socket, (line) => void this.#take(line));
+    eachLine(socket, (line) => void this.#take(line, socket));
     socket.once('close', () => {
       if (this.#owner !== socket) return;
       this.#owner = undefined;
       this.#gateway.answerWith(undefined);
-      for (const settle of this.#answers.values()) settle(undefined);
+      this.#settleAnswers();
     });
   }
 
-  #now() {
-    return { rules: this.#gateway.rules(), stats: this.#gateway.stats() };
+  /** For a cell that has ended. */
+  close(): void {
+    this.#owner?.end();
+  }
+
+  #settleAnswers(): void {
+    for (const settle of this.#answers.values()) settle(undefined);
   }
 
   #say(message: FromGateway): void {
@@ -55,7 +61,9 @@ export class HeldNetwork {
   }
 
   #record(given: NetworkRecord): void {
-    const isHeard = this.#owner !== undefined && this.#owner.writableLength < mostUnsent;
+    // Only the owner, or an answer of its own, changes the rules.
+    const isChange = given.outcome === 'changed';
+    const isHeard = this.#owner !== undefined && (isChange || this.#owner.writableLength < mostUnsent);
     if (!isHeard && (this.#owner !== undefined || this.#missed.length >= mostMissed)) {
       this.#dropped++;
       return;
@@ -65,7 +73,8 @@ export class HeldNetwork {
       record = { ...record, unrecorded: (record.unrecorded ?? 0) + this.#dropped };
       this.#dropped = 0;
     }
-    if (isHeard) this.#say({ record, ...this.#now() });
+    const stats = this.#gateway.stats();
+    if (isHeard) this.#say({ record, stats, ...(isChange && { rules: this.#gateway.rules() }) });
     else this.#missed.push(record);
   }
 
@@ -85,9 +94,11 @@ export class HeldNetwork {
     return word as NetworkAnswer;
   }
 
-  async #take(line: unknown): Promise<void> {
+  async #take(line: unknown, socket: Socket): Promise<void> {
+    // What a dead owner still had to say, or to hear, is nothing for the next one.
+    if (this.#owner !== socket) return;
     const { data } = toGatewaySchema.safeParse(line);
-    if (data === undefined) return void this.#owner?.destroy();
+    if (data === undefined) return void socket.destroy();
     if ('answer' in data) return this.#answers.get(data.answer)?.(data.word);
     const { change, before, rules } = data;
     try {
@@ -95,10 +106,10 @@ export class HeldNetwork {
         if (!isDeepStrictEqual(JSON.parse(JSON.stringify(current)), before)) throw new Stale();
         return rules;
       });
-      this.#say({ changed: change });
+      sayLine(socket, { changed: change } satisfies FromGateway);
     } catch (error) {
-      if (error instanceof Stale) this.#say({ changed: change, instead: this.#gateway.rules() });
-      else this.#say({ changed: change, error: startError(error) });
+      const why = error instanceof Stale ? { instead: this.#gateway.rules() } : { error: startError(error) };
+      sayLine(socket, { changed: change, ...why } satisfies FromGateway);
     }
   }
 }

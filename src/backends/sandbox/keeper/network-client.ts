@@ -43,7 +43,7 @@ export class NetworkClient implements CellNetwork {
   /** `connection`: one that the gateway has accepted. */
   static async open(connection: LineConnection): Promise<NetworkClient> {
     const first = read(await connection.next());
-    if (first === undefined || !('rules' in first)) {
+    if (first === undefined || !('stats' in first) || first.rules === undefined) {
       connection.close();
       throw gone();
     }
@@ -110,8 +110,8 @@ export class NetworkClient implements CellNetwork {
     for (let line = await this.#connection.next(); line !== undefined; line = await this.#connection.next()) {
       const message = read(line);
       if (message === undefined) break;
-      if ('rules' in message) {
-        const { record, rules, stats } = message;
+      if ('stats' in message) {
+        const { record, rules = this.#rules, stats } = message;
         this.#rules = rules;
         this.#stats = stats;
         if (record !== undefined && this.#listener === undefined) this.#unheard.push(record);

@@ -10,9 +10,13 @@ const statsSchema = z.object({
   receivedBytes: z.number(),
 });
 
-/** The first message has what is so now. */
+/** The first message has the rules, and each that tells of a change. */
 export const fromGatewaySchema = z.union([
-  z.object({ record: networkRecordSchema.optional(), rules: networkRulesSchema, stats: statsSchema }),
+  z.object({
+    record: networkRecordSchema.optional(),
+    rules: networkRulesSchema.optional(),
+    stats: statsSchema,
+  }),
   z.object({ question: z.int(), host: z.string(), port: z.int() }),
   /** Nobody waits for the answer any longer. */
   z.object({ withdrawn: z.int() }),

@@ -53,11 +53,21 @@ export async function askAboutHost(
     );
     if (by !== 'person') throw new Error(reason);
     if (!approved) return 'deny';
-    if (scope === 'always' && remembers) remember(question, who);
+    if (scope === 'always' && remembers && !isRemembered(question, who)) return 'cell';
     return scope;
   } finally {
     // Nobody comes back to a question whose connection no longer waits.
     if (signal.aborted && requestId !== undefined) await pending?.remove(requestId);
+  }
+}
+
+/** False where the user's settings cannot be written: then the answer holds for the cell. */
+function isRemembered(question: NetworkQuestion, who: string | undefined): boolean {
+  try {
+    remember(question, who);
+    return true;
+  } catch {
+    return false;
   }
 }
 
