@@ -60,6 +60,8 @@ test('a commit in your directory has your name, and the cell has no other settin
   expect(await inCell(commit)).toBe('Ada "L" O\\B <ada@example.org>');
   expect(await inCell('git config --list --show-origin; cat /etc/gitconfig')).not.toContain('hunter2');
   expect(await inCell(who, { workspace: { from: workspace, mode: 'overlay' } })).toBe(ada);
+  // A keeper has not your variables.
+  expect(await inCell(who, { keeper: true })).toBe(ada);
 });
 
 test('settings in the cell and in the repository stand above it', async () => {

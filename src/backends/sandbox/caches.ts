@@ -20,9 +20,13 @@ interface CacheMount {
 const kind = 'caches-';
 
 /** Makes the directories that are missing. No other user can enter them: programs in a cell may give files any mode. */
-export async function openCaches(names: readonly CacheName[], workspace: string): Promise<CacheMount[]> {
+export async function openCaches(
+  names: readonly CacheName[],
+  workspace: string,
+  root = cacheDirectory(),
+): Promise<CacheMount[]> {
   const digest = createHash('sha256').update(workspace).digest('hex').slice(0, 16);
-  const directory = join(cacheDirectory(), `${kind}${digest}`);
+  const directory = join(root, `${kind}${digest}`);
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     using own = reachTrusted(directory, { follow: false });
@@ -35,7 +39,7 @@ export async function openCaches(names: readonly CacheName[], workspace: string)
       }));
     for (const { source } of mounts) mkdirSync(source, { recursive: true, mode: 0o700 });
     await touch(own.path);
-    await removeUnused(kind).catch(() => {});
+    await removeUnused(kind, root).catch(() => {});
     return mounts;
   } catch (cause) {
     throw new WorkcellError(

@@ -1,5 +1,6 @@
 /** Cells that live in a keeper: started there, found again, paused and ended, from any process of this user. */
 import { mkdirSync, realpathSync } from 'node:fs';
+import { cacheDirectory } from '../../base/user-directories.js';
 import { connectToOwnSocket } from '../../cell/launchers/unix-sockets.js';
 import { pluginSpecs } from '../../cell/plugins/load-plugins.js';
 import { actionsWith } from '../../cell/plugins/plugin-host.js';
@@ -11,6 +12,7 @@ import { type Lease, leaseHolder, takeLease } from '../lease.js';
 import { withoutPresets } from '../open-gateway.js';
 import { pausable } from '../pausable.js';
 import { openWorkspace } from '../workspace.js';
+import { callerGitSettings } from './git-identity.js';
 import { askCell, type Life, openNetwork, startInKeeper, watchCell } from './keeper/keeper-client.js';
 import {
   type CellHome,
@@ -45,6 +47,10 @@ export async function startKept(options: SandboxOptions, context: StartContext):
         token,
         keepAlive,
         options: { ...shape, network: ruled, workspace, keepAlive, keeper },
+        caller: {
+          ...(named !== undefined && { gitSettings: await callerGitSettings(named) }),
+          cacheDirectory: cacheDirectory(),
+        },
         plugins: specs,
       },
       { tenant: typeof keeper === 'string' ? keeper : undefined, signal },

@@ -37,11 +37,15 @@ interface Surroundings {
   /** What the cell sees as its workspace, in place of the directory itself. */
   readonly overlay?: WorkspaceOverlay | undefined;
   readonly networkSecrets?: readonly NetworkSecret[] | undefined;
+  /** What the caller's environment says, where that is another process. Default: this one's. */
+  readonly caller?:
+    | { readonly gitSettings?: string | undefined; readonly cacheDirectory: string }
+    | undefined;
 }
 
 export async function startSandbox(
   options: SandboxOptions,
-  { gpuRoots, overlay, networkSecrets = [] }: Surroundings = {},
+  { gpuRoots, overlay, networkSecrets = [], caller }: Surroundings = {},
 ): Promise<SandboxCell> {
   const { env } = options;
   const rootfs = options.rootfs === undefined ? undefined : existing(options.rootfs);
@@ -75,12 +79,18 @@ export async function startSandbox(
   });
   const setgidFiles = handsGroupDown(workspace.path);
   const isCallers = !workspace.isTemporary && !isWorkcells(workspace.path);
+  const gitSettings = async () =>
+    caller === undefined ? callerGitSettings(workspace.path) : caller.gitSettings;
   let launcher: BubblewrapLauncher | undefined;
   let spare: SpareShell | undefined;
   try {
     const caches =
       isCallers && overlay === undefined && options.caches.length > 0
-        ? await (await import('./caches.js')).openCaches(options.caches, workspace.path)
+        ? await (await import('./caches.js')).openCaches(
+            options.caches,
+            workspace.path,
+            caller?.cacheDirectory,
+          )
         : [];
     launcher = await createBubblewrapLauncher({
       program: findBubblewrap() ?? 'bwrap',
@@ -95,7 +105,7 @@ export async function startSandbox(
       readOnly,
       readWrite,
       caches,
-      gitSettings: isCallers && rootfs === undefined ? await callerGitSettings(workspace.path) : undefined,
+      gitSettings: isCallers && rootfs === undefined ? await gitSettings() : undefined,
       hidden: ownBelow([
         ...[...readOnly, ...readWrite].map((path) => ({ source: path, inside: path })),
         ...(workspace.isTemporary ? [] : [{ source: workspace.path, inside: workspaceInside }]),

@@ -39,8 +39,7 @@ export async function keep(path: string, make: (draft: string) => Promise<void>)
 }
 
 /** Removes directories of this kind that no process has opened for a month, such as those of earlier versions. */
-export async function removeUnused(kind: string): Promise<void> {
-  const parent = cacheDirectory();
+export async function removeUnused(kind: string, parent = cacheDirectory()): Promise<void> {
   const names = (await readdir(parent)).filter((name) => name.startsWith(kind));
   await Promise.all(
     names.map(async (name) => {

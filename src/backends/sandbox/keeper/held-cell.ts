@@ -23,10 +23,10 @@ export interface HeldCell {
 }
 
 export async function holdCell(request: StartRequest): Promise<HeldCell> {
-  const { id, token, keepAlive, options } = request;
+  const { id, token, keepAlive, options, caller } = request;
   const home = cellHome(id);
   const plugins = await loadPlugins(request.plugins);
-  const { launcher, ...cell } = await startSandbox(options);
+  const { launcher, ...cell } = await startSandbox(options, { caller });
   const executor = withPlugins(cell.executor, launcher, plugins);
   const network = cell.network && new HeldNetwork(cell.network);
   const watchers = new Set<Socket>();

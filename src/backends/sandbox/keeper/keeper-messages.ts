@@ -17,6 +17,11 @@ export const startSchema = z.strictObject({
   /** Outlives this connection; else it ends with it. */
   keepAlive: z.boolean(),
   options: z.strictObject(sandboxOptions),
+  /** What the environment of the caller says, which a keeper does not have. */
+  caller: z.strictObject({
+    gitSettings: z.string().optional(),
+    cacheDirectory: z.string(),
+  }),
   plugins: z.array(pluginSpecSchema),
 });
 
