@@ -9,8 +9,8 @@ const checkout = fileURLToPath(new URL('../..', import.meta.url));
 const folder = join(checkout, '.cache/frameworks');
 
 /** A compiler with the types of a whole framework takes its time on a busy machine. */
-const longest = 170_000;
-export const patience = { timeout: 180_000 };
+const longest = 350_000;
+export const patience = { timeout: 360_000 };
 
 /** Why the tests with a framework cannot run here; in CI they have to. */
 export const obstacle =
@@ -25,11 +25,12 @@ export const framework: (name: string) => unknown = createRequire(join(folder, '
 export function runProgram(name: string): { status: number | null; output: string } {
   const node = join(folder, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
   const file = join(checkout, 'test/adapters/programs', name);
-  const { status, stdout, stderr } = spawnSync(node, ['--import', 'tsx', file], {
+  const { status, stdout, stderr, error } = spawnSync(node, ['--import', 'tsx', file], {
     cwd: checkout,
     encoding: 'utf8',
     timeout: longest,
   });
+  if (error !== undefined) throw error;
   return { status, output: `${stdout}${stderr}` };
 }
 
@@ -42,7 +43,10 @@ export function compile(source: string): string {
     const config = { extends: '../../../tsconfig.json', include: ['*.mts'], files: [] };
     writeFileSync(join(scratch, 'tsconfig.json'), JSON.stringify(config));
     const compiler = join(checkout, 'node_modules/.bin/tsc');
-    return spawnSync(compiler, ['-p', scratch], { encoding: 'utf8', timeout: longest }).stdout;
+    const { stdout, error } = spawnSync(compiler, ['-p', scratch], { encoding: 'utf8', timeout: longest });
+    // A compiler that was ended has found nothing, and says nothing.
+    if (error !== undefined) throw error;
+    return stdout;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
