@@ -1,4 +1,5 @@
 /** Cells in sandboxes of Daytona. */
+import { randomUUID } from 'node:crypto';
 import type { Daytona, Sandbox as DaytonaSandbox } from '@daytonaio/sdk';
 import { z } from 'zod';
 import { readToken } from '../base/http/token.js';
@@ -61,9 +62,15 @@ export default defineBackend({
 
   async start({ snapshot, env, network, labels, ttlMs, keepAlive, ...where }, context) {
     const daytona = await open(where);
+    const start = randomUUID();
     const params = {
       ...(snapshot !== undefined && { snapshot }),
-      labels: { ...labels, [idLabel]: context.id, ...(keepAlive && { [keptLabel]: 'yes' }) },
+      labels: {
+        ...labels,
+        [idLabel]: context.id,
+        [startLabel]: start,
+        ...(keepAlive && { [keptLabel]: 'yes' }),
+      },
       autoStopInterval: keepAlive ? Math.ceil(ttlMs / 60_000) : graceMinutes,
       // Its programs end when it stops, so that nobody can go on in it: it is deleted then.
       ephemeral: true,
@@ -73,8 +80,8 @@ export default defineBackend({
       asVendor(await daytona.create(params, { timeout: createSeconds }).catch(fail), daytona);
     // The client makes a sandbox and waits for it, and when the wait fails it does not tell which one.
     const endLeft = async () => {
-      for (const left of await listWith(daytona, { [idLabel]: context.id })) await left.delete().catch(fail);
-      await daytona[Symbol.asyncDispose]();
+      const left = await listWith(daytona, { [startLabel]: start });
+      await Promise.all(left.map(remove)).finally(() => daytona[Symbol.asyncDispose]());
     };
     return startInSandbox({ backend: 'daytona', create, endLeft, env, keepAlive }, context);
   },
@@ -102,13 +109,16 @@ export default defineBackend({
     const found = await listKept(daytona, {});
     await daytona[Symbol.asyncDispose]();
     return found.map((sandbox): FoundCell => {
-      const { [idLabel]: id = '', [keptLabel]: _kept, [clientLabel]: _client, ...labels } = sandbox.labels;
+      const { [idLabel]: id = '', ...others } = sandbox.labels;
+      const { [keptLabel]: _kept, [startLabel]: _start, [clientLabel]: _client, ...labels } = others;
       const startedAt = sandbox.createdAt === undefined ? undefined : new Date(sandbox.createdAt);
       return { id, status: statusOfCell(sandbox), startedAt, isolation: 'vendor', labels };
     });
   },
 });
 
+/** A different one for each start: Daytona lets several sandboxes have the same id of a cell. */
+const startLabel = 'workcell-start';
 /** The client puts it on every sandbox. */
 const clientLabel = 'code-toolbox-language';
 
@@ -158,15 +168,20 @@ function asVendor(sandbox: DaytonaSandbox, daytona: Daytona): VendorSandbox {
       return { url, headers: { 'x-daytona-preview-token': token }, host: new URL(url).hostname };
     },
     async end() {
-      await sandbox.delete().catch((error: unknown) => {
-        if (statusOf(error) !== 404) fail(error);
-      });
+      await remove(sandbox);
       await daytona[Symbol.asyncDispose]();
     },
     extend: () => sandbox.refreshActivity().catch(fail),
     pause: () => sandbox.pause().catch(fail),
     resume: () => sandbox.start().catch(fail),
   };
+}
+
+/** Succeeds when it is gone already. */
+async function remove(sandbox: { delete(): Promise<void> }): Promise<void> {
+  await sandbox.delete().catch((error: unknown) => {
+    if (statusOf(error) !== 404) fail(error);
+  });
 }
 
 function statusOf(error: unknown): number | undefined {

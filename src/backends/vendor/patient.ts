@@ -13,7 +13,10 @@ const endAgainMs = [200, 1000];
 
 export interface NewSandbox {
   create(): Promise<VendorSandbox>;
-  /** Ends what a creation left that failed or was cancelled, where the client can fail after the vendor made a sandbox. */
+  /**
+   * Ends what a creation left that failed or was cancelled, where the client can fail after the vendor made a sandbox.
+   * We call it again when it fails, and when a cancelled creation fails later.
+   */
   endLeft?(): Promise<void>;
 }
 
@@ -22,13 +25,20 @@ export async function awaitSandbox(
   { create, endLeft }: NewSandbox,
   signal: AbortSignal | undefined,
 ): Promise<VendorSandbox> {
-  const work = create();
+  let isSettled = false;
+  const work = create().finally(() => {
+    isSettled = true;
+  });
+  const endAllLeft = () => endSurely('The end of a failed start', async () => endLeft?.());
   try {
     return await inTime('The start of a sandbox', createMs, work, signal);
   } catch (error) {
-    work.then((late) => limited(late).end()).catch(() => {});
+    const settled = work.then((late) => limited(late).end(), endAllLeft);
+    settled.catch(() => {});
+    // One that still runs may have made a sandbox already, and may never settle.
+    const ended = isSettled ? settled : endAllLeft();
     // Who cancels does not wait for it.
-    if (endLeft) await inTime('The end of a failed start', callMs, endLeft(), signal).catch(() => {});
+    await inTime('The end of a failed start', callMs, ended, signal).catch(() => {});
     throw error;
   }
 }
@@ -45,21 +55,23 @@ export function limited(sandbox: VendorSandbox, signal?: AbortSignal): VendorSan
     run: (command) => limit('A command in', sandbox.run(command)),
     write: (path, content) => limit('A file for', sandbox.write(path, content)),
     address: (wanted) => limit('The address of', sandbox.address(wanted)),
-    async end() {
-      for (const again of endAgainMs) {
-        const isEnded = await inTime(`The end of the sandbox ${id}`, callMs, sandbox.end()).then(
-          () => true,
-          () => false,
-        );
-        if (isEnded) return;
-        await sleep(again);
-      }
-      await inTime(`The end of the sandbox ${id}`, callMs, sandbox.end());
-    },
+    end: () => endSurely(`The end of the sandbox ${id}`, () => sandbox.end()),
     ...(extend !== undefined && { extend: () => limit('A sign of life to', extend()) }),
     ...(pause !== undefined && { pause: () => limit('The pause of', pause()) }),
     ...(resume !== undefined && { resume: () => limit('The return of', resume()) }),
   };
+}
+
+async function endSurely(what: string, end: () => Promise<void>): Promise<void> {
+  for (const again of endAgainMs) {
+    const isEnded = await inTime(what, callMs, end()).then(
+      () => true,
+      () => false,
+    );
+    if (isEnded) return;
+    await sleep(again);
+  }
+  await inTime(what, callMs, end());
 }
 
 async function inTime<Result>(
