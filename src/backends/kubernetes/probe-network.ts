@@ -30,11 +30,14 @@ async function effectOn(
   if (connected === true) return 'not enforced';
   // It was not asked, or somebody knows already what its silence means.
   if (connected === undefined || effect === 'enforced' || effect === 'not known') return effect;
-  return (await connectsWithoutPolicy(order)) ? 'enforced' : 'not known';
+  const control = await connectsWithoutPolicy(order);
+  // Without an answer, the next start tries again.
+  if (control === undefined) return undefined;
+  return control ? 'enforced' : 'not known';
 }
 
-/** Has a pod that the policy does not select try the same. */
-async function connectsWithoutPolicy(order: PodOrder): Promise<boolean> {
+/** Has a pod that the policy does not select try the same; undefined where it could not. */
+async function connectsWithoutPolicy(order: PodOrder): Promise<boolean | undefined> {
   const { client, namespace, bundle, watch } = order;
   const id = randomBytes(8).toString('hex');
   const name = podName(id);
@@ -42,14 +45,14 @@ async function connectsWithoutPolicy(order: PodOrder): Promise<boolean> {
   const marks = podMarks({ id, options, home: undefined, start: randomUUID() });
   let stop = () => {};
   let timer: NodeJS.Timeout | undefined;
-  const connected = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, probeMs, false);
+  const connected = new Promise<boolean | undefined>((resolve) => {
+    timer = setTimeout(resolve, probeMs, undefined);
     stop = watch.follow(
       name,
       (pod) => {
-        if (pod === undefined || hasEnded(pod)) resolve(pod !== undefined && connectedIn(pod) === true);
+        if (pod === undefined || hasEnded(pod)) resolve(pod && connectedIn(pod));
       },
-      () => resolve(false),
+      () => resolve(undefined),
     );
   });
   let uid: string | undefined;
@@ -60,7 +63,7 @@ async function connectsWithoutPolicy(order: PodOrder): Promise<boolean> {
     return await connected;
   } catch {
     // A quota may not leave room for it.
-    return false;
+    return undefined;
   } finally {
     clearTimeout(timer);
     stop();
