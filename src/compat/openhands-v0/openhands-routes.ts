@@ -45,6 +45,7 @@ export function openHandsRoutes(
   const editorToken = createEditorToken(executor);
 
   app.addHook('onReady', () => actions.start());
+  app.addHook('onClose', () => mcp.close());
 
   app.get('/alive', { config: { open: true } }, async () => ({ status: 'ok' }));
 

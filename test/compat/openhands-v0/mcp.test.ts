@@ -32,7 +32,9 @@ afterAll(async () => {
   await runtime.close();
 });
 
-async function update(...servers: (string | object)[]) {
+const update = (...servers: (string | object)[]) => updateAt(url, servers);
+
+async function updateAt(at: string, servers: readonly (string | object)[]) {
   const body = JSON.stringify(
     servers.map((given) =>
       typeof given === 'string'
@@ -40,7 +42,7 @@ async function update(...servers: (string | object)[]) {
         : given,
     ),
   );
-  const answer = await fetch(`${url}/update_mcp_server`, {
+  const answer = await fetch(`${at}/update_mcp_server`, {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json' },
     body,
@@ -48,10 +50,10 @@ async function update(...servers: (string | object)[]) {
   return (await answer.json()) as { detail: string; router_error_log: string };
 }
 
-async function connect(path: string): Promise<Client> {
+async function connect(path: string, at = url): Promise<Client> {
   const client = new Client({ name: 'test', version: '1' });
   const init = { headers };
-  await client.connect(new SSEClientTransport(new URL(`${url}${path}`), { requestInit: init }));
+  await client.connect(new SSEClientTransport(new URL(`${at}${path}`), { requestInit: init }));
   return client;
 }
 
@@ -110,18 +112,23 @@ test('a list that is refused leaves the next one to work', async () => {
   expect(await update()).toMatchObject({ router_error_log: '' });
 });
 
-test("a call reaches a client's own server, and none that the operator connected", async () => {
-  const servers = { operator: { command: 'node', args: [everything, 'stdio'] } };
-  await runtime.execute({ action: 'connect_mcp', servers });
-  const own = `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+/** A server with the tool `echo`, which answers with this text. */
+function answering(text: string): { command: string; args: string[] } {
+  const source = `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
     const { id, method, params } = JSON.parse(line);
     const result = method === 'initialize'
       ? { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'own', version: '1' } }
       : method === 'tools/list' ? { tools: [{ name: 'echo', inputSchema: { type: 'object' } }] }
-      : { content: [{ type: 'text', text: 'from the client' }] };
+      : { content: [{ type: 'text', text: '${text}' }] };
     if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
   })`;
-  await update({ name: 'own', command: 'node', args: ['-e', own] });
+  return { command: 'node', args: ['-e', source] };
+}
+
+test("a call reaches a client's own server, and none that the operator connected", async () => {
+  const servers = { operator: { command: 'node', args: [everything, 'stdio'] } };
+  await runtime.execute({ action: 'connect_mcp', servers });
+  await update({ name: 'own', ...answering('from the client') });
   const client = await connect('/mcp/sse');
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['echo']);
   expect(await client.callTool({ name: 'echo', arguments: { message: 'hi' } })).toMatchObject({
@@ -133,4 +140,49 @@ test("a call reaches a client's own server, and none that the operator connected
   await client.close();
   await update();
   await runtime.execute({ action: 'disconnect_mcp', server: 'operator' });
+});
+
+test('a client and the operator each have a server of the same name, and neither gets that of the other', async () => {
+  const servers = { github: answering('from the operator') };
+  await using owned = await createRuntime({
+    backend: 'cli',
+    config: false,
+    events: { store: 'memory' },
+    mcp: servers,
+  });
+  const other = await serveOpenHands(owned, {
+    listen: { host: '127.0.0.1', port: 0 },
+    workingDirectory: owned.workspace,
+    token: key,
+  });
+  const at = `http://127.0.0.1:${(other.address as { port: number }).port}`;
+  try {
+    const { router_error_log } = await updateAt(at, [{ name: 'github', command: 'true' }]);
+    expect(router_error_log).toMatch(/MCP server "github" /);
+    const client = await connect('/mcp/sse', at);
+    expect((await client.listTools()).tools).toEqual([]);
+    expect(await client.callTool({ name: 'echo', arguments: {} })).toMatchObject({ isError: true });
+    await updateAt(at, [{ name: 'github', ...answering('from the client') }]);
+    expect(await client.callTool({ name: 'echo', arguments: {} })).toMatchObject({
+      content: [{ text: 'from the client' }],
+    });
+    expect(await owned.mcp.call('echo', {}, { server: 'github' })).toMatchObject({
+      content: [{ text: 'from the operator' }],
+    });
+    await client.close();
+  } finally {
+    await other.close();
+  }
+  expect((await owned.execute({ action: 'list_mcp_tools' })).servers).toMatchObject([{ name: 'github' }]);
+});
+
+test('of updates at the same time, the last one counts', async () => {
+  await Promise.all([update('one'), update('two', 'three'), update('four')]);
+  const { servers } = await runtime.execute({ action: 'list_mcp_tools' });
+  expect(servers.map(({ name }) => name)).toEqual([expect.stringMatching(/four$/)]);
+  await update();
+});
+
+test('a name leaves room for what tells it from others', async () => {
+  expect((await update({ name: 'x'.repeat(64), command: 'true' })).detail).toContain('no longer than 48');
 });

@@ -11,18 +11,21 @@ export interface StdioServer {
   readonly env: Record<string, string>;
 }
 
+// It comes before names of tools, which take no dots.
+const nameSchema = mcpServerNameSchema.regex(/^[\w-]+$/, 'must be letters, digits, underscores and hyphens');
+
 const serverSchema = z.object({
-  // It comes before names of tools, which take no dots.
-  name: mcpServerNameSchema.regex(/^[\w-]+$/, 'must be letters, digits, underscores and hyphens'),
+  name: nameSchema,
   command: z.string().regex(/^\S+$/, 'must be one word'),
   args: z.union([z.array(z.string()), z.string().transform(splitWords)]).default([]),
   env: z.union([z.record(z.string(), z.string()), z.string().transform(splitPairs)]).default({}),
 });
 
 /** The servers by name; of two with the same name the last counts. */
-export function parseServers(body: unknown): Record<string, StdioServer> {
+export function parseServers(body: unknown, longestName: number): Record<string, StdioServer> {
   if (!Array.isArray(body)) throw new HttpError(400, words('mcp.not_a_list'));
-  const result = z.array(serverSchema).safeParse(body);
+  const name = nameSchema.max(longestName, `must be no longer than ${longestName} characters`);
+  const result = z.array(serverSchema.extend({ name })).safeParse(body);
   if (!result.success)
     throw new HttpError(400, words('mcp.misfit', { problems: describeIssues(result.error) }));
   return Object.fromEntries(result.data.map(({ name, ...server }) => [name, server]));

@@ -1,15 +1,16 @@
 /** The MCP proxy of a server: stdio servers that clients name, together behind one SSE endpoint. */
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { type Executor, type Observation, WorkcellError } from '../../../protocol/index.js';
 import { failureText } from '../../failure-messages.js';
-import type { Say } from '../../messages.js';
+import type { Say, Text } from '../../messages.js';
 import { HttpError } from '../http-error.js';
 import { words } from '../openhands-words.js';
 import { perform } from '../perform-action.js';
-import { parseServers } from './mcp-server-update.js';
+import { parseServers, type StdioServer } from './mcp-server-update.js';
 
 export interface McpUpdate {
   readonly detail: string;
@@ -17,34 +18,71 @@ export interface McpUpdate {
   readonly router_error_log: string;
 }
 
+type Connected = Observation<'connect_mcp'>['servers'];
 type ListedTool = Observation<'list_mcp_tools'>['tools'][number];
+
+/** Of a server in a cell. */
+const longestName = 64;
 
 export class McpProxy {
   readonly #executor: Executor;
   readonly #say: Say;
   readonly #clients = new Map<string, SSEServerTransport>();
+  /**
+   * Before the names of the client's servers in the cell. A server of the operator carries the operator's credentials;
+   * nobody can guess this, so no name that a client chooses means one of those.
+   */
+  readonly #prefix = `client-${randomBytes(4).toString('hex')}.`;
+  /** As the cell knows them. */
   #names: string[] = [];
+  #lastUpdate: Promise<unknown> = Promise.resolve();
+  readonly #closing = new AbortController();
 
   constructor(executor: Executor, say: Say) {
     this.#executor = executor;
     this.#say = say;
   }
 
-  /** The new list takes the place of the old one. */
+  /** The new list takes the place of the old one. One update begins when the one before has ended. */
   async update(body: unknown): Promise<McpUpdate> {
-    const servers = parseServers(body);
+    const wanted = parseServers(body, longestName - this.#prefix.length);
+    const updated = this.#lastUpdate.then(() => this.#replace(wanted));
+    this.#lastUpdate = updated.catch(() => {});
+    return updated;
+  }
+
+  async #replace(wanted: Readonly<Record<string, StdioServer>>): Promise<McpUpdate> {
+    const servers = Object.fromEntries(
+      Object.entries(wanted).map(([name, server]) => [this.#prefix + name, server]),
+    );
     for (const server of this.#names) if (!Object.hasOwn(servers, server)) await this.#disconnect(server);
     const names = Object.keys(servers);
-    const connected =
-      names.length === 0 ? [] : (await perform(this.#executor, { action: 'connect_mcp', servers })).servers;
+    const connected = names.length === 0 ? [] : await this.#connect(servers);
     this.#names = names;
     const failures = connected
       .filter(({ state }) => state === 'failed')
-      .map(({ reason = '' }) => this.#say(words('mcp.failed', { reason })));
+      .map(({ reason = '' }) => this.#tell(words('mcp.failed', { reason })));
     return {
-      detail: this.#say(words('mcp.taken', { servers: names.join(', ') || words('mcp.none') })),
+      detail: this.#say(words('mcp.taken', { servers: Object.keys(wanted).join(', ') || words('mcp.none') })),
       router_error_log: failures.join('\n'),
     };
+  }
+
+  async #connect(servers: Readonly<Record<string, StdioServer>>): Promise<Connected> {
+    // A signal for each update, because connections keep their listeners on it.
+    const context = { signal: AbortSignal.any([this.#closing.signal]) };
+    return (await perform(this.#executor, { action: 'connect_mcp', servers }, context)).servers;
+  }
+
+  /** Ends the servers, which would stay in a cell that outlives this proxy. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    try {
+      await this.update([]);
+    } catch (error) {
+      // A closed runtime has ended them.
+      if (!WorkcellError.isInstance(error)) throw error;
+    }
   }
 
   /** Opens the stream of one client. Messages of the client come by `receive`. */
@@ -105,11 +143,11 @@ export class McpProxy {
       return { content, structuredContent, isError } as CallToolResult;
     } catch (error) {
       if (!WorkcellError.isInstance(error)) throw error;
-      return failure(this.#say(failureText(error)));
+      return failure(this.#tell(failureText(error)));
     }
   }
 
-  /** Those of the client's servers. The operator's servers carry the operator's credentials. */
+  /** Those of the client's servers. */
   async #ownTools(): Promise<ListedTool[]> {
     const { tools } = await perform(this.#executor, { action: 'list_mcp_tools' });
     return tools.filter(({ server }) => this.#names.includes(server));
@@ -126,7 +164,12 @@ export class McpProxy {
 
   /** With several servers, the name of the server comes before the name of the tool. */
   #exposedName({ server, name }: ListedTool): string {
-    return this.#names.length > 1 ? `${server}_${name}` : name;
+    return this.#names.length > 1 ? `${server.slice(this.#prefix.length)}_${name}` : name;
+  }
+
+  /** With the names that the client gave its servers. */
+  #tell(text: Text): string {
+    return this.#say(text).replaceAll(this.#prefix, '');
   }
 }
 
