@@ -5,13 +5,16 @@ import { inTurns, type Steps } from '../base/pace.js';
 /** Characters of one step. */
 const stepLength = 262_144;
 
-/** The shape of a value, with the beginning and the end of long texts. `perValue`: what each value counts besides its text. */
+/**
+ * The shape of a value, with the beginning and the end of long texts. `perValue`: what each value counts besides its text.
+ * `levels`: how deep it goes; `…` stands for what is below.
+ */
 export async function shorten(
   value: object,
-  limits: { characters: number; perValue: number },
+  limits: { characters: number; perValue: number; levels: number },
 ): Promise<object> {
   const room = { left: limits.characters, perValue: limits.perValue };
-  return (await inTurns(shortened(value, room))) as object;
+  return (await inTurns(shortened(value, room, limits.levels))) as object;
 }
 
 interface Room {
@@ -19,15 +22,16 @@ interface Room {
   readonly perValue: number;
 }
 
-function* shortened(value: unknown, room: Room): Steps<unknown> {
+function* shortened(value: unknown, room: Room, levels: number): Steps<unknown> {
   room.left -= room.perValue;
   if (typeof value === 'string') return yield* shortenedText(value, room);
   if (typeof value !== 'object' || value === null) return value;
+  if (levels === 0) return '…';
   if (Array.isArray(value)) {
     const items: unknown[] = [];
     for (const item of value) {
       if (room.left <= 0) return [...items, `… ${value.length - items.length} more`];
-      items.push(yield* shortened(item, room));
+      items.push(yield* shortened(item, room, levels - 1));
     }
     return items;
   }
@@ -39,7 +43,7 @@ function* shortened(value: unknown, room: Room): Steps<unknown> {
       break;
     }
     room.left -= key.length;
-    fields.push([key, yield* shortened((value as Record<string, unknown>)[key], room)]);
+    fields.push([key, yield* shortened((value as Record<string, unknown>)[key], room, levels - 1)]);
   }
   yield;
   return Object.fromEntries(fields);
