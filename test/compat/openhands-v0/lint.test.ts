@@ -61,6 +61,14 @@ test('a fresh file and a draft are checked too; a file of another kind is not', 
   expect(mistakesIn(text.content)).toBeUndefined();
 });
 
+test('a long text is not checked', async () => {
+  const filler = `# ${'x'.repeat(1021)}\n`;
+  const long = put('long.py', `${filler.repeat(256)}y = 2\n`);
+  expect(mistakesIn((await replace(long, 'y = 2', 'y = (')).content)).toBeUndefined();
+  const shorter = put('shorter.py', `${filler.repeat(255)}y = 2\n`);
+  expect(mistakesIn((await replace(shorter, 'y = 2', 'y = (')).content)).toContain('line 256: ');
+});
+
 test('nothing is checked unless the owner asks for it', async () => {
   await using quiet = startServer();
   writeFileSync(quiet.path('a.py'), 'x = 1\n');

@@ -22,10 +22,12 @@ interface Linter {
 
 const limitMs = 10_000;
 const mostMistakes = 100;
+/** Characters of a text that is checked. The record keeps each check with the text that it reads. */
+const mostChecked = 256 * 1024;
 /** A tool of the cell can print anything, and the patterns look far ahead. */
 const mostRead = 8192;
 
-/** Those of the text after the change that the text before it does not have. */
+/** Those of the text after the change that the text before it does not have. None in a long text, which nothing checks. */
 export async function newMistakes(
   executor: Executor,
   path: string,
@@ -33,7 +35,7 @@ export async function newMistakes(
   after: string,
 ): Promise<Mistake[]> {
   const linters = lintersOf(path);
-  if (linters.length === 0) return [];
+  if (linters.length === 0 || Math.max(before.length, after.length) > mostChecked) return [];
   const found = await lint(executor, linters, after);
   if (found.length === 0) return [];
   const moved = moves(await inTurns(hunksOf(before, after, 0)));
