@@ -5,7 +5,7 @@ import { plainText } from './sanitize.js';
 const letters = { added: 'A', changed: 'M', removed: 'D' } as const;
 const mostLines = 50;
 
-/** Returns the exit code for a take-over that conflicts stopped. */
+/** Returns the exit code for a take-over that met conflicts. */
 export async function finishOverlay(
   runtime: Runtime,
   directory: string,
@@ -23,16 +23,15 @@ export async function finishOverlay(
     await keep(runtime, directory, `${reason}, and these ${changes.length} changes`, say);
     return undefined;
   }
-  const { applied, changes: taken, conflicts, leftOut } = await runtime.apply(directory);
-  if (applied) {
-    say(`applied ${taken.length} changes to ${directory}`);
-    for (const place of leftOut ?? []) say(`left out what it changed in ${plainText(place)}`);
-    return undefined;
-  }
+  const { applied, changes: taken, conflicts, leftOut = [] } = await runtime.apply(directory);
   for (const { path } of conflicts.slice(0, mostLines)) process.stderr.write(`C  ${plainText(path)}\n`);
-  say(`nothing is applied: somebody else changed ${conflicts.length} of these files meanwhile`);
-  await keep(runtime, directory, `these ${changes.length} changes`, say);
-  return conflictCode;
+  if (applied) say(`applied ${taken.length} changes to ${directory}`);
+  else say('nothing is applied');
+  if (conflicts.length > 0) say(`somebody else changed ${conflicts.length} of these files meanwhile`);
+  for (const place of leftOut) say(`left out what it changed in ${plainText(place)}`);
+  if (conflicts.length > 0 || leftOut.length > 0)
+    await keep(runtime, directory, applied ? 'the other changes' : `these ${changes.length} changes`, say);
+  return conflicts.length > 0 ? conflictCode : undefined;
 }
 
 async function keep(
@@ -43,7 +42,7 @@ async function keep(
 ): Promise<void> {
   const { keepOverlay } = await import('./kept-overlays.js');
   const id = await keepOverlay(runtime, directory);
-  if (id === undefined) say(`${what} are gone; --apply takes them over`);
+  if (id === undefined) say(`${what} are gone: the directory holds the one that would keep them`);
   else
     say(
       `${what} are kept as ${id}: "workcell diff" shows, "workcell apply" takes over and "workcell discard" removes them`,

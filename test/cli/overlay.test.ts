@@ -112,6 +112,40 @@ describe('kept changes', () => {
     expect(await call(place, 'diff')).toMatchObject({ exitCode: 66 });
   });
 
+  it('hold what --apply left out, or could not write over a change of others', async () => {
+    const place = repository('rest', { one: 'one\n', two: 'two\n' });
+    const apply = (command: string, env: Record<string, string> = {}) =>
+      workcell(['run', '--backend', 'sandbox', '--no-config', '--overlay', '--apply', command], {
+        cwd: place,
+        uid: nobody,
+        env: { XDG_STATE_HOME: join(state, 'rest'), ...env },
+      });
+    const hook = await apply('echo new > one; mkdir .git; touch .git/hook');
+    expect([hook.exitCode, readFileSync(join(place, 'one'), 'utf8')]).toEqual([0, 'new\n']);
+    expect(hook.stderr).toContain('left out what it changed in .git\n');
+    expect((await call(place, 'diff')).stdout).toContain('.git/hook');
+    expect(await call(place, 'discard')).toMatchObject({ exitCode: 0 });
+
+    // Somebody changes a file after the plan is made, when the content is about to be staged.
+    const other = `import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';
+      const { mkdirSync, writeFileSync } = fs;
+      fs.mkdirSync = (path, ...words) => {
+        if (String(path).includes('.workcell-apply-')) writeFileSync('two', 'mine, and longer');
+        return mkdirSync(path, ...words);
+      };
+      syncBuiltinESMExports();`;
+    const late = await apply('echo newer > one; echo newer > two', {
+      NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(other)}`,
+    });
+    expect(late.stderr.split('\n')).toContain('C  two');
+    expect(late.stderr).toContain('applied 1 changes');
+    expect([late.exitCode, readFileSync(join(place, 'two'), 'utf8')]).toEqual([65, 'mine, and longer']);
+    expect(readFileSync(join(place, 'one'), 'utf8')).toBe('newer\n');
+    const preview = await call(place, 'apply', '--preview');
+    expect([preview.exitCode, preview.stdout]).toEqual([65, 'C  two\n']);
+    expect(await call(place, 'discard')).toMatchObject({ exitCode: 0 });
+  });
+
   it('go when told to, and the oldest when they are many', async () => {
     const place = repository('many', { text: '' });
     const ids: string[] = [];
