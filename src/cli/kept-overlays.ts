@@ -1,13 +1,14 @@
 /** Where `workcell run --overlay` keeps what commands changed, and how the commands for that find it again. */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { openOwnDirectory } from '../base/own-directory.js';
 import { discardTree } from '../base/remove-tree.js';
 import { stateDirectory } from '../base/user-directories.js';
+import { isAbandoned, ownedPrefix, removeFile } from '../cell/launchers/scratch.js';
 import { type Runtime, WorkcellError } from '../index.js';
-import { type KeptChanges, keptIn } from '../runtime/checkpoints/kept-changes.js';
+import { discardKept, gonePrefix, KeptChanges, keptIn } from '../runtime/checkpoints/kept-changes.js';
 import { historyOf } from '../runtime/checkpoints/runtime-history.js';
 
 const dayMs = 86_400_000;
@@ -47,26 +48,71 @@ export function findKept(directory: string, id?: string): KeptChanges {
   );
 }
 
+/** Calls `work` with these changes as they are now, while no other program applies or removes them. */
+export async function holding<T>(
+  { path, id }: KeptChanges,
+  work: (kept: KeptChanges) => Promise<T>,
+): Promise<T> {
+  using _held = hold(path);
+  const kept = KeptChanges.open(path);
+  if (kept !== undefined) return await work(kept);
+  throw new WorkcellError('not-found', `The kept changes ${id} have gone meanwhile.`, { details: { path } });
+}
+
+/** The names of the files that say who holds something tell an owner that has ended. */
+function hold(path: string): Disposable {
+  const place = dirname(path);
+  const id = basename(path);
+  const own = `${ownedPrefix()}${id}`;
+  const held = join(place, own);
+  writeFileSync(held, '', { mode: 0o600 });
+  const release = () => removeFile(held);
+  const others = readdirSync(place).filter((name) => isHold(name) && name.endsWith(`-${id}`) && name !== own);
+  if (others.every(isAbandoned)) return { [Symbol.dispose]: release };
+  release();
+  throw new WorkcellError(
+    'cell-in-use',
+    `Another program applies or removes the kept changes ${id}. Try again when it has ended.`,
+    { details: { path } },
+  );
+}
+
+function isHold(name: string): boolean {
+  return name.startsWith('workcell-');
+}
+
 function placeOf(all: string, directory: string): string {
   const path = realpathSync(resolve(directory));
   return join(all, createHash('sha256').update(path).digest('hex').slice(0, 32));
 }
 
-/** What is old, the oldest of what is too many, and places that are empty. */
+/** What is old, the oldest of what is too many, what others left when they were killed, and places that are empty. */
 async function collectGarbage(all: string): Promise<void> {
   const byAge: { path: string; place: string; ageMs: number }[] = [];
   for (const place of readdirSync(all))
     for (const name of readdirSync(join(all, place))) {
       const path = join(all, place, name);
       const stats = statSync(path, { throwIfNoEntry: false });
-      if (stats !== undefined) byAge.push({ path, place, ageMs: Date.now() - stats.mtimeMs });
+      if (isHold(name)) {
+        if (isAbandoned(name)) removeFile(path);
+      } else if (name.startsWith(gonePrefix)) await discardTree(path);
+      else if (stats !== undefined) byAge.push({ path, place, ageMs: Date.now() - stats.mtimeMs });
     }
   byAge.sort((one, other) => one.ageMs - other.ageMs);
   const counts = new Map<string, number>();
   for (const [index, { path, place, ageMs }] of byAge.entries()) {
     const count = (counts.get(place) ?? 0) + 1;
     counts.set(place, count);
-    if (index >= mostInAll || count > mostOfOne || ageMs > mostDays * dayMs) await discardTree(path);
+    if (index >= mostInAll || count > mostOfOne || ageMs > mostDays * dayMs) await discardUnlessHeld(path);
   }
   for (const place of readdirSync(all)) await rmdir(join(all, place)).catch(() => {});
+}
+
+async function discardUnlessHeld(path: string): Promise<void> {
+  try {
+    using _held = hold(path);
+    await discardKept(path);
+  } catch (error) {
+    if (!WorkcellError.isInstance(error)) throw error;
+  }
 }

@@ -17,6 +17,25 @@ import { sweepAbandoned } from '../../src/cell/launchers/scratch.js';
 import { start, workcell } from './workcell.js';
 
 const nobody = 65_534;
+
+/** Has a program run some source before anything else of it. */
+const preloaded = (source: string) => ({
+  NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(`
+    import fs, { readdirSync, writeFileSync } from 'node:fs';
+    import promises from 'node:fs/promises';
+    import { spawnSync } from 'node:child_process';
+    import { syncBuiltinESMExports } from 'node:module';
+    ${source}
+    syncBuiltinESMExports();`)}`,
+});
+
+/** Between its plan of what to apply and its staging of the content. */
+const beforeStaging = (source: string) =>
+  preloaded(`const { mkdirSync } = fs;
+    fs.mkdirSync = (path, ...words) => {
+      if (String(path).includes('.workcell-apply-')) { ${source} }
+      return mkdirSync(path, ...words);
+    };`);
 const root = mkdtempSync(join(tmpdir(), 'overlay-cli-'));
 const state = mkdtempSync(join(tmpdir(), 'overlay-state-'));
 for (const path of [root, state]) chownSync(path, nobody, nobody);
@@ -67,8 +86,9 @@ describe('kept changes', () => {
     }
     return path;
   };
-  const call = (cwd: string, ...words: string[]) =>
-    workcell(words, { cwd, uid: nobody, env: { XDG_STATE_HOME: join(state, basename(cwd)) } });
+  const callWith = (env: Record<string, string>, cwd: string, ...words: string[]) =>
+    workcell(words, { cwd, uid: nobody, env: { XDG_STATE_HOME: join(state, basename(cwd)), ...env } });
+  const call = (cwd: string, ...words: string[]) => callWith({}, cwd, ...words);
   const change = (cwd: string, command: string) =>
     call(cwd, 'run', '--backend', 'sandbox', '--no-config', '--overlay', command);
 
@@ -115,11 +135,7 @@ describe('kept changes', () => {
   it('hold what --apply left out, or could not write over a change of others', async () => {
     const place = repository('rest', { one: 'one\n', two: 'two\n' });
     const apply = (command: string, env: Record<string, string> = {}) =>
-      workcell(['run', '--backend', 'sandbox', '--no-config', '--overlay', '--apply', command], {
-        cwd: place,
-        uid: nobody,
-        env: { XDG_STATE_HOME: join(state, 'rest'), ...env },
-      });
+      callWith(env, place, 'run', '--backend', 'sandbox', '--no-config', '--overlay', '--apply', command);
     const hook = await apply('echo new > one; mkdir .git; touch .git/hook');
     expect([hook.exitCode, readFileSync(join(place, 'one'), 'utf8')]).toEqual([0, 'new\n']);
     expect(hook.stderr).toContain('left out what it changed in .git\n');
@@ -127,16 +143,10 @@ describe('kept changes', () => {
     expect(await call(place, 'discard')).toMatchObject({ exitCode: 0 });
 
     // Somebody changes a file after the plan is made, when the content is about to be staged.
-    const other = `import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';
-      const { mkdirSync, writeFileSync } = fs;
-      fs.mkdirSync = (path, ...words) => {
-        if (String(path).includes('.workcell-apply-')) writeFileSync('two', 'mine, and longer');
-        return mkdirSync(path, ...words);
-      };
-      syncBuiltinESMExports();`;
-    const late = await apply('echo newer > one; echo newer > two', {
-      NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(other)}`,
-    });
+    const late = await apply(
+      'echo newer > one; echo newer > two',
+      beforeStaging(`writeFileSync('two', 'mine, and longer');`),
+    );
     expect(late.stderr.split('\n')).toContain('C  two');
     expect(late.stderr).toContain('applied 1 changes');
     expect([late.exitCode, readFileSync(join(place, 'two'), 'utf8')]).toEqual([65, 'mine, and longer']);
@@ -144,6 +154,44 @@ describe('kept changes', () => {
     const preview = await call(place, 'apply', '--preview');
     expect([preview.exitCode, preview.stdout]).toEqual([65, 'C  two\n']);
     expect(await call(place, 'discard')).toMatchObject({ exitCode: 0 });
+  });
+
+  const placesOf = (name: string) => {
+    const all = join(state, name, 'workcell/overlays');
+    return (readdirSync(all, { recursive: true }) as string[]).filter((path) => /^[^/]+\/[^/]+$/.test(path));
+  };
+
+  it('go whole, wherever a kill interrupts that', async () => {
+    const place = repository('killed', { text: '' });
+    await change(place, 'echo x > one; echo x > two');
+    const kill = preloaded(
+      `promises.unlink = () => { process.kill(process.pid, 'SIGKILL'); return new Promise(() => {}); };`,
+    );
+    expect(await callWith(kill, place, 'discard')).toMatchObject({ exitCode: null });
+    expect(placesOf('killed').map((path) => path.replace(/.*\/(\.gone-)?.*/, '$1'))).toContain('.gone-');
+    expect(await call(place, 'diff')).toMatchObject({ exitCode: 66 });
+    await change(place, 'echo x > one');
+    expect(placesOf('killed').map((path) => basename(path))).toEqual([
+      expect.stringMatching(/^[0-9a-f]{8}$/),
+    ]);
+    // What has no record that can be read keeps nobody from the rest.
+    const kept = join(state, 'killed/workcell/overlays', placesOf('killed')[0] ?? '');
+    mkdirSync(join(kept, '../01234567/layer'), { recursive: true });
+    expect((await call(place, 'diff')).stdout).toContain('+x\n');
+    expect(await call(place, 'discard', '--all')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('stay while another program applies them', async () => {
+    const place = repository('held', { text: '' });
+    await change(place, 'echo x > one; echo x > two');
+    const discard = `const { status } = spawnSync(process.execPath, [process.argv[1], 'discard'], {
+        env: { ...process.env, NODE_OPTIONS: '' } });
+      writeFileSync('status', String(status));`;
+    const applied = await callWith(beforeStaging(discard), place, 'apply');
+    expect(applied).toMatchObject({ exitCode: 0, stdout: 'A  one\nA  two\n' });
+    expect(readFileSync(join(place, 'status'), 'utf8')).toBe('75');
+    expect(readdirSync(place).sort()).toEqual(['one', 'status', 'text', 'two']);
+    expect(placesOf('held')).toEqual([]);
   });
 
   it('go when told to, and the oldest when they are many', async () => {

@@ -101,9 +101,9 @@ interface ApplyOptions extends Common {
 }
 
 async function apply(id: string | undefined, options: ApplyOptions): Promise<void> {
-  const { findKept } = await import('../kept-overlays.js');
+  const { findKept, holding } = await import('../kept-overlays.js');
   const { workspace = process.cwd(), preview, onConflict, git, json } = options;
-  const taken = await findKept(workspace, id).apply({ preview, onConflict, git });
+  const taken = await holding(findKept(workspace, id), (kept) => kept.apply({ preview, onConflict, git }));
   if (json) print(JSON.stringify(taken));
   else await say(taken, preview === true);
   if (taken.conflicts.length > 0 && onConflict === 'stop') process.exitCode = conflictCode;
@@ -123,10 +123,10 @@ async function say({ applied, changes, conflicts, leftOut }: TakenOver, isPrevie
 }
 
 async function discard(id: string | undefined, options: Common & { all?: true }): Promise<void> {
-  const { findKept, keptFor } = await import('../kept-overlays.js');
+  const { findKept, holding, keptFor } = await import('../kept-overlays.js');
   const { workspace = process.cwd() } = options;
   const going: KeptChanges[] = options.all ? keptFor(workspace) : [findKept(workspace, id)];
-  for (const kept of going) await kept.discard();
+  for (const kept of going) await holding(kept, (held) => held.discard());
   const ids = going.map((kept) => kept.id);
   print(options.json ? JSON.stringify(ids) : ids.map((one) => `discarded ${one}`).join('\n'));
 }

@@ -1,11 +1,10 @@
 /** Changes to a directory that outlive the runtime in which they were made, until somebody takes them over or removes them. */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, type Stats, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { Pace } from '../../base/pace.js';
 import { discardTree } from '../../base/remove-tree.js';
-import { WorkcellError } from '../../protocol/index.js';
 import type { TakenOver, TakeOverOptions } from './checkpoint-types.js';
 import { compareViews, type Difference } from './compare.js';
 import { copyEntry } from './copy-entry.js';
@@ -97,25 +96,33 @@ class Filling {
   }
 }
 
-/** The ids of what a place keeps, the oldest first. */
+/** What a place keeps, the oldest first. What has no record that can be read counts as none. */
 export function keptIn(place: string): KeptChanges[] {
-  const ids = readdirSync(place).filter((name) => /^[0-9a-f]{8}$/.test(name));
-  return ids
-    .map((id) => new KeptChanges(join(place, id), id))
+  return readdirSync(place)
+    .filter((name) => /^[0-9a-f]{8}$/.test(name))
+    .flatMap((id) => KeptChanges.open(join(place, id)) ?? [])
     .sort((one, other) => (one.createdAt < other.createdAt ? -1 : 1));
 }
 
 export class KeptChanges {
-  readonly id: string;
-  readonly #path: string;
+  readonly path: string;
   readonly #record: KeptRecord;
   readonly #states: Map<string, string>;
 
-  constructor(path: string, id: string) {
-    this.id = id;
-    this.#path = path;
-    this.#record = readRecord(path);
-    this.#states = new Map(this.#record.states);
+  private constructor(path: string, record: KeptRecord) {
+    this.path = path;
+    this.#record = record;
+    this.#states = new Map(record.states);
+  }
+
+  /** Undefined where there is none. */
+  static open(path: string): KeptChanges | undefined {
+    const record = readRecord(path);
+    return record && new KeptChanges(path, record);
+  }
+
+  get id(): string {
+    return basename(this.path);
   }
 
   get createdAt(): string {
@@ -150,13 +157,13 @@ export class KeptChanges {
     if (taken.applied && taken.conflicts.length === 0 && leftOut.size === 0) await this.discard();
     else if (taken.applied) {
       for (const [path, state] of states) this.#states.set(path, state);
-      writeRecord(this.#path, { ...this.#record, states: [...this.#states] });
+      writeRecord(this.path, { ...this.#record, states: [...this.#states] });
     }
     return { ...taken, ...(leftOut.size > 0 && { leftOut: [...leftOut] }) };
   }
 
   discard(): Promise<void> {
-    return discardTree(this.#path);
+    return discardKept(this.path);
   }
 
   /** Below a directory that is to go, somebody else may have made entries. They make it stay. */
@@ -164,8 +171,22 @@ export class KeptChanges {
 
   #views(): [before: View, after: View] {
     const { directory } = this.#record;
-    return [{ base: directory }, { layer: join(this.#path, 'layer'), base: directory }];
+    return [{ base: directory }, { layer: join(this.path, 'layer'), base: directory }];
   }
+}
+
+/** What is left of kept changes when something kills the process that removes them. */
+export const gonePrefix = '.gone-';
+
+/** Renames the directory first, so that nobody takes a part of the changes for all of them. */
+export async function discardKept(path: string): Promise<void> {
+  const gone = join(dirname(path), `${gonePrefix}${basename(path)}`);
+  try {
+    renameSync(path, gone);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  await discardTree(gone);
 }
 
 const recordName = 'record.json';
@@ -177,14 +198,10 @@ function writeRecord(path: string, record: KeptRecord): void {
   renameSync(next, join(path, recordName));
 }
 
-function readRecord(path: string): KeptRecord {
+function readRecord(path: string): KeptRecord | undefined {
   try {
     return recordSchema.parse(JSON.parse(readFileSync(join(path, recordName), 'utf8')));
-  } catch (cause) {
-    throw new WorkcellError(
-      'internal',
-      `The record of the kept changes in ${path} cannot be read. Remove that directory.`,
-      { details: { path }, cause },
-    );
+  } catch {
+    return undefined;
   }
 }

@@ -8,6 +8,7 @@ import { mkdirSync, renameSync, rmdirSync, type Stats, unlinkSync, writeFileSync
 import { posix } from 'node:path';
 import { Pace } from '../../base/pace.js';
 import { removeTree } from '../../base/remove-tree.js';
+import { WorkcellError } from '../../protocol/index.js';
 import type { Difference } from './compare.js';
 import { copyEntry, createFile } from './copy-entry.js';
 import { Folder, Handle, textOf } from './layer-folder.js';
@@ -143,7 +144,7 @@ async function stage(staged: Folder, source: View, writes: readonly Write[]): Pr
       await createFile(staged, String(index), after.mode, (file) => writeFileSync(file, merged));
     else
       await withEntry(view, path, async (found) => {
-        if (found === undefined) return;
+        if (found === undefined) throw missing(textOf(path));
         await copyEntry(found.folder, found.name, found.stats, staged, String(index));
         if (after.kind === 'file' && (found.stats.mode & 0o7777) !== after.mode) {
           using copy = Handle.open(staged, String(index));
@@ -153,6 +154,12 @@ async function stage(staged: Folder, source: View, writes: readonly Write[]): Pr
   }
   const list = writes.map(({ path, change }, index) => ({ staged: index, change, path: textOf(path) }));
   await createFile(staged, 'list.json', 0o600, (file) => writeFileSync(file, JSON.stringify(list)));
+}
+
+/** Without it, what is there now would stay, and count as written. */
+function missing(path: string): Error {
+  const message = `${JSON.stringify(path)} has gone from where its new content comes from, so nothing is written. Try again.`;
+  return new WorkcellError('file-changed', message, { details: { path } });
 }
 
 /** A socket is not staged. */

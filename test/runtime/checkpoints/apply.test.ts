@@ -1,4 +1,13 @@
-import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -174,6 +183,15 @@ it('leaves alone what the caller changed after the plan', async () => {
     'edited',
     '2',
   ]);
+});
+
+it('writes nothing when a part of the new content is gone', async () => {
+  const [before, after] = [directory({ a: 'old' }), directory({ a: 'new', b: 'new' })];
+  const { writes } = await planChanges({ before: { base: before }, after: { base: after }, target: before });
+  rmSync(join(after, 'b'));
+  await expect(writeChanges(before, { base: after }, writes)).rejects.toMatchObject({ code: 'file-changed' });
+  expect(readdirSync(before)).toEqual(['a']);
+  expect(readFileSync(join(before, 'a'), 'utf8')).toBe('old');
 });
 
 it('removes nothing before all else is in place, and keeps what others staged', async () => {
