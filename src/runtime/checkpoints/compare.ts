@@ -1,7 +1,7 @@
 /** Finds what differs between two views, in time proportional to the difference where they share their base. */
 import { Pace } from '../../base/pace.js';
 import { byBytes } from './layer-folder.js';
-import { type EntryKind, isSameEntry, kindOf } from './same-entry.js';
+import { type CompareOptions, type EntryKind, isSameEntry, kindOf } from './same-entry.js';
 import { type Found, type View, ViewFolder } from './workspace-view.js';
 
 interface Side {
@@ -20,12 +20,6 @@ export interface Difference {
   readonly after?: Side | undefined;
 }
 
-export interface CompareOptions {
-  /** Larger files count as different. */
-  readonly mostBytes?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** In an order to apply them in: a directory comes before what is in it. */
 export async function compareViews(
   before: View,
@@ -42,13 +36,13 @@ export async function compareViews(
 class Comparison {
   readonly found: Difference[] = [];
   readonly #sharesBase: boolean;
-  readonly #mostBytes: number | undefined;
+  readonly #options: CompareOptions;
   readonly #pace: Pace;
 
-  constructor(sharesBase: boolean, { mostBytes, signal }: CompareOptions) {
-    this.#pace = new Pace(signal);
+  constructor(sharesBase: boolean, options: CompareOptions) {
+    this.#pace = new Pace(options.signal);
     this.#sharesBase = sharesBase;
-    this.#mostBytes = mostBytes;
+    this.#options = options;
   }
 
   async directories(path: string, one: ViewFolder, other: ViewFolder): Promise<void> {
@@ -76,7 +70,7 @@ class Comparison {
     if (before === undefined && after === undefined) return;
     if (before !== undefined && after !== undefined && was === is) {
       if (!was) {
-        if (!(await isSameEntry(before, after, this.#mostBytes))) this.#add(path, before, after);
+        if (!(await isSameEntry(before, after, this.#options))) this.#add(path, before, after);
         return;
       }
       if ((before.stats.mode & 0o7777) !== (after.stats.mode & 0o7777)) this.#add(path, before, after);

@@ -128,7 +128,8 @@ export class RuntimeCheckpoints {
         const before =
           present === undefined ? { layer: this.#parts.source.merged } : this.#view(present.held);
         const after = this.#view(held);
-        const differences = await compareViews(before, after, { signal });
+        // A checkpoint is within limits, and to write a large file again that is the same costs more than to read it.
+        const differences = await compareViews(before, after, { mostBytes: Infinity, signal });
         const { late } = await this.#parts.write(after, differences);
         if (late.size > 0) throw notWritten([...late]);
         this.#parent = goal.checkpoint.id;

@@ -15,23 +15,32 @@ export function kindOf(stats: Stats): EntryKind {
 /** A cell can make files of any size that hold nothing. What is larger counts as different, which is always safe. */
 const comparedBytes = 67_108_864;
 
-/** `mostBytes`: larger files count as different. */
-export async function isSameEntry(one: Found, other: Found, mostBytes = comparedBytes): Promise<boolean> {
+export interface CompareOptions {
+  /** Larger files count as different. Default: 64 MiB. */
+  readonly mostBytes?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export async function isSameEntry(one: Found, other: Found, options: CompareOptions = {}): Promise<boolean> {
   const [a, b] = [one.stats, other.stats];
   const kind = kindOf(a);
   if (kind !== kindOf(b)) return false;
   if (a.dev === b.dev && a.ino === b.ino) return true;
   if (kind === 'link') return targetOf(one).equals(targetOf(other));
   if ((a.mode & 0o7777) !== (b.mode & 0o7777)) return false;
-  return kind !== 'file' || isSameContent(one, other, mostBytes);
+  return kind !== 'file' || isSameContent(one, other, options);
 }
 
 /** Of two regular files. */
-export async function isSameContent(one: Found, other: Found, mostBytes = comparedBytes): Promise<boolean> {
+export async function isSameContent(
+  one: Found,
+  other: Found,
+  { mostBytes = comparedBytes, signal }: CompareOptions = {},
+): Promise<boolean> {
   const [a, b] = [one.stats, other.stats];
   if (a.dev === b.dev && a.ino === b.ino) return true;
   if (a.size !== b.size || a.size > mostBytes) return false;
-  return hasSameContent(one, other).catch(unlessRefused);
+  return hasSameContent(one, other, signal).catch(unlessRefused);
 }
 
 /** What nobody can read counts as different. */
@@ -46,8 +55,8 @@ function targetOf({ folder, name }: Found): Buffer {
 
 const pieceBytes = 65_536;
 
-async function hasSameContent(one: Found, other: Found): Promise<boolean> {
-  const pace = new Pace(undefined);
+async function hasSameContent(one: Found, other: Found, signal: AbortSignal | undefined): Promise<boolean> {
+  const pace = new Pace(signal);
   const [first, second] = [openEntry(one), openEntry(other)];
   try {
     const [left, right] = [Buffer.allocUnsafe(pieceBytes), Buffer.allocUnsafe(pieceBytes)];

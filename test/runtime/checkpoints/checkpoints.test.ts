@@ -7,12 +7,14 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type Checkpoint, createRuntime, type WorkspaceOption } from '../../../src/index.js';
+import { compareViews } from '../../../src/runtime/checkpoints/compare.js';
 
 const root = mkdtempSync(join(tmpdir(), 'checkpoints-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -216,6 +218,29 @@ describe.each(places)('checkpoints on $name', ({ backend, mode }) => {
     expect(lstatSync(join(target, 'to-secret')).isSymbolicLink()).toBe(true);
     expect(readFileSync(secret, 'utf8')).toBe('secret');
     expect(existsSync('/etc/leaf')).toBe(false);
+  });
+
+  it('leaves alone the large files that are the same, and can be cancelled while it compares them', async () => {
+    const place = repository();
+    writeFileSync(join(place, 'large'), '');
+    truncateSync(join(place, 'large'), 68_000_000);
+    const runtime = await open(place);
+    const goal = await runtime.checkpoint();
+    await runtime.write('readme', 'other');
+    const { changes } = await runtime.rewind(goal, { recovery: false });
+    expect(changes.map(({ path }) => path)).toEqual(['readme']);
+    await runtime.close();
+
+    const [one, other] = [repository(), repository()];
+    for (const path of [one, other]) {
+      writeFileSync(join(path, 'large'), '');
+      truncateSync(join(path, 'large'), 2 ** 32);
+    }
+    const controller = new AbortController();
+    const options = { mostBytes: Infinity, signal: controller.signal };
+    const comparing = compareViews({ base: one }, { base: other }, options);
+    setImmediate(() => controller.abort());
+    await expect(comparing).rejects.toMatchObject({ code: 'cancelled' });
   });
 
   it('keeps the newest checkpoints, refuses what is too large, and leaves nothing behind', async () => {
