@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { rules } from '../../../src/runtime/security/index.js';
-import { given, places, Repository } from './repository.js';
+import { given, Repository, trustedPlaces } from './repository.js';
 
-describe.each([...places, 'local'] as const)('%s', (place) => {
+describe.each([...trustedPlaces, 'local'] as const)('%s', (place) => {
   test('from an empty directory to a second commit on a work branch', async () => {
     const { runtime } = await given(place);
     await runtime.git.init();
