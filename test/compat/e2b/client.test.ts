@@ -322,9 +322,12 @@ describe('sandboxes', () => {
     await expect(none.updateNetwork({ allowOut: [] })).rejects.toBeInstanceOf(SandboxError);
     await none.kill();
     const rules = { allowOut: ['example.com'], denyOut: ['0.0.0.0/0'] };
-    // Cells of this backend that outlive their service have no rules; its own message says so.
-    const ruled = Sandbox.create('wide', { ...service.connection, network: rules });
-    await expect(ruled).rejects.toMatchObject({ message: expect.stringContaining('network rules') });
+    const ruled = await Sandbox.create('wide', { ...service.connection, network: rules });
+    const refused = await ruled.commands.run('curl -s http://other.test');
+    expect(refused.stdout).toContain('no rule allows this host');
+    await ruled.updateNetwork({ allowOut: ['other.example.com'], denyOut: ['0.0.0.0/0'] });
+    await expect(ruled.updateNetwork({ allowOut: ['example.com'] })).rejects.toBeInstanceOf(SandboxError);
+    await ruled.kill();
     const unruled = Sandbox.create({ ...service.connection, network: rules });
     await expect(unruled).rejects.toMatchObject({ message: expect.stringContaining('is not open') });
     const wider = Sandbox.create({ ...service.connection, allowInternetAccess: true });
