@@ -7,6 +7,9 @@ const vanishMs = 5000;
 /** How long a cell whose processes take all processors may take to halt. */
 const haltMs = 2000;
 
+/** So many rounds in a row must find more before the cell halts: in one, any process of the cell may just have ended. */
+const growingRounds = 3;
+
 type Place = Pick<Launcher, 'processes' | 'signal' | 'whileHalted'>;
 
 /**
@@ -28,8 +31,8 @@ export async function killTree(
  * at once.
  *
  * A chain of processes that fork and end can be faster than rounds of listing and killing, for ever, and can be
- * missing from every list. So when a round finds more, or a process that ended before we could look at it, halt the
- * cell for the next round, if the launcher can. Do not halt it earlier: other processes in the cell would notice.
+ * missing from every list. So when some rounds in a row find more, or a process that ended before we could look at it, halt
+ * the cell for the next one, if the launcher can. Do not halt it earlier: other processes in the cell would wait for it.
  */
 export async function killAll(
   launcher: Place,
@@ -41,6 +44,7 @@ export async function killAll(
   const isDoomed = (entry: CellProcess) => doomed.get(entry.pid) === entry.startTicks;
   let left = 0;
   let isGrowing = false;
+  let growth = 0;
 
   function round(isHalted = false): void {
     isGrowing = false;
@@ -54,11 +58,12 @@ export async function killAll(
     for (const entry of fresh) doomed.set(entry.pid, entry.startTicks);
     launcher.signal(pidsOf(fresh), 'SIGKILL');
     left = tree.length;
+    growth = isGrowing ? growth + 1 : 0;
   }
 
   round();
   while ((left > 0 || isGrowing) && performance.now() < deadline) {
-    if (isGrowing && launcher.whileHalted !== undefined) {
+    if (growth >= growingRounds && launcher.whileHalted !== undefined) {
       await bounded((isLate) => launcher.whileHalted?.(() => isLate() || round(true)));
     } else {
       await new Promise((resolve) => setImmediate(resolve));

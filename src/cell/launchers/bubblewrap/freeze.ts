@@ -21,7 +21,11 @@ const familyMs = 3000;
  */
 const careMs = 500;
 
-/** There are many younger ones when programs start others without pause, and nothing waits yet for them to stop. */
+/**
+ * So many processes stop one by one, each before its children. Of more than that, only the parents that have been there for
+ * a moment do: programs that start others without pause make many young ones.
+ */
+const fewProcesses = 64;
 const youngSeconds = 0.2;
 const ticksPerSecond = 100;
 
@@ -89,8 +93,7 @@ export class Freezer {
       try {
         return work();
       } finally {
-        for (const entry of descendants(this.#cell.hostPid).reverse())
-          if (isOurs(entry)) send(entry.pid, 'SIGCONT');
+        await resumeAll(this.#cell.hostPid, isOurs);
       }
     } finally {
       this.#onResume();
@@ -166,8 +169,22 @@ function stoppedThreads(pid: number): string | undefined {
 }
 
 /**
- * Stops the parents among those below the first. Returns a test for whether a process would run if we did not stop
- * it.
+ * The kernel's list of children leaves one out when another ends while we read it, and those that were killed end now. So
+ * look until two lists in a row have nobody to resume.
+ */
+async function resumeAll(first: number, isOurs: (entry: Entry) => boolean): Promise<void> {
+  const deadline = performance.now() + stopMs;
+  for (let quiet = 0; quiet < 2 && performance.now() < deadline; ) {
+    const stopped = descendants(first).filter((entry) => entry.state === 'T' && isOurs(entry));
+    for (const entry of stopped.reverse()) send(entry.pid, 'SIGCONT');
+    quiet = stopped.length === 0 ? quiet + 1 : 0;
+    if (quiet < 2) await nextTurn();
+  }
+}
+
+/**
+ * Stops those below the first that would notice that a child stopped. Returns a test for whether a process would run if
+ * we did not stop it.
  */
 async function stopParents(first: number): Promise<(entry: Entry) => boolean> {
   const all = descendants(first);
@@ -177,9 +194,12 @@ async function stopParents(first: number): Promise<(entry: Entry) => boolean> {
   const deadline = performance.now() + careMs;
   const young = (uptime() - youngSeconds) * ticksPerSecond;
   const parents = new Set(all.map((entry) => entry.parentPid));
-  const old = all.filter((entry) => parents.has(entry.pid) && entry.startTicks < young);
+  const careful =
+    all.length <= fewProcesses
+      ? all
+      : all.filter((entry) => parents.has(entry.pid) && entry.startTicks < young);
   for (let level = new Set([first]); level.size > 0 && performance.now() < deadline; ) {
-    const next = old.filter(
+    const next = careful.filter(
       (entry) => level.has(entry.parentPid) && look(entry.pid)?.startTicks === entry.startTicks,
     );
     await Promise.all(next.map((entry) => stop(entry.pid, deadline)));
@@ -199,6 +219,9 @@ interface Entry {
   readonly pid: number;
   readonly parentPid: number;
   readonly startTicks: number;
+  /** One letter, as /proc has it. */
+  readonly state: string;
+  /** Or has ended. */
   readonly isStopped: boolean;
 }
 
@@ -212,11 +235,13 @@ function look(pid: number): Entry | undefined {
   try {
     const line = readFileSync(`/proc/${pid}/stat`, 'latin1');
     const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
+    const [state = ''] = fields;
     return {
       pid,
       parentPid: Number(fields[1]),
       startTicks: Number(fields[19]),
-      isStopped: /^[TtZX]/.test(fields[0] ?? ''),
+      state,
+      isStopped: /^[TtZX]/.test(state),
     };
   } catch {
     return undefined;

@@ -1,5 +1,4 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { uptime } from 'node:os';
 import { expect, test } from 'vitest';
 import { Tree } from '../../../../src/cell/executor/files/file-tree.js';
 import type { BubblewrapLauncher } from '../../../../src/cell/launchers/bubblewrap/bubblewrap-launcher.js';
@@ -344,9 +343,6 @@ test('shells on any terminal go on after their processes were stopped', async ()
   for (const text of shown) await expect.poll(text).toContain('cat\r\n');
   await expect.poll(() => launcher.processes()).toHaveLength(4);
   (await launcher.freeze())();
-  // A halt hides itself from shells only when they have been there for a moment.
-  const youngest = () => Math.min(...launcher.processes().map(({ pid }) => ageOf(launcher, pid)));
-  await expect.poll(youngest).toBeGreaterThan(0.3);
   await haltOf(launcher)(() => {});
   for (const shell of shells) void shell.write('still\n\x04echo end $((40 + 2)) $?\n');
   for (const text of shown) {
@@ -355,16 +351,40 @@ test('shells on any terminal go on after their processes were stopped', async ()
   }
 });
 
+test('neighbours do not notice halts in which others are killed', async () => {
+  await using launcher = await startLauncher();
+  const shell = await launcher.openPty(['bash', '--norc', '-i'], { ...inCell, ...size });
+  const shown = watch(shell);
+  // Each is young, has a parent that waits for it, and starts and ends while others stop and go on.
+  void shell.write(
+    'PS1=; for n in {1..400}; do bash -c "bash -c :; :" || echo status $?; done; echo all $((40 + 2)); exit\n',
+  );
+  let isOver = false;
+  void shell.exited.then(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    const doomed = await Promise.all(
+      Array.from({ length: 4 }, () => launcher.spawn(['bash', '-c', 'sleep 1000 & wait'], inCell)),
+    );
+    const groups = new Set(doomed.map(({ pid }) => pid));
+    await haltOf(launcher)(() => {
+      const members = launcher.processes().filter(({ groupId }) => groups.has(groupId));
+      launcher.signal(
+        members.map(({ pid }) => pid),
+        'SIGKILL',
+      );
+    });
+    await Promise.all(doomed.map(({ exited }) => exited));
+  }
+  const text = await shown;
+  expect(text).toContain('all 42');
+  expect(text).not.toMatch(/status \d|Stopped/);
+});
+
 function haltOf(launcher: BubblewrapLauncher) {
   if (launcher.whileHalted === undefined) throw new Error('This launcher cannot halt its cell.');
   return launcher.whileHalted;
-}
-
-/** In seconds. */
-function ageOf(launcher: BubblewrapLauncher, pid: number): number {
-  const line = readFileSync(`${launcher.files.root}/proc/${pid}/stat`, 'latin1');
-  const startTicks = Number(line.slice(line.lastIndexOf(')') + 2).split(' ')[19]);
-  return uptime() - startTicks / 100;
 }
 
 function stateOf(launcher: BubblewrapLauncher, pid: number): string | undefined {
