@@ -176,7 +176,11 @@ export async function startOwner(options: object): Promise<{ child: ChildProcess
     cwd: new URL('../../..', import.meta.url),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [line] = await once(child.stdout, 'data');
+  const exited = once(child, 'exit').then(([code]) => {
+    throw new Error(`The owner ended with ${code} before its cell was there.`);
+  });
+  const [line] = await Promise.race([once(child.stdout, 'data'), exited]);
+  exited.catch(() => {});
   const id = String(line).trim();
   started.add(id);
   return { child, id };

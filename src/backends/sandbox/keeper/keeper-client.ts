@@ -54,8 +54,10 @@ export async function openNetwork(home: CellHome, id: string, token: string): Pr
   const connection = await sendToCell(home, { token, ask: 'network' });
   try {
     await handshake(connection, id, undefined);
+    const network = await NetworkClient.open(connection);
+    // As with the life of the cell. While it opens, nothing else may keep this process alive.
     connection.unref();
-    return await NetworkClient.open(connection);
+    return network;
   } catch (error) {
     connection.close();
     throw error;
