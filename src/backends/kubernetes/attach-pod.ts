@@ -40,37 +40,38 @@ export async function attachPod(id: string, place: Place, context: StartContext)
   const { name, uid } = pod.metadata;
   const home = findPodHome(homeOf(pod.metadata.annotations ?? {}));
   const lease = home === undefined ? undefined : await takeLease(id, home);
-  const end = endOf(pod);
-  if (end !== undefined) {
-    await remove(client, namespace, pod);
-    if (home !== undefined) await removePodHome(home);
-    lease?.release();
-    throw new WorkcellError(
-      'runtime-disconnected',
-      `The kubernetes cell "${id}" has ended, and its remains are removed. ${end}`,
-      { details: { id, namespace } },
-    );
-  }
-  const state = home === undefined ? undefined : readPodState(home);
-  if (home === undefined || state === undefined) {
-    lease?.release();
-    throw new WorkcellError(
-      'cell-not-found',
-      `This user of this machine cannot reach the kubernetes cell "${id}": only the one who started it has its token. If nobody has it any more, remove the cell with: kubectl delete pod --namespace ${namespace} ${name}`,
-      { details: { id, namespace } },
-    );
-  }
-  // One watch for all cells that this process attaches to.
-  const watch = watchPods(client, namespace, keptSelector);
-  const followed = followPod(watch, name, { image: '', executorImage: '' });
-  watch.expect(name);
   try {
-    const { token, isolation } = state;
-    const { gone } = followed;
-    const wire = await openPodWire(client, { namespace, name }, { token, gone }, context);
-    return podCell({ id, pod: { name, uid, followed }, client, namespace, wire, isolation, lease, home });
+    const end = endOf(pod);
+    if (end !== undefined) {
+      await remove(client, namespace, pod);
+      if (home !== undefined) await removePodHome(home);
+      throw new WorkcellError(
+        'runtime-disconnected',
+        `The kubernetes cell "${id}" has ended, and its remains are removed. ${end}`,
+        { details: { id, namespace } },
+      );
+    }
+    const state = home === undefined ? undefined : readPodState(home);
+    if (home === undefined || state === undefined)
+      throw new WorkcellError(
+        'cell-not-found',
+        `This user of this machine cannot reach the kubernetes cell "${id}": only the one who started it has its token. If nobody has it any more, remove the cell with: kubectl delete pod --namespace ${namespace} ${name}`,
+        { details: { id, namespace } },
+      );
+    // One watch for all cells that this process attaches to.
+    const watch = watchPods(client, namespace, keptSelector);
+    const followed = followPod(watch, name, { image: '', executorImage: '' });
+    watch.expect(name);
+    try {
+      const { token, isolation } = state;
+      const { gone } = followed;
+      const wire = await openPodWire(client, { namespace, name }, { token, gone }, context);
+      return podCell({ id, pod: { name, uid, followed }, client, namespace, wire, isolation, lease, home });
+    } catch (error) {
+      followed.stop();
+      throw error;
+    }
   } catch (error) {
-    followed.stop();
     lease?.release();
     throw explainRefusal(error, { client, namespace, options: {} });
   }
