@@ -28,6 +28,7 @@ export default defineLine({
           executorImage: 'none',
           imagePullPolicy: 'Never',
           ports: [8080],
+          ingress: { domain: 'cells.test' },
         });
         if ((await runtime.run('echo $((6 * 7))')).output !== '42\n') failures++;
       } catch (error) {
@@ -51,10 +52,16 @@ export default defineLine({
         },
         { rounds, warmup: 0 },
       );
-      const places = ['pods', 'services', 'persistentvolumeclaims'];
+      const core = '/api/v1/namespaces/default';
+      const places = [
+        ...['pods', 'services', 'persistentvolumeclaims', 'secrets', 'configmaps'].map(
+          (kind) => `${core}/${kind}`,
+        ),
+        '/apis/networking.k8s.io/v1/namespaces/default/ingresses',
+      ];
       // The cluster removes what belonged to a pod a moment after it.
       const left = async () => {
-        const counts = await Promise.all(places.map((kind) => count(`/api/v1/namespaces/default/${kind}`)));
+        const counts = await Promise.all(places.map(count));
         return counts.reduce((sum, each) => sum + each, 0);
       };
       const deadline = performance.now() + 30_000;

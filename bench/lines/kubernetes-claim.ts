@@ -52,7 +52,7 @@ export default defineLine({
       return {
         timings,
         floor,
-        figures: [{ name: 'p50', value: p50, unit: 'ms', better: 'less', bar: 500, aim: 50 }],
+        figures: [{ name: 'p50', value: p50, unit: 'ms', better: 'less', bar: 50, aim: 15 }],
       };
     } finally {
       await stop();
