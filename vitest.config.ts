@@ -25,6 +25,7 @@ const system = [
   'test/cell/plugins/**/*.test.ts',
   'test/runtime/tools/python-tools.test.ts',
   'test/runtime/*.test.ts',
+  'test/deploy/**/*.test.ts',
   'test/site/**/*.test.ts',
   'test/service/previews.test.ts',
   'test/service/{service,service-seen}.test.ts',

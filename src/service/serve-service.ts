@@ -1,11 +1,9 @@
 /** Starts the service: its store, its templates, its existing cells, and its address. */
-import { join } from 'node:path';
 import { backendNames, loadBackend } from '../backends/index.js';
 import type { Exposure, ListenAddress, Log } from '../base/http/http-options.js';
 import { checkExposure, listen, withBoundHost } from '../base/http/listen.js';
 import { parseListen } from '../base/http/listen-option.js';
 import { readToken } from '../base/http/token.js';
-import { stateDirectory } from '../base/user-directories.js';
 import { chooseBackend } from '../config/choose-backend.js';
 import { loadConfig } from '../config/load-config.js';
 import type { ServiceSettings } from '../protocol/config-service.js';
@@ -18,6 +16,7 @@ import { createServiceApp, type ServiceMount } from './service-app.js';
 import { ServiceCells } from './service-cells.js';
 import { ServiceKeys } from './service-keys.js';
 import { openServiceStore } from './service-store.js';
+import { storeFile } from './store-copy.js';
 import { type BroughtTemplate, readTemplates } from './templates.js';
 import { Webhooks } from './webhooks.js';
 
@@ -54,7 +53,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const templates = await readTemplates(config, options.templates ?? {}, () =>
     chooseBackend({ known: backendNames, load: loadBackend, demand: {} }),
   );
-  const store = await openServiceStore(fileOf(service.store));
+  const store = await openServiceStore(storeFile(service.store));
   try {
     const keys = new ServiceKeys(store, { key: operatorKey, tenant: ownTenant });
     const limits = limitsOf(service);
@@ -142,8 +141,4 @@ async function previewsOf(
   if ('path' in listen) return undefined;
   checkExposure({ ...exposure, listen });
   return startPreviews({ listen, url, ...parts });
-}
-
-function fileOf(store: string | undefined): string {
-  return store?.slice('sqlite:'.length) ?? join(stateDirectory(), 'service.db');
 }

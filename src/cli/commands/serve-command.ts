@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { ServiceOptions } from '../../service/serve-service.js';
 import { type CellOptions, withConfigOption } from '../cell-options.js';
 import { exposureOf, type ListenOptions, takeToken, withListenOptions } from '../server-options.js';
+import { serveBackupCommand } from './serve-backup-command.js';
 import { serveStatusCommand } from './serve-status-command.js';
 
 type ServeOptions = ListenOptions &
@@ -25,19 +26,24 @@ E2B_SANDBOX_URL to the address, and E2B_API_KEY to a key.
 Examples:
   $ workcell serve
   $ workcell serve status --api-key-file key
+  $ workcell serve backup monday.db
   $ workcell run --backend service --url http://127.0.0.1:8720 --api-key-file key 'uname -a'
   $ curl -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
       -d '{"name":"mine","ttlMs":3600000}' http://127.0.0.1:8720/v1/cells`;
 
 /** `workcell serve`: cells for many, over one API. */
 export function serveCommand(): Command {
-  const command = new Command('serve').description('Serve cells to many programs and people');
+  const command = new Command('serve')
+    .description('Serve cells to many programs and people')
+    // An option behind the name of a command below belongs to that one.
+    .enablePositionalOptions();
   return withListenOptions(withConfigOption(command))
     .option('--openhands', 'also serve the remote-runtime API of OpenHands, at /openhands')
     .option('--e2b', 'also serve clients of E2B')
     .option('-v, --verbose', 'log what happens')
     .addHelpText('after', notes)
     .addCommand(serveStatusCommand())
+    .addCommand(serveBackupCommand())
     .action(serve);
 }
 

@@ -8,7 +8,7 @@ import { WorkcellError } from '../../../protocol/index.js';
 const busyMs = 2000;
 
 /** What a database file holds, as messages call it. */
-interface Kept {
+export interface Kept {
   /** Such as `event store`. */
   readonly what: string;
   /** The setting that names the file. */
@@ -64,7 +64,7 @@ export function unavailable(file: string, error: unknown, { what, setting }: Kep
   );
 }
 
-async function loadDriver({ what, setting }: Kept): Promise<typeof import('@photostructure/sqlite')> {
+export async function loadDriver({ what, setting }: Kept): Promise<typeof import('@photostructure/sqlite')> {
   try {
     return await import('@photostructure/sqlite');
   } catch (error) {

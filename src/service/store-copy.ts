@@ -1,0 +1,57 @@
+/** The file of a service's store, and a copy of it to keep: whole, also while the service runs. */
+import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { stateDirectory } from '../base/user-directories.js';
+import { loadConfig } from '../config/load-config.js';
+import { WorkcellError } from '../protocol/index.js';
+import { copyDatabase } from '../runtime/events/sqlite/copy-database.js';
+
+/** `named`: the setting `service.store`. */
+export function storeFile(named: string | undefined): string {
+  return named?.slice('sqlite:'.length) ?? join(stateDirectory(), 'service.db');
+}
+
+/** Copies the store of that configuration to a new file, which only this user can read. Returns the file that it copied. */
+export async function copyStore(config: string | false | undefined, target: string): Promise<string> {
+  const { values } = await loadConfig({ cwd: process.cwd(), env: process.env, file: config });
+  const store = storeFile(values.service.store);
+  const draft = join(dirname(target), `.${basename(target)}.${process.pid}`);
+  try {
+    // Holds the name until the copy is there.
+    makeEmpty(target);
+  } catch (cause) {
+    throw refusal(target, cause);
+  }
+  try {
+    makeEmpty(draft);
+    await copyDatabase(store, draft, { what: 'store of the service', setting: 'service.store' });
+    sync(draft);
+    renameSync(draft, target);
+    sync(dirname(target));
+  } catch (error) {
+    for (const path of [draft, target]) rmSync(path, { force: true });
+    throw error;
+  }
+  return store;
+}
+
+function makeEmpty(path: string): void {
+  closeSync(openSync(path, 'wx', 0o600));
+}
+
+function sync(path: string): void {
+  const descriptor = openSync(path, 'r');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+}
+
+function refusal(target: string, cause: unknown): WorkcellError {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  if (code !== 'EEXIST')
+    return new WorkcellError('invalid-config', `Workcell cannot write the copy ${target}: ${message}.`, {
+      cause,
+    });
+  return new WorkcellError('already-exists', `${target} is there already. Name a new file for the copy.`, {
+    cause,
+  });
+}
