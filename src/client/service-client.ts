@@ -26,6 +26,7 @@ import {
   serviceTemplateSchema,
   usageSchema,
 } from '../protocol/service-wire.js';
+import { traceHeaders } from '../protocol/tracing.js';
 
 /** Where a service is, and the key to it. */
 export interface ServiceClientOptions {
@@ -245,6 +246,7 @@ export class ServiceClient {
     const request = this.#fetch(`${this.#url}${path}`, {
       method,
       headers: {
+        ...traceHeaders(),
         authorization: `Bearer ${this.#apiKey}`,
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,

@@ -26,6 +26,7 @@ import {
   WorkcellError,
   withoutSecrets,
 } from '../protocol/index.js';
+import { traced } from '../protocol/tracing.js';
 import type { EventStream } from './events/stream.js';
 import { maskTerminal } from './masked-bytes.js';
 import { downloadMasked } from './masked-download.js';
@@ -314,8 +315,29 @@ async function transfer<Result>(
   });
 }
 
+/** Carries an action out as part of a trace, where somebody traces: one span for all of it, one for its execution. */
+function runRecorded<Result>(
+  pipeline: Pipeline,
+  action: JudgedAction,
+  from: Origin & { definition: ActionDefinition | undefined },
+  work: (cause: number) => Promise<{ result: Result; observation?: unknown }>,
+): Promise<Result> {
+  const attributes = { 'workcell.cell': pipeline.cell, 'workcell.action': action.action };
+  const execute = (cause: number) =>
+    traced(
+      `execute ${action.action}`,
+      () => ({ kind: 'client', attributes }),
+      () => work(cause),
+    );
+  return traced(
+    `action ${action.action}`,
+    () => ({ attributes }),
+    () => runJudged(pipeline, action, from, execute),
+  );
+}
+
 /** Records an action, judges it and runs it. Records every failure, too, and turns it into one kind of error. */
-async function runRecorded<Result>(
+async function runJudged<Result>(
   { events, guards = [], mask, audit, logger, workspace, cell, shells }: Pipeline,
   action: JudgedAction,
   {

@@ -1,3 +1,5 @@
+import { traced } from '../protocol/tracing.js';
+
 /**
  * Runs the work of many tenants, a limited number at once, the tenants in turn: a burst of one does not delay
  * another's single piece. One tenant never has the last free slot, so that another's piece waits for none of its work.
@@ -19,7 +21,12 @@ export class FairQueue {
 
   async run<Result>(tenant: string, work: () => Promise<Result>): Promise<Result> {
     if (this.#mayRun(tenant)) this.#enter(tenant);
-    else await this.#turn(tenant);
+    else
+      await traced(
+        'wait for a turn',
+        () => ({ attributes: { 'workcell.tenant': tenant } }),
+        () => this.#turn(tenant),
+      );
     try {
       return await work();
     } finally {

@@ -2,6 +2,7 @@
 import type { Log } from '../base/http/http-options.js';
 import { type AttachRuntimeOptions, attachRuntime, createRuntime, listCells } from '../index.js';
 import type { StatusUpdate } from '../protocol/index.js';
+import { traced } from '../protocol/tracing.js';
 import type { RuntimeSource } from './service-cells.js';
 import type { CellRecord } from './service-store.js';
 import type { Template } from './templates.js';
@@ -24,10 +25,15 @@ export function runtimeSource({
   // What the operator allowed for always is not for the cells of others.
   const own = { config, rememberHosts: false };
   return {
-    create: (id, options, onLost) =>
-      createRuntime({ ...options, ...own, id, onStatus: watch(onLost) } as Parameters<
-        typeof createRuntime
-      >[0]),
+    create(id, options, onLost) {
+      const all = { ...options, ...own, id, onStatus: watch(onLost) };
+      const attributes = { 'workcell.cell': id, 'workcell.backend': String(options.backend) };
+      return traced(
+        'start cell',
+        () => ({ attributes }),
+        () => createRuntime(all as Parameters<typeof createRuntime>[0]),
+      );
+    },
     attach: ({ ref, template }, onLost) =>
       attachRuntime(ref, {
         ...own,

@@ -8,6 +8,7 @@ import { defaultHttpLimits, type HttpLimits, type Log, type TokenDemand } from '
 import { acceptJson } from './json-body.js';
 import { Rate } from './rate.js';
 import { requestIdHeader, requestIdOf } from './request-id.js';
+import { traceRequests } from './trace-requests.js';
 import { checkUpgrades } from './upgrades.js';
 
 declare module 'fastify' {
@@ -91,6 +92,7 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
       .writeHead(417, { 'content-type': 'application/json', connection: 'close' })
       .end(errorBody(error));
   });
+  traceRequests(app);
   const rate = new Rate(limits.requestsPerSecond, limits.burst);
   app.addHook('onRequest', (request, reply, done) => {
     void reply.headers(headers);

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { Pool } from 'undici';
 import { parseJson } from '../../base/json.js';
 import { protocolVersion, WorkcellError } from '../../protocol/index.js';
+import { traceHeaders } from '../../protocol/tracing.js';
 import {
   clientHeader,
   heartbeatMs,
@@ -134,6 +135,7 @@ export class Link {
   headers(): Record<string, string> {
     return {
       ...this.#extra,
+      ...traceHeaders(),
       ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
       ...(this.#client !== undefined && { [clientHeader]: this.#client }),
       ...(this.#instance !== undefined && { [instanceHeader]: this.#instance }),
