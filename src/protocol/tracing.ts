@@ -118,7 +118,10 @@ export function traced<Result>(
   );
 }
 
-/** What a request carries, such as `traceparent`, so that the other side continues this trace. */
+/** What a request may carry. Baggage stays here: it has values of the program's own, and cells read these headers. */
+const sent = new Set(['traceparent', 'tracestate']);
+
+/** What a request carries so that the other side continues this trace. */
 export function traceHeaders(): Record<string, string> {
   const api = registry();
   const headers: Record<string, string> = {};
@@ -128,7 +131,7 @@ export function traceHeaders(): Record<string, string> {
 
 const setter = {
   set: (carrier: Carrier, name: string, value: string) => {
-    carrier[name] = value;
+    if (sent.has(name.toLowerCase())) carrier[name] = value;
   },
 };
 

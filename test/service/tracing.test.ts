@@ -113,6 +113,15 @@ test('a failed action has its code in its span, and not its message', async () =
   expect(JSON.stringify(action?.events)).not.toContain('confidential');
 });
 
+test('requests carry the trace, and not the baggage of the program', () => {
+  const baggage = propagation.createBaggage({ user: { value: 'confidential' } });
+  tracer.startActiveSpan('program', (program) => {
+    const headers = context.with(propagation.setBaggage(context.active(), baggage), traceHeaders);
+    expect(headers).toEqual({ traceparent: expect.stringContaining(program.spanContext().traceId) });
+    program.end();
+  });
+});
+
 test('without a provider requests carry nothing, and no spans come', async () => {
   unregister();
   await using runtime = await createRuntime({ backend: 'local', config: false });
