@@ -32,3 +32,12 @@ test("the program's Python starts with the modules that it had", () =>
     const without = await workcell(['camel-run', '--', 'python3', '-c', path], { cwd: '/' });
     expect(without).toMatchObject({ exitCode: 0, stdout: '[]\n', stderr: '' });
   }));
+
+test.each([
+  ['HUP', 129],
+  ['ABRT', 134],
+  ['KILL', 137],
+  ['SEGV', 139],
+])('a program that SIG%s ends is told with exit code %i', async (signal, exitCode) => {
+  expect(await workcell(['camel-run', '--', 'sh', '-c', `kill -${signal} $$`])).toMatchObject({ exitCode });
+});

@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { findProgram, hostPath } from '../../base/find-program.js';
@@ -132,7 +133,7 @@ function runWith([program = '', ...args]: string[], env: NodeJS.ProcessEnv): Pro
     });
     child.once('exit', (code, signal) => {
       process.off('SIGTERM', pass).off('SIGHUP', pass).off('SIGINT', wait);
-      resolve(code ?? 128 + (signal === 'SIGTERM' ? 15 : signal === 'SIGINT' ? 2 : 9));
+      resolve(code ?? 128 + constants.signals[signal as NodeJS.Signals]);
     });
   });
 }

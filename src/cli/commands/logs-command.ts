@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Runtime } from '../../index.js';
+import type { Action, Runtime } from '../../index.js';
 import type { CommandOutput } from '../command-output.js';
 import { inKeptCell, type KeptCellOptions, withKeptCellOptions } from '../in-kept-cell.js';
 import { watchInterrupts } from '../interrupts.js';
@@ -77,32 +77,17 @@ async function follow(runtime: Runtime, id: string, outputs: Outputs, signal: Ab
   }
 }
 
-/** Up to where each stream is now: a process may write faster than this reads. */
 async function printAll(
   runtime: Runtime,
   outputId: string,
   outputs: Outputs,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const stream of ['stdout', 'stderr'] as const) {
-    const decoder = new TextDecoder();
-    let end = Number.POSITIVE_INFINITY;
-    for (let from = 0; from < end && !signal.aborted; ) {
-      const part = await runtime.execute({
-        action: 'read_output',
-        outputId,
-        stream,
-        from,
-        encoding: 'base64',
-      });
-      if (part.from > from && from > 0)
-        process.stderr.write(`workcell: ${part.from - from} bytes are no longer kept\n`);
-      await outputs[stream].write({
-        text: decoder.decode(Buffer.from(part.data, 'base64'), { stream: true }),
-      });
-      end = Math.min(end, part.totalBytes);
-      if (part.next <= from) break;
-      from = part.next;
-    }
-  }
+  const { printKept } = await import('../kept-output.js');
+  const kept = {
+    read: (action: Action<'read_output'>) => runtime.execute(action),
+    write: (stream: keyof Outputs, text: string) => outputs[stream].write({ text }),
+    onGap: (bytes: number) => void process.stderr.write(`workcell: ${bytes} bytes are no longer kept\n`),
+  };
+  await printKept(outputId, kept, signal);
 }
