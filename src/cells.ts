@@ -30,11 +30,13 @@ export interface ListCellsOptions extends CellPlace {
   onUnavailable?: ((backend: string, reason: string) => void) | undefined;
 }
 
+type KeepingBackend = Backend & Required<Pick<Backend, 'attach' | 'list'>>;
+
 /** A backend that can find its cells again. */
 export interface Keeper {
   /** What leads to it in a reference to a cell. */
   readonly name: string;
-  readonly backend: Required<Backend>;
+  readonly backend: KeepingBackend;
 }
 
 /** The kept cells, the latest start first. */
@@ -73,7 +75,7 @@ export async function keeper(spec: BackendSpec | string, what: string): Promise<
 }
 
 /** Refuses a backend that cannot find its cells again. */
-export async function checkKeeps(backend: Backend, what: string): Promise<Required<Backend>> {
+export async function checkKeeps(backend: Backend, what: string): Promise<KeepingBackend> {
   if (canKeep(backend)) return backend;
   throw new WorkcellError(
     'capability-unsupported',
@@ -139,7 +141,7 @@ export async function keepers(
   return all.flatMap(({ name, backend }) => (canKeep(backend) ? [{ name, backend }] : []));
 }
 
-function canKeep(backend: Backend): backend is Required<Backend> {
+function canKeep(backend: Backend): backend is KeepingBackend {
   return backend.attach !== undefined && backend.list !== undefined;
 }
 

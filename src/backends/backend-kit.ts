@@ -12,6 +12,7 @@ export {
   type FoundCell,
   type Probe,
   type StartContext,
+  type StatsContext,
 } from './backend.js';
 export {
   type ExecutorPlace,

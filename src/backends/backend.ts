@@ -7,6 +7,7 @@ import {
   type Fact,
   type IsolationTier,
   type NetworkSecret,
+  type Observation,
   type StatusUpdate,
   WorkcellError,
 } from '../protocol/index.js';
@@ -29,6 +30,9 @@ export interface StartContext {
   /** Directories to show as the workspace, one over the other, for a backend with `overlays`. */
   readonly overlay?: WorkspaceOverlay | undefined;
 }
+
+/** What a look at a cell gets besides the place. */
+export type StatsContext = Pick<StartContext, 'signal'>;
 
 /** An overlay of the kernel's: the cell reads all layers and writes to the upper one. */
 export interface WorkspaceOverlay {
@@ -102,6 +106,8 @@ export interface Backend<
   attach?(id: string, place: unknown, context: StartContext): Promise<Cell>;
   /** The kept cells there. */
   list?(place: unknown): Promise<CellInfo[]>;
+  /** What a running kept cell uses, also while another program works in it. */
+  stats?(id: string, place: unknown, context: StatsContext): Promise<Observation<'stats'>>;
 }
 
 /** The part of a backend's options that `attach` and `list` get. */
@@ -136,13 +142,18 @@ export interface BackendDefinition<Shape extends z.ZodRawShape, Name extends key
   attach?(id: string, place: PlaceOf<Shape, Name>, context: StartContext): Promise<Cell>;
   /** The cells that you can attach to, and the lost ones. */
   list?(place: PlaceOf<Shape, Name>): Promise<FoundCell[]>;
+  /**
+   * What a running kept cell uses, for `workcell top`: without its lease and without an event, also while another program
+   * works in it. Default: top attaches for a moment to a cell that is free.
+   */
+  stats?(id: string, place: PlaceOf<Shape, Name>, context: StatsContext): Promise<Observation<'stats'>>;
 }
 
 /** Declares a backend. Options are strict; this checks them once, for all backends. */
 export function defineBackend<Shape extends z.ZodRawShape, const Name extends keyof Shape & string = never>(
   definition: BackendDefinition<Shape, Name>,
 ): Backend<Shape, Pick<Shape, Name>> {
-  const { attach, list, ...given } = definition;
+  const { attach, list, stats, ...given } = definition;
   const { type } = given;
   const schema = z.strictObject(definition.options);
   const names: readonly string[] = definition.place ?? [];
@@ -164,6 +175,9 @@ export function defineBackend<Shape extends z.ZodRawShape, const Name extends ke
     },
     ...(attach !== undefined && {
       attach: async (id, where, context) => attach(id, checkPlace(where), context),
+    }),
+    ...(stats !== undefined && {
+      stats: async (id, where, context) => stats(id, checkPlace(where), context),
     }),
     ...(list !== undefined && {
       async list(where) {

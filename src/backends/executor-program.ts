@@ -7,6 +7,7 @@ import { pluginSpecs } from '../cell/plugins/load-plugins.js';
 import { actionsWith } from '../cell/plugins/plugin-host.js';
 import type { KernelReport } from '../cell/server/boot-protocol.js';
 import type { CellSettings } from '../cell/server/serve-cell.js';
+import type { Observation } from '../protocol/index.js';
 import type { PluginSpec } from '../protocol/plugin-spec.js';
 import type { ServerInfo } from '../protocol/wire.js';
 import type { Place } from '../runtime/client/connect-ways.js';
@@ -89,6 +90,19 @@ export function reachExecutor(
   { signal, plugins = [] }: StartContext,
 ): Promise<{ executor: HttpExecutor; info: ServerInfo }> {
   return connectExecutor(place, { ...options, signal, actions: actionsWith(plugins) });
+}
+
+/** What the cell of an executor uses: one look, over a connection of its own. */
+export async function executorStats(
+  place: ExecutorPlace,
+  { token, signal }: { token: string; signal: AbortSignal | undefined },
+): Promise<Observation<'stats'>> {
+  const { executor } = await connectExecutor(place, { token, signal });
+  try {
+    return await executor.execute({ action: 'stats' }, { signal });
+  } finally {
+    await executor.disconnect();
+  }
 }
 
 /** A secret that every request to an executor must carry. */

@@ -7,7 +7,7 @@ import type { Cell } from '../protocol/index.js';
 import { defineBackend, type StartContext } from './backend.js';
 import { newToken, reachExecutor } from './executor-program.js';
 import { type Lease, takeLease } from './lease.js';
-import { attachLocal, listLocal } from './local/attach-local.js';
+import { attachLocal, listLocal, localStats } from './local/attach-local.js';
 import { type Home, keepHome, makeLastingHome, removeHome } from './local/local-home.js';
 import { startLocalServer } from './local/local-server.js';
 import { markVariable, reap } from './local/reap.js';
@@ -79,6 +79,7 @@ export default defineBackend({
 
   attach: attachLocal,
   list: listLocal,
+  stats: localStats,
 });
 
 /** Makes the cell visible before its server begins, so that no server ever runs that nobody can find. */

@@ -75,6 +75,7 @@ export default defineBackend({
   },
 
   attach: async (id, place, context) => (await import('./sandbox/kept.js')).attachKept(id, place, context),
+  stats: async (id, place, context) => (await import('./sandbox/kept.js')).keptStats(id, place, context),
   list: async () => (await import('./sandbox/kept.js')).listKept(),
 });
 

@@ -1,7 +1,7 @@
 /** Finds cells again that outlived the process that started them. */
-import { type Cell, WorkcellError } from '../../protocol/index.js';
-import type { FoundCell, StartContext } from '../backend.js';
-import { reachExecutor } from '../executor-program.js';
+import { type Cell, type Observation, WorkcellError } from '../../protocol/index.js';
+import type { FoundCell, StartContext, StatsContext } from '../backend.js';
+import { executorStats, reachExecutor } from '../executor-program.js';
 import { leaseHolder, takeLease } from '../lease.js';
 import { servedCell } from '../served-cell.js';
 import {
@@ -19,14 +19,7 @@ import { reap } from './reap.js';
 const patienceMs = 5000;
 
 export async function attachLocal(id: string, _place: object, context: StartContext): Promise<Cell> {
-  const state = readState(id);
-  if (state === undefined) {
-    throw new WorkcellError(
-      'cell-not-found',
-      `There is no local cell "${id}". You can attach to cells that you start with keepAlive.`,
-      { details: { id } },
-    );
-  }
+  const state = stateOf(id);
   const home = openLastingHome(id);
   const lease = await takeLease(id, home.path);
   const clean = async () => {
@@ -50,6 +43,25 @@ export async function attachLocal(id: string, _place: object, context: StartCont
     },
   );
   return servedCell({ id, backend: 'local', reached, lease, end: clean });
+}
+
+export async function localStats(
+  id: string,
+  _place: object,
+  { signal }: StatsContext,
+): Promise<Observation<'stats'>> {
+  const { token } = stateOf(id);
+  return executorStats({ socketPath: openLastingHome(id).socketPath }, { token, signal });
+}
+
+function stateOf(id: string): State {
+  const state = readState(id);
+  if (state !== undefined) return state;
+  throw new WorkcellError(
+    'cell-not-found',
+    `There is no local cell "${id}". You can attach to cells that you start with keepAlive.`,
+    { details: { id } },
+  );
 }
 
 export async function listLocal(): Promise<FoundCell[]> {

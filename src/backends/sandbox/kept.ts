@@ -4,10 +4,10 @@ import { cacheDirectory } from '../../base/user-directories.js';
 import { connectToOwnSocket } from '../../cell/launchers/unix-sockets.js';
 import { pluginSpecs } from '../../cell/plugins/load-plugins.js';
 import { actionsWith } from '../../cell/plugins/plugin-host.js';
-import { type Cell, WorkcellError } from '../../protocol/index.js';
+import { type Cell, type Observation, WorkcellError } from '../../protocol/index.js';
 import { connectExecutor } from '../../runtime/client/http-executor.js';
-import type { FoundCell, StartContext } from '../backend.js';
-import { newToken } from '../executor-program.js';
+import type { FoundCell, StartContext, StatsContext } from '../backend.js';
+import { executorStats, newToken } from '../executor-program.js';
 import { type Lease, leaseHolder, takeLease } from '../lease.js';
 import { withoutPresets } from '../open-gateway.js';
 import { pausable } from '../pausable.js';
@@ -66,15 +66,7 @@ export async function startKept(options: SandboxOptions, context: StartContext):
 }
 
 export async function attachKept(id: string, _place: object, context: StartContext): Promise<Cell> {
-  const state = readState(id);
-  if (state === undefined || !state.keepAlive) {
-    throw new WorkcellError(
-      'cell-not-found',
-      `There is no sandbox cell "${id}". You can attach to cells that you start with keepAlive.`,
-      { details: { id } },
-    );
-  }
-  const { token } = state;
+  const token = tokenOf(id);
   const home = cellHome(id);
   const lease = await takeLease(id, home.path);
   let life: Life | undefined;
@@ -90,6 +82,26 @@ export async function attachKept(id: string, _place: object, context: StartConte
     lease.release();
     throw error;
   }
+}
+
+export async function keptStats(
+  id: string,
+  _place: object,
+  { signal }: StatsContext,
+): Promise<Observation<'stats'>> {
+  const token = tokenOf(id);
+  return executorStats({ connect: () => connectToOwnSocket(cellHome(id).socket) }, { token, signal });
+}
+
+/** Of the executor of a cell that somebody keeps. */
+function tokenOf(id: string): string {
+  const state = readState(id);
+  if (state?.keepAlive) return state.token;
+  throw new WorkcellError(
+    'cell-not-found',
+    `There is no sandbox cell "${id}". You can attach to cells that you start with keepAlive.`,
+    { details: { id } },
+  );
 }
 
 /** Also removes the remains of an unkept cell whose keeper died. */

@@ -7,8 +7,9 @@ import { watchInterrupts } from '../interrupts.js';
 import { plainText } from '../sanitize.js';
 
 const notes = `
-Shows what each kept cell uses. It does not wake a paused cell, and does not
-disturb one that another program works in: those have no figures.
+Shows what each kept cell uses. It does not wake a paused cell, which has no
+figures, nor does it disturb a program that works in one: on backends that
+cannot tell the figures of such a cell, it has none.
 
 Examples:
   $ workcell top
@@ -47,7 +48,7 @@ interface Usage {
   readonly id: string;
   readonly backend: string;
   readonly status: string;
-  /** Null where looking would wake the cell or disturb who works in it. */
+  /** Null where looking would wake the cell, or disturb a program that works in it. */
   readonly stats: Stats | null;
 }
 
@@ -67,9 +68,13 @@ async function usageOfCells(
       : await Promise.all(named.map((each) => findCell(each, place)));
   return Promise.all(
     cells.map(async (cell) => {
-      const { id, backend, status, heldBy } = cell;
-      const free = status === 'running' && heldBy === undefined;
-      return { id, backend, status, stats: free ? await statsOf(cell, config, signal) : null };
+      const { id, backend, status } = cell;
+      return {
+        id,
+        backend,
+        status,
+        stats: status === 'running' ? await statsOf(cell, config, signal) : null,
+      };
     }),
   );
 }
@@ -83,13 +88,22 @@ async function statsOf(
   interrupted: AbortSignal,
 ): Promise<Stats | null> {
   const { attachRuntime } = await import('../../attach-runtime.js');
+  const { keeper } = await import('../../cells.js');
+  const { id, place, heldBy } = cell;
+  const signal = AbortSignal.any([interrupted, AbortSignal.timeout(patienceMs)]);
   let runtime: Runtime | undefined;
   try {
-    runtime = await attachRuntime(cell, { config });
-    const signal = AbortSignal.any([interrupted, AbortSignal.timeout(patienceMs)]);
+    const { backend } = await keeper(cell.backend, 'list cells');
+    if (backend.stats !== undefined) {
+      const { observation: _, ...stats } = await backend.stats(id, place, { signal });
+      return stats;
+    }
+    if (heldBy !== undefined) return null;
+    runtime = await attachRuntime(cell, { config, signal });
     const { observation: _, ...stats } = await runtime.execute({ action: 'stats' }, { signal });
     return stats;
   } catch (error) {
+    if (interrupted.aborted) return null;
     process.stderr.write(
       `workcell: ${cell.id}: ${plainText(error instanceof Error ? error.message : String(error))}\n`,
     );
