@@ -2,6 +2,7 @@
 import { isTable } from '../plain-table.js';
 import type { Mapping } from './import-output.js';
 import { fromHere, importKwargs, importVolumes } from './openhands-docker.js';
+import { mayBeSecret } from './secret-values.js';
 
 export { kubernetesKeys } from './openhands-kubernetes.js';
 
@@ -169,11 +170,20 @@ export const sandboxKeys: Keys = {
   remote_runtime_enable_retries: only(true, noService),
   remote_runtime_class: never(noService),
   remote_runtime_resource_factor: only(1, noService),
-  local_runtime_url: never('the executor of a local cell is reached through a socket that has no address'),
+  local_runtime_url: (value, output) => {
+    // Its default: the executor of a local cell has a socket and no address.
+    if (isUnset(value) || value === 'http://localhost') return undefined;
+    const there =
+      'where runtimes are on that machine, start "workcell executor" there and set backend = "remote"';
+    if (mayBeSecret('local_runtime_url', String(value)))
+      return `it may hold a secret, which is not copied; ${there} and backends.remote.url`;
+    output.set('backends.remote.url', value);
+    return `it becomes backends.remote.url: ${there}`;
+  },
   pause_closed_runtimes: only(true, 'a cell is ended or kept; runtime.pause halts it'),
   rm_all_containers: only(false, 'a cell that is closed removes its own container, and no other'),
   user_id: never('commands run as whom the workspace belongs to; backends.docker.user names another'),
-  enable_auto_lint: only(false, ofAgent),
+  enable_auto_lint: (value, output) => to('openhands.auto_lint')(value === true || null, output),
   runtime_binding_address: never('no port is published; backends.docker.ports publishes some on loopback'),
   runtime_extra_build_args: never('build the image with workcell images build'),
   runtime_extra_deps: never(
@@ -221,6 +231,9 @@ export const agentKeys: Keys = {
       'enable_plan_mode',
     ].map((name) => [name, only(true, ofAgent)]),
   ),
-  enable_llm_editor: only(false, ofAgent),
+  enable_llm_editor: only(
+    false,
+    'name the model that applies drafts as [openhands.llm_editor], with its base_url; models are not imported',
+  ),
   disabled_microagents: never('runtime.microagents gives all of them, and the caller chooses'),
 };

@@ -60,6 +60,7 @@ test('what has a setting becomes it', () => {
       },
     },
     security: { confirm: 'terminal', guards: ['rules'] },
+    openhands: { auto_lint: true },
     secrets: {
       NPM_TOKEN: { env: 'NPM_TOKEN', reach: 'env' },
       FILES_API_KEY: { env: 'FILES_API_KEY' },
@@ -98,6 +99,7 @@ test('what has a setting becomes it', () => {
         limits: { memory_bytes: 4 * 1024 ** 3, cpus: 2, pids: 512 },
         oci_runtime: 'runsc',
       },
+      remote: { url: 'http://runtimes.example:8700' },
     },
   });
 });
@@ -120,6 +122,7 @@ const taken = new Set([
     (key) => `sandbox.${key}`,
   ),
   'sandbox.additional_networks',
+  'sandbox.enable_auto_lint',
   'security.confirmation_mode',
   ...Object.keys(agentKeys)
     .filter((key) => !['enable_editor', 'enable_llm_editor', 'disabled_microagents'].includes(key))
@@ -137,6 +140,7 @@ describe('every other key is told of, with a reason', () => {
 
   test('in words that say what to do', () => {
     expect(reasonOf('sandbox.docker_runtime_kwargs')).toBe('there is no option for shm_size');
+    expect(reasonOf('agent.enable_llm_editor')).toContain('[openhands.llm_editor]');
     expect(reasonOf('sandbox.runtime_extra_deps')).toContain('workcell images build --extra-deps');
     expect(reasonOf('security.security_analyzer')).toContain('the rules judge in its place');
     expect(reasonOf('mcp.shttp_servers.0.timeout')).toContain('each call has its own time limit');
@@ -219,6 +223,24 @@ test('what may be a secret is not copied, wherever it stands, and what is none i
   ])
     expect(told).toContain(`mcp.${key}`);
 });
+
+test.each([
+  ['http://localhost', undefined, undefined],
+  ['https://runtimes.example', { remote: { url: 'https://runtimes.example' } }, 'set backend = "remote"'],
+  ['https://u:hunter2@runtimes.example', undefined, 'it may hold a secret'],
+])(
+  'the address of runtimes on another machine becomes that of the backend remote: %s',
+  async (url, backends, told) => {
+    const { settings, notes } = await importOpenHands(
+      { core: { runtime: 'local' }, sandbox: { local_runtime_url: url } },
+      here,
+    );
+    expect(settings.backends).toEqual(backends);
+    const [note] = notes;
+    if (told === undefined) expect(note).toBeUndefined();
+    else expect(note?.reason).toContain(told);
+  },
+);
 
 test('paths start where the user stands', async () => {
   const { settings } = await importOpenHands(
