@@ -8,12 +8,18 @@ import { upload } from '../cell/executor/files/upload-files.js';
 import type { Runtime } from '../index.js';
 import { type Uploaded, WorkcellError } from '../protocol/index.js';
 
+/** How it is watched and cancelled. `onBytes` gets what has passed so far, and the whole where that is known. */
+export interface Copying {
+  readonly signal: AbortSignal;
+  readonly onBytes: (done: number, whole: number | undefined) => void;
+}
+
 /** As `cp -r` has it: a directory as target gets the source below it. */
 export async function copyIn(
   runtime: Runtime,
   from: string,
   to: string,
-  signal: AbortSignal,
+  { signal, onBytes }: Copying,
 ): Promise<Uploaded> {
   const source = resolve(from);
   const stats = statHere(source);
@@ -23,7 +29,8 @@ export async function copyIn(
   try {
     const format = stats.isDirectory() ? 'tar' : undefined;
     const { content } = await download(tree, source, { format, signal });
-    return await runtime.files.upload(content, target, { format, mode: stats.mode & 0o777, signal });
+    const counted = count(content, format === undefined ? stats.size : undefined, onBytes);
+    return await runtime.files.upload(counted, target, { format, mode: stats.mode & 0o777, signal });
   } finally {
     tree.close();
   }
@@ -33,12 +40,13 @@ export async function copyOut(
   runtime: Runtime,
   from: string,
   to: string,
-  signal: AbortSignal,
+  { signal, onBytes }: Copying,
 ): Promise<Uploaded> {
   const { type, mode } = await runtime.files.stat(from);
   const target = outsideTarget(to, lastName(from));
   const isDirectory = type === 'directory';
-  const { content } = await runtime.files.download(from, { ...(isDirectory && { format: 'tar' }), signal });
+  const sent = await runtime.files.download(from, { ...(isDirectory && { format: 'tar' }), signal });
+  const content = count(sent.content, sent.sizeBytes, onBytes);
   if (isDirectory) makeDirectory(target);
   const tree = localTree(isDirectory ? target : posix.dirname(target));
   try {
@@ -47,6 +55,19 @@ export async function copyOut(
       : await upload(tree, posix.basename(target), content, { mode: mode & 0o777, signal });
   } finally {
     tree.close();
+  }
+}
+
+async function* count(
+  content: AsyncIterable<Uint8Array>,
+  whole: number | undefined,
+  onBytes: Copying['onBytes'],
+): AsyncGenerator<Uint8Array> {
+  let done = 0;
+  for await (const chunk of content) {
+    done += chunk.length;
+    onBytes(done, whole);
+    yield chunk;
   }
 }
 

@@ -18,6 +18,7 @@ export class Progress {
   }
 
   show(message: string): void {
+    if (message === this.#message) return;
     this.#message = message;
     if (this.#visible) this.#draw();
   }

@@ -8,13 +8,14 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { start, workcell } from './workcell.js';
+import { start, startOnTerminal, workcell } from './workcell.js';
 
 let env: Record<string, string>;
 let here: string;
@@ -41,11 +42,11 @@ test('files and directories go in and come out, with their modes', async () => {
   mkdirSync(join(here, 'tree/deep'), { recursive: true });
   writeFileSync(join(here, 'tree/deep/leaf'), 'leaf');
   expect(await cli('cp', 'tool.sh', `${cell}:there`)).toMatchObject({
-    stdout: '1 file, 8 bytes\n',
+    stdout: '1 file, 8 B\n',
     exitCode: 0,
   });
   expect(await cli('cp', 'tree', `${cell.slice(0, 8)}:`)).toMatchObject({
-    stdout: '1 file, 4 bytes\n',
+    stdout: '1 file, 4 B\n',
     stderr: '',
   });
   expect(await inCell('there/tool.sh; cat tree/deep/leaf; cp -r tree made; echo new > made/file')).toBe(
@@ -183,6 +184,50 @@ test('what each kept cell uses is shown', async () => {
     stats: object;
   }[];
   expect(used).toMatchObject({ id: cell, stats: { processes: expect.any(Number) } });
+});
+
+test('looking neither needs the cell for itself nor writes into its record', async () => {
+  const holder = start(['forward', cell, '8000'], { env, cwd: here });
+  await holder.printed('of the cell');
+  const before = (await cli('events', cell, '--json')).stdout;
+  expect(before).not.toBe('');
+  const looked = await cli('top', '--json', '--backend', 'sandbox');
+  expect(looked).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(JSON.parse(looked.stdout)).toMatchObject([{ id: cell, stats: { processes: expect.any(Number) } }]);
+  expect((await cli('events', cell, '--json')).stdout).toBe(before);
+  holder.child.kill('SIGINT');
+  expect((await holder.ended).exitCode).toBe(130);
+});
+
+test('Ctrl-C ends a look at a cell that does not answer', async () => {
+  const silent = join(here, 'silent.mjs');
+  const shape = '{ shape: {}, safeParse: (data) => ({ success: true, data }) }';
+  writeFileSync(
+    silent,
+    `const shape = ${shape};
+const attach = (id, place, { signal }) =>
+  new Promise((_, reject) => {
+    console.log('attaching');
+    setInterval(() => {}, 1000);
+    signal?.addEventListener('abort', () => reject(signal.reason));
+  });
+const list = () => [{ id: 'a1', status: 'running', backend: ${JSON.stringify(silent)}, place: {} }];
+export default { type: 'silent', options: shape, place: shape, probe() {}, start() {}, attach, list };\n`,
+  );
+  const top = start(['top', '--watch', '--backend', silent], { env, cwd: here });
+  await top.printed('attaching');
+  top.child.kill('SIGINT');
+  expect(await top.ended).toMatchObject({ exitCode: 130, stderr: '' });
+});
+
+test('a long copy tells on a terminal how far it is, and at its end how much it was', async () => {
+  writeFileSync(join(here, 'long'), '');
+  truncateSync(join(here, 'long'), 200 * 1024 ** 2);
+  const copy = startOnTerminal(['cp', 'long', `${cell}:`], { env, cwd: here });
+  const { output, exitCode } = await copy.ended;
+  expect(exitCode).toBe(0);
+  expect(output).toMatch(/Copying: \d+(\.\d)? [KM]iB of 200 MiB/);
+  expect(output).toContain('\r\x1b[K1 file, 200 MiB');
 });
 
 test('a port of this machine that is taken is told', async () => {

@@ -1,6 +1,8 @@
 import { Command } from 'commander';
 import { inKeptCell, type KeptCellOptions, withKeptCellOptions } from '../in-kept-cell.js';
 import { watchInterrupts } from '../interrupts.js';
+import { Progress } from '../start-progress.js';
+import { size } from '../text-table.js';
 
 const notes = `
 One of the two is in a kept cell: the cell's id or its beginning, a colon, and a path there. Without a path, or with a relative one, it is in the workspace.
@@ -34,12 +36,15 @@ async function copy(from: string, to: string, options: KeptCellOptions): Promise
   using interrupts = watchInterrupts();
   const { signal } = interrupts;
   const { id } = (source ?? target) as InCell;
+  const progress = new Progress();
+  const onBytes = (done: number, whole: number | undefined) =>
+    progress.show(`Copying: ${size(done)}${whole === undefined ? '' : ` of ${size(whole)}`}`);
   const { files, sizeBytes } = await inKeptCell(id, options, (runtime) =>
     source === undefined
-      ? copyIn(runtime, from, (target as InCell).path, signal)
-      : copyOut(runtime, source.path, to, signal),
-  );
-  process.stdout.write(`${files} ${files === 1 ? 'file' : 'files'}, ${sizeBytes} bytes\n`);
+      ? copyIn(runtime, from, (target as InCell).path, { signal, onBytes })
+      : copyOut(runtime, source.path, to, { signal, onBytes }),
+  ).finally(() => progress.end());
+  process.stdout.write(`${files} ${files === 1 ? 'file' : 'files'}, ${size(sizeBytes)}\n`);
 }
 
 interface InCell {
