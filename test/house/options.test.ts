@@ -1,0 +1,43 @@
+/** Every option of the command line stands in a page, and a shell completes it. */
+import { execFileSync } from 'node:child_process';
+import type { Command, Option } from 'commander';
+import { expect, test } from 'vitest';
+import { createProgram } from '../../src/cli/program.js';
+import { builtFile } from '../built-file.js';
+import { markdownPages, readText } from './source.js';
+
+const commands = commandsBelow(createProgram());
+
+test('a page says what each option of a command does', () => {
+  const text = markdownPages()
+    .filter((page) => page === 'README.md' || page.startsWith('docs/'))
+    .map(readText)
+    .join('\n');
+  const unnamed = commands.flatMap(({ path, options }) =>
+    options
+      .filter(({ long }) => long && !new RegExp(`(?<![\\w-])${long}(?![\\w-])`).test(text))
+      .map(({ long }) => `${path} ${long}`),
+  );
+  expect(unnamed).toEqual([]);
+});
+
+test('a shell offers each option of a command', () => {
+  const script = execFileSync(process.execPath, [builtFile('cli/main.js'), 'completion', 'bash']);
+  const ask = `for line in ${commands.map(({ path }) => `'${path}'`).join(' ')}; do
+  COMP_WORDS=(workcell $line --); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
+  _workcell
+  echo "$line \${COMPREPLY[*]}"
+done`;
+  const said = execFileSync('bash', ['-c', `${script}\n${ask}`], { encoding: 'utf8' }).split('\n');
+  const missing = commands.flatMap(({ path, options }, index) =>
+    options
+      .filter(({ long }) => long && !said[index]?.split(' ').includes(long))
+      .map(({ long }) => `${path} ${long}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+function commandsBelow(command: Command, path = ''): { path: string; options: readonly Option[] }[] {
+  const below = command.commands.flatMap((each) => commandsBelow(each, `${path} ${each.name()}`.trim()));
+  return path === '' ? below : [{ path, options: command.options }, ...below];
+}
