@@ -51,6 +51,9 @@ describe.skipIf(!possible)('a server that was started as root with a user', () =
     rmSync(folder, { recursive: true, force: true });
   });
 
+  const connectTo = (url: string, directory: string) =>
+    startPythonClient({ script: new URL('client.py', import.meta.url), url, key, directory });
+
   async function zipOf(files: Record<string, string>): Promise<Buffer<ArrayBuffer>> {
     const members = Object.entries(files).map(([name, text]) => ({ name, content: [Buffer.from(text)] }));
     const parts: Uint8Array[] = [];
@@ -104,8 +107,7 @@ describe.skipIf(!possible)('a server that was started as root with a user', () =
     const given = join(folder, 'given');
     mkdirSync(join(given, 'inner'), { recursive: true });
     writeFileSync(join(given, 'inner/below.txt'), 'below\n');
-    const script = new URL('client.py', import.meta.url);
-    await using client = startPythonClient({ script, url, key, directory: workspace });
+    await using client = connectTo(url, workspace);
     await client.call('connect');
     await client.call('copy_to', given, join(workspace, 'copied'), true);
     const file = join(workspace, 'copied/given/inner/below.txt');
@@ -127,7 +129,7 @@ describe.skipIf(!possible)('a server that was started as root with a user', () =
     expect((await act('run', { command: `kill -9 ${server.child.pid}` })).content).toContain('not permitted');
   });
 
-  test('an account that exists keeps its number', async () => {
+  test('an account that exists keeps its number, and may use sudo where that is allowed', async () => {
     const other = mkdtempSync(join(folder, 'other-'));
     const again = start(
       [
@@ -148,8 +150,22 @@ describe.skipIf(!possible)('a server that was started as root with a user', () =
     expect(statSync(other).uid).toBe(uid);
     url = /listening on (\S+)/.exec(again.text())?.[1] ?? '';
     expect((await act('run', { command: 'grep NoNewPrivs /proc/self/status' })).content).toMatch(/0$/);
-    again.child.kill('SIGTERM');
-    await again.ended;
+    // What the image of the original brings.
+    const rule = `/etc/sudoers.d/${name}`;
+    writeFileSync(rule, `${name} ALL=(ALL) NOPASSWD: ALL\n`, { mode: 0o440 });
+    try {
+      const command = { action: 'run', args: { command: 'id -u; sudo -n id -u' } };
+      await using client = connectTo(url, other);
+      await client.call('connect');
+      expect(await client.call('act', command)).toMatchObject({
+        content: expect.stringMatching(new RegExp(`^${uid}\\r?\\n0$`)),
+        extras: { metadata: { username: name, exit_code: 0 } },
+      });
+    } finally {
+      rmSync(rule);
+      again.child.kill('SIGTERM');
+      await again.ended;
+    }
   });
 
   test('a name that is none makes no account', async () => {
