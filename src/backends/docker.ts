@@ -1,7 +1,7 @@
 /** Runs everything in a container of a Docker Engine. The executor is inside, as another user than the commands. */
 
 import { defineBackend, type Probe } from './backend.js';
-import { attachContainer, listContainers } from './docker/attach-container.js';
+import { attachContainer, containerStats, listContainers } from './docker/attach-container.js';
 import { dockerOptions } from './docker/docker-options.js';
 import { startDocker } from './docker/start-docker.js';
 import { engineTrouble, openEngine } from './engines/docker-engine.js';
@@ -33,4 +33,5 @@ export default defineBackend({
   place: ['engine'],
   attach: (id, place, context) => attachContainer('docker', id, place, context),
   list: (place) => listContainers('docker', place),
+  stats: (id, place, context) => containerStats('docker', id, place, context),
 });

@@ -99,7 +99,7 @@ export async function executorStats(
 ): Promise<Observation<'stats'>> {
   const { executor } = await connectExecutor(place, { token, signal });
   try {
-    return await executor.execute({ action: 'stats' }, { signal });
+    return await executor.execute<'stats'>({ action: 'stats' }, { signal });
   } finally {
     await executor.disconnect();
   }

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { type Cell, WorkcellError } from '../protocol/index.js';
 import { defineBackend, type StartContext } from './backend.js';
-import { attachContainer, listContainers } from './docker/attach-container.js';
+import { attachContainer, containerStats, listContainers } from './docker/attach-container.js';
 import { dockerOptions } from './docker/docker-options.js';
 import { backendLabel } from './docker/labels.js';
 import { startDocker } from './docker/start-docker.js';
@@ -40,6 +40,7 @@ export default defineBackend({
   place: ['engine'],
   attach: (id, place, context) => attachContainer('ubuntu-docker', id, place, context),
   list: (place) => listContainers('ubuntu-docker', place),
+  stats: (id, place, context) => containerStats('ubuntu-docker', id, place, context),
 });
 
 /** Images without Python, as found earlier. */

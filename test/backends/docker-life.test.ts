@@ -77,6 +77,8 @@ describe('a cell that is kept alive', () => {
       const found = await attach(id);
       expect(found.isolation.tier).toBe('container');
       expect(await output(found, 'cat note')).toBe('from before\n');
+      // Looking does not need the lease, which is taken now.
+      expect(await docker.stats?.(id, {}, {})).toMatchObject({ processes: expect.any(Number) });
       await found.stop();
       await found.stop();
       expect((await docker.list?.({}))?.map((cell) => cell.id)).not.toContain(id);

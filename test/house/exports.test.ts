@@ -250,6 +250,7 @@ const surface = {
       'ShippedPlugins',
       'StartContext',
       'StartedExecutor',
+      'StatsContext',
       'Tunnel',
       'Workspace',
     ],

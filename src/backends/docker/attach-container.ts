@@ -1,7 +1,7 @@
 /** Finds containers again: those that outlived their starter, and those that no process would end. */
 import { actionsWith } from '../../cell/plugins/plugin-host.js';
-import { type Cell, WorkcellError } from '../../protocol/index.js';
-import type { FoundCell, StartContext } from '../backend.js';
+import { type Cell, type Observation, WorkcellError } from '../../protocol/index.js';
+import type { FoundCell, StartContext, StatsContext } from '../backend.js';
 import type { Container, ContainerInfo } from '../engines/docker-client.js';
 import { type Engine, engineTrouble, openEngine } from '../engines/docker-engine.js';
 import { type Lease, leaseHolder, takeLease } from '../lease.js';
@@ -26,16 +26,7 @@ export async function attachContainer(
   context: StartContext,
 ): Promise<Cell> {
   const engine = await openEngine(host);
-  const found = (await listKept(engine, backend)).find(({ Labels }) => Labels[idLabel] === id);
-  const home = findHome(homeOf(found?.Labels ?? {}));
-  const state = home === undefined ? undefined : readState(home);
-  if (found === undefined || home === undefined || state === undefined) {
-    throw new WorkcellError(
-      'cell-not-found',
-      `There is no ${backend} cell "${id}" on this machine. You can attach to cells that you start with keepAlive.`,
-      { details: { id, engine: engine.host } },
-    );
-  }
+  const { found, home, state } = await findKept(engine, backend, id);
   const lease = await takeLease(id, home.path);
   try {
     return {
@@ -47,6 +38,42 @@ export async function attachContainer(
     lease.release();
     throw error;
   }
+}
+
+/** What a running kept cell uses, over a connection of its own. */
+export async function containerStats(
+  backend: string,
+  id: string,
+  { engine: host }: DockerPlace,
+  { signal }: StatsContext,
+): Promise<Observation<'stats'>> {
+  const engine = await openEngine(host);
+  const { found, home, state } = await findKept(engine, backend, id);
+  const wire = await openWire(engine.docker.getContainer(found.Id), {
+    directory: home.wire,
+    bundle: await openBundle(engine),
+    executor: state.executor,
+    signal,
+    actions: actionsWith([]),
+  });
+  try {
+    return await wire.executor.execute<'stats'>({ action: 'stats' }, { signal });
+  } finally {
+    await wire.executor.disconnect();
+    wire.close();
+  }
+}
+
+async function findKept(engine: Engine, backend: string, id: string) {
+  const found = (await listKept(engine, backend)).find(({ Labels }) => Labels[idLabel] === id);
+  const home = findHome(homeOf(found?.Labels ?? {}));
+  const state = home === undefined ? undefined : readState(home);
+  if (found !== undefined && home !== undefined && state !== undefined) return { found, home, state };
+  throw new WorkcellError(
+    'cell-not-found',
+    `There is no ${backend} cell "${id}" on this machine. You can attach to cells that you start with keepAlive.`,
+    { details: { id, engine: engine.host } },
+  );
 }
 
 async function connect(
