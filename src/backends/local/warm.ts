@@ -16,24 +16,35 @@ export function takeServer(warm: number): Prepared {
   // Skip one that died while it waited.
   while (taken !== undefined && taken.process.pid === -1) taken = idle.shift();
   const server = taken ?? prepare();
-  if (warm > 0) setImmediate(() => fill(warm)).unref();
+  if (warm > 0) setImmediate(() => fillServers(warm)).unref();
   return server;
 }
 
-function fill(count: number): void {
-  while (idle.length < count) {
-    const prepared = prepare();
-    idle.push(prepared);
-    void prepared.process.exited.then(() => {
-      const index = idle.indexOf(prepared);
-      if (index === -1) return;
-      idle.splice(index, 1);
-      void removeHome(prepared.home);
-    });
+/** Starts servers until so many wait. Where none can start, the cells that have theirs go on, and the next start tells why. */
+export function fillServers(count: number): void {
+  try {
+    while (idle.length < count) wait(prepare());
+  } catch {
+    // This runs after a start that succeeded, and nobody waits for it.
   }
+}
+
+function wait(prepared: Prepared): void {
+  idle.push(prepared);
+  void prepared.process.exited.then(async () => {
+    const index = idle.indexOf(prepared);
+    if (index === -1) return;
+    idle.splice(index, 1);
+    await removeHome(prepared.home).catch(() => {});
+  });
 }
 
 function prepare(): Prepared {
   const home = makeHome();
-  return { home, process: startLocalServer(home.path, { keepAlive: false }) };
+  try {
+    return { home, process: startLocalServer(home.path, { keepAlive: false }) };
+  } catch (error) {
+    void removeHome(home).catch(() => {});
+    throw error;
+  }
 }
