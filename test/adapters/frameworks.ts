@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url));
-const folder = join(checkout, '.cache/frameworks');
+export const folder = join(checkout, '.cache/frameworks');
+
+/** The Node that they ask for. */
+export const node = join(folder, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
 
 /** A compiler with the types of a whole framework takes its time on a busy machine. */
 const longest = 350_000;
@@ -23,7 +26,6 @@ export const framework: (name: string) => unknown = createRequire(join(folder, '
 
 /** Runs a program of `programs/` with the newer Node; it ends with an error when something does not hold. */
 export function runProgram(name: string): { status: number | null; output: string } {
-  const node = join(folder, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
   const file = join(checkout, 'test/adapters/programs', name);
   const { status, stdout, stderr, error } = spawnSync(node, ['--import', 'tsx', file], {
     cwd: checkout,
@@ -34,12 +36,13 @@ export function runProgram(name: string): { status: number | null; output: strin
   return { status, output: `${stdout}${stderr}` };
 }
 
-/** What the compiler says about a program that imports from the frameworks. */
-export function compile(source: string): string {
+/** What the compiler says about programs that import from the frameworks: one, or several by their file names. */
+export function compile(programs: string | Readonly<Record<string, string>>): string {
   mkdirSync(folder, { recursive: true });
   const scratch = mkdtempSync(join(folder, 'compile-'));
   try {
-    writeFileSync(join(scratch, 'program.mts'), source);
+    const files = typeof programs === 'string' ? { 'program.mts': programs } : programs;
+    for (const [name, source] of Object.entries(files)) writeFileSync(join(scratch, name), source);
     const config = { extends: '../../../tsconfig.json', include: ['*.mts'], files: [] };
     writeFileSync(join(scratch, 'tsconfig.json'), JSON.stringify(config));
     const compiler = join(checkout, 'node_modules/.bin/tsc');

@@ -1,0 +1,4 @@
+import { scripted } from './ai-model.mjs';
+import { steps } from './steps.mjs';
+
+export const model = scripted(steps);

@@ -1,0 +1,4 @@
+import assert from 'node:assert';
+import { sum } from './sum.mjs';
+
+assert.equal(sum(2, 3), 5);
