@@ -1,5 +1,5 @@
 /** An empty project with the packed package in it, as somebody has it who installed it. */
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import {
   cpSync,
   mkdirSync,
@@ -11,7 +11,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { checkout } from '../house/source.js';
+import { startLocalRegistry } from './local-registry.js';
 
 export interface PackedProject {
   readonly folder: string;
@@ -23,27 +25,25 @@ export interface PackedProject {
 interface Manifest {
   readonly exports: Record<string, { types: string; default: string }>;
   readonly bin: Record<string, string>;
-  readonly dependencies: Record<string, string>;
-  readonly optionalDependencies: Record<string, string>;
   readonly peerDependencies: Record<string, string>;
 }
 
-/**
- * Packs a copy of the sources without a build, and unpacks that. Dependencies are links into this checkout, so
- * nothing needs a download, and a package that ours does not declare is missing.
- */
-export function packedProject(): PackedProject {
+/** Packs a copy of the sources without a build, and installs that with npm: a package that ours does not declare is missing. */
+export async function packedProject(): Promise<PackedProject> {
   const folder = mkdtempSync(join(tmpdir(), 'workcell-release-'));
   const tarball = pack(folder);
-  const installed = join(folder, 'node_modules/workcell');
-  mkdirSync(installed, { recursive: true });
-  execFileSync('tar', ['xzf', tarball, '--strip-components=1', '-C', installed]);
-  const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Manifest;
-  const { dependencies, optionalDependencies } = manifest;
-  link(folder, [...Object.keys({ ...dependencies, ...optionalDependencies }), '@types/node']);
   writeFileSync(join(folder, 'package.json'), '{ "type": "module", "private": true }\n');
+  await using registry = await startLocalRegistry();
+  await run('npm', ['install', tarball, '@types/node', '--no-audit', '--no-fund'], {
+    cwd: folder,
+    env: { ...process.env, npm_config_registry: registry.url, npm_config_cache: join(folder, 'cache') },
+  });
+  const installed = join(folder, 'node_modules/workcell');
+  const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Manifest;
   return { folder, installed, manifest };
 }
+
+const run = promisify(execFile);
 
 /** Adds packages to the project. */
 export function link(folder: string, names: readonly string[]): void {

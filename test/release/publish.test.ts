@@ -6,7 +6,10 @@ import { checkout, readText } from '../house/source.js';
 interface Workflow {
   readonly on: { readonly push: { readonly tags: string[] } };
   readonly permissions: object;
-  readonly jobs: { readonly publish: { readonly permissions: object; readonly steps: Step[] } };
+  readonly jobs: {
+    readonly gate: { readonly permissions?: object; readonly steps: Step[] };
+    readonly publish: { readonly needs: string; readonly permissions: object; readonly steps: Step[] };
+  };
 }
 interface Step {
   readonly run?: string;
@@ -14,8 +17,9 @@ interface Step {
 
 const text = readText('.github/workflows/publish.yml');
 const workflow = parse(text) as Workflow;
-const { publish } = workflow.jobs;
-const commands = publish.steps.flatMap(({ run }) => run ?? []);
+const { gate, publish } = workflow.jobs;
+const commandsOf = ({ steps }: { steps: Step[] }) => steps.flatMap(({ run }) => run ?? []);
+const commands = commandsOf(publish);
 
 const { version, scripts } = JSON.parse(readText('package.json')) as {
   version: string;
@@ -30,8 +34,16 @@ test('a release can prove its sources, and holds no secret', () => {
   expect(text).not.toMatch(/secrets\.|TOKEN|registry/);
 });
 
+test('nothing is released that the gate does not pass, and the gate cannot release', () => {
+  expect(publish.needs).toBe('gate');
+  expect(commandsOf(gate).at(-1)).toBe('npm run -s release-gate');
+  expect(gate.permissions).toBeUndefined();
+});
+
 test('a release runs scripts that there are', () => {
-  const named = commands.flatMap((command) => [...command.matchAll(/npm run (?:-s )?([\w:-]+)/g)]);
+  const named = [...commandsOf(gate), ...commands].flatMap((command) => [
+    ...command.matchAll(/npm run (?:-s )?([\w:-]+)/g),
+  ]);
   expect(named.length).toBeGreaterThan(2);
   expect(named.filter(([, name = '']) => !(name in scripts))).toEqual([]);
 });

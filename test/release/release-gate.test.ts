@@ -15,15 +15,15 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkout, markdownPages, readText } from '../house/source.js';
+import { checkout, filesBelow, markdownPages, readText } from '../house/source.js';
 import { followPage } from './documented-project.js';
 import { link, type PackedProject, packedProject } from './packed-project.js';
 
 const patience = 600_000;
 
 let project: PackedProject;
-beforeAll(() => {
-  project = packedProject();
+beforeAll(async () => {
+  project = await packedProject();
 }, patience);
 afterAll(() => rmSync(project.folder, { recursive: true, force: true }));
 
@@ -94,16 +94,23 @@ const every = [
   ['bundler', plain],
 ] as const;
 
+/** The examples, and the peers that some of them use. */
+function bringExamples(): void {
+  const { folder, manifest } = project;
+  if (existsSync(join(folder, 'examples'))) return;
+  cpSync(join(checkout, 'examples'), join(folder, 'examples'), { recursive: true });
+  link(folder, Object.keys(manifest.peerDependencies));
+}
+
 describe('the types', () => {
   beforeAll(() => {
     const { folder, manifest } = project;
     writePrograms(join(folder, 'programs'));
-    cpSync(join(checkout, 'examples'), join(folder, 'examples'), { recursive: true });
+    bringExamples();
     const names = Object.keys(manifest.exports).map((name) => `workcell${name.slice(1)}`);
     const source = names.map((name, index) => `export * as entry${index} from '${name}';`).join('\n');
     writeFileSync(join(folder, 'programs/every-export.ts'), source);
     writeFileSync(join(folder, 'programs/streams.ts'), streams);
-    link(folder, Object.keys(manifest.peerDependencies));
   });
 
   test.each(every)(
@@ -164,19 +171,22 @@ function installedNode(folder: string): string {
   return join(checkout, folder, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
 }
 
-const newestNode = installedNode('.cache/frameworks');
+/** Among the frameworks where they are installed, and alone where only this gate is. */
+const newestNode =
+  [installedNode('.cache/frameworks'), installedNode('.cache/node-24')].find((path) => existsSync(path)) ??
+  process.execPath;
 
-/** The one that runs the tests, and those that `scripts/setup --tests` brings: one of its own, one with the frameworks. */
+/** All that we name. `scripts/setup --gate` brings those that do not run the tests. */
 const nodes = [
-  ['the Node of the tests', process.execPath],
-  ['Node 22', installedNode('.cache/node-22')],
+  ['Node 20', process.version.startsWith('v20.') ? process.execPath : installedNode('.cache/node-20')],
+  ['Node 22', process.version.startsWith('v22.') ? process.execPath : installedNode('.cache/node-22')],
   ['Node 24', newestNode],
 ] as const;
 
 describe.each(nodes)('with %s', (name, node) => {
   test('it is the one that was asked for', () => {
     const version = execFileSync(node, ['--version'], { encoding: 'utf8' });
-    expect(version).toMatch(name.startsWith('Node') ? `v${name.slice(5)}.` : process.version);
+    expect(version).toMatch(`v${name.slice(5)}.`);
   });
 
   test("the README's first program runs as it stands", () => {
@@ -211,6 +221,16 @@ test.each(runnable)('the program $name runs as it stands', ({ name, source }) =>
   writeFileSync(join(folder, 'program.ts'), source);
   const { status, stderr } = runNode(newestNode, 'program.ts', folder);
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+});
+
+/** Those with a place of their own to work in are in `test/examples`. */
+const examples = filesBelow('examples', '.ts').filter((file) => !/\.d\.ts$|docker|remote/.test(file));
+
+test.each(examples)('%s runs as it stands', (file) => {
+  bringExamples();
+  const { status, stdout, stderr } = runNode(newestNode, file);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect(stdout).not.toBe('');
 });
 
 test.each([
