@@ -26,8 +26,13 @@ function toWorkcellError(
   return new WorkcellError('internal', message, { cause: failure });
 }
 
+/** What the library says too briefly. */
+const clearer: Readonly<Record<string, string>> = {
+  '(outputHelp)': 'A command is missing',
+  "missing required argument 'cell'": 'Name a cell; "workcell cells" lists those that were kept',
+};
+
 function usage(message: string): string {
-  const sentence =
-    message === '(outputHelp)' ? 'A command is missing' : message.charAt(0).toUpperCase() + message.slice(1);
+  const sentence = clearer[message] ?? message.charAt(0).toUpperCase() + message.slice(1);
   return /[.?]$/.test(sentence) ? sentence : `${sentence}.`;
 }

@@ -32,6 +32,7 @@ describe('usage', () => {
     [['rnu'], "Unknown command 'rnu'. Did you mean run?"],
     [['run', '--bakend', 'cli', 'x'], "Unknown option '--bakend'. Did you mean --backend?"],
     [['run'], "Missing required argument 'command'."],
+    [['logs'], 'Name a cell; "workcell cells" lists those that were kept.'],
     [['run', '--timeout', 'soon', 'x'], 'Give seconds'],
     [['run', '--env', '1A=x', 'x'], 'Give NAME=value'],
     [['action', 'raed', '{}', '--backend', 'cli'], 'There is no action "raed". Did you mean read?'],
