@@ -91,6 +91,7 @@ export function serveAcp<App extends { onRequest(method: '*', handler: never): u
 /** The handlers alone. Commands that an agent leaves behind end with the runtime. */
 export function acpHandlers(runtime: Runtime, { permit = () => false }: AcpOptions = {}): AcpHandlers {
   const terminals = new Map<string, AcpTerminal>();
+  let opening = 0;
   const terminalOf = ({ sessionId, terminalId }: OfTerminal) => {
     const terminal = terminals.get(terminalId);
     if (terminal?.sessionId === sessionId) return terminal;
@@ -108,11 +109,16 @@ export function acpHandlers(runtime: Runtime, { permit = () => false }: AcpOptio
       return {};
     }),
     'terminal/create': shown(async (wanted) => {
-      if (terminals.size >= mostTerminals)
+      if (terminals.size + opening >= mostTerminals)
         throw new WorkcellError('rate-limited', `There are ${mostTerminals} terminals. Release one first.`);
-      const terminal = await AcpTerminal.open(runtime, wanted);
-      terminals.set(terminal.id, terminal);
-      return { terminalId: terminal.id };
+      opening++;
+      try {
+        const terminal = await AcpTerminal.open(runtime, wanted);
+        terminals.set(terminal.id, terminal);
+        return { terminalId: terminal.id };
+      } finally {
+        opening--;
+      }
     }),
     'terminal/output': shown(async (params) => terminalOf(params).output()),
     'terminal/wait_for_exit': shown((params) => terminalOf(params).exited),
@@ -159,6 +165,9 @@ const mostTerminals = 64;
 /** An agent that names no limit for its output may have this many bytes. */
 const usualBytes = 1_048_576;
 
+/** Output is kept in blocks of this size, however small the pieces are in which it arrives. */
+const blockBytes = 16_384;
+
 /** A command whose output an agent looks at when it likes, and of which it gets the end. */
 class AcpTerminal {
   readonly id: string;
@@ -166,9 +175,10 @@ class AcpTerminal {
   readonly exited: Promise<ExitStatus>;
   readonly #runtime: Runtime;
   readonly #limit: number;
-  /** The end of the output, with no more chunks in front of it than its limit needs. */
-  #chunks: Buffer[] = [];
-  #sizeBytes = 0;
+  /** The end of the output, with no more blocks in front of it than its limit needs. */
+  readonly #blocks: Buffer[] = [];
+  /** How much of the last block is written. */
+  #used = blockBytes;
   #writtenBytes = 0;
   #status: ExitStatus | undefined;
 
@@ -202,7 +212,7 @@ class AcpTerminal {
   }
 
   output(): TerminalOutput {
-    const all = Buffer.concat(this.#chunks);
+    const all = Buffer.concat(this.#blocks, (this.#blocks.length - 1) * blockBytes + this.#used);
     let from = Math.max(0, all.length - this.#limit);
     // A character that the limit would cut goes with what is before it.
     while (from > 0 && from < all.length && ((all[from] ?? 0) & 0xc0) === 0x80) from++;
@@ -219,15 +229,21 @@ class AcpTerminal {
   }
 
   #keep(text: string): void {
-    const chunk = Buffer.from(text);
-    this.#chunks.push(chunk);
-    this.#sizeBytes += chunk.length;
-    this.#writtenBytes += chunk.length;
-    for (let [first] = this.#chunks; first !== undefined; [first] = this.#chunks) {
-      if (this.#sizeBytes - first.length < this.#limit) break;
-      this.#sizeBytes -= first.length;
-      this.#chunks.shift();
+    const bytes = Buffer.from(text);
+    this.#writtenBytes += bytes.length;
+    for (let at = 0; at < bytes.length; ) {
+      if (this.#used === blockBytes) this.#addBlock();
+      const copied = bytes.copy(this.#blocks.at(-1) as Buffer, this.#used, at);
+      this.#used += copied;
+      at += copied;
     }
+  }
+
+  /** Drops the first block when the limit needs no byte of it, nor what is before a character that the limit cuts. */
+  #addBlock(): void {
+    if ((this.#blocks.length - 1) * blockBytes > this.#limit) this.#blocks.shift();
+    this.#blocks.push(Buffer.allocUnsafe(blockBytes));
+    this.#used = 0;
   }
 }
 

@@ -3,6 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { RunContext } from '@openai/agents-core';
 import { expect, test } from 'vitest';
+import { acpHandlers } from '../../src/adapters/acp.js';
 import { aiSdkSandbox, aiSdkTools } from '../../src/adapters/ai-sdk.js';
 import { claudeMcpServer } from '../../src/adapters/claude-agent-sdk.js';
 import { WorkcellSandbox } from '../../src/adapters/deepagents.js';
@@ -19,6 +20,16 @@ const ways: Readonly<Record<string, (runtime: Runtime, command: string) => Promi
   'tools of the AI SDK': async (runtime, command) =>
     aiSdkTools(runtime, offered).run?.execute({ command }, {}),
   'the sandbox of the AI SDK': (runtime, command) => aiSdkSandbox(runtime).run({ command }),
+  'a terminal of the Agent Client Protocol': async (runtime, command) => {
+    const { 'terminal/create': create, ...terminal } = acpHandlers(runtime);
+    const [sessionId, { signal }] = ['only', new AbortController()];
+    const request = {
+      signal,
+      params: { sessionId, ...(await create({ signal, params: { sessionId, command } })) },
+    };
+    await terminal['terminal/wait_for_exit'](request);
+    return terminal['terminal/output'](request);
+  },
   'the server of the Claude Agent SDK': async (runtime, command) => {
     const [here, there] = InMemoryTransport.createLinkedPair();
     await claudeMcpServer(runtime, offered).instance.connect(there);
