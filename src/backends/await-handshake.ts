@@ -1,6 +1,7 @@
 /**
  * The trusted end of the boot protocol (`src/cell/server/boot-protocol.ts`): waits for the handshake of a new program.
  */
+import { readUntrustedJson } from '../base/untrusted-json.js';
 import { type Handshake, handshakeMark, handshakeSchema } from '../cell/server/boot-protocol.js';
 import { WorkcellError } from '../protocol/index.js';
 
@@ -34,7 +35,7 @@ export async function awaitHandshake(booting: Booting): Promise<Ready> {
   const line = await inTime(Promise.race([said, ended.then(() => said)]), booting, notStarted);
   // What tells of the end may keep no process alive by itself; the limit does.
   if (line === undefined) throw notStarted(await inTime(ended, booting, notStarted));
-  const handshake = handshakeSchema.safeParse(parse(line));
+  const handshake = handshakeSchema.safeParse(readUntrustedJson(line));
   if (!handshake.success) throw notStarted(`it said ${JSON.stringify(line.slice(0, 200))}`);
   if (!('error' in handshake.data)) return handshake.data;
   const { code, message, details } = handshake.data.error;
@@ -98,13 +99,5 @@ async function inTime<T>(
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
-  }
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
   }
 }

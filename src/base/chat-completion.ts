@@ -1,5 +1,6 @@
 /** One question to an OpenAI-compatible endpoint. */
 import * as z from 'zod';
+import { parseUntrustedJson } from './untrusted-json.js';
 
 export interface Endpoint {
   /** Up to and with the version, such as `https://api.openai.com/v1`. */
@@ -61,7 +62,7 @@ export async function askChat(
     await response.body?.cancel();
     throw new Error(`the endpoint answered with status ${response.status}`);
   }
-  const { choices } = completionSchema.parse(JSON.parse(await boundedText(response)));
+  const { choices } = completionSchema.parse(parseUntrustedJson(Buffer.from(await boundedText(response))));
   return choices.map(({ message }) => message);
 }
 

@@ -19,6 +19,15 @@ export function parseUntrustedJson(bytes: Buffer, bounds: JsonBounds = usualBoun
   return JSON.parse(bytes.toString('utf8'));
 }
 
+/** The same for text, and undefined for what is not JSON or is beyond the bounds. */
+export function readUntrustedJson(text: string, bounds: JsonBounds = usualBounds): unknown {
+  try {
+    return parseUntrustedJson(Buffer.from(text), bounds);
+  } catch {
+    return undefined;
+  }
+}
+
 const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;

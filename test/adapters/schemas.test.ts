@@ -47,6 +47,16 @@ test('a command without a limit comes back alive after the soft limit, and an em
   expect(sessions.map(({ session }) => session)).toContain('soft');
 });
 
+test('arguments that name a key twice, or are nested without measure, are told and not run', async () => {
+  const twice = '{"command":"echo one","command":"touch twice"}';
+  const { text, isError } = await callTool(runtime, { name: 'run', arguments: twice });
+  expect(isError).toBe(true);
+  expect(text).toMatch(/^invalid-arguments: .*names a key twice/);
+  const deep = `{"command":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+  expect((await callTool(runtime, { name: 'run', arguments: deep })).text).toMatch(/^invalid-arguments: /);
+  expect(await runtime.files.exists('twice')).toBe(false);
+});
+
 test('only what changes nothing, when asked', () => {
   expect(openaiTools(runtime, { ...offered, readOnly: true }).map((tool) => tool.function.name)).toEqual([
     'read',

@@ -1,5 +1,6 @@
 /** The Python of a cell: which one it is, and what its programs find preset. */
 import { z } from 'zod';
+import { readUntrustedJson } from '../../base/untrusted-json.js';
 import { type Executor, WorkcellError } from '../../protocol/index.js';
 import { satisfies } from './version-demand.js';
 
@@ -27,7 +28,7 @@ export async function findPython(executor: Executor, program: string): Promise<F
       stdoutFrom: 0,
       stderrFrom: 0,
     });
-    return foundSchema.safeParse(JSON.parse(stdout)).data;
+    return foundSchema.safeParse(readUntrustedJson(stdout)).data;
   } catch {
     return undefined;
   }

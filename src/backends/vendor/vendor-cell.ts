@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
 import { quote } from '../../base/shell-quote.js';
+import { readUntrustedJson } from '../../base/untrusted-json.js';
 import { handshakeMark, handshakeSchema } from '../../cell/server/boot-protocol.js';
 import type { CellSettings } from '../../cell/server/serve-cell.js';
 import { type Cell, type Isolation, WorkcellError } from '../../protocol/index.js';
@@ -81,7 +82,7 @@ export async function attachToSandbox(given: VendorCell, context: StartContext):
   const { output } = await limited(given.sandbox, context.signal).run(
     `head -c ${mostSettings} ${settingsFile}`,
   );
-  const kept = keptSchema.safeParse(parse(output));
+  const kept = keptSchema.safeParse(readUntrustedJson(output));
   if (!kept.success)
     throw new WorkcellError(
       'cell-not-found',
@@ -135,7 +136,7 @@ function launchScript(argv: readonly string[]): string {
 
 function checkHandshake(output: string): void {
   const line = output.split('\n').find((one) => one.startsWith(handshakeMark));
-  const handshake = handshakeSchema.safeParse(parse(line?.slice(handshakeMark.length) ?? ''));
+  const handshake = handshakeSchema.safeParse(readUntrustedJson(line?.slice(handshakeMark.length) ?? ''));
   if (!handshake.success)
     throw new WorkcellError(
       'backend-unavailable',
@@ -205,12 +206,4 @@ async function must(sandbox: VendorSandbox, command: string, what: string): Prom
     `The sandbox ${sandbox.id} could not ${what}; it said: ${output.slice(-1000)}`,
     { details: { sandbox: sandbox.id, exitCode } },
   );
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,6 @@
 /** Everything an agent may call of a runtime, in one form: the tools registered with it, and its actions. */
 import { z } from 'zod';
+import { JsonError, parseJson } from '../../base/json.js';
 import { noNetworkHint } from '../../base/no-network.js';
 import type { JsonSchema } from '../../cell/plugins/tools/json-schema.js';
 import {
@@ -212,6 +213,9 @@ function checkNames(table: ActionTable, names: readonly string[]): void {
   );
 }
 
+/** As deep as an action may be. */
+const deepestArguments = 512;
+
 /** Arguments in the form that models send: an object, or its JSON text; an empty text means none. */
 export function parseArguments(
   name: string,
@@ -219,12 +223,19 @@ export function parseArguments(
 ): Record<string, unknown> {
   if (typeof given !== 'string') return { ...given };
   let value: unknown;
+  let reason = '';
   try {
-    value = JSON.parse(given.trim() === '' ? '{}' : given);
-  } catch {}
+    value = parseJson(given.trim() === '' ? '{}' : given, { depth: deepestArguments });
+  } catch (error) {
+    if (error instanceof JsonError && error.problem === 'duplicate-key') reason = `: ${error.message}`;
+  }
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
     return value as Record<string, unknown>;
-  throw new WorkcellError('invalid-arguments', `The arguments of tool "${name}" are not a JSON object.`, {
-    details: { tool: name },
-  });
+  throw new WorkcellError(
+    'invalid-arguments',
+    `The arguments of tool "${name}" are not a JSON object${reason}.`,
+    {
+      details: { tool: name },
+    },
+  );
 }

@@ -200,5 +200,9 @@ describe('settings', () => {
     const hooks = { PreToolUse: [] };
     writeFileSync(`${server.workspace}/.openhands/hooks.json`, JSON.stringify(hooks));
     expect(await client.loadHooks({ project_dir: server.workspace })).toEqual({ hook_config: hooks });
+    for (const unusable of [`{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`, '{"a":', '[]', '7']) {
+      writeFileSync(`${server.workspace}/.openhands/hooks.json`, unusable);
+      expect(await client.loadHooks({ project_dir: server.workspace })).toEqual({ hook_config: null });
+    }
   });
 });

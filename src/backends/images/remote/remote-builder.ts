@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { WorkcellError } from '../../../protocol/index.js';
 import { packContext } from '../build-context.js';
 import { type BuildJob, createBuilder, type ImageBuilder, type ImageService } from '../builder.js';
-import { openService, type Service } from './service-client.js';
+import { openService, type Service } from './build-service.js';
 
 /** Where the service that builds is, and how long to wait for it. */
 export interface RemoteBuilderOptions {

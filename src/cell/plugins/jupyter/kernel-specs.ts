@@ -1,6 +1,7 @@
 /** Which kernels a cell has installed, and how to start each. */
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
+import { readUntrustedJson } from '../../../base/untrusted-json.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import type { PluginCell } from '../plugin.js';
 
@@ -112,7 +113,7 @@ const installation: Partial<Record<string, string>> = {
 
 function readSpec(file: string, text: string): KernelSpec | undefined {
   if (text === '') return ownPython(file);
-  const parsed = specSchema.safeParse(parseJson(text));
+  const parsed = specSchema.safeParse(readUntrustedJson(text));
   if (!parsed.success) return undefined;
   const { argv, display_name: displayName, language, interrupt_mode: interrupt, env } = parsed.data;
   const folder = dirname(file);
@@ -143,12 +144,4 @@ function ownPython(python: string): KernelSpec {
     env: {},
     interrupt: 'signal',
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 /** The hooks that a project declares for agents, read from the cell and passed on as they are. */
+import { readUntrustedJson } from '../../../base/untrusted-json.js';
 import { type Executor, WorkcellError } from '../../../protocol/index.js';
 
 /** Null when there is no usable file. */
@@ -10,10 +11,10 @@ export async function readHooks(executor: Executor, project: string): Promise<un
       encoding: 'utf8',
       maxBytes: 1024 * 1024,
     });
-    const hooks: unknown = JSON.parse(content);
+    const hooks = readUntrustedJson(content);
     return typeof hooks === 'object' && !Array.isArray(hooks) ? hooks : null;
   } catch (error) {
-    if (error instanceof SyntaxError || WorkcellError.isInstance(error)) return null;
+    if (WorkcellError.isInstance(error)) return null;
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 /** The two ways to a model: an OpenAI-compatible endpoint, or a language model of the AI SDK. */
 import { z } from 'zod';
 import { askChat, type Endpoint } from '../../../base/chat-completion.js';
+import { readUntrustedJson } from '../../../base/untrusted-json.js';
 import { scoreTool, scoreToolName } from './guard-prompt.js';
 
 export interface ScoreCall {
@@ -31,7 +32,7 @@ export function askEndpoint(endpoint: Endpoint): AskModel {
     return messages
       .flatMap((message) => message.tool_calls ?? [])
       .filter((call) => call.function.name === scoreToolName)
-      .map((call) => parseJson(call.function.arguments));
+      .map((call) => readUntrustedJson(call.function.arguments));
   };
 }
 
@@ -58,7 +59,7 @@ export function askLanguageModel(model: LanguageModel): AskModel {
     return content
       .map((part) => toolCallSchema.safeParse(part))
       .filter((parsed) => parsed.success)
-      .map(({ data }) => (typeof data.input === 'string' ? parseJson(data.input) : data.input));
+      .map(({ data }) => (typeof data.input === 'string' ? readUntrustedJson(data.input) : data.input));
   };
 }
 
@@ -67,11 +68,3 @@ const toolCallSchema = z.object({
   toolName: z.literal(scoreToolName),
   input: z.unknown(),
 });
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -1,5 +1,6 @@
 /** Tools of a tool server of CAMEL: its own `api.py`, or one that answers as that does. */
 import { z } from 'zod';
+import { parseUntrustedJson, readUntrustedJson } from '../../../base/untrusted-json.js';
 import { type FunctionTool, tool } from '../function-tool.js';
 import { checkOptions } from './toolkit-options.js';
 
@@ -22,6 +23,9 @@ interface ServerTool {
 }
 
 const largestAnswer = 16 * 1024 * 1024;
+const largestBounds = { bytes: 4 * largestAnswer, values: 1_000_000, depth: 256 };
+/** What this process reads by itself: a list of names. */
+const largestList = { bytes: 1024 * 1024, values: 10_000, depth: 16 };
 
 const healthSchema = z.object({ endpoints: z.array(z.string()) });
 const answerSchema = z.object({ output: z.string(), stdout: z.string().default('') });
@@ -35,7 +39,7 @@ export function camelToolkit(options: CamelToolkitOptions): Promise<FunctionTool
 async function makeTools(options: CamelToolkitOptions): Promise<FunctionTool[]> {
   checkOptions('camelToolkit', options, ['url', 'tools']);
   const send = sender(options.url);
-  const given = options.tools ?? healthSchema.parse(JSON.parse((await send('/health')).text)).endpoints;
+  const given = options.tools ?? (await toolNames(send));
   const tools = new Map<string, ServerTool>();
   for (const one of given) {
     const named = typeof one === 'string' ? { name: one } : one;
@@ -50,13 +54,20 @@ async function makeTools(options: CamelToolkitOptions): Promise<FunctionTool[]> 
         const body = JSON.stringify({ args: [], kwargs: input, redirect_stdout: true });
         const { status, text } = await send(`/${encodeURIComponent(name)}`, { method: 'POST', body, signal });
         if (status !== 200) throw new Error(reasonOf(status, text));
-        const { output, stdout } = answerSchema.parse(JSON.parse(text));
+        const { output, stdout } = answerSchema.parse(parseAnswer(text));
         if (stdout !== '') log(stdout);
         return parsePython(output);
       },
     }),
   );
 }
+
+async function toolNames(send: Send): Promise<string[]> {
+  const { text } = await send('/health', { limit: largestList.bytes });
+  return healthSchema.parse(parseUntrustedJson(Buffer.from(text), largestList)).endpoints;
+}
+
+type Send = ReturnType<typeof sender>;
 
 function sender(address: string) {
   const { username, password, origin, pathname } = new URL(address);
@@ -66,34 +77,35 @@ function sender(address: string) {
     ...(username + password !== '' && { authorization: `Basic ${login.toString('base64')}` }),
   };
   const base = `${origin}${pathname.replace(/\/$/, '')}`;
-  return async (path: string, init: RequestInit = {}) => {
+  return async (path: string, { limit = largestAnswer, ...init }: RequestInit & { limit?: number } = {}) => {
     const response = await fetch(`${base}${path}`, { ...init, headers, redirect: 'error' });
     let text = '';
     const decoder = new TextDecoder();
     for await (const piece of response.body ?? []) {
       text += decoder.decode(piece, { stream: true });
-      if (text.length > largestAnswer)
-        throw new Error(`The CAMEL server at ${base} sent too long an answer.`);
+      if (text.length > limit) throw new Error(`The CAMEL server at ${base} sent too long an answer.`);
     }
     return { status: response.status, text };
   };
 }
 
+function parseAnswer(text: string): unknown {
+  return parseUntrustedJson(Buffer.from(text), largestBounds);
+}
+
 /** As its clients look for it. */
 function reasonOf(status: number, text: string): string {
-  try {
-    const { error_message: message, detail } = failureSchema.parse(JSON.parse(text));
-    const reason = message ?? (typeof detail === 'string' ? detail : JSON.stringify(detail));
-    if (reason !== undefined) return reason;
-  } catch {
-    // Not JSON: the status has to do.
-  }
+  const { error_message: message, detail } = failureSchema
+    .catch({ detail: undefined })
+    .parse(readUntrustedJson(text));
+  const reason = message ?? (typeof detail === 'string' ? detail : JSON.stringify(detail));
+  if (reason !== undefined) return reason;
   return `The CAMEL server answered with status ${status}.`;
 }
 
 /** Python writes numbers that JSON does not have. They become null. A string counts even without its end: nothing is read twice. */
 function parsePython(text: string): unknown {
-  return JSON.parse(
+  return parseAnswer(
     text.replace(/"(?:[^"\\]+|\\.)*"?|-?\bInfinity\b|\bNaN\b/gs, (part) =>
       part.startsWith('"') ? part : 'null',
     ),

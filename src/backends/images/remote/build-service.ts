@@ -1,6 +1,7 @@
 /** Sends requests to the build service, and checks the form and length of its answers. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
+import { readUntrustedJson } from '../../../base/untrusted-json.js';
 import { WorkcellError } from '../../../protocol/index.js';
 
 const longestAnswer = 1024 * 1024;
@@ -66,7 +67,7 @@ async function read<Schema extends z.ZodType>(response: Response, schema: Schema
       { details },
     );
   }
-  const result = schema.safeParse(parseJson(text));
+  const result = schema.safeParse(readUntrustedJson(text));
   if (result.success) return result.data;
   throw new WorkcellError(
     'backend-unavailable',
@@ -84,14 +85,6 @@ async function shortText(response: Response): Promise<string> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function parseUrl(text: string): string {
