@@ -1,7 +1,7 @@
 /** The connection to a Docker Engine, and the meaning of its refusals. */
-import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { readTrusted, UntrustedPathError } from '../../base/trusted-path.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { DockerClient, type EngineAddress } from './docker-client.js';
 
@@ -23,6 +23,8 @@ export function openEngine(given?: string): Promise<Engine> {
   if (engine === undefined) {
     engine = open(host);
     engines.set(host, engine);
+    // Whoever mends the address or its files need not start anew.
+    engine.catch(() => engines.delete(host));
   }
   return engine;
 }
@@ -48,15 +50,26 @@ function readAddress(host: string): EngineAddress {
   return { host: url.hostname, port, ...(isSecure && { tls: readCertificates() }) };
 }
 
-/** Where Docker's own client looks for them. */
+/** Where Docker's own client looks for them. Who can write them chooses whom we believe. */
 function readCertificates(): { ca?: Buffer; cert?: Buffer; key?: Buffer } {
   const folder = process.env.DOCKER_CERT_PATH || join(homedir(), '.docker');
-  const read = (name: string) => {
-    const path = join(folder, name);
-    return existsSync(path) ? readFileSync(path) : undefined;
-  };
-  const found = { ca: read('ca.pem'), cert: read('cert.pem'), key: read('key.pem') };
-  return Object.fromEntries(Object.entries(found).filter(([, content]) => content !== undefined));
+  const found = ['ca', 'cert', 'key'].map(
+    (name) => [name, readIfThere(join(folder, `${name}.pem`))] as const,
+  );
+  return Object.fromEntries(found.filter(([, content]) => content !== undefined));
+}
+
+function readIfThere(path: string): Buffer | undefined {
+  try {
+    return Buffer.from(readTrusted(path).text);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new WorkcellError(
+      cause instanceof UntrustedPathError ? 'config-untrusted' : 'invalid-config',
+      `The connection to the Docker Engine wants ${path}, which cannot be read: ${(cause as Error).message}.`,
+      { details: { file: path }, cause },
+    );
+  }
 }
 
 interface EngineRefusal {
