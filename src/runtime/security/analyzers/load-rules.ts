@@ -3,7 +3,7 @@ import { parse, TomlError } from 'smol-toml';
 import type { z } from 'zod';
 import { readTrusted, UntrustedPathError } from '../../../base/trusted-path.js';
 import { WorkcellError } from '../../../protocol/errors.js';
-import { builtinRules } from './programs/builtin.js';
+import { builtinRules } from './programs/builtin-rules.js';
 import { type RuleFile, ruleFileSchema } from './programs/rule-file.js';
 import { runsCode } from './shell/interpreters.js';
 

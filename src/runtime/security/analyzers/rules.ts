@@ -2,7 +2,7 @@
 import { unfold } from './actions/unfold.js';
 import type { AnalyzeContext, Analyzer, JudgedAction, Verdict } from './analyzer.js';
 import { loadRules, type RuleExtension } from './load-rules.js';
-import { rulesWith } from './programs/builtin.js';
+import { rulesWith } from './programs/builtin-rules.js';
 
 /** The rules as an analyzer that answers at once. */
 export interface RulesAnalyzer extends Analyzer {

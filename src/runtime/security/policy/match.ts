@@ -5,7 +5,7 @@ import { type Host, hostsIn, hostsOf, normalHost } from '../analyzers/actions/ho
 import type { Unfolded } from '../analyzers/actions/unfold.js';
 import type { AnalyzeContext, JudgedAction, Risk } from '../analyzers/analyzer.js';
 import { resolvePath } from '../analyzers/paths/resolve.js';
-import { allForms, writtenForm } from '../analyzers/shell/canonical.js';
+import { allForms, writtenForm } from '../analyzers/shell/command-forms.js';
 import type { Invocation } from '../analyzers/shell/invocation.js';
 import { isNetwork } from '../analyzers/shell/sources.js';
 import type { PolicyRule } from './types.js';

@@ -3,7 +3,7 @@ import { WorkcellError } from '../../../protocol/index.js';
 import { type Unfolded, unfold } from '../analyzers/actions/unfold.js';
 import type { AnalyzeContext, Analyzer, JudgedAction } from '../analyzers/analyzer.js';
 import { extensionsOf } from '../analyzers/ensemble.js';
-import { rulesWith } from '../analyzers/programs/builtin.js';
+import { rulesWith } from '../analyzers/programs/builtin-rules.js';
 import { Memory } from '../analyzers/shell/memory.js';
 import { TypedLines } from './typed-lines.js';
 import type { DecisionRecord, Policy } from './types.js';

@@ -5,7 +5,7 @@ import { WorkcellError, withoutSecrets } from '../../../protocol/index.js';
 import { definitionOf, type Unfolded, unfold } from '../analyzers/actions/unfold.js';
 import type { Analyzer, JudgedAction, Verdict } from '../analyzers/analyzer.js';
 import { extensionsOf, mergeVerdicts } from '../analyzers/ensemble.js';
-import { rulesWith } from '../analyzers/programs/builtin.js';
+import { rulesWith } from '../analyzers/programs/builtin-rules.js';
 import { rules } from '../analyzers/rules.js';
 import { askPerson, canonical } from './ask-confirmation.js';
 import { compileRule, Subject } from './match.js';

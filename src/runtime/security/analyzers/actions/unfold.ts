@@ -6,14 +6,13 @@ import type { AnalyzeContext, DescribedAction, JudgedAction } from '../analyzer.
 import { judgeCell } from '../code/notebook.js';
 import { Findings } from '../findings.js';
 import { own, wordSet } from '../lookup.js';
-import { builtinRules } from '../programs/builtin.js';
+import { builtinRules } from '../programs/builtin-rules.js';
 import type { RuleSet } from '../programs/rule-set.js';
 import { judgeAssignment } from '../programs/variables.js';
 import type { Invocation } from '../shell/invocation.js';
 import type { Memory } from '../shell/memory.js';
 import { Scope } from '../shell/scope.js';
 import { walkSource } from '../shell/walk.js';
-import { judgeArguments } from './arguments.js';
 import {
   type Carrier,
   judgeAddressField,
@@ -23,6 +22,7 @@ import {
   judgeTyped,
   noteContent,
 } from './fields.js';
+import { judgeArguments } from './judge-arguments.js';
 import { judgeKeys } from './keys.js';
 
 /** The content of an action, and the findings about it. */

@@ -1,7 +1,7 @@
 /** Variables that make other programs do something else. */
 import { judgeCode } from '../code/judge.js';
 import type { Scope } from '../shell/scope.js';
-import { judgeSetting } from './git-settings.js';
+import { judgeSetting } from './judge-git-settings.js';
 
 /** Judges `NAME=value`, however the command sets it. */
 export function judgeAssignment(name: string, value: string, scope: Scope): void {

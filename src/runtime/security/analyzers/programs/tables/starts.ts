@@ -5,7 +5,7 @@ import { afterOptions } from '../../shell/after-options.js';
 import type { Invocation } from '../../shell/invocation.js';
 import type { Scope } from '../../shell/scope.js';
 import { valuesOf } from '../arguments.js';
-import { afterGlobalOptions } from '../git-settings.js';
+import { afterGlobalOptions } from '../judge-git-settings.js';
 import type { Rule, Started } from '../rule.js';
 
 /** Programs that give the rights of root to another, and their options that take a value. */

@@ -5,7 +5,7 @@ import { judgeRead } from '../../paths/sensitive.js';
 import type { Invocation } from '../../shell/invocation.js';
 import type { Scope } from '../../shell/scope.js';
 import { has, operands, valuesOf } from '../arguments.js';
-import { afterGlobalOptions, judgeSetting, judgeSettingText, worldWritable } from '../git-settings.js';
+import { afterGlobalOptions, judgeSetting, judgeSettingText, worldWritable } from '../judge-git-settings.js';
 import type { Rule } from '../rule.js';
 
 /** Options before the verb that take the next word. */
