@@ -83,6 +83,7 @@ function scorecardPage(columns: ReadonlyMap<Title, Column>): string {
     ...table([header, ...rows]),
     '',
     ...notes(columns),
+    ...elsewhere(),
   ].join('\n');
 }
 
@@ -94,6 +95,61 @@ function notes(columns: ReadonlyMap<Title, Column>): string[] {
   );
   if (lines.length === 0) return [];
   return ['## Not claimed', '', 'What a cell does not promise to withstand, and why:', '', ...lines, ''];
+}
+
+/** Attacks that are the same whatever the backend is, with the tests that make them. */
+const attackedElsewhere: Readonly<Record<string, readonly string[]>> = {
+  'Files and programs of other users that steer this side, or stand where it looks and removes': [
+    'test/config/trusted-files.test.ts',
+    'test/base/own-directory.test.ts',
+    'test/base/find-program.test.ts',
+  ],
+  'Names whose address changes or that carry data, hidden server names, redirects and upgrades (44, 45, 47, 50)':
+    [
+      'test/runtime/network/bypasses.test.ts',
+      'test/runtime/network/dns-stub.test.ts',
+      'test/runtime/network/hostile-http.test.ts',
+    ],
+  'Secrets sent where they may not go, and clients that accept no certificate of ours (51, 52)': [
+    'test/runtime/network/opened.test.ts',
+  ],
+  'Previews, pages of other sites, tokens, and other tenants (53 to 56)': [
+    'test/service/previews.test.ts',
+    'test/cell/server/access.test.ts',
+    'test/compat/e2b/tokens.test.ts',
+    'test/service/tenants-attack.test.ts',
+  ],
+  'Markup in names, outputs and records (59)': [
+    'test/console/console.test.ts',
+    'test/console/timeline.test.ts',
+  ],
+  'Kernels, browsers, editors and MCP servers that say what they like (66 to 68)': [
+    'test/cell/plugins/jupyter/faults.test.ts',
+    'test/cell/plugins/browser/hostile.test.ts',
+    'test/cell/plugins/vscode/editor-proxy.test.ts',
+    'test/cell/plugins/mcp/mcp.test.ts',
+    'test/fuzz/fuzz.test.ts',
+  ],
+  'One deed in many spellings, past the rules and the policy': [
+    'test/runtime/security/parsed-forms.test.ts',
+    'test/runtime/security/honest-work.test.ts',
+    'test/compat/every-way-in.test.ts',
+  ],
+};
+
+function elsewhere(): string[] {
+  const lines = Object.entries(attackedElsewhere).map(
+    ([what, files]) => `- ${what}: ${files.map((file) => `\`${file}\``).join(', ')}`,
+  );
+  return [
+    '## Not on this page',
+    '',
+    'Attacks on the program that owns cells, on clients, pages and servers are the same whatever the backend is, so tests beside the',
+    'code make them once. Of the numbers from 71 on, no case has 77 to 79 and 85 to 95.',
+    '',
+    ...lines,
+    '',
+  ];
 }
 
 function table(rows: readonly (readonly string[])[]): string[] {

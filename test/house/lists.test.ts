@@ -1,14 +1,24 @@
 /** Lists that must agree: actions and handlers, tables in pages and the code, backends and what belongs to each. */
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { pages } from '../../scripts/docs.js';
 import { backends } from '../../src/backends/index.js';
 import { handlers } from '../../src/cell/executor/handlers/index.js';
+import { builtinPlugins } from '../../src/cell/plugins/builtin.js';
 import { createProgram } from '../../src/cli/program.js';
-import { actionNames, actions, errorCodes, eventSchema, type FieldKind } from '../../src/protocol/index.js';
+import {
+  type ActionTable,
+  actionNames,
+  actions,
+  errorCodes,
+  eventSchema,
+  type FieldKind,
+  verbs,
+} from '../../src/protocol/index.js';
 import { fileActivities } from '../../src/runtime/security/audit/export.js';
 import { changers, lookers } from '../../src/testing/abuse/file-verbs.js';
+import { expectOnPage } from '../abuse/scorecard.js';
 import { checkout, filesBelow, markdownPages, readText } from './source.js';
 
 test('every action has a handler and every handler an action', () => {
@@ -39,6 +49,97 @@ describe('every action that names a file', () => {
     expect(named.filter((name) => !tried.includes(name))).toEqual([]);
   });
 });
+
+describe('what runs once with guards on and once with secrets set', async () => {
+  const plugins = await Promise.all(
+    Object.values(builtinPlugins).map(async (load) => (await load()).default),
+  );
+  const tables: ActionTable[] = [actions, verbs, ...plugins.map((plugin) => plugin.actions)];
+
+  test('is every action and every verb', () => {
+    const text = trustedSuites.map(readText).join('\n');
+    const missing = tables.flatMap(Object.keys).filter((name) => {
+      const call = callOf[name];
+      return !text.includes(`action: '${name}'`) && (call === undefined || !text.includes(call));
+    });
+    expect(missing, `none of ${trustedSuites.join(', ')} does it`).toEqual([]);
+  });
+
+  test('is every adapter', () => {
+    const adapters = Object.keys(JSON.parse(readText('package.json')).exports)
+      .filter((entry) => entry.startsWith('./adapters/'))
+      .map((entry) => entry.slice('./adapters/'.length));
+    const text = readText('test/adapters/trusted.test.ts');
+    expect(adapters.filter((name) => !text.includes(`src/adapters/${name}.js'`))).toEqual([]);
+    expect(adapters.length).toBeGreaterThan(5);
+  });
+
+  test('is every facade', () => {
+    const text = ['every-way-in', 'every-way-into-a-service']
+      .map((name) => readText(`test/compat/${name}.test.ts`))
+      .join('\n');
+    const folders = readdirSync(join(checkout, 'src/compat'), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+    expect(folders.filter((name) => !text.includes(`src/compat/${name}/`))).toEqual([]);
+    expect(folders.length).toBeGreaterThan(5);
+  });
+});
+
+/** Those that run under both dimensions of `test/contract/dimensions.ts`. */
+const trustedSuites = [
+  ...filesBelow('src/testing/contract/behaviours', '.ts'),
+  'test/cell/plugins/trusted-verbs.test.ts',
+  ...filesBelow('test/runtime/git', '.test.ts').filter((file) =>
+    readText(file).includes('each(trustedPlaces)'),
+  ),
+];
+
+/** How a suite calls those that it does not name. */
+const callOf: Readonly<Record<string, string>> = {
+  run: 'runtime.run(',
+  read: 'runtime.read(',
+  write: 'runtime.write(',
+  edit: 'runtime.edit(',
+  list: 'files.list(',
+  stat: 'files.stat(',
+  make_dir: 'files.makeDir(',
+  remove: 'files.remove(',
+  move: 'files.move(',
+  copy: 'files.copy(',
+  watch: 'files.watch(',
+  glob: 'files.glob(',
+  grep: 'files.grep(',
+  start_process: 'processes.start(',
+  write_process: 'processes.write(',
+  list_processes: 'processes.list(',
+  get_process: 'processes.get(',
+  signal_process: 'processes.signal(',
+  wait_process: 'processes.wait(',
+  get_env: 'env.get(',
+  set_env: 'env.set(',
+  unset_env: 'env.unset(',
+  stats: 'runtime.stats(',
+  upload: 'files.upload(',
+  download: 'files.download(',
+  open_terminal: 'terminals.open(',
+  open_port: 'ports.forward(',
+  git: 'git.status(',
+  set_up_repository: 'git.prepare(',
+  run_python_file: 'runtime.execPythonFile(',
+  browse: 'runtime.browse(',
+  open_cdp: 'browser.cdpUrl(',
+  run_code: 'runtime.runCode(',
+  connect_mcp: 'mcp.connect(',
+  disconnect_mcp: 'mcp.disconnect(',
+  list_mcp_tools: 'mcp.tools(',
+  call_tool_mcp: 'mcp.call(',
+  install_tools: 'runtime.add(',
+  reset_tools: 'runtime.reset(',
+  open_vscode: 'vscode.url(',
+  vscode_status: 'vscode.status(',
+  stop_vscode: 'vscode.stop(',
+};
 
 test('every error code has its line in docs/reference/errors.md', () => {
   const page = readText('docs/reference/errors.md');
@@ -132,6 +233,8 @@ test('docs/guides/events.md lists every kind of event', () => {
   const [row = ''] = readText('docs/guides/events.md').match(/^\| `kind` \|.*$/m) ?? [];
   expect(kinds.filter((kind) => !row.includes(`\`${kind}\``))).toEqual([]);
 });
+
+test('docs/reference/scorecard.md is as the attacks write it', () => expectOnPage({}));
 
 test('docs/guides/security.md counts the attacks as the scorecard does', () => {
   const [header = [], ...cases] = rowsOf('docs/reference/scorecard.md', '| case |');

@@ -4,22 +4,22 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Runtime } from '../../../src/index.js';
-import { given, places, Repository } from './repository.js';
+import { given, type Place, places, Repository, trustedPlaces } from './repository.js';
 import { startGitServer } from './server.js';
 
 const token = 'tok-9f8e7d6c5b4a';
 
-describe.each(places)('%s', (place) => {
-  const online = (host: string, more: Record<string, unknown> = {}) =>
-    given(place, {
-      ...(place === 'sandbox' ? { network: 'host' } : {}),
-      secrets: { GIT_TOKEN: { value: token, hosts: [host] }, HIDDEN_TOKEN: { value: `${token}-2` } },
-      ...more,
-    });
+const online = (place: Place, host: string, more: Record<string, unknown> = {}) =>
+  given(place, {
+    ...(place.startsWith('sandbox') ? { network: 'host' } : {}),
+    secrets: { GIT_TOKEN: { value: token, hosts: [host] }, HIDDEN_TOKEN: { value: `${token}-2` } },
+    ...more,
+  });
 
+describe.each(trustedPlaces)('%s', (place) => {
   test('clones, commits, pushes and pulls, and the token is nowhere', async () => {
     const server = await startGitServer(token);
-    const { directory, runtime } = await online(server.host);
+    const { directory, runtime } = await online(place, server.host);
     const git = await runtime.git.prepare({ repository: server.url, token: 'GIT_TOKEN' });
     expect(git.path).toBe(`${runtime.workspace}/project`);
     const branch = (await git.branch()) ?? '';
@@ -46,10 +46,12 @@ describe.each(places)('%s', (place) => {
     expect(await eventsOf(runtime)).not.toContain(token);
     expect(filesBelow(directory).filter((path) => readFileSync(path).includes(token))).toEqual([]);
   });
+});
 
+describe.each(places)('%s', (place) => {
   test('a tag is cloned with a detached head; a wrong token, or none, is an error that names the server', async () => {
     const server = await startGitServer(token);
-    const { runtime } = await online(server.host);
+    const { runtime } = await online(place, server.host);
     const git = await runtime.git.clone(server.url, { branch: 'v1', token: 'GIT_TOKEN' });
     expect(await git.branch()).toBeNull();
     await expect(runtime.git.clone(server.url, { into: 'no-token' })).rejects.toMatchObject({
@@ -68,7 +70,7 @@ describe.each(places)('%s', (place) => {
   test('a secret goes only to the servers it names, not after a redirect and not in clear text', async () => {
     const server = await startGitServer(token);
     const other = await startGitServer(token);
-    const { runtime } = await online(server.host);
+    const { runtime } = await online(place, server.host);
     const denied = { code: 'denied' };
     await expect(runtime.git.clone(other.url, { token: 'GIT_TOKEN' })).rejects.toMatchObject(denied);
     await expect(runtime.git.clone(server.url, { token: 'HIDDEN_TOKEN' })).rejects.toMatchObject(denied);
@@ -92,7 +94,7 @@ describe.each(places)('%s', (place) => {
   test('no hook, helper or setting of a repository gets the token', async () => {
     const server = await startGitServer(token);
     const other = await startGitServer(token);
-    const { directory, runtime } = await online(server.host);
+    const { directory, runtime } = await online(place, server.host);
     const git = await runtime.git.clone(server.url, { token: 'GIT_TOKEN' });
     const path = join(directory, 'project');
     const evil = `${git.path}/evil`;

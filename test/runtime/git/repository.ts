@@ -39,6 +39,7 @@ export async function given(place: Place, options: Record<string, unknown> = {})
     env: { GIT_CONFIG_GLOBAL: '/dev/null' },
     ...dimension?.options(),
     ...options,
+    secrets: { ...(dimension?.options().secrets as object), ...(options.secrets as object) },
   } as CreateRuntimeOptions);
   const events: WorkcellEvent[] = [];
   const recording = (async () => {
