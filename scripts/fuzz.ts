@@ -1,5 +1,5 @@
 /**
- * `npm run fuzz [-- --seconds 600 --seed 1 --only terminal,mcp --backend sandbox --rounds 1]`: owners of hostile
+ * `npm run fuzz [-- --seconds 600 --seed 1 --only terminal,mcp --backend sandbox --rounds 1 --plain-user]`: owners of hostile
  * cells, for this long in all. Prints the command that repeats a failed round.
  */
 import { parseArgs } from 'node:util';
@@ -14,6 +14,7 @@ const { values } = parseArgs({
     rounds: { type: 'string' },
     only: { type: 'string', default: Object.keys(surfaces).join() },
     backend: { type: 'string', default: 'sandbox' },
+    'plain-user': { type: 'boolean', default: false },
   },
 });
 const names = values.only.split(',') as SurfaceName[];
@@ -37,6 +38,7 @@ try {
         backend,
         seed,
         rounds,
+        asPlainUser: values['plain-user'],
         seconds: seconds / names.length / places.length,
         engine: engine && { engine: engine.host, image: images.tools },
       });

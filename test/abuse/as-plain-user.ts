@@ -1,5 +1,5 @@
 /** Runs the attacks as a user without privileges: the command line, in a process of its own. */
-import { spawn } from 'node:child_process';
+import { type SpawnOptions, spawn } from 'node:child_process';
 import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,15 @@ import { builtFile } from '../built-file.js';
 
 /** A user that owns nothing and that no other program runs as. */
 const nobody = 65_534;
+
+export const plainUser = { uid: nobody, gid: nobody };
+
+/** A directory of the user's, to be removed, and what its programs find preset. */
+export function plainHome(): { home: string; env: Readonly<Record<string, string>> } {
+  const home = mkdtempSync(join(tmpdir(), 'workcell-nobody-'));
+  chownSync(home, nobody, nobody);
+  return { home, env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, LANG: 'C.UTF-8' } };
+}
 
 const attack = fileURLToPath(new URL('./attack.ts', import.meta.url));
 
@@ -31,14 +40,10 @@ function withTsx(file: string): string[] {
   return [process.execPath, '--import', import.meta.resolve('tsx'), file];
 }
 
-async function verdictsOf(
-  argv: readonly string[],
-  user = { uid: nobody, gid: nobody },
-): Promise<Map<string, Verdict>> {
-  const home = mkdtempSync(join(tmpdir(), 'workcell-nobody-'));
-  chownSync(home, nobody, nobody);
+async function verdictsOf(argv: readonly string[], user = plainUser): Promise<Map<string, Verdict>> {
+  const { home, env } = plainHome();
   try {
-    const output = await capture(argv, home, user);
+    const output = await capture(argv, { cwd: home, env, ...user });
     const { verdicts } = JSON.parse(output) as { verdicts: Verdict[] };
     return new Map(verdicts.map((verdict) => [verdict.id, verdict]));
   } finally {
@@ -46,14 +51,9 @@ async function verdictsOf(
   }
 }
 
-function capture(argv: readonly string[], home: string, user: { uid: number; gid: number }): Promise<string> {
+function capture(argv: readonly string[], place: SpawnOptions): Promise<string> {
   const [file = '', ...args] = argv;
-  const child = spawn(file, args, {
-    cwd: home,
-    ...user,
-    env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, LANG: 'C.UTF-8' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(file, args, { ...place, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   let complaint = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
+import { plainHome, plainUser } from '../abuse/as-plain-user.js';
 import type { FromOwner, OwnerSettings } from './messages.js';
 
 export interface Outcome {
@@ -23,7 +24,11 @@ export interface Failure {
   readonly again: string;
 }
 
-export type FuzzOptions = Omit<OwnerSettings, 'programs' | 'rounds'> & { readonly rounds?: number };
+export type FuzzOptions = Omit<OwnerSettings, 'programs' | 'rounds'> & {
+  readonly rounds?: number;
+  /** The owner is a user without privileges. */
+  readonly asPlainUser?: boolean;
+};
 
 /** An owner whose loop says nothing for so long hangs. */
 const silenceMs = 20_000;
@@ -33,7 +38,12 @@ const mostFailures = 10;
 
 const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-export async function fuzz({ rounds = Number.MAX_SAFE_INTEGER, ...options }: FuzzOptions): Promise<Outcome> {
+export async function fuzz({
+  rounds = Number.MAX_SAFE_INTEGER,
+  asPlainUser = false,
+  ...options
+}: FuzzOptions): Promise<Outcome> {
+  const plain = asPlainUser ? plainHome() : undefined;
   const directory = mkdtempSync(join(tmpdir(), 'fuzz-programs-'));
   const end = performance.now() + options.seconds * 1000;
   const sum = { rounds: 0, failures: [] as Failure[], once: [] as Failure[], stallMs: 0, grownBytes: 0 };
@@ -42,12 +52,8 @@ export async function fuzz({ rounds = Number.MAX_SAFE_INTEGER, ...options }: Fuz
     // Another owner follows one that died, and continues behind the round that killed it.
     for (let finished = false; !finished; ) {
       const left = { rounds: rounds - sum.rounds, seconds: (end - performance.now()) / 1000 };
-      const outcome = await own({
-        ...options,
-        ...left,
-        seed: options.seed + sum.rounds,
-        programs: directory,
-      });
+      const settings = { ...options, ...left, seed: options.seed + sum.rounds, programs: directory };
+      const outcome = await own(settings, plain);
       sum.rounds += outcome.rounds;
       sum.failures.push(...outcome.failures);
       sum.once.push(...outcome.once);
@@ -62,7 +68,8 @@ export async function fuzz({ rounds = Number.MAX_SAFE_INTEGER, ...options }: Fuz
     }
     return sum;
   } finally {
-    rmSync(directory, { recursive: true, force: true });
+    for (const made of [directory, ...(plain === undefined ? [] : [plain.home])])
+      rmSync(made, { recursive: true, force: true });
   }
 }
 
@@ -89,11 +96,16 @@ function writePrograms(directory: string): void {
 }
 
 /** `rounds` counts begun ones. */
-function own(settings: OwnerSettings): Promise<Outcome & { readonly finished: boolean }> {
+function own(
+  settings: OwnerSettings,
+  plain: ReturnType<typeof plainHome> | undefined,
+): Promise<Outcome & { readonly finished: boolean }> {
   const { surface, backend } = settings;
+  const user = plain === undefined ? {} : { ...plainUser, cwd: plain.home };
   const owner = fork(path('owner.ts'), [JSON.stringify(settings)], {
-    execArgv: ['--import', 'tsx'],
-    env: { ...process.env, XDG_STATE_HOME: join(settings.programs, 'state') },
+    ...user,
+    execArgv: ['--import', import.meta.resolve('tsx')],
+    env: plain?.env ?? { ...process.env, XDG_STATE_HOME: join(settings.programs, 'state') },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   const complaint = lastOf(owner);
@@ -106,7 +118,7 @@ function own(settings: OwnerSettings): Promise<Outcome & { readonly finished: bo
   const most = { stallMs: 0, grownBytes: 0 };
   const failure = (what: string): Failure => ({
     what: `${surface} on ${backend}: ${what}`,
-    again: `npm run fuzz -- --only ${surface} --backend ${backend} --seed ${seed ?? settings.seed} --rounds 1`,
+    again: `npm run fuzz -- --only ${surface} --backend ${backend} --seed ${seed ?? settings.seed} --rounds 1${plain === undefined ? '' : ' --plain-user'}`,
   });
   const giveUp = () => {
     hangs = true;

@@ -12,7 +12,9 @@ const seed = 1;
 const namesOn = (backend: string) =>
   (Object.keys(surfaces) as SurfaceName[]).filter((name) => surfaces[name].backends.includes(backend));
 
-async function expectHeld(options: Pick<FuzzOptions, 'surface' | 'backend' | 'engine'>): Promise<void> {
+async function expectHeld(
+  options: Pick<FuzzOptions, 'surface' | 'backend' | 'engine' | 'asPlainUser'>,
+): Promise<void> {
   const outcome = await fuzz({ seed, seconds, ...options });
   expect(outcome.failures, describeFailures(outcome.failures)).toEqual([]);
   expect(outcome.rounds).toBeGreaterThan(0);
@@ -21,6 +23,11 @@ async function expectHeld(options: Pick<FuzzOptions, 'surface' | 'backend' | 'en
 for (const backend of ['sandbox', 'cli', 'local'])
   for (const surface of namesOn(backend))
     test(`${surface} on ${backend}`, () => expectHeld({ surface, backend }));
+
+/** Without privileges there are other ways to count, to end and to see processes. */
+for (const surface of ['control', 'terminal', 'mcp'] as const)
+  test(`${surface} on sandbox, as a plain user`, () =>
+    expectHeld({ surface, backend: 'sandbox', asPlainUser: true }));
 
 for (const surface of namesOn('docker'))
   test(`${surface} on docker`, async () => {

@@ -7,7 +7,7 @@ import type { Surface } from './surface.js';
 const deadlineMs = 5000;
 
 export const archives: Surface = {
-  backends: ['sandbox'],
+  backends: ['sandbox', 'docker'],
   mostBytes: 256 << 20,
 
   async warmUp(round) {

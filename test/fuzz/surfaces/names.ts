@@ -7,7 +7,7 @@ import type { Surface } from './surface.js';
 const deadlineMs = 10_000;
 
 export const names: Surface = {
-  backends: ['sandbox'],
+  backends: ['sandbox', 'docker'],
   mostBytes: 192 << 20,
 
   async warmUp(round) {
