@@ -55,6 +55,14 @@ test('what a cell or a stranger sends is parsed within bounds', () => {
   expect(unbounded, 'use parseUntrustedJson, readUntrustedJson or parseJson of src/base').toEqual([]);
 });
 
+test('whoever opens WebSockets answers pings by src/base/pings.ts', () => {
+  const openers = filesBelow('src', '.ts').filter((file) =>
+    /new WebSocket(?:Server)?\(|register\(websocket/.test(readText(file)),
+  );
+  expect(openers.filter((file) => !readText(file).includes('autoPong: false'))).toEqual([]);
+  expect(openers.length).toBeGreaterThan(3);
+});
+
 test('no place is named that parses nothing', () => {
   expect(places.filter((place) => !parsers.some((file) => file.startsWith(place)))).toEqual([]);
 });

@@ -4,6 +4,7 @@ import { request as requestTls, Agent as TlsAgent } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { WebSocket } from 'ws';
+import { answerPings } from '../../base/pings.js';
 import { WorkcellError } from '../../protocol/index.js';
 import { type Cluster, type ClusterPlace, type Credentials, findCluster } from './kubeconfig.js';
 
@@ -176,7 +177,9 @@ export class ClusterClient {
       maxPayload: largestMessage,
       handshakeTimeout: answerMs,
       skipUTF8Validation: true,
+      autoPong: false,
     });
+    answerPings(socket);
     return new Promise((resolve, reject) => {
       // Do not lose messages that arrive before anybody listens.
       socket.once('open', () => {

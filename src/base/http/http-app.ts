@@ -47,7 +47,7 @@ const longestFrame = 1024 * 1024;
 export function mount(app: FastifyInstance, mounts: readonly Mount[]): void {
   const [main, ...others] = mounts;
   if (mounts.some(({ sockets }) => sockets)) {
-    app.register(websocket, { options: { maxPayload: longestFrame } });
+    app.register(websocket, { options: { maxPayload: longestFrame, autoPong: false } });
     app.after(() => checkUpgrades(app));
   }
   const add = ({ prefix, routes }: Mount, isMain: boolean) =>

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { WebSocket } from 'ws';
 import { WorkcellError } from '../../protocol/index.js';
+import { answerPings } from '../pings.js';
 import { refuse } from './http-errors.js';
 
 declare module 'fastify' {
@@ -31,6 +32,7 @@ export function checkUpgrades(app: FastifyInstance): void {
       throw new WorkcellError('invalid-action', `${path} is not a WebSocket; send it a plain request.`);
     done();
   });
+  app.websocketServer.on('connection', answerPings);
   app.websocketServer.on('wsClientError', (cause, socket) => {
     const message = `The request does not begin a WebSocket: ${cause.message}.`;
     refuse(socket, '400 Bad Request', new WorkcellError('invalid-action', message));

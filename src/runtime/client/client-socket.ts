@@ -1,6 +1,7 @@
 /** A WebSocket to a route of the server, over the link's own connections. */
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
+import { answerPings } from '../../base/pings.js';
 import { disconnected, errorFrom } from './client-failures.js';
 import { deferred } from './deferred.js';
 import { readText } from './read-body.js';
@@ -23,7 +24,9 @@ export async function openSocket(
     perMessageDeflate: false,
     maxPayload: longestFrame,
     ...options,
+    autoPong: false,
   });
+  answerPings(socket);
   const { promise: failed, reject } = deferred<never>();
   socket.on('error', (error) => reject(disconnected(link.where, error)));
   socket.once('close', () => reject(disconnected(link.where, new Error('the connection was closed'))));

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
+import { answerPings } from '../../../base/pings.js';
 import { OwnerTokens } from '../owner-tokens.js';
 import type { SharedPipe } from './shared-pipe.js';
 
@@ -13,7 +14,7 @@ export class DevtoolsProxy {
   readonly #server: Server;
   /** Which clients may connect: the token is the path. */
   readonly tokens = new OwnerTokens();
-  readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: longestMessage });
+  readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: longestMessage, autoPong: false });
 
   private constructor(pipe: SharedPipe) {
     this.#pipe = pipe;
@@ -56,6 +57,7 @@ export class DevtoolsProxy {
   }
 
   async #serve(socket: WebSocket): Promise<void> {
+    answerPings(socket);
     const early: RawData[] = [];
     const keep = (data: RawData) => void early.push(data);
     socket.on('message', keep);

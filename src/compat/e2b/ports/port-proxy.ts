@@ -3,6 +3,7 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { type Duplex, pipeline } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { WebSocket } from 'ws';
+import { answerPings, passPings } from '../../../base/pings.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import { E2bError, isGone } from '../e2b-errors.js';
 import type { Sandboxes } from '../e2b-sandboxes.js';
@@ -127,7 +128,9 @@ function relay(outside: WebSocket, request: FastifyRequest, connection: Duplex):
     createConnection: () => connection as never,
     perMessageDeflate: false,
     maxPayload: longestFrame,
+    autoPong: false,
   });
+  answerPings(inside);
   // Data that comes before the other side is ready waits in the connection.
   outside.pause();
   inside.once('open', () => outside.resume());
@@ -140,7 +143,7 @@ function join(from: WebSocket, to: WebSocket): void {
     from.pause();
     to.send(data as Buffer, { binary }, () => from.resume());
   });
-  from.on('ping', (data) => to.readyState === to.OPEN && to.ping(data));
+  passPings(from, to);
   from.once('close', (code, reason) => {
     if (code === 1005) to.close();
     else if (code === 1006) to.terminate();
