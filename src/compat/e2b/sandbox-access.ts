@@ -1,6 +1,7 @@
 /** Who may use a sandbox: holders of its tokens, and of addresses of files that these signed. */
-import { createHash } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Pace } from '../../base/pace.js';
 import { E2bError } from './e2b-errors.js';
 import type { Sandbox } from './e2b-sandbox.js';
 import { isSame, type Sandboxes } from './e2b-sandboxes.js';
@@ -67,27 +68,46 @@ export function checkFileAccess(
     throw new E2bError(401, 'signature is already expired');
 }
 
-/** Whether a token of the sandbox signed the address. */
-export function isSignedFor({ facts, tokens }: Sandbox, query: FileQuery, operation: FileOperation): boolean {
-  return facts.secure && [...tokens.values()].some(({ access }) => isSigned(query, operation, access));
+/**
+ * The sandbox that one of its tokens signed the address for. Anybody may ask, and there may be many tokens to compare, so
+ * others get their turn in between. The address must look signed.
+ */
+export async function findSigned(
+  sandboxes: Iterable<Sandbox>,
+  query: FileQuery,
+  operation: FileOperation,
+): Promise<Sandbox | undefined> {
+  const given = Buffer.from((query.signature ?? '').slice(version.length), 'base64');
+  const pace = new Pace(undefined);
+  for (const sandbox of sandboxes) {
+    if (!sandbox.facts.secure) continue;
+    for (const { access } of sandbox.tokens.values()) {
+      if (timingSafeEqual(digestOf(query, operation, access), given)) return sandbox;
+      await pace.step();
+    }
+  }
+  return undefined;
 }
 
 function isSigned(query: FileQuery, operation: FileOperation, token: string): boolean {
-  return isSame(query.signature, signatureOf(query, operation, token));
+  return isSame(
+    query.signature,
+    version + digestOf(query, operation, token).toString('base64').replace(/=+$/, ''),
+  );
 }
 
-/** Anybody may ask, and the answer takes a look at all sandboxes. */
+const version = 'v1_';
+
 export function looksSigned({ signature = '' }: FileQuery): boolean {
   return /^v1_[A-Za-z0-9+/]{43}$/.test(signature);
 }
 
 /** Uses the path as the client sent it, before anybody resolves it. */
-function signatureOf(
+function digestOf(
   { path, username = '', signature_expiration: end }: FileQuery,
   operation: FileOperation,
   accessToken: string,
-): string {
+): Buffer {
   const words = [path, operation, username, accessToken, ...(end === undefined ? [] : [end])];
-  const digest = createHash('sha256').update(words.join(':')).digest('base64');
-  return `v1_${digest.replace(/=+$/, '')}`;
+  return hash('sha256', words.join(':'), 'buffer');
 }
