@@ -1,5 +1,6 @@
 /** Messages over two streams, each a JSON text that ends with a zero byte: how to talk to Chromium without a port. */
 import type { Readable, Writable } from 'node:stream';
+import { Turns } from '../../../base/turns.js';
 import { parseUntrustedJson } from '../../../base/untrusted-json.js';
 import { blame, catchDriverFaults } from './driver-faults.js';
 
@@ -17,6 +18,7 @@ export function openMessagePipe(input: Writable, output: Readable): MessagePipe 
   let pieces: Buffer[] = [];
   let length = 0;
   let closed = false;
+  const turns = new Turns(output, deliver);
   const release = catchDriverFaults();
   const pipe: MessagePipe = {
     send(message) {
@@ -28,6 +30,7 @@ export function openMessagePipe(input: Writable, output: Readable): MessagePipe 
   function close(reason?: string): void {
     if (closed) return;
     closed = true;
+    turns.clear();
     input.destroy();
     output.destroy();
     pipe.onclose?.(reason);
@@ -44,8 +47,8 @@ export function openMessagePipe(input: Writable, output: Readable): MessagePipe 
       pieces = [];
       length = 0;
       from = end + 1;
-      // Each in its own turn: what one message starts must be able to act before the next one arrives.
-      setImmediate(deliver, bytes);
+      // What one message starts must be able to act before the next one arrives.
+      turns.add(bytes);
     }
     if (from === chunk.length || closed) return;
     pieces.push(chunk.subarray(from));
@@ -70,7 +73,7 @@ export function openMessagePipe(input: Writable, output: Readable): MessagePipe 
   input.on('error', () => close('The browser takes no more messages.'));
   output.on('data', take);
   output.once('error', () => close('The browser cannot be read from.'));
-  output.once('close', () => close('The browser ended.'));
+  output.once('close', () => void turns.whenEmpty().then(() => close('The browser ended.')));
   return pipe;
 }
 

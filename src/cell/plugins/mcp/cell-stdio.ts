@@ -2,6 +2,7 @@
 import { serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import { Turns } from '../../../base/turns.js';
 import { parseUntrustedJson, usualBounds } from '../../../base/untrusted-json.js';
 import { WorkcellError } from '../../../protocol/index.js';
 import type { LaunchedProcess } from '../../launchers/launcher.js';
@@ -65,11 +66,12 @@ export class CellStdioTransport implements Transport {
     launched.stdin.on('error', () => {});
     launched.stdout.on('error', () => {});
     launched.stderr.on('error', () => {});
-    launched.stdout.on('data', (chunk: Buffer) => this.#take(chunk));
+    const turns = new Turns(launched.stdout, (line: Buffer) => this.#deliver(line));
+    launched.stdout.on('data', (chunk: Buffer) => this.#take(chunk, turns));
     launched.stderr.on('data', (chunk: Buffer) => {
       this.#complaint = (this.#complaint + chunk.toString('utf8')).slice(-keptComplaint);
     });
-    void launched.exited.then(() => this.onclose?.());
+    void launched.exited.then(() => turns.whenEmpty()).then(() => this.onclose?.());
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -105,14 +107,14 @@ export class CellStdioTransport implements Transport {
     for (const stream of [launched.stdin, launched.stdout, launched.stderr]) stream.destroy();
   }
 
-  #take(chunk: Buffer): void {
+  #take(chunk: Buffer, turns: Turns<Buffer>): void {
     let start = 0;
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
       const line = Buffer.concat([...this.#pieces, chunk.subarray(start, end)]);
       start = end + 1;
       this.#pieces = [];
       this.#length = 0;
-      this.#deliver(line);
+      turns.add(line);
     }
     this.#pieces.push(chunk.subarray(start));
     this.#length += chunk.length - start;

@@ -49,6 +49,17 @@ test('an answer with too many values is answered with a failure in its place', a
   pipe.close();
 });
 
+test('thousands of messages in one piece let others have their turn, and their end comes last', async () => {
+  const { output, heard, closed } = open();
+  output.write('{"id":1}\0'.repeat(7000));
+  output.end();
+  output.once('end', () => output.destroy());
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(heard.length).toBeLessThan(7000);
+  expect(await closed).toBe('The browser ended.');
+  expect(heard.length).toBe(7000);
+});
+
 test('a message without end closes it', async () => {
   const { output, closed } = open();
   const piece = Buffer.alloc(1024 * 1024, 'x');
