@@ -17,12 +17,15 @@ export interface StubOptions {
 const mostStreams = 64;
 const mostReplies = 1000;
 const idleMs = 30_000;
+/** Names that are looked up, however they were asked for. Whoever answers for a name decides how long that takes. */
+const mostPending = 512;
 /** Questions are far shorter. */
 const longestMessage = 4096;
 
 export class DnsStub {
   readonly #options: StubOptions;
   #streams = 0;
+  #pending = 0;
 
   constructor(options: StubOptions) {
     this.#options = options;
@@ -42,12 +45,25 @@ export class DnsStub {
         : answer(question, responseCodes.ok);
     // A name without a dot is none of the outside, and we ask nobody there who an address belongs to.
     if (!name.includes('.') || /\.(?:arpa|local)$/.test(name)) return answer(question, responseCodes.noName);
-    const exists = await this.#options.exists(name).catch(() => undefined);
+    const exists = await this.#exists(name);
     if (exists === undefined) return answer(question, responseCodes.failed);
     if (!exists) return answer(question, responseCodes.noName);
     // No IPv6, and no HTTPS records: a key for hiding the name of the server would come with them.
     if (!isAddress(question.type)) return answer(question, responseCodes.ok);
     return answer(question, responseCodes.ok, this.#options.names.addressOf(name));
+  }
+
+  /** Undefined where nobody can tell. */
+  async #exists(name: string): Promise<boolean | undefined> {
+    if (this.#pending >= mostPending) return undefined;
+    this.#pending++;
+    try {
+      return await this.#options.exists(name);
+    } catch {
+      return undefined;
+    } finally {
+      this.#pending--;
+    }
   }
 
   /** The same over TCP: each message follows its length. */

@@ -1,4 +1,4 @@
-/** DNS over TCP, with programs that do not behave. */
+/** The DNS stub, with programs that do not behave. */
 import { once } from 'node:events';
 import { Duplex } from 'node:stream';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -73,4 +73,21 @@ test('a message longer than any question is not waited for', async () => {
   stream.push(Buffer.from([255, 255, 0]));
   await served;
   expect(stream.destroyed).toBe(true);
+});
+
+test('names whose lookup does not end do not pile up', async () => {
+  let held = 0;
+  const exists = () => {
+    held++;
+    return new Promise<boolean>(() => {});
+  };
+  const stub = new DnsStub({ names: new CellNames(), exists });
+  const codes: number[] = [];
+  for (let index = 0; index < 5000; index++)
+    void stub.reply(question(`n${index}.test`)).then((reply) => codes.push((reply?.[3] ?? 0) & 15));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(held).toBeLessThanOrEqual(512);
+  // Programs ask a resolver that failed again later.
+  expect(codes).toHaveLength(5000 - held);
+  expect(new Set(codes)).toEqual(new Set([2]));
 });
