@@ -31,7 +31,7 @@ export function wantedBy({ address, port }: Destination, names: CellNames): Want
   const literal = parseAddress(address);
   if (literal === undefined) return { host: undefined, port, via: 'direct', granted };
   const plain = unwrapAddress(literal);
-  const own = plain.bits === 32 && plain.value >> 24n === 127n;
+  const own = plain.bits === 32 ? plain.value >> 24n === 127n : plain.value === 1n;
   if (own && port === proxyPorts.http) return { host: undefined, port, via: 'http-proxy', granted };
   if (own && port === proxyPorts.socks) return { host: undefined, port, via: 'socks', granted };
   const name = names.nameOf(formatHost({ address: plain }));

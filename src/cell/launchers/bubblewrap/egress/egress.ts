@@ -25,9 +25,12 @@ export const resolverConfiguration = 'nameserver 127.0.0.1\noptions timeout:10 a
 
 const everyPort: SocketName = 'all,*,0';
 const resolver: SocketName = 'udp,*,53';
-/** DNS over TCP, and where programs may look for a proxy. */
-const fixed: readonly SocketName[] = ['tcp,*,53', 'tcp,127.0.0.1,3128', 'tcp,127.0.0.1,1080'];
+/**
+ * DNS over TCP, and where programs may look for a proxy. On every address, because rules may allow these ports elsewhere;
+ * the port of the resolver leads there whatever the address.
+ */
 const fixedPorts = [53, 3128, 1080];
+const fixed = fixedPorts.map((port): SocketName => `tcp,*,${port}`);
 
 /**
  * `inside`: a process in the namespaces of the cell with power over them, of which the cell itself has none; or the path
