@@ -1,4 +1,4 @@
-/** Judges what the head of a request says beyond its host, and puts secrets in the place of their placeholders. */
+/** Puts secrets in the place of their placeholders, and looks through what is sent for what must not be there. */
 import type { IncomingMessage } from 'node:http';
 import type { EditedRequest } from '../http-forwarder.js';
 import type { HttpTarget } from '../http-target.js';
@@ -25,44 +25,51 @@ export async function editRequest(
   incoming: IncomingMessage,
 ): Promise<EditedRequest> {
   const { method = 'GET', rawHeaders } = incoming;
-  const refuse = (message: string) => {
+  const refuse = (error: unknown) => {
+    const { message } = error as Error;
     const reason = message.charAt(0).toLowerCase() + message.slice(1);
     const refusal = new Refusal(host, port, { allowed: false, reason });
     onRefused(refusal);
     return refusal;
   };
   const refused = requests.refuses(host, port, { method, path, rawHeaders });
-  if (refused !== undefined) throw refuse(refused);
-  if (placeholders.isEmpty) return { rawHeaders };
+  if (refused !== undefined) throw refuse(new Error(refused));
+  const scans = [requests.reader(host, port, rawHeaders)];
   const to = { host, port, isSecure };
   try {
+    if (placeholders.isEmpty) return { rawHeaders, scan: throughAll(scans, refuse) };
     placeholders.refuseIn(path);
     // A server answers it with what it was sent.
     if (method === 'TRACE' && placeholders.isFor(to)) throw new Error('A TRACE would show the secrets');
     const filled = await placeholders.fillHeaders(to, rawHeaders);
-    if (!placeholders.fillsBodies(to)) return { rawHeaders: filled, scan: scanning(placeholders, refuse) };
+    if (!placeholders.fillsBodies(to)) {
+      scans.push(placeholders.scan());
+      return { rawHeaders: filled, scan: throughAll(scans, refuse) };
+    }
     // An upgrade has no body, and what follows it passes unread.
     if (incoming.headers.upgrade !== undefined) return { rawHeaders: filled };
     const share = placeholders.bodies.share();
     try {
       const body = await placeholders.fillBody(to, await wholeBody(incoming, share.add));
+      for (const scan of scans) scan?.(body);
       return { rawHeaders: withLength(filled, body.length), body, release: share.release };
     } catch (error) {
       share.release();
       throw error;
     }
   } catch (error) {
-    throw refuse((error as Error).message);
+    throw refuse(error);
   }
 }
 
-function scanning(placeholders: Placeholders, refuse: (message: string) => Refusal): (chunk: Buffer) => void {
-  const scan = placeholders.scan();
+type Scan = (chunk: Buffer) => void;
+
+function throughAll(scans: readonly (Scan | undefined)[], refuse: (error: unknown) => Refusal): Scan {
   return (chunk) => {
     try {
-      scan(chunk);
+      for (const scan of scans) scan?.(chunk);
     } catch (error) {
-      throw refuse((error as Error).message);
+      throw refuse(error);
     }
   };
 }

@@ -3,6 +3,7 @@ import { compileGlob, type GlobMatcher } from '../../../base/glob.js';
 import type { Host } from '../../../protocol/network/host.js';
 import { type HostRule, matchesHost, matchesPort, parseRule } from '../../../protocol/network/host-rule.js';
 import type { RequestRule } from '../../../protocol/network/network-schema.js';
+import { formReader, isCompressed, namedInHeaders, namesMethod } from './other-requests.js';
 
 interface Compiled {
   /** The whole rule. */
@@ -13,9 +14,6 @@ interface Compiled {
 }
 
 const usualPorts = [80, 443];
-
-/** Servers take another method than that of the request from these. */
-const methodOverrides = /^x-(?:http-)?method(?:-override)?$/i;
 
 /** Servers disagree on what such a path names. */
 const ambiguousPath = /\/\/|\\|\/\.{1,2}(?:\/|$)|%(?:2f|5c|2e|00|25)|[^\x21-\x7e]|;/i;
@@ -51,8 +49,10 @@ export class RequestPolicy {
   ): string | undefined {
     const rules = this.#on(host, port);
     if (rules.length === 0) return undefined;
-    if (rawHeaders.some((name, index) => index % 2 === 0 && methodOverrides.test(name)))
-      return 'a header names another method than the request has';
+    const named = namedInHeaders(rawHeaders);
+    if (named !== undefined) return `a header names another ${named} than the request has`;
+    if (namesMethods(rules) && namesMethod(path))
+      return 'its query names another method than the request has';
     const [pathname = ''] = path.split(/[?#]/, 1);
     // What passes after an upgrade has no methods, so a rule that names some says nothing about it.
     const isUpgrade = rawHeaders.some((name, index) => index % 2 === 0 && /^upgrade$/i.test(name));
@@ -69,9 +69,25 @@ export class RequestPolicy {
     return allowed ? undefined : `no rule allows ${method} on this path there`;
   }
 
+  /** Returns what throws for a piece of a body that names another method than the request has. */
+  reader(host: Host, port: number, rawHeaders: readonly string[]): ((chunk: Buffer) => void) | undefined {
+    const isOther = namesMethods(this.#on(host, port)) ? formReader(rawHeaders) : undefined;
+    if (isOther === undefined) return undefined;
+    const unread = isCompressed(rawHeaders);
+    return (chunk) => {
+      if (unread) throw new Error('Its form is compressed, and could name another method');
+      if (isOther(chunk)) throw new Error('Its form names another method than the request has');
+    };
+  }
+
   #on(host: Host, port: number): Compiled[] {
     return this.#rules.filter(
       (rule) => matchesHost(rule.host, host) && matchesPort(rule.host, port, usualPorts),
     );
   }
+}
+
+/** Where no rule names methods, it does not matter which one a server takes. */
+function namesMethods(rules: readonly Compiled[]): boolean {
+  return rules.some(({ methods }) => methods !== undefined);
 }
