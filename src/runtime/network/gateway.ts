@@ -9,7 +9,6 @@ import type { CellNetwork, NetworkAsker, NetworkSecret, NetworkStats } from '../
 import { formatAuthority, formatHost, type Host } from '../../protocol/network/host.js';
 import {
   type FullNetworkRules,
-  type NetworkEvent,
   type NetworkRecord,
   type NetworkRules,
   networkRulesSchema,
@@ -17,17 +16,17 @@ import {
 import { CellNames } from './cell-names.js';
 import { looksLikeTls } from './client-hello.js';
 import { ConnectionLimit } from './connection-limit.js';
-import { type Destination, type Wanted, wantedBy, wantedFor } from './destination.js';
+import { type Destination, type Wanted, wantedBy } from './destination.js';
 import { dial, exists, mayStay } from './dial.js';
 import { DnsStub } from './dns-stub.js';
-import { EventRate } from './event-rate.js';
 import { firstBytes } from './first-bytes.js';
 import { HttpForwarder } from './http-forwarder.js';
 import { sameHost } from './http-target.js';
+import { judgedHttp } from './judged-http.js';
 import { Lookups } from './lookups.js';
+import { NetworkLog } from './network-log.js';
 import { NetworkPolicy, type Verdict } from './network-policy.js';
 import { type Open, OpenConnections } from './open-connections.js';
-import { editRequest } from './opened/edit-request.js';
 import { notOpened, TlsOpener, type TrustedByCell } from './opened/open-tls.js';
 import { Placeholders } from './opened/placeholders.js';
 import { Questions, unanswered } from './questions.js';
@@ -35,7 +34,7 @@ import { Refusal, refuseStream, reset, Unreachable } from './refusal.js';
 import { FirstLine, looksLikeHttp, mayBecomeHttp } from './request-line.js';
 import { readSocksRequest } from './socks.js';
 import { addresseeOf, isTelling, namedIn } from './telling.js';
-import { endTogether, endWhenIdle, tie } from './tie.js';
+import { endTogether, endWhenIdle, type Meter, pass, tie } from './tie.js';
 
 /** Ports of the cell to take connections on. */
 type Ports = readonly number[] | 'all';
@@ -56,10 +55,9 @@ export class EgressGateway implements CellNetwork {
   readonly #tls: TlsOpener | undefined;
   readonly #streams = new Set<Duplex>();
   readonly #open = new OpenConnections();
-  readonly #rate = new EventRate();
+  readonly #log = new NetworkLog();
   readonly #questions = new Questions();
   #changing: Promise<void> = Promise.resolve();
-  #listener: (event: NetworkRecord) => void = () => {};
   #onPorts: (ports: Ports) => Promise<void> = async () => {};
   /**
    * Counts connections of the cell and those to servers apart: through a proxy, one of the cell opens many to
@@ -69,7 +67,6 @@ export class EgressGateway implements CellNetwork {
   readonly #dialled = new ConnectionLimit();
   /** How many connections are in the making. */
   #dialling = 0;
-  #refusals = 0;
   #closed = false;
 
   constructor(rules: FullNetworkRules, secrets: readonly NetworkSecret[] = []) {
@@ -108,7 +105,7 @@ export class EgressGateway implements CellNetwork {
       this.#enforce(new NetworkPolicy({ ...before, deny: [...new Set([...before.deny, ...rules.deny])] }));
     await this.#onPorts(policy.ports);
     this.#enforce(policy);
-    this.#listener({ outcome: 'changed', rules: this.rules() });
+    this.#log.changed({ outcome: 'changed', rules: this.rules() });
   }
 
   #enforce(policy: NetworkPolicy): void {
@@ -123,7 +120,7 @@ export class EgressGateway implements CellNetwork {
   }
 
   listen(listener: (event: NetworkRecord) => void): void {
-    this.#listener = listener;
+    this.#log.listen(listener);
   }
 
   answerWith(asker: NetworkAsker | undefined): void {
@@ -137,7 +134,7 @@ export class EgressGateway implements CellNetwork {
   }
 
   stats(): NetworkStats {
-    return { ...this.#open.stats(), refused: this.#refusals };
+    return { ...this.#open.stats(), refused: this.#log.refusals };
   }
 
   /** The reply to a DNS message. */
@@ -153,7 +150,7 @@ export class EgressGateway implements CellNetwork {
     const wanted = wantedBy(destination, this.#names);
     const limit = this.#accepted.reached(this.#policy.rules.limits, this.#streams.size);
     if (limit !== undefined) {
-      this.#refused(wanted, new Refusal(wanted.host, port, { allowed: false, reason: limit }));
+      this.#log.refused(wanted, new Refusal(wanted.host, port, { allowed: false, reason: limit }));
       return void reset(stream);
     }
     this.#streams.add(stream);
@@ -179,7 +176,7 @@ export class EgressGateway implements CellNetwork {
     const asked = { ...wanted, host, port };
     const verdict = await this.#decide(asked);
     if (!verdict.allowed) {
-      this.#refused(asked, new Refusal(host, port, verdict));
+      this.#log.refused(asked, new Refusal(host, port, verdict));
       answer('refused');
       stream.end();
       stream.resume();
@@ -250,8 +247,7 @@ export class EgressGateway implements CellNetwork {
     const { upstream } = open;
     const part = endTogether(stream, upstream);
     endWhenIdle(upstream);
-    upstream.on('data', (chunk: Buffer) => this.#meter('received', chunk.length));
-    upstream.pipe(stream);
+    pass(upstream, stream, (bytes) => this.#meter('received', bytes));
     const first = await firstBytes(stream, isTelling, 2_147_483_647);
     if (stream.destroyed) return;
     // A program that only listens has nothing to judge.
@@ -265,17 +261,16 @@ export class EgressGateway implements CellNetwork {
         : this.#policy.judges(open.addressee, port);
     if (isHttp || isOther) {
       if (isHttp && upstream.bytesRead === 0) {
-        upstream.unpipe(stream);
         part();
         upstream.destroy();
         return this.#serveHttp(stream, wanted, false);
       }
       const reason = 'what the program says is for another host';
-      this.#refused(wanted, new Refusal(host, port, { allowed: false, reason }));
+      this.#log.refused(wanted, new Refusal(host, port, { allowed: false, reason }));
       return void stream.destroy();
     }
     this.#watch(stream, open, wanted);
-    stream.pipe(upstream);
+    pass(stream, upstream, (bytes) => this.#meter('sent', bytes));
   }
 
   async #splice(stream: Duplex, wanted: Wanted & { readonly host: Host }, first: Buffer): Promise<void> {
@@ -283,22 +278,20 @@ export class EgressGateway implements CellNetwork {
     if (open === undefined) return;
     const { upstream } = open;
     this.#watch(stream, open, wanted);
-    upstream.on('data', (chunk: Buffer) => this.#meter('received', chunk.length));
     endWhenIdle(upstream);
-    tie(stream, upstream);
+    tie(stream, upstream, this.#meter);
   }
 
-  /** Meters what the program sends, and ends the connection where that becomes a request which nobody has judged. */
+  /** Ends the connection where what the program sends becomes a request which nobody has judged. */
   #watch(stream: Duplex, open: Open, wanted: Wanted): void {
     const line = new FirstLine();
     stream.on('data', (chunk: Buffer) => {
-      this.#meter('sent', chunk.length);
       if (open.addressee === 'unread' || line.take(chunk) !== 'request') return;
       open.addressee = 'unread';
       const { host, port } = open;
       if ('address' in host && !this.#policy.judges('unread', port)) return;
       const reason = 'a request came in pieces, so that nobody has judged it';
-      this.#refused(wanted, new Refusal(host, port, { allowed: false, reason }));
+      this.#log.refused(wanted, new Refusal(host, port, { allowed: false, reason }));
       // This comes before the chunk is written, so the server gets no whole line.
       open.upstream.destroy();
       stream.destroy();
@@ -320,7 +313,7 @@ export class EgressGateway implements CellNetwork {
       if (secure !== undefined) this.#serveHttp(secure, wanted, false, this.#tls);
     } catch (error) {
       const reason = `the program did not take the certificate of this cell: ${(error as Error).message}`;
-      this.#record({ outcome: 'failed', host: formatHost(host), port, via, reason });
+      this.#log.record({ outcome: 'failed', host: formatHost(host), port, via, reason });
     }
   }
 
@@ -335,43 +328,20 @@ export class EgressGateway implements CellNetwork {
 
   /** `tls`: where it was opened. */
   #serveHttp(stream: Duplex, wanted: Wanted, isProxy: boolean, tls?: TlsOpener): void {
-    const { host, port } = wanted;
-    const of = (named: Host, at: number) => wantedFor(wanted, this.#policy, named, at);
-    this.#http.serve(stream, {
-      host: host !== undefined && 'name' in host ? host : undefined,
-      port,
+    const connect = async (to: Wanted & { readonly host: Host }): Promise<Duplex> =>
+      tls === undefined ? (await this.#connect(to, true)).upstream : this.#connectSecure(to, tls);
+    const judged = judgedHttp(wanted, {
       isProxy,
-      connect: async (named, at) =>
-        tls === undefined
-          ? (await this.#connect(of(named, at), true)).upstream
-          : this.#connectSecure(of(named, at), tls),
-      edit: (target, incoming) => {
-        const { requests } = this.#policy;
-        return editRequest(
-          {
-            requests,
-            placeholders: this.#placeholders,
-            isSecure: tls !== undefined,
-            onRefused: (refusal) => this.#refused(of(target.host, target.port), refusal),
-          },
-          { ...target, host: of(target.host, target.port).host },
-          incoming,
-        );
-      },
-      check: async (named, at) => {
-        const verdict = await this.#decide(of(named, at));
-        if (verdict.allowed) return;
-        const refusal = new Refusal(named, at, verdict);
-        this.#refused(of(named, at), refusal);
-        throw refusal;
-      },
-      tunnel: (tunnelled, named, at, head) => {
-        if (head.length > 0) tunnelled.unshift(head);
-        this.#serveStream(tunnelled, of(named, at)).catch(() => tunnelled.destroy());
-      },
-      onRefused: (refusal) => this.#refused({ ...wanted, host: refusal.host }, refusal),
-      onBytes: (direction, bytes) => this.#meter(direction, bytes),
+      isSecure: tls !== undefined,
+      placeholders: this.#placeholders,
+      log: this.#log,
+      meter: this.#meter,
+      policy: () => this.#policy,
+      decide: (to) => this.#decide(to),
+      connect,
+      serve: (tunnelled, to) => this.#serveStream(tunnelled, to),
     });
+    this.#http.serve(stream, judged);
   }
 
   /** Judges, dials and records. */
@@ -397,16 +367,16 @@ export class EgressGateway implements CellNetwork {
         throw new Refusal(host, port, { allowed: false, reason: 'the rules changed' });
       }
     } catch (error) {
-      if (error instanceof Refusal) this.#refused(wanted, error);
-      else this.#record({ ...told, outcome: 'failed', reason: (error as Error).message });
+      if (error instanceof Refusal) this.#log.refused(wanted, error);
+      else this.#log.record({ ...told, outcome: 'failed', reason: (error as Error).message });
       throw error;
     }
     const address = open.upstream.remoteAddress;
     this.#open.add(open, (passed) => {
       const durationMs = Math.round(performance.now() - begun);
-      this.#record({ ...told, outcome: 'closed', address, ...passed, durationMs });
+      this.#log.record({ ...told, outcome: 'closed', address, ...passed, durationMs });
     });
-    this.#record({ ...told, outcome: 'opened', address });
+    this.#log.record({ ...told, outcome: 'opened', address });
     return open;
   }
 
@@ -417,9 +387,9 @@ export class EgressGateway implements CellNetwork {
     const place = formatAuthority(host, port);
     if (granted.has(place)) return { allowed: true, rule: 'an answer for this connection' };
     const asked = { outcome: 'asked', host: formatHost(host), port, via } as const;
-    this.#record(asked);
+    this.#log.record(asked);
     const answer = await this.#questions.ask({ host: asked.host, port }, granted);
-    this.#record({ ...asked, answer });
+    this.#log.record({ ...asked, answer });
     const isAllowed = answer === 'once' || answer === 'cell' || answer === 'always';
     if (isAllowed && answer !== 'once' && !this.#policy.rules.allow.includes(place))
       await this.change((rules) => ({ ...rules, allow: [...new Set([...rules.allow, place])] }));
@@ -439,7 +409,7 @@ export class EgressGateway implements CellNetwork {
   }
 
   async #refuse(stream: Duplex, wanted: Wanted, refusal: Refusal, seen?: Buffer): Promise<void> {
-    this.#refused(wanted, refusal);
+    this.#log.refused(wanted, refusal);
     // Only the first bytes of the program tell which protocol it understands.
     const speaksFirst = clientFirst.has(wanted.port);
     const first = seen ?? (await firstBytes(stream, isTelling, speaksFirst ? helloMs : serverFirstMs));
@@ -452,24 +422,10 @@ export class EgressGateway implements CellNetwork {
     return undefined;
   }
 
-  #refused({ host, port, via }: Wanted, { rule, reason }: Refusal): void {
-    this.#refusals++;
-    this.#record({
-      outcome: 'refused',
-      host: host === undefined ? '' : formatHost(host),
-      port,
-      via,
-      rule,
-      reason,
-    });
-  }
-
-  #record(event: NetworkEvent): void {
-    const recorded = this.#rate.pass(event);
-    if (recorded !== undefined) this.#listener(recorded);
-  }
-
-  #meter(direction: 'sent' | 'received', bytes: number): void {
-    this.#open.meter(direction, bytes, this.#policy.rules.limits);
-  }
+  /** Counts bytes. Returns for how long no more may pass. */
+  readonly #meter: Meter = (direction, bytes) => {
+    const { limits } = this.#policy.rules;
+    this.#open.meter(direction, bytes, limits);
+    return 0;
+  };
 }

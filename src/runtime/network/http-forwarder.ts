@@ -2,85 +2,35 @@
  * Carries unencrypted HTTP requests. It judges each request by its own target: a connection to an allowed host must
  * not carry a request to another.
  */
-import {
-  Agent,
-  type ClientRequest,
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-  request as startRequest,
-} from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { formatAuthority, type Host } from '../../protocol/network/host.js';
+import { formatAuthority } from '../../protocol/network/host.js';
+import {
+  type Client,
+  type ClientConnection,
+  type EditedRequest,
+  queue,
+  send,
+  type Turn,
+} from './http-client.js';
+import { bodyOf, headBytes, passedOn, rawHead, readAnswer } from './http-heads.js';
 import { type HttpTarget, readAuthority, readTarget, sameHost } from './http-target.js';
 import { httpRefusal, lastWords, Refusal, Unreachable } from './refusal.js';
-import { endWhenIdle, tie } from './tie.js';
-
-/** The connection that requests come by. */
-export interface ClientConnection {
-  /** The host of the connection, where we know it. */
-  readonly host?: Host | undefined;
-  readonly port: number;
-  /** A proxy takes whole addresses, and CONNECT. */
-  readonly isProxy: boolean;
-  /** Judges a target and connects to it. Throws where the rules refuse it or it does not answer. */
-  connect(host: Host, port: number): Promise<Duplex>;
-  /** Judges a target without connecting to it; throws where the rules refuse it. */
-  check(host: Host, port: number): Promise<void>;
-  /** Judges a request by more than its target, and gives it as it is sent on; throws where it is refused. */
-  edit(target: HttpTarget, incoming: IncomingMessage): Promise<EditedRequest>;
-  /** Takes a connection that was asked for with CONNECT. */
-  tunnel(stream: Duplex, host: Host, port: number, head: Buffer): void;
-  /** Called for a request that it refuses before the request has a target. */
-  onRefused(refusal: Refusal): void;
-  /** Bytes of bodies and heads, as they pass. */
-  onBytes(direction: 'sent' | 'received', bytes: number): void;
-}
-
-/** A request as it is sent on. */
-export interface EditedRequest {
-  readonly rawHeaders: readonly string[];
-  /** In place of the body that came, which was read. */
-  readonly body?: Buffer | undefined;
-  /** Sees each piece of the body; throws where it must not be sent. */
-  readonly scan?: ((chunk: Buffer) => void) | undefined;
-  /** To be called when the request is over. */
-  readonly release?: (() => void) | undefined;
-}
-
-interface Client extends ClientConnection {
-  readonly upstreams: Map<string, Upstream>;
-  /** Requests without an answer yet. */
-  waiting: number;
-  /** Ends the connection when no whole head comes in time. */
-  idle: NodeJS.Timeout | undefined;
-}
-
-interface Upstream {
-  readonly agent: Agent;
-  /** How many requests use it now. */
-  used: number;
-}
+import { endWhenIdle, pass, tie, whenFree } from './tie.js';
 
 /** How long the first head of a connection may take, and each after an answer. */
 const firstHeadMs = 30_000;
 const nextHeadMs = 120_000;
-/** How long a connection to a server waits for the next request. */
-const keptMs = 60_000;
 
 /** Requests that a client may send ahead of their answers; no client needs more, and each takes memory here. */
 const mostWaiting = 64;
 
-/** Headers that hold for one connection only. */
-const ownToConnection = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'proxy-authorization',
-  'upgrade',
-]);
+interface Judged {
+  readonly client: Client;
+  readonly target: HttpTarget;
+  readonly edited: EditedRequest;
+}
 
 export class HttpForwarder {
   readonly #server: Server;
@@ -114,13 +64,12 @@ export class HttpForwarder {
   }
 
   serve(stream: Duplex, connection: ClientConnection): void {
-    const upstreams = new Map<string, Upstream>();
-    const client: Client = { ...connection, upstreams, waiting: 0, idle: undefined };
+    const client: Client = { ...connection, upstreams: new Map(), waiting: 0, idle: undefined };
     this.#clients.set(stream, client);
     awaitHead(stream, client, firstHeadMs);
     stream.once('close', () => {
       clearTimeout(client.idle);
-      for (const { agent } of upstreams.values()) agent.destroy();
+      for (const { agent } of client.upstreams.values()) agent.destroy();
     });
     this.#server.emit('connection', stream);
   }
@@ -137,17 +86,37 @@ export class HttpForwarder {
     };
     response.once('finish', answered).once('close', answered);
     try {
-      const target = await judged(client, incoming);
-      const edited = await client.edit(target, incoming);
-      client.onBytes('sent', headBytes(incoming));
-      await this.#exchange({ client, target, edited }, incoming, response).finally(edited.release);
+      const target = targetOf(client, incoming);
+      const turn = queue(client, target);
+      try {
+        await this.#forwardInTurn({ client, target, turn }, incoming, response);
+      } finally {
+        turn.end();
+      }
     } catch (error) {
       answerFailure(incoming, response, error as Error);
     }
   }
 
+  async #forwardInTurn(
+    { client, target, turn }: { client: Client; target: HttpTarget; turn: Turn },
+    incoming: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    await judge(client, target, incoming);
+    const edited = await client.edit(target, incoming);
+    try {
+      client.meter('sent', headBytes(incoming));
+      await whenFree(() => Math.max(client.meter('sent', 0), client.meter('received', 0)));
+      await turn.comes;
+      if (!response.destroyed) await this.#exchange({ client, target, edited }, incoming, response);
+    } finally {
+      edited.release?.();
+    }
+  }
+
   #exchange(
-    { client, target, edited }: { client: Client; target: HttpTarget; edited: EditedRequest },
+    { client, target, edited }: Judged,
     incoming: IncomingMessage,
     response: ServerResponse,
     isRetry = false,
@@ -161,8 +130,9 @@ export class HttpForwarder {
       outgoing.on(
         'error',
         guarded((error: NodeJS.ErrnoException) => {
-          // A server may close a waiting connection just when we send the next request on it.
-          if (!isRetry && !hasBody && outgoing.reusedSocket && error.code === 'ECONNRESET')
+          // A server may close a waiting connection just when we send the next request on it, or after it did that.
+          const isCut = outgoing.reusedSocket && error.code === 'ECONNRESET';
+          if (isCut && !isRetry && !hasBody)
             resolve(this.#exchange({ client, target, edited }, incoming, response, true));
           else reject(error);
         }),
@@ -171,32 +141,35 @@ export class HttpForwarder {
         'response',
         guarded((answer: IncomingMessage) => {
           isAnswered = true;
+          // The program is gone, and nobody takes the answer.
+          if (response.destroyed) return void outgoing.destroy();
           const { status, reason, headers } = readAnswer(target, answer);
           response.writeHead(status, reason, headers);
-          client.onBytes('received', headBytes(answer));
-          answer.on('data', (chunk: Buffer) => client.onBytes('received', chunk.length));
+          client.meter('received', headBytes(answer));
           answer.on('aborted', () => response.destroy());
-          answer.pipe(response);
-          response.on('close', resolve);
+          pass(answer, response, (bytes) => client.meter('received', bytes));
         }),
       );
-      // For example after an upgrade that the client did not request.
       outgoing.once('close', () => {
-        if (!isAnswered) reject(new Unreachable(target.host, target.port, 'it closed without an answer'));
+        if (isAnswered) return resolve();
+        // For example after an upgrade that the client did not request.
+        reject(new Unreachable(target.host, target.port, 'it closed without an answer'));
       });
       response.once('close', () => outgoing.destroy());
       if (isRetry || !hasBody) return void outgoing.end();
-      if (body !== undefined) return void outgoing.end(body);
+      if (body !== undefined) {
+        client.meter('sent', body.length);
+        return void outgoing.end(body);
+      }
+      // It comes before what passes the piece on, which then does not.
       incoming.on('data', (chunk: Buffer) => {
-        client.onBytes('sent', chunk.length);
         try {
           scan?.(chunk);
         } catch (error) {
-          incoming.unpipe();
           outgoing.destroy(error as Error);
         }
       });
-      incoming.pipe(outgoing);
+      pass(incoming, outgoing, (bytes) => client.meter('sent', bytes));
     });
   }
 
@@ -205,7 +178,8 @@ export class HttpForwarder {
     const client = this.#takenOver(stream);
     if (client === undefined) return void stream.destroy();
     try {
-      const target = await judged(client, incoming);
+      const target = targetOf(client, incoming);
+      await judge(client, target, incoming);
       if (incoming.headers.upgrade?.toLowerCase() !== 'websocket')
         throw new Refusal(target.host, target.port, {
           allowed: false,
@@ -228,11 +202,10 @@ export class HttpForwarder {
           const { status, reason, headers } = readAnswer(target, answer);
           isAnswered = true;
           stream.write(rawHead(status, reason, [...headers, 'Connection', 'close']), 'latin1');
-          client.onBytes('received', headBytes(answer));
-          answer.on('data', (chunk: Buffer) => client.onBytes('received', chunk.length));
+          client.meter('received', headBytes(answer));
           answer.on('aborted', () => stream.destroy());
-          answer.pipe(stream, { end: false });
-          answer.once('end', () => lastWords(stream, ''));
+          const end = () => lastWords(stream, '');
+          pass(answer, stream, (bytes) => client.meter('received', bytes), end);
         }),
       );
       outgoing.on(
@@ -281,10 +254,9 @@ function awaitHead(stream: Duplex, client: Client, ms: number): void {
 }
 
 /** Throws unless the request is for the host of its connection. */
-async function judged(client: Client, incoming: IncomingMessage): Promise<HttpTarget> {
-  let target: HttpTarget;
+function targetOf(client: Client, incoming: IncomingMessage): HttpTarget {
   try {
-    target = readTarget(incoming, client.isProxy ? 80 : client.port);
+    const target = readTarget(incoming, client.isProxy ? 80 : client.port);
     const named = client.host;
     if (!client.isProxy && incoming.url?.startsWith('/') === false && incoming.url !== '*')
       throw new Error('The request has a whole address as its target, which only a proxy takes');
@@ -297,13 +269,18 @@ async function judged(client: Client, incoming: IncomingMessage): Promise<HttpTa
       throw new Error(
         `The Host header names ${formatAuthority(target.host, target.port)}, and the connection is to another`,
       );
+    return target;
   } catch (error) {
     const refusal = ambiguous(client, error as Error);
     client.onRefused(refusal);
     throw refusal;
   }
+}
+
+/** Throws unless the rules allow the request. */
+async function judge(client: Client, target: HttpTarget, incoming: IncomingMessage): Promise<void> {
   await client.check(target.host, target.port);
-  return target;
+  client.judge(target, incoming);
 }
 
 function ambiguous({ host, port }: Client, { message }: Error): Refusal {
@@ -311,54 +288,6 @@ function ambiguous({ host, port }: Client, { message }: Error): Refusal {
     allowed: false,
     reason: message.charAt(0).toLowerCase() + message.slice(1),
   });
-}
-
-function send(
-  client: Client,
-  target: HttpTarget,
-  incoming: IncomingMessage,
-  headers: string[],
-): ClientRequest {
-  const { host, port, path } = target;
-  const upstream = upstreamFor(client, host, port);
-  const outgoing = startRequest({
-    agent: upstream.agent,
-    method: incoming.method,
-    path,
-    headers,
-    // Nothing looks it up: the agent connects to the judged address.
-    host: 'judged.invalid',
-    port,
-  });
-  upstream.used++;
-  outgoing.once('close', () => upstream.used--);
-  return outgoing;
-}
-
-/**
- * One connection to each host for each connection of the cell, so that both end together. End the idle ones when the
- * client wants another host: a cell must not collect them.
- */
-function upstreamFor(client: Client, host: Host, port: number): Upstream {
-  const key = formatAuthority(host, port);
-  const known = client.upstreams.get(key);
-  if (known !== undefined) return known;
-  for (const [other, { agent, used }] of client.upstreams) {
-    if (used > 0) continue;
-    agent.destroy();
-    client.upstreams.delete(other);
-  }
-  const agent = new Agent({ keepAlive: true, maxSockets: 1, timeout: keptMs });
-  agent.createConnection = (_options, done) => {
-    client.connect(host, port).then(
-      (stream) => done?.(null, stream),
-      (error: Error) => done?.(error, undefined as never),
-    );
-    return undefined as never;
-  };
-  const upstream = { agent, used: 0 };
-  client.upstreams.set(key, upstream);
-  return upstream;
 }
 
 /** An error in an event handler ends its exchange. Nothing else would catch it, and the owner's process would end. */
@@ -373,55 +302,6 @@ function guard(fail: (error: Error) => void) {
     };
 }
 
-/** The head of an answer, ready to pass on. The parser accepts values that we must not write. */
-function readAnswer({ host, port }: HttpTarget, answer: IncomingMessage) {
-  const { statusCode: status = 0, statusMessage = '', rawHeaders } = answer;
-  if (status < 200 || status > 599) throw new Unreachable(host, port, `its answer has the status ${status}`);
-  const reason = statusMessage.replace(/[^\t\x20-\x7e\x80-\xff]/g, '?');
-  return { status, reason, headers: passedOn(rawHeaders, false) };
-}
-
-/** Whether a body follows, by the framing of the request alone. */
-function bodyOf({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-}
-
-/** The headers without those for one connection, and without those that `Connection` names. */
-function passedOn(raw: readonly string[], keepsFraming: boolean, method = 'GET'): string[] {
-  const named = raw
-    .filter((_, index) => index % 2 === 1 && raw[index - 1]?.toLowerCase() === 'connection')
-    .flatMap((value) =>
-      value
-        .toLowerCase()
-        .split(',')
-        .map((part) => part.trim()),
-    );
-  const dropped = new Set([...ownToConnection, ...named, ...(keepsFraming ? [] : ['transfer-encoding'])]);
-  for (const kept of ['host', 'content-length', ...(keepsFraming ? ['transfer-encoding'] : [])])
-    dropped.delete(kept);
-  const headers: string[] = [];
-  let hasLength = false;
-  for (let index = 0; index < raw.length; index += 2) {
-    const [name = '', value = ''] = [raw[index], raw[index + 1]];
-    if (dropped.has(name.toLowerCase())) continue;
-    if (/^content-length$|^transfer-encoding$/i.test(name)) hasLength = true;
-    headers.push(name, value);
-  }
-  if (!hasLength && ['POST', 'PUT', 'PATCH'].includes(method)) headers.push('Content-Length', '0');
-  return headers;
-}
-
-function headBytes({ rawHeaders, url = '' }: IncomingMessage): number {
-  return rawHeaders.reduce((sum, part) => sum + part.length + 2, url.length + 16);
-}
-
-function rawHead(status: number, reason: string, rawHeaders: readonly string[]): string {
-  const lines = [`HTTP/1.1 ${status} ${reason}`];
-  for (let index = 0; index < rawHeaders.length; index += 2)
-    lines.push(`${rawHeaders[index]}: ${rawHeaders[index + 1]}`);
-  return `${lines.join('\r\n')}\r\n\r\n`;
-}
-
 function join(
   client: Client,
   stream: Duplex,
@@ -430,15 +310,13 @@ function join(
 ): void {
   if (head.length > 0) upstream.write(head);
   if (first.length > 0) stream.write(first);
-  stream.on('data', (chunk: Buffer) => client.onBytes('sent', chunk.length));
-  upstream.on('data', (chunk: Buffer) => client.onBytes('received', chunk.length));
   endWhenIdle(upstream);
-  tie(stream, upstream);
+  tie(stream, upstream, client.meter);
 }
 
 function answerFailure(incoming: IncomingMessage, response: ServerResponse, error: Error): void {
   // We do not need the rest of the body, and reading it could take for ever.
-  incoming.unpipe();
+  incoming.pause();
   if (response.headersSent || response.destroyed) return void response.destroy();
   const isRefused = error instanceof Refusal;
   const known = isRefused || 'toJSON' in error ? error : { error: 'unreachable', message: error.message };

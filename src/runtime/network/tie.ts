@@ -1,6 +1,6 @@
 /** Two streams as one connection. */
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
+import type { Duplex, Readable, Writable } from 'node:stream';
 
 /** Far longer than the pauses of a live connection: an unused one still counts against the limit of its cell. */
 const idleMs = 3_600_000;
@@ -10,11 +10,53 @@ export function endWhenIdle(upstream: Socket): void {
   upstream.setTimeout(idleMs, () => upstream.destroy(new Error('nothing passed for an hour')));
 }
 
+/** Told of bytes that pass from the cell or to it. Returns for how many milliseconds no more may pass. */
+export type Meter = (direction: 'sent' | 'received', bytes: number) => number;
+
 /** Carries bytes both ways, half-closed ends included. When one side breaks, so does the other. */
-export function tie(one: Duplex, other: Duplex): void {
-  one.pipe(other);
-  other.pipe(one);
-  endTogether(one, other);
+export function tie(program: Duplex, server: Duplex, meter: Meter): void {
+  pass(program, server, (bytes) => meter('sent', bytes));
+  pass(server, program, (bytes) => meter('received', bytes));
+  endTogether(program, server);
+}
+
+/** Carries bytes one way, no faster than the other side takes them and than `meter` lets them. */
+export function pass(
+  from: Readable,
+  to: Writable,
+  meter: (bytes: number) => number,
+  onEnd: () => void = () => to.end(),
+): void {
+  let holds = 0;
+  const hold = () => {
+    if (++holds === 1) from.pause();
+  };
+  const release = () => {
+    if (--holds === 0 && !to.destroyed) from.resume();
+  };
+  from.on('data', (chunk: Buffer) => {
+    const ms = meter(chunk.length);
+    // What carries no more bytes may have been ended because of them.
+    if (to.destroyed) return;
+    if (!to.write(chunk)) {
+      hold();
+      to.once('drain', release);
+    }
+    if (ms === 0) return;
+    hold();
+    void whenFree(() => meter(0)).then(release);
+  });
+  from.once('end', () => !to.destroyed && onEnd());
+  if (to.writableNeedDrain) {
+    hold();
+    to.once('drain', release);
+  } else from.resume();
+}
+
+/** Waits until a meter lets bytes pass. Other connections may be first, so ask it again. */
+export async function whenFree(wait: () => number): Promise<void> {
+  for (let ms = wait(); ms > 0; ms = wait())
+    await new Promise<void>((resolve) => setTimeout(resolve, ms).unref());
 }
 
 /** The end of one ends the other. Bytes that one has sent before still arrive. */

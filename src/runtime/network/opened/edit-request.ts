@@ -1,6 +1,6 @@
 /** Puts secrets in the place of their placeholders, and looks through what is sent for what must not be there. */
 import type { IncomingMessage } from 'node:http';
-import type { EditedRequest } from '../http-forwarder.js';
+import type { EditedRequest } from '../http-client.js';
 import type { HttpTarget } from '../http-target.js';
 import { Refusal } from '../refusal.js';
 import type { Placeholders } from './placeholders.js';
@@ -32,8 +32,6 @@ export async function editRequest(
     onRefused(refusal);
     return refusal;
   };
-  const refused = requests.refuses(host, port, { method, path, rawHeaders });
-  if (refused !== undefined) throw refuse(new Error(refused));
   const scans = [requests.reader(host, port, rawHeaders)];
   const to = { host, port, isSecure };
   try {
