@@ -2,6 +2,7 @@
 import { Agent, type ClientRequest, type IncomingMessage, request as startRequest } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { formatAuthority, type Host } from '../../protocol/network/host.js';
+import { withHost } from './http-heads.js';
 import type { HttpTarget } from './http-target.js';
 import type { Refusal } from './refusal.js';
 import type { Meter } from './tie.js';
@@ -102,7 +103,7 @@ export function send(
     agent: upstream.agent,
     method: incoming.method,
     path,
-    headers,
+    headers: withHost(headers, target),
     // Nothing looks it up: the agent connects to the judged address.
     host: 'judged.invalid',
     port,

@@ -26,6 +26,9 @@ const nextHeadMs = 120_000;
 /** Requests that a client may send ahead of their answers; no client needs more, and each takes memory here. */
 const mostWaiting = 64;
 
+/** Methods that change nothing, so that a server may get such a request twice. */
+const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE']);
+
 interface Judged {
   readonly client: Client;
   readonly target: HttpTarget;
@@ -132,7 +135,7 @@ export class HttpForwarder {
         guarded((error: NodeJS.ErrnoException) => {
           // A server may close a waiting connection just when we send the next request on it, or after it did that.
           const isCut = outgoing.reusedSocket && error.code === 'ECONNRESET';
-          if (isCut && !isRetry && !hasBody)
+          if (isCut && !isRetry && !hasBody && safeMethods.has(outgoing.method))
             resolve(this.#exchange({ client, target, edited }, incoming, response, true));
           else reject(error);
         }),

@@ -1,5 +1,6 @@
 /** Heads of requests and answers, as they are passed on. */
 import type { IncomingMessage } from 'node:http';
+import { formatHost } from '../../protocol/network/host.js';
 import type { HttpTarget } from './http-target.js';
 import { Unreachable } from './refusal.js';
 
@@ -48,6 +49,14 @@ export function passedOn(raw: readonly string[], keepsFraming: boolean, method =
   }
   if (!hasLength && ['POST', 'PUT', 'PATCH'].includes(method)) headers.push('Content-Length', '0');
   return headers;
+}
+
+/** A request to a proxy can do without a `Host` header in HTTP/1.0; a server would choose one of its hosts then. */
+export function withHost(headers: string[], { host, port }: HttpTarget): string[] {
+  if (headers.some((name, index) => index % 2 === 0 && name.toLowerCase() === 'host')) return headers;
+  const text = formatHost(host);
+  const written = text.includes(':') ? `[${text}]` : text;
+  return ['Host', port === 80 ? written : `${written}:${port}`, ...headers];
 }
 
 export function headBytes({ rawHeaders, url = '' }: IncomingMessage): number {
