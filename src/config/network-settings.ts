@@ -36,6 +36,7 @@ export function besideRules({ hosts, limits }: NetworkSettings): Pick<StartRules
         }),
         ...(limits.sent_bytes !== undefined && { sentBytes: limits.sent_bytes }),
         ...(limits.received_bytes !== undefined && { receivedBytes: limits.received_bytes }),
+        ...(limits.bytes_per_second !== undefined && { bytesPerSecond: limits.bytes_per_second }),
       },
     }),
   };

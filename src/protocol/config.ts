@@ -139,15 +139,18 @@ export const configSchema = z.strictObject({
         hostsSchema.describe('a table of "name" = "address:port"').optional(),
       ),
       limits: about(
-        'Limits of a whole cell: its connections at one time and in a second, and the bytes that it sends and receives. Counts with rules.',
+        'Limits of a whole cell: its connections at one time and in a second, the bytes that it sends and receives, and the bytes in a second each way. Counts with rules.',
         z
           .strictObject({
             connections: z.int().min(1).max(16_384).optional(),
             connections_per_second: z.int().positive().optional(),
             sent_bytes: z.int().positive().optional(),
             received_bytes: z.int().positive().optional(),
+            bytes_per_second: z.int().positive().optional(),
           })
-          .describe('a table of connections, connections_per_second, sent_bytes and received_bytes')
+          .describe(
+            'a table of connections, connections_per_second, sent_bytes, received_bytes and bytes_per_second',
+          )
           .optional(),
       ),
       ask: about(

@@ -82,6 +82,8 @@ export const networkRulesSchema = z.strictObject({
       receivedBytes: z.int().positive().optional(),
       /** New connections in a second. Default: no limit. */
       connectionsPerSecond: z.int().positive().optional(),
+      /** Bytes in a second, each way, in all connections together. Default: no limit. */
+      bytesPerSecond: z.int().positive().optional(),
     })
     .prefault({}),
 });

@@ -13,6 +13,7 @@ import {
   type NetworkRules,
   networkRulesSchema,
 } from '../../protocol/network/network-schema.js';
+import { ByteRate } from './byte-rate.js';
 import { CellNames } from './cell-names.js';
 import { looksLikeTls } from './client-hello.js';
 import { ConnectionLimit } from './connection-limit.js';
@@ -55,6 +56,7 @@ export class EgressGateway implements CellNetwork {
   readonly #tls: TlsOpener | undefined;
   readonly #streams = new Set<Duplex>();
   readonly #open = new OpenConnections();
+  readonly #rates = { sent: new ByteRate(), received: new ByteRate() };
   readonly #log = new NetworkLog();
   readonly #questions = new Questions();
   #changing: Promise<void> = Promise.resolve();
@@ -426,6 +428,6 @@ export class EgressGateway implements CellNetwork {
   readonly #meter: Meter = (direction, bytes) => {
     const { limits } = this.#policy.rules;
     this.#open.meter(direction, bytes, limits);
-    return 0;
+    return this.#rates[direction].take(bytes, limits.bytesPerSecond);
   };
 }
