@@ -103,11 +103,12 @@ async function open(
       ...trusted,
       ...readServers(options, config),
     });
-    const { deny = [] } = config.values.network;
-    checkDenies(cell, deny);
+    const { deny = [], within } = config.values.network;
+    checkFloor(cell, config.values.network);
     const denied = cell.network?.rules().deny;
     if (denied !== undefined && deny.some((rule) => !denied.includes(rule)))
       await runtime.network.deny(...deny);
+    if (within !== undefined) await cell.network?.change((rules) => ({ ...rules, within }));
     if (tools.length > 0) await addTools(runtime, tools);
     if (options.events?.drivable) takeActions(runtime, events, report);
     return runtime;
@@ -119,11 +120,15 @@ async function open(
 }
 
 /** What no cell may reach holds for cells that others started, too. */
-function checkDenies({ id, backend, network, isolation }: Cell, deny: readonly string[]): void {
-  if (deny.length === 0 || network !== undefined || isEnforced(isolation, 'network')) return;
+function checkFloor(
+  { id, backend, network, isolation }: Cell,
+  { deny = [], within }: { deny?: readonly string[] | undefined; within?: readonly string[] | undefined },
+): void {
+  const floor = within !== undefined ? 'within' : deny.length > 0 ? 'deny' : undefined;
+  if (floor === undefined || network !== undefined || isEnforced(isolation, 'network')) return;
   throw new WorkcellError(
     'capability-unsupported',
-    `The ${backend} cell ${id} reaches the network without rules, so network.deny of your settings cannot hold there. Start a cell with rules.`,
+    `The ${backend} cell ${id} reaches the network without rules, so network.${floor} of your settings cannot hold there. Start a cell with rules.`,
     { details: { cell: id, capability: 'network' } },
   );
 }

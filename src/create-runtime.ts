@@ -223,10 +223,10 @@ function checkId(id: string): void {
 
 /**
  * What the cell reaches: by the code, else by the settings, else by the section of the backend. What settings deny stays
- * denied, so with such a denial nothing starts that could not enforce it.
+ * denied, and what is not within theirs stays beyond reach, so with either nothing starts that could not enforce it.
  */
 function networkOf({ values }: LoadedConfig, backend: Backend, own: unknown, ofSection: unknown): unknown {
-  const { mode, deny = [] } = values.network;
+  const { mode, deny = [], within } = values.network;
   const ruled = rulesIn(values.network);
   if (ruled !== undefined && mode === 'open')
     throw new WorkcellError(
@@ -240,18 +240,29 @@ function networkOf({ values }: LoadedConfig, backend: Backend, own: unknown, ofS
   const said = own ?? (has || isRules(set) ? set : undefined);
   if (isRules(said)) {
     checkTakesRules(backend);
-    return { ...besideRules(values.network), ...said, deny: [...deny, ...(said.deny ?? [])] };
-  }
-  if (deny.length > 0 && said !== 'none' && !(said === undefined && has))
+    const rules = { ...besideRules(values.network), ...said, deny: [...deny, ...(said.deny ?? [])] };
+    if (within === undefined) return rules;
+    if (said.within === undefined) return { ...rules, within };
     throw new WorkcellError(
       'invalid-config',
-      `network.deny names ${deny[0]}, and a ${backend.type} cell${said === undefined ? '' : ` with network ${JSON.stringify(said)}`} could reach it. Use rules or "none" as network, or leave out network.deny.`,
-      { details: { key: 'network.deny' } },
+      'The settings have network.within, so leave out network.within in code, and narrow what the cell reaches with network.allow.',
+      { details: { key: 'network.within' } },
     );
+  }
+  const floor = within !== undefined ? 'within' : deny.length > 0 ? 'deny' : undefined;
+  if (floor !== undefined && said !== 'none' && !(said === undefined && has)) {
+    const reach =
+      floor === 'within' ? 'more than network.within names' : `${deny[0]}, which network.deny names`;
+    throw new WorkcellError(
+      'invalid-config',
+      `A ${backend.type} cell${said === undefined ? '' : ` with network ${JSON.stringify(said)}`} could reach ${reach}. Use rules or "none" as network, or leave out network.${floor}.`,
+      { details: { key: `network.${floor}` } },
+    );
+  }
   return said;
 }
 
-function isRules(network: unknown): network is { deny?: string[] } {
+function isRules(network: unknown): network is { deny?: string[]; within?: string[] } {
   return typeof network === 'object' && network !== null;
 }
 

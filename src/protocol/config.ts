@@ -110,6 +110,10 @@ export const configSchema = z.strictObject({
         'Hosts that no cell may reach, whatever other settings say. A cell with an open network cannot start then.',
         ruleListSchema.describe('a list of rules such as *.example.com').optional(),
       ),
+      within: about(
+        'The only hosts that any cell may reach, whatever code, flags, questions and other settings allow. A cell with an open network cannot start then.',
+        ruleListSchema.describe('a list of rules such as *.example.com:443').optional(),
+      ),
       preset: about(
         'Tools whose own settings on this machine say which hosts a cell may reach.',
         z

@@ -71,6 +71,7 @@ const samples: Record<string, string> = {
   'log.level': '"silent"',
   'network.allow': '["evil.test"]',
   'network.deny': '["good.test"]',
+  'network.within': '["evil.test"]',
   'network.preset': '["npm"]',
   'network.ask': 'true',
   'network.presets': '{ evil = ["evil.test"] }',

@@ -66,6 +66,8 @@ export const networkRulesSchema = z.strictObject({
   allow: ruleListSchema.default([]),
   /** The same; without ports it refuses all of them. */
   deny: ruleListSchema.default([]),
+  /** The same as in `allow`: beyond these it reaches nothing, whatever else allows it. Cannot be taken back or changed. */
+  within: ruleListSchema.optional(),
   /** Hosts of which only these requests pass, in HTTP/1. */
   requests: z.array(requestRuleSchema).max(most).default([]),
   /** Ask about a host that no rule covers. The runtime decides who answers. */

@@ -44,11 +44,11 @@ export async function exists(policy: NetworkPolicy, lookups: Lookups, name: stri
 async function placesOf(policy: NetworkPolicy, lookups: Lookups, host: Host, port: number): Promise<Place[]> {
   if ('address' in host) return [{ address: formatAddress(host.address), port }];
   const fixed = policy.fixedPlace(host.name);
-  // An address that the owner fixed is a rule of its own; only a denial overrides it.
+  // An address that the owner fixed is a rule of its own; only what cannot be taken back overrides it.
   if (fixed !== undefined) {
     const place = { address: fixed.address, port: fixed.port ?? port };
     const address = parseAddress(place.address);
-    const denied = address && policy.deniedAddress(address, place.port);
+    const denied = address && policy.refusedPlace(address, place.port);
     if (denied !== undefined) throw new Refusal(host, port, denied);
     return [place];
   }
@@ -68,7 +68,7 @@ export function mayStay(policy: NetworkPolicy, name: string, port: number, upstr
   const dialled = parseAddress(upstream.remoteAddress ?? '');
   if (dialled === undefined) return true;
   if (policy.fixedPlace(name) !== undefined)
-    return policy.deniedAddress(dialled, upstream.remotePort ?? port) === undefined;
+    return policy.refusedPlace(dialled, upstream.remotePort ?? port) === undefined;
   return policy.decideAddress(dialled, port).allowed;
 }
 

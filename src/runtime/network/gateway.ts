@@ -6,6 +6,7 @@
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import type { CellNetwork, NetworkAsker, NetworkSecret, NetworkStats } from '../../protocol/cell.js';
+import { WorkcellError } from '../../protocol/errors.js';
 import { formatAuthority, formatHost, type Host } from '../../protocol/network/host.js';
 import {
   type FullNetworkRules,
@@ -99,7 +100,7 @@ export class EgressGateway implements CellNetwork {
 
   async #change(next: (before: FullNetworkRules) => NetworkRules): Promise<void> {
     const before = this.rules();
-    const rules = networkRulesSchema.parse(next(this.rules()));
+    const rules = keepWithin(before, networkRulesSchema.parse(next(this.rules())));
     if (rules.requests.length > 0 && this.#tls === undefined) throw notOpened();
     const policy = new NetworkPolicy(rules);
     // Deny at once, and open ports before allowing anything: when the ports fail to open, only the denials stay.
@@ -430,4 +431,17 @@ export class EgressGateway implements CellNetwork {
     this.#open.meter(direction, bytes, limits);
     return this.#rates[direction].take(bytes, limits.bytesPerSecond);
   };
+}
+
+/** What an operator said stays: it can be said once, and then no change takes it back. */
+function keepWithin(before: FullNetworkRules, rules: FullNetworkRules): FullNetworkRules {
+  const { within } = before;
+  if (within === undefined) return rules;
+  if (rules.within !== undefined && JSON.stringify(rules.within) !== JSON.stringify(within))
+    throw new WorkcellError(
+      'invalid-config',
+      'network.within cannot change while a cell runs. Leave it out, and narrow what the cell reaches with network.allow and network.deny.',
+      { details: { key: 'network.within' } },
+    );
+  return { ...rules, within };
 }

@@ -35,6 +35,9 @@ export interface FixedPlace {
   readonly port: number | undefined;
 }
 
+/** No question is asked about it either. */
+const beyond: Verdict = { allowed: false, reason: 'it is beyond what the rules in `within` allow' };
+
 /** The ports of a rule that names none. */
 const usualPorts = [80, 443] as const;
 
@@ -44,6 +47,7 @@ export class NetworkPolicy {
   readonly requests: RequestPolicy;
   readonly #allow: readonly HostRule[];
   readonly #deny: readonly HostRule[];
+  readonly #within: readonly HostRule[] | undefined;
   readonly #hosts: ReadonlyMap<string, FixedPlace>;
 
   constructor(rules: FullNetworkRules) {
@@ -51,6 +55,7 @@ export class NetworkPolicy {
     this.requests = new RequestPolicy(rules.requests);
     this.#allow = [...rules.allow, ...rules.requests.map(({ host }) => host)].map(parseRule);
     this.#deny = rules.deny.map(parseRule);
+    this.#within = rules.within?.map(parseRule);
     this.#hosts = new Map(
       Object.entries(rules.hosts).flatMap(([name, text]) => {
         const host = parseWrittenHost(name);
@@ -70,6 +75,7 @@ export class NetworkPolicy {
   decide(host: Host, port: number): Verdict {
     const denied = this.#denied(host, port);
     if (denied !== undefined) return { allowed: false, rule: denied.text, reason: 'a rule denies it' };
+    if (!this.#isWithin(host, port)) return beyond;
     const onHost = this.#allow.filter((rule) => matchesHost(rule, host));
     const onPort = onHost.filter((rule) => matchesPort(rule, port, usualPorts));
     if ('address' in host) return this.#ofAddress(host.address, onPort);
@@ -83,7 +89,8 @@ export class NetworkPolicy {
   mayResolve(name: string): boolean {
     const host = { name };
     if (this.#deny.some((rule) => rule.ports === undefined && matchesHost(rule, host))) return false;
-    return this.#allow.some((rule) => matchesHost(rule, host));
+    const isWithin = this.#within?.some((rule) => matchesHost(rule, host)) ?? true;
+    return isWithin && this.#allow.some((rule) => matchesHost(rule, host));
   }
 
   fixedPlace(name: string): FixedPlace | undefined {
@@ -99,17 +106,24 @@ export class NetworkPolicy {
     if (denied !== undefined) return denied;
     const host = { address: unwrapAddress(address) };
     if (!isOwn(host.address) && kindOf(host.address) === 'public') return { allowed: true };
+    if (!this.#isWithin(host, port)) return beyond;
     return this.#ofAddress(
       host.address,
       this.#allow.filter((rule) => matchesHost(rule, host) && matchesPort(rule, port, usualPorts)),
     );
   }
 
-  /** The verdict of a rule that denies an address; it holds for what `hosts` says, too. */
+  /** The verdict of a rule that denies an address. */
   deniedAddress(address: IpAddress, port: number): Verdict | undefined {
     const host = { address: unwrapAddress(address) };
     const denied = this.#denied(host, port);
     return denied && { allowed: false, rule: denied.text, reason: 'a rule denies its address' };
+  }
+
+  /** Why a name must not lead to where `hosts` says. That says more than a rule on the name, but not more than others. */
+  refusedPlace(address: IpAddress, port: number): Verdict | undefined {
+    const isWithin = this.#isWithin({ address: unwrapAddress(address) }, port);
+    return this.deniedAddress(address, port) ?? (isWithin ? undefined : beyond);
   }
 
   /**
@@ -121,6 +135,12 @@ export class NetworkPolicy {
     if (addressee === 'unread')
       return this.rules.requests.length > 0 || this.#deny.some(({ labels }) => labels !== undefined);
     return this.requests.isOn(addressee, port) || this.#denied(addressee, port) !== undefined;
+  }
+
+  #isWithin(host: Host, port: number): boolean {
+    if (this.#within === undefined) return true;
+    const on = this.#within.filter((rule) => matchesHost(rule, host) && matchesPort(rule, port, usualPorts));
+    return 'address' in host ? this.#ofAddress(host.address, on).allowed : on.length > 0;
   }
 
   #denied(host: Host, port: number): HostRule | undefined {
