@@ -5,6 +5,7 @@ import { removeTree } from '../base/remove-tree.js';
 import type { Bind } from '../cell/launchers/bubblewrap/bubblewrap-arguments.js';
 import { makeFleeting } from '../cell/launchers/scratch.js';
 import { machineRoots, type TrustedByCell } from '../runtime/network/opened/open-tls.js';
+import { javaTruststore } from './java-truststore.js';
 
 interface Trust {
   readonly files: readonly Bind[];
@@ -39,12 +40,13 @@ export function layTrust(
 ): Trust {
   const path = makeFleeting('trust');
   chmodSync(path, 0o755);
-  const all = `${machineRoots()}\n${certificate}`;
+  const roots = machineRoots();
   for (const [name, text] of [
     ['authority.pem', certificate],
-    ['bundle.pem', all],
+    ['bundle.pem', `${roots}\n${certificate}`],
     // Chromium reads no bundle. It takes the hash of a key by a flag.
     ['key-hash', keyHash],
+    ['java.jks', javaTruststore(roots, certificate)],
   ] as const)
     writeFileSync(join(path, name), text, { mode: 0o644 });
   const system = isOwnSystem && existsSync(systemBundle);
@@ -56,6 +58,8 @@ export function layTrust(
     variables: Object.fromEntries([
       ...adding.map((name) => [name, authority]),
       ...replacing.map((name) => [name, bundle]),
+      // Java reads neither; it says on each start that it picked this up.
+      ['JAVA_TOOL_OPTIONS', `-Djavax.net.ssl.trustStore=${inside}/java.jks`],
     ]),
     remove: () => removeTree(path),
   };

@@ -176,7 +176,7 @@ test('Java fetches over https', async () => {
   const source = `import java.net.*;
 class Fetch {
   public static void main(String[] args) throws Exception {
-    try (var in = new URL("https://java.site.test/").openStream()) { System.out.println(new String(in.readAllBytes())); }
+    try (var in = new URL(args[0]).openStream()) { System.out.println(new String(in.readAllBytes())); }
   }
 }`;
   writeFileSync(join(workspace, 'Fetch.java'), source);
@@ -184,9 +184,33 @@ class Fetch {
   here('keytool', '-importcert', '-file', 'workspace/ca.pem', '-alias', 'site', ...trust);
   here('javac', '-d', 'workspace', 'workspace/Fetch.java');
   const output = await succeed(
-    'java -XX:TieredStopAtLevel=1 -Djavax.net.ssl.trustStore=/workspace/trust -Djavax.net.ssl.trustStorePassword=changeit -cp /workspace Fetch',
+    'java -XX:TieredStopAtLevel=1 -Djavax.net.ssl.trustStore=/workspace/trust -Djavax.net.ssl.trustStorePassword=changeit -cp /workspace Fetch https://java.site.test/',
   );
   expect(output).toContain('for Java');
+});
+
+test('Java trusts hosts whose TLS is opened and those that the machine trusts, and no others', async () => {
+  vi.stubEnv('SSL_CERT_FILE', join(workspace, 'ca.pem'));
+  const hosts = { 'java.site.test': secureSite, 'page.site.test': secureSite };
+  const requests = [{ host: 'page.site.test', methods: ['GET'] }];
+  const network = { allow: ['java.site.test'], requests, hosts };
+  const opened = await createRuntime({ backend: 'sandbox', config: false, workspace, network });
+  vi.stubEnv('SSL_CERT_FILE', '');
+  const closed = await createRuntime({ backend: 'sandbox', config: false, workspace, network });
+  onTestFinished(async () => {
+    vi.unstubAllEnvs();
+    await Promise.all([opened.close(), closed.close()]);
+  });
+  const fetch = (name: string) =>
+    `java -XX:TieredStopAtLevel=1 -cp /workspace Fetch https://${name}.site.test/`;
+  // The gateway judges the servers behind opened hosts by what this process trusts when it connects.
+  expect((await closed.run(fetch('java'))).output).toContain('PKIX path building failed');
+  expect((await opened.run(fetch('java'))).output).toContain('for Java');
+  vi.stubEnv('SSL_CERT_FILE', join(workspace, 'ca.pem'));
+  expect((await opened.run(fetch('page'))).output).toContain('A page');
+  expect(
+    (await opened.run('keytool -list -keystore /run/workcell-trust/java.jks -storepass changeit')).output,
+  ).toMatch(/Your keystore contains \d{2,} entries/);
 });
 
 test('Chromium opens a page, and is told why it opens no other', async () => {
