@@ -7,7 +7,7 @@ import { networkRulesSchema } from '../../../src/protocol/network/network-schema
 import { dial } from '../../../src/runtime/network/dial.js';
 import { Lookups } from '../../../src/runtime/network/lookups.js';
 import { NetworkPolicy } from '../../../src/runtime/network/network-policy.js';
-import { openGateway, openTcp, openWeb, question, readAll } from './open-gateway.js';
+import { encryptedHello, openGateway, openTcp, openWeb, question, readAll } from './open-gateway.js';
 
 const echo = () => openWeb((request, response) => response.end(`came to ${request.headers.host}`));
 const portOf = (place: string) => Number(place.split(':')[1]);
@@ -133,6 +133,30 @@ test('no record comes that would hide the name of a server, nor any but an IPv4 
   const [https, svcb, ipv6, text, service] = await Promise.all([65, 64, 28, 16, 33].map(answers));
   expect({ https, svcb, ipv6, text, service }).toEqual({ https: 0, svcb: 0, ipv6: 0, text: 0, service: 0 });
   expect(await answers(1)).toBe(1);
+});
+
+test('a hello with an encrypted name goes to the server of the name that it shows, and to no other', async () => {
+  const heard: Buffer[] = [];
+  const place = await openTcp((socket) => {
+    socket.once('data', (bytes) => {
+      heard.push(bytes);
+      socket.end('came');
+    });
+  });
+  const { say, event } = await openGateway({
+    allow: ['shown.test'],
+    hosts: { 'shown.test': place, 'hidden.test': place },
+  });
+  const accessDenied = '\x15\x03\x03\x00\x02\x02\x31';
+  expect(await say('hidden.test', 443, encryptedHello('hidden.test'))).toBe(accessDenied);
+  expect(await say('shown.test', 443, encryptedHello('hidden.test'))).toBe(accessDenied);
+  expect(await say('203.0.113.9', 443, encryptedHello('hidden.test'))).toBe(accessDenied);
+  expect(await say('shown.test', 443, encryptedHello())).toBe(accessDenied);
+  expect(heard).toEqual([]);
+  const hello = encryptedHello('shown.test');
+  expect(await say('203.0.113.9', 443, hello)).toBe('came');
+  expect(await event('opened')).toMatchObject({ host: 'shown.test' });
+  expect(heard).toEqual([hello]);
 });
 
 describe('a host of which only some requests pass', () => {

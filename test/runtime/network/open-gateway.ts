@@ -147,9 +147,24 @@ export function question(name: string, type = 1): Buffer {
 
 /** The first message of a TLS client, as a real one would send it. `names`: in the server name extension. */
 export function clientHello(...names: string[]): Buffer {
+  return helloWith(names);
+}
+
+/** One whose real name is encrypted (ECH): the names are those that anybody may read. */
+export function encryptedHello(...names: string[]): Buffer {
+  // Of the outer kind, with a key that nobody has.
+  const content = Buffer.concat([
+    Buffer.from([0, 0, 1, 0, 1, 9]),
+    vector(2, Buffer.alloc(32, 5)),
+    vector(2, Buffer.alloc(128, 6)),
+  ]);
+  return helloWith(names, Buffer.from([0xfe, 0x0d]), vector(2, content));
+}
+
+function helloWith(names: string[], ...others: Buffer[]): Buffer {
   const list = names.map((name) => Buffer.concat([Buffer.from([0]), vector(2, Buffer.from(name, 'latin1'))]));
-  const extensions =
-    names.length === 0 ? [] : [Buffer.from([0, 0]), vector(2, vector(2, Buffer.concat(list)))];
+  const named = names.length === 0 ? [] : [Buffer.from([0, 0]), vector(2, vector(2, Buffer.concat(list)))];
+  const extensions = [...others, ...named];
   const body = Buffer.concat([
     Buffer.from([3, 3]),
     Buffer.alloc(32, 7),

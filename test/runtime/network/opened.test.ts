@@ -1,5 +1,6 @@
 /** Hosts whose TLS is opened: which requests pass, and where secrets go. */
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -7,11 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { connect, type TLSSocket } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parseHost } from '../../../src/protocol/network/host.js';
 import { networkRulesSchema } from '../../../src/protocol/network/network-schema.js';
 import { RequestPolicy } from '../../../src/runtime/network/opened/request-policy.js';
-import { openGateway, openWeb, readAll } from './open-gateway.js';
+import { openGateway, openTcp, openWeb, readAll } from './open-gateway.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'opened-'));
 const servers: ReturnType<typeof createServer>[] = [];
@@ -146,6 +147,21 @@ describe('a secret that stays outside', () => {
     expect(seen.join()).not.toContain('real value');
   });
 
+  test('is not looked for in a body that is compressed: such a request is refused', async () => {
+    const { ask, form, token, event } = await openCell({ allow: ['api.test', 'other.test'] });
+    for (const encoding of ['gzip', 'deflate, br', 'x-unknown']) {
+      const refused = await ask('api.test', `POST /\nContent-Encoding: ${encoding}`, `of ${form}`);
+      expect(refused.status).toBe(403);
+      expect(await event('refused')).toMatchObject({ reason: expect.stringContaining('compressed') });
+    }
+    const plain = await ask(
+      'api.test',
+      `POST /\nX-Token: ${token}\r\nContent-Encoding: identity`,
+      `of ${form}`,
+    );
+    expect(plain.json).toMatchObject({ body: 'of päss&word' });
+  });
+
   test('goes to no server whose certificate this machine does not trust', async () => {
     const { ask, token } = await openCell({ allow: ['api.test'] });
     vi.stubEnv('SSL_CERT_FILE', '');
@@ -232,6 +248,56 @@ describe('rules on requests', () => {
     await expect(plain.gateway.change((before) => ({ ...before, requests: rules }))).rejects.toMatchObject({
       code: 'invalid-config',
     });
+  });
+});
+
+describe('a TLS handshake that stalls ends in time', () => {
+  afterEach(() => void vi.useRealTimers());
+  const stop = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+
+  /** As OpenSSL writes it. */
+  async function realHello(servername: string): Promise<Buffer> {
+    let take = (_bytes: Buffer) => {};
+    const taken = new Promise<Buffer>((resolve) => {
+      take = resolve;
+    });
+    const place = await openTcp((socket) => socket.once('data', take));
+    const client = connect({ host: '127.0.0.1', port: Number(place.split(':')[1]), servername });
+    client.on('error', () => {});
+    const hello = await taken;
+    client.destroy();
+    return hello;
+  }
+
+  test('of a program that says no more, before the end of its hello and after', async () => {
+    const { dial, event } = await openCell({ allow: ['api.test'] });
+    const hello = await realHello('api.test');
+    stop();
+    const [half, whole] = [await dial('api.test', 443), await dial('api.test', 443)];
+    let open = 2;
+    for (const socket of [half, whole]) void readAll(socket).then(() => open--);
+    half.write(hello.subarray(0, 20));
+    const answered = once(whole, 'data');
+    whole.write(hello);
+    await answered;
+    while (open > 0) await vi.advanceTimersByTimeAsync(1000);
+    expect(await event('failed')).toMatchObject({
+      host: 'api.test',
+      reason: expect.stringContaining('too long'),
+    });
+  });
+
+  test('of a server that never answers', async () => {
+    const silent = await openTcp(() => {});
+    const { ask, event } = await openCell({ allow: ['api.test'], hosts: { 'api.test': silent } });
+    stop();
+    let status: number | undefined;
+    void ask('api.test', 'GET /').then((given) => {
+      status = given.status;
+    });
+    await event('opened');
+    while (status === undefined) await vi.advanceTimersByTimeAsync(1000);
+    expect(status).toBe(502);
   });
 });
 
