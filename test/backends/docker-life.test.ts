@@ -3,16 +3,19 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chownSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import Docker from 'dockerode';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { socketInside } from '../../src/backends/docker/container.js';
 import { drainPools, fillPools } from '../../src/backends/docker/container-pool.js';
 import docker from '../../src/backends/docker.js';
 import { createRuntime } from '../../src/index.js';
 import { type Cell, isEnforced } from '../../src/protocol/index.js';
+import { startRulesSchema } from '../../src/protocol/network/network-schema.js';
 import { begin, eventually, refusal } from '../../src/testing/contract/given.js';
 import { dockerEngine, images, type OwnDockerEngine, startDockerEngine } from '../engines/docker.js';
 
@@ -56,6 +59,36 @@ describe('a container that dies', () => {
     expect(await containerIds(client)).toHaveLength(1);
     child.kill('SIGKILL');
     await eventually(async () => (await containerIds(client)).length === 0, 'the container is gone');
+  });
+
+  test('with network rules has no way out when that process is killed, and leaves nothing', async () => {
+    const hosts: string[] = [];
+    const server = createServer((request, response) => {
+      hosts.push(request.headers.host ?? '');
+      response.end('from outside');
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    await once(server, 'listening');
+    const place = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const get =
+      "exec 3<>/dev/tcp/web.test/80 && printf 'GET / HTTP/1.0\\r\\nHost: web.test\\r\\n\\r\\n' >&3 && cat <&3";
+    const { child } = await startOwner({
+      keepAlive: false,
+      network: startRulesSchema.parse({ allow: ['web.test'], hosts: { 'web.test': place } }),
+      // It goes on asking, so that what could get out after the end of its owner would.
+      command: `while :; do (${get}) > answer; cat answer >> answers; done & until grep -q outside answers; do :; done`,
+    });
+    expect(hosts[0]).toBe('web.test');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const asked = hosts.length;
+    await eventually(async () => (await containerIds(client)).length === 0, 'the container is gone');
+    // The gateway was in that process: nothing that came after its end has reached the server.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(hosts.length - asked).toBeLessThanOrEqual(1);
   });
 
   test('leaves nothing when its start is cancelled', async () => {
@@ -306,13 +339,18 @@ test('a container has the name and the labels asked for', async () => {
 });
 
 /** Another process that starts a cell, says so, and waits. */
-async function startOwner(options: { keepAlive: boolean }): Promise<{ child: ChildProcess; id: string }> {
+async function startOwner(options: {
+  keepAlive: boolean;
+  network?: object;
+  command?: string;
+}): Promise<{ child: ChildProcess; id: string }> {
   const id = randomBytes(8).toString('hex');
-  const given = { engine, image: images.tools, labels, keepAlive: options.keepAlive };
+  const { command = 'echo from before > note', ...others } = options;
+  const given = { engine, image: images.tools, labels, ...others };
   const program = `
     import docker from './src/backends/docker.ts';
     const cell = await docker.start(${JSON.stringify(given)}, { id: ${JSON.stringify(id)}, onStatus() {} });
-    await cell.executor.execute({ action: 'run', command: 'echo from before > note', maxOutputBytes: 4096 });
+    await cell.executor.execute({ action: 'run', command: ${JSON.stringify(command)}, maxOutputBytes: 4096 });
     console.log('started');
     setInterval(() => {}, 1000);`;
   const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program], {
