@@ -166,3 +166,33 @@ test('what the settings deny is refused where a cell has no rules that could hol
   await (await attach(closed.id, { backend: 'sandbox', config })).close();
   await (await attach(open.id, here)).close();
 });
+
+test('what the settings say that all is within holds for a cell that runs already, and for good', async () => {
+  const within = ['web.test', '127.0.0.1:*'];
+  const settings = (name: string, rules: string[]) => {
+    const config = join(directory, `${name}.toml`);
+    writeFileSync(config, `[network]\nwithin = ${JSON.stringify(rules)}\n`, { mode: 0o600 });
+    return { backend: 'sandbox', config } as const;
+  };
+  const first = await create({
+    ...held,
+    keepAlive: true,
+    network: { allow: ['web.test', 'other.test'], hosts: hosts() },
+  });
+  const open = await create({ ...held, keepAlive: true, network: 'host' });
+  expect(await sh(first, get('other.test'))).toBe('hello\n');
+  await first.detach();
+  await open.detach();
+  await refusal(attach(open.id, settings('within', within)), 'capability-unsupported');
+  const second = await attach(first.id, settings('within', within));
+  expect(second.network.rules()?.within).toEqual(within);
+  expect((await second.run(get('other.test'))).output).toContain('beyond what the rules');
+  expect(await sh(second, get('web.test'))).toBe('hello\n');
+  await second.detach();
+  await refusal(attach(first.id, settings('other', ['other.test'])), 'invalid-config');
+  const third = await attach(first.id, here);
+  await third.network.allow('**');
+  expect((await third.run(get('other.test'))).output).toContain('beyond what the rules');
+  await third.close();
+  await (await attach(open.id, here)).close();
+});
