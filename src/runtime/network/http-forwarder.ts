@@ -2,7 +2,13 @@
  * Carries unencrypted HTTP requests. It judges each request by its own target: a connection to an allowed host must
  * not carry a request to another.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  type ClientRequest,
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { formatAuthority } from '../../protocol/network/host.js';
@@ -124,7 +130,7 @@ export class HttpForwarder {
     response: ServerResponse,
     isRetry = false,
   ): Promise<void> {
-    const { rawHeaders, body, scan } = edited;
+    const { rawHeaders } = edited;
     const hasBody = bodyOf(incoming);
     const outgoing = send(client, target, incoming, passedOn(rawHeaders, hasBody, incoming.method));
     return new Promise((resolve, reject) => {
@@ -160,19 +166,13 @@ export class HttpForwarder {
       });
       response.once('close', () => outgoing.destroy());
       if (isRetry || !hasBody) return void outgoing.end();
-      if (body !== undefined) {
-        client.meter('sent', body.length);
-        return void outgoing.end(body);
-      }
-      // It comes before what passes the piece on, which then does not.
-      incoming.on('data', (chunk: Buffer) => {
-        try {
-          scan?.(chunk);
-        } catch (error) {
-          outgoing.destroy(error as Error);
-        }
-      });
-      pass(incoming, outgoing, (bytes) => client.meter('sent', bytes));
+      // The request was judged again then; from now on a change of the rules ends its connection.
+      outgoing.once(
+        'socket',
+        guarded(() => {
+          if (!outgoing.destroyed) sendBody({ client, edited }, incoming, outgoing);
+        }),
+      );
     });
   }
 
@@ -315,6 +315,30 @@ function join(
   if (first.length > 0) stream.write(first);
   endWhenIdle(upstream);
   tie(stream, upstream, client.meter);
+}
+
+function sendBody(
+  { client, edited: { body, scan } }: Pick<Judged, 'client' | 'edited'>,
+  incoming: IncomingMessage,
+  outgoing: ClientRequest,
+): void {
+  const look = (bytes: Buffer) => {
+    try {
+      scan?.(bytes);
+    } catch (error) {
+      outgoing.destroy(error as Error);
+    }
+  };
+  if (body !== undefined) {
+    look(body);
+    if (outgoing.destroyed) return;
+    client.meter('sent', body.length);
+    outgoing.end(body);
+    return;
+  }
+  // It comes before what passes the piece on, which then does not.
+  incoming.on('data', look);
+  pass(incoming, outgoing, (bytes) => client.meter('sent', bytes));
 }
 
 function answerFailure(incoming: IncomingMessage, response: ServerResponse, error: Error): void {

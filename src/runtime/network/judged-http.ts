@@ -54,10 +54,13 @@ export function judgedHttp(wanted: Wanted, by: By): ClientConnection {
     edit(target, incoming) {
       const now = of(target.host, target.port);
       const { placeholders, isSecure } = by;
-      const { requests } = by.policy();
+      const reader = () => {
+        const sent = of(target.host, target.port);
+        return by.policy().requests.reader(sent.host, sent.port, incoming.rawHeaders);
+      };
       const onRefused = (refusal: Refusal) => by.log.refused(of(target.host, target.port), refusal);
       return editRequest(
-        { requests, placeholders, isSecure, onRefused },
+        { placeholders, isSecure, reader, onRefused },
         { ...target, host: now.host },
         incoming,
       );

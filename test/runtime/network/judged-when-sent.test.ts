@@ -48,7 +48,7 @@ describe('a request that waits behind another', () => {
 });
 
 describe('a request that waits for a secret', () => {
-  const openCell = async () => {
+  const openCell = async (body = true) => {
     const { place, seen, sees } = await openSlow();
     let give = (_value: string) => {};
     let wanted = () => {};
@@ -62,7 +62,7 @@ describe('a request that waits for a secret', () => {
       });
     const opened = await openGateway(
       { requests: [{ host: 'web.test', methods: ['GET', 'POST'] }], hosts: { 'web.test': place } },
-      [{ name: 'TOKEN', hosts: ['http://web.test'], body: true, value }],
+      [{ name: 'TOKEN', hosts: ['http://web.test'], body, value }],
     );
     const token = opened.gateway.opened?.placeholders.TOKEN ?? '';
     const socket = await opened.dial('web.test', 80);
@@ -106,6 +106,24 @@ describe('a request that waits for a secret', () => {
     give('value');
     await narrow();
     socket.write('-open');
+    expect(await answers).toContain('403 Forbidden');
+    expect(seen).toEqual([]);
+  });
+
+  test.each([
+    ['whole', true],
+    ['in pieces', false],
+  ])('is not sent when a rule comes that its form gets around, %s', async (_how, body) => {
+    const { socket, answers, token, asked, give, gateway, seen } = await openCell(body);
+    await gateway.change((rules) => ({ ...rules, requests: [{ host: 'web.test' }] }));
+    const form = '_method=DELETE';
+    const head = `POST /held HTTP/1.1\r\nHost: web.test\r\nConnection: close\r\nX-Token: ${token}\r\n`;
+    socket.write(
+      `${head}Content-Type: application/x-www-form-urlencoded\r\nContent-Length: ${form.length}\r\n\r\n${form}`,
+    );
+    await asked;
+    await gateway.change((rules) => ({ ...rules, requests: [{ host: 'web.test', methods: ['POST'] }] }));
+    give('value');
     expect(await answers).toContain('403 Forbidden');
     expect(seen).toEqual([]);
   });

@@ -4,23 +4,23 @@ import type { EditedRequest } from '../http-client.js';
 import type { HttpTarget } from '../http-target.js';
 import { Refusal } from '../refusal.js';
 import type { Placeholders } from './placeholders.js';
-import type { RequestPolicy } from './request-policy.js';
 
 /** Of a body in which secrets are put: it has to be whole before its length can be told. */
 const longestBody = 1_048_576;
 
 interface By {
-  readonly requests: RequestPolicy;
   readonly placeholders: Placeholders;
   /** The request came over TLS, and leaves so. */
   readonly isSecure: boolean;
+  /** What reads a body by the rules of this moment. */
+  reader(): Scan | undefined;
   /** Told of each refusal, also of those within a body. */
   onRefused(refusal: Refusal): void;
 }
 
 /** Throws a `Refusal`. */
 export async function editRequest(
-  { requests, placeholders, isSecure, onRefused }: By,
+  { placeholders, isSecure, reader, onRefused }: By,
   { host, port, path }: HttpTarget,
   incoming: IncomingMessage,
 ): Promise<EditedRequest> {
@@ -32,7 +32,7 @@ export async function editRequest(
     onRefused(refusal);
     return refusal;
   };
-  const scans = [requests.reader(host, port, rawHeaders)];
+  const scans = [whenSent(reader)];
   const to = { host, port, isSecure };
   try {
     if (placeholders.isEmpty) return { rawHeaders, scan: throughAll(scans, refuse) };
@@ -49,8 +49,8 @@ export async function editRequest(
     const share = placeholders.bodies.share();
     try {
       const body = await placeholders.fillBody(to, await wholeBody(incoming, share.add));
-      for (const scan of scans) scan?.(body);
-      return { rawHeaders: withLength(filled, body.length), body, release: share.release };
+      const scan = throughAll(scans, refuse);
+      return { rawHeaders: withLength(filled, body.length), body, scan, release: share.release };
     } catch (error) {
       share.release();
       throw error;
@@ -62,10 +62,19 @@ export async function editRequest(
 
 type Scan = (chunk: Buffer) => void;
 
-function throughAll(scans: readonly (Scan | undefined)[], refuse: (error: unknown) => Refusal): Scan {
+/** The first piece is there when the body is sent, and rules may have changed until then. */
+function whenSent(reader: () => Scan | undefined): Scan {
+  let scan: Scan | undefined;
+  return (chunk) => {
+    scan ??= reader() ?? (() => {});
+    scan(chunk);
+  };
+}
+
+function throughAll(scans: readonly Scan[], refuse: (error: unknown) => Refusal): Scan {
   return (chunk) => {
     try {
-      for (const scan of scans) scan?.(chunk);
+      for (const scan of scans) scan(chunk);
     } catch (error) {
       throw refuse(error);
     }
