@@ -76,3 +76,5 @@ export const answerSchema = z.strictObject({
   /** Who decides, for the record. Default: the name of the key. */
   who: z.string().min(1).max(100).optional(),
 });
+  /** What the agent reads when an action is refused: the reason, or what to do instead. */
+  word: z.string().trim().min(1).max(1000).optional(),

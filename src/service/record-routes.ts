@@ -115,3 +115,9 @@ function noQuestion(id: string): WorkcellError {
     { details: { id } },
   );
 }
+    if (given.word !== undefined && (given.answer === 'approve' || question.kind === 'host'))
+      throw new WorkcellError(
+        'invalid-action',
+        'A word to the agent goes with the refusal of an action. Leave out word.',
+        { details: { answer: given.answer } },
+      );

@@ -111,10 +111,10 @@ export class Records {
 
   async answer(
     id: string,
-    { answer, scope, who }: z.output<typeof answerSchema> & { readonly who: string },
+    { answer, scope, who, word }: z.output<typeof answerSchema> & { readonly who: string },
   ): Promise<void> {
     const { desk } = await this.#open();
-    await desk.answer(id, answer, who, scope);
+    await desk.answer(id, answer, who, scope, word);
   }
 
   async close(): Promise<void> {

@@ -226,6 +226,18 @@ describe('pending confirmations', () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
+  test('a refusal takes a word to the agent along', async () => {
+    const pending = filePendingStore(scratch());
+    const judged = await policy({ pending, confirmTimeoutMs: 5000 }).judge(run('sudo ls'), {
+      onPending: ({ requestId = '' }) =>
+        void setImmediate(() => pending.answer(requestId, 'deny', 'bob', undefined, 'Use ls alone.')),
+    });
+    expect(judged).toMatchObject({
+      outcome: 'deny',
+      reasons: ['A person refused it: Use ls alone.', expect.anything()],
+    });
+  });
+
   test('a question survives a restart with its id and time, and its answer waits', async () => {
     const directory = scratch();
     const stop = new AbortController();

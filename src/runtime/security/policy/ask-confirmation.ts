@@ -97,15 +97,19 @@ async function openRequest(
 async function settle(answer: Answer, requestId: string, { pending }: PolicyOptions): Promise<Confirmation> {
   // An answer counts once.
   await pending?.remove(requestId);
-  const { answer: word, who, scope } = typeof answer === 'string' ? { answer } : answer;
-  const approved = word === 'approve';
+  const { answer: decided, who, scope, word } = typeof answer === 'string' ? { answer } : answer;
+  const approved = decided === 'approve';
   return {
     approved,
     by: 'person',
     who,
     scope,
     requestId,
-    reason: approved ? undefined : 'A person refused it.',
+    reason: approved
+      ? undefined
+      : word === undefined
+        ? 'A person refused it.'
+        : `A person refused it: ${word}`,
   };
 }
 

@@ -27,7 +27,13 @@ export interface PendingStore {
   put(request: PendingRequest): void | Promise<void>;
   list(): PendingRequest[] | Promise<PendingRequest[]>;
   remove(id: string): void | Promise<void>;
-  answer(id: string, answer: 'approve' | 'deny', who?: string, scope?: AnswerScope): void | Promise<void>;
+  answer(
+    id: string,
+    answer: 'approve' | 'deny',
+    who?: string,
+    scope?: AnswerScope,
+    word?: string,
+  ): void | Promise<void>;
   /** Resolves with the answer once there is one. */
   answered(id: string, signal: AbortSignal): Promise<NonNullable<PendingRequest['answer']>>;
 }
@@ -48,6 +54,7 @@ export const pendingSchema = z.object({
       answer: z.enum(['approve', 'deny']),
       who: z.string().optional(),
       scope: z.enum(['once', 'cell', 'always']).optional(),
+      word: z.string().optional(),
     })
     .optional(),
 });
@@ -84,7 +91,7 @@ export function filePendingStore(directory: string): PendingStore {
         .map((name) => read(join(directory, name)))
         .filter((request) => request !== undefined),
     remove: (id) => rmSync(fileOf(id), { force: true }),
-    answer(id, answer, who, scope) {
+    answer(id, answer, who, scope, word) {
       const request = read(fileOf(id));
       if (request === undefined)
         throw new WorkcellError(
@@ -92,7 +99,7 @@ export function filePendingStore(directory: string): PendingStore {
           `There is no pending confirmation ${id}; it may have been answered.`,
           { details: { id } },
         );
-      put({ ...request, answer: { answer, who, scope } });
+      put({ ...request, answer: { answer, who, scope, word } });
     },
     answered(id, signal) {
       return new Promise((resolve, reject) => {

@@ -59,7 +59,8 @@ export function storePending({ source, runtimeId, mask, optional }: StorePending
       }, nothing),
     list: () => using(listPending, () => []),
     remove: (id) => using((store) => store.mailbox.remove(id), nothing),
-    answer: (id, answer, who, scope) => within((store) => answerPending(store, id, { answer, who, scope })),
+    answer: (id, answer, who, scope, word) =>
+      within((store) => answerPending(store, id, { answer, who, scope, word })),
     answered: (id, signal) => within((store) => waitForAnswer(store, id, signal)),
   };
 }
@@ -71,7 +72,13 @@ export interface Confirmations extends AsyncDisposable {
   /** Those that still wait, the oldest first. */
   list(): Promise<PendingRequest[]>;
   /** Throws `not-found` for a question that has an answer, is over its time, or never existed. */
-  answer(id: string, answer: 'approve' | 'deny', who?: string, scope?: AnswerScope): Promise<void>;
+  answer(
+    id: string,
+    answer: 'approve' | 'deny',
+    who?: string,
+    scope?: AnswerScope,
+    word?: string,
+  ): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -84,7 +91,7 @@ export async function openConfirmations(name?: string): Promise<Confirmations> {
   const close = async () => store.close();
   return {
     list: async () => (await listPending(store)).filter(isOpen),
-    answer: (id, answer, who, scope) => answerPending(store, id, { answer, who, scope }),
+    answer: (id, answer, who, scope, word) => answerPending(store, id, { answer, who, scope, word }),
     close,
     [Symbol.asyncDispose]: close,
   };

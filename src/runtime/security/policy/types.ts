@@ -65,6 +65,8 @@ export type Answer =
       readonly who?: string | undefined;
       /** Of a question about a host: what the answer holds for. Default: `once`. */
       readonly scope?: AnswerScope | undefined;
+      /** Of a refused action: what the agent reads in the error. */
+      readonly word?: string | undefined;
     };
 
 /** What the answer to a question about a host holds for. */
