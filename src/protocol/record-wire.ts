@@ -38,6 +38,35 @@ export const recordQuery = z.strictObject({
   brief: z.literal('1').optional(),
 });
 
+/** A record as it grows. `output`: with what actions under way print, where the service works in the cell. */
+export const followQuery = recordQuery.extend({ output: z.literal('1').optional() });
+
+export const activityQuery = z.strictObject({
+  /** With what each cell uses. */
+  use: z.literal('1').optional(),
+  /** This cell alone. */
+  cell: z.string().max(100).optional(),
+});
+
+/** What an action under way printed, between the events of a followed record. The record has it when the action ends. */
+export interface OutputLine {
+  readonly kind: 'output';
+  /** The id of the event of the action. */
+  readonly cause: number;
+  /** As it came, with escape sequences. */
+  readonly text: string;
+  /** Characters left out before it, because there were too many. */
+  readonly skipped?: number | undefined;
+}
+
+/** What a cell uses. No event tells of it. */
+export interface CellUse {
+  readonly at: number;
+  /** Processor time of the processes that are alive. */
+  readonly cpuMs: number;
+  readonly memoryBytes: number;
+}
+
 /** An event of a list, perhaps with shortened texts. */
 export type BriefEvent = WorkcellEvent & { readonly trimmed?: true };
 
@@ -54,6 +83,8 @@ export interface Activity {
   readonly at: number;
   /** The last action, in a few words. */
   readonly action?: string | undefined;
+  /** Of a cell that runs and that the service works in. */
+  readonly use?: CellUse | undefined;
 }
 
 /** An action, or a host that a cell wants to reach, which waits for a person. */
@@ -73,8 +104,8 @@ export const answerSchema = z.strictObject({
   answer: z.enum(['approve', 'deny']),
   /** How long a host is allowed for: this connection, which is the default, or the cell. */
   scope: z.enum(['once', 'cell']).optional(),
+  /** What the agent reads when an action is refused: the reason, or what to do instead. */
+  word: z.string().trim().min(1).max(1000).optional(),
   /** Who decides, for the record. Default: the name of the key. */
   who: z.string().min(1).max(100).optional(),
 });
-  /** What the agent reads when an action is refused: the reason, or what to do instead. */
-  word: z.string().trim().min(1).max(1000).optional(),

@@ -153,8 +153,9 @@ export async function executeAction<Name extends ActionName>(
     const first = before?.(action, take, context.signal);
     if (first !== undefined) await first;
     const prepared = prepare === undefined ? action : await prepare(action, definition);
-    const watched =
-      context.onProgress !== undefined || origin.marked ? withMarks(context, events, cause) : context;
+    const isAsked = context.onProgress !== undefined || origin.marked;
+    const shownTo = isAsked || events.output.watched ? events.output.tee(context, cause) : context;
+    const watched = isAsked ? withMarks(shownTo, events, cause) : shownTo;
     const refused = pipeline.network?.begin(action);
     const observation = await (mask === undefined
       ? executor.execute(prepared, watched)

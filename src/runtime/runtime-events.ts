@@ -1,6 +1,7 @@
 /** The events of a runtime as its owner sees them: to read, and to drive the runtime by. */
 
 import type { ActionInput, EventSource, WorkcellEvent } from '../protocol/index.js';
+import type { OutputLine } from '../protocol/record-wire.js';
 import type { EventFilter } from './events/event-store.js';
 import type { EventStream } from './events/stream.js';
 import type { Origin } from './pipeline.js';
@@ -34,6 +35,14 @@ export class RuntimeEvents implements AsyncIterable<WorkcellEvent> {
   /** Calls it with each event from now on, as it comes. Returns the function that stops this. */
   listen(listener: (event: WorkcellEvent) => void): () => void {
     return this.#stream.listen(listener);
+  }
+
+  /**
+   * What actions under way print, as it comes and masked, until the signal aborts or the runtime closes. It has those
+   * that begin from now on, and those whose caller listens. A slow reader misses some; the observation has the output.
+   */
+  output(signal: AbortSignal): AsyncIterable<readonly OutputLine[]> {
+    return this.#stream.output.watch(signal);
   }
 
   /**

@@ -285,6 +285,11 @@ export class Runtime implements Executor, AsyncDisposable {
     };
   }
 
+  /** What the cell uses, for those who only look: the record has nothing of it. */
+  glance(): Promise<Observation<'stats'>> {
+    return this.#open().execute<'stats'>({ action: 'stats' });
+  }
+
   /** Keeps the files of the workspace as they are now; everything in the cell pauses meanwhile. */
   async checkpoint(label?: string, options?: CheckpointOptions): Promise<Checkpoint> {
     return this.#history().take(label, options);

@@ -3,9 +3,17 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Outgoing } from '../base/http/outgoing.js';
 import { parse } from '../base/http/parse-request.js';
 import { WorkcellError, type WorkcellEvent } from '../protocol/index.js';
-import { answerSchema, type ConsoleInfo, type RecordPage, recordQuery } from '../protocol/record-wire.js';
+import {
+  activityQuery,
+  answerSchema,
+  type ConsoleInfo,
+  followQuery,
+  type RecordPage,
+  recordQuery,
+} from '../protocol/record-wire.js';
 import { heartbeatMs, linesType } from '../protocol/wire.js';
 import { briefEvent, briefJson } from './brief-event.js';
+import { CellUses, type WatchedCell } from './cell-uses.js';
 import type { Records } from './records.js';
 
 /** Who may see and answer what. */
@@ -16,11 +24,15 @@ export interface RecordGate {
   info(request: FastifyRequest): ConsoleInfo;
   /** The cells whose last action the caller sees. */
   cells(request: FastifyRequest): readonly string[];
+  /** A running cell that this process works in. */
+  live(id: string): WatchedCell | undefined;
   /** Throws unless the caller decides about the actions of others; returns the caller's name. */
   decides(request: FastifyRequest): string;
 }
 
 export function recordRoutes(app: FastifyInstance, records: Records, gate: RecordGate): void {
+  const uses = new CellUses((id) => gate.live(id));
+
   app.get('/v1/console', async (request) => gate.info(request));
 
   app.get('/v1/records', async (request) => {
@@ -43,7 +55,7 @@ export function recordRoutes(app: FastifyInstance, records: Records, gate: Recor
 
   app.get('/v1/records/:id/follow', async (request, reply) => {
     const id = await readable(request);
-    const { after, brief } = parse(recordQuery, request.query);
+    const { after, brief, output } = parse(followQuery, request.query);
     reply.hijack();
     reply.raw.writeHead(200, {
       ...(reply.getHeaders() as Record<string, string>),
@@ -57,9 +69,25 @@ export function recordRoutes(app: FastifyInstance, records: Records, gate: Recor
     const timer = setInterval(() => void outgoing.write('\n'), heartbeatMs);
     const line = (event: WorkcellEvent) =>
       `${brief === undefined ? JSON.stringify(event) : briefJson(event)}\n`;
+    let printing: Promise<void> | undefined;
+    const print = async (cell: WatchedCell | undefined) => {
+      if (cell === undefined) return;
+      for await (const lines of cell.output(outgoing.gone))
+        for (const each of lines) await outgoing.write(`${JSON.stringify(each)}\n`);
+    };
+    // The service may begin to work in the cell later, and its events tell.
+    const printAlso = () => {
+      if (output === undefined || printing !== undefined) return;
+      printing = print(gate.live(id)).finally(() => {
+        printing = undefined;
+      });
+    };
     try {
-      for await (const page of records.follow(id, { after, brief: brief !== undefined }, outgoing.gone))
+      printAlso();
+      for await (const page of records.follow(id, { after, brief: brief !== undefined }, outgoing.gone)) {
+        printAlso();
         for (const event of page) await outgoing.write(line(event));
+      }
       await outgoing.end();
     } catch {
       // After the first bytes only a broken stream can report a failure.
@@ -70,7 +98,15 @@ export function recordRoutes(app: FastifyInstance, records: Records, gate: Recor
     return reply;
   });
 
-  app.get('/v1/activity', async (request) => records.activity(gate.cells(request)));
+  app.get('/v1/activity', async (request) => {
+    const { use, cell } = parse(activityQuery, request.query);
+    const ids = gate.cells(request).filter((id) => cell === undefined || id === cell);
+    const [activity, used] = await Promise.all([
+      records.activity(ids),
+      use === undefined ? undefined : uses.read(ids),
+    ]);
+    return activity.map((each) => ({ ...each, use: used?.get(each.id) }));
+  });
 
   app.get('/v1/questions', async (request) => await questionsFor(request));
 
@@ -85,6 +121,12 @@ export function recordRoutes(app: FastifyInstance, records: Records, gate: Recor
         'invalid-action',
         'An answer about an action holds for that action alone. Leave out scope.',
         { details: { scope: given.scope } },
+      );
+    if (given.word !== undefined && (given.answer === 'approve' || question.kind === 'host'))
+      throw new WorkcellError(
+        'invalid-action',
+        'A word to the agent goes with the refusal of an action. Leave out word.',
+        { details: { answer: given.answer } },
       );
     // The key is what counts; the name is what its holder says.
     await records.answer(id, { ...given, who: who === undefined ? name : `${name} (${who})` });
@@ -115,9 +157,3 @@ function noQuestion(id: string): WorkcellError {
     { details: { id } },
   );
 }
-    if (given.word !== undefined && (given.answer === 'approve' || question.kind === 'host'))
-      throw new WorkcellError(
-        'invalid-action',
-        'A word to the agent goes with the refusal of an action. Leave out word.',
-        { details: { answer: given.answer } },
-      );

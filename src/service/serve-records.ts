@@ -56,5 +56,6 @@ const ownGate: RecordGate = {
   sees: () => () => true,
   info: () => ({ cells: false, role: 'operator', tenant: 'default' }),
   cells: () => [],
+  live: () => undefined,
   decides: () => userInfo().username,
 };

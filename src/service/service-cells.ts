@@ -110,6 +110,11 @@ export class ServiceCells {
     return this.#store.answers;
   }
 
+  /** A running cell that this process works in, to look at; `use` is for requests. */
+  seen(id: string): Runtime | undefined {
+    return this.#records.all.get(id)?.state === 'running' ? this.#live.get(id)?.runtime : undefined;
+  }
+
   /** How many are started ahead. */
   get spare(): number {
     return this.#pool.ready;

@@ -23,6 +23,10 @@ export function serviceGate(cells: ServiceCells, askers: (request: FastifyReques
       return { cells: true, role, tenant };
     },
     cells: (request) => cellsOf(askers(request)),
+    live(id) {
+      const runtime = cells.seen(id);
+      return runtime && { output: (signal) => runtime.events.output(signal), use: () => runtime.glance() };
+    },
     // The policy asks a person. A key that only uses cells may be the agent's own.
     decides(request) {
       const asker = askers(request);

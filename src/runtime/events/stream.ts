@@ -2,6 +2,7 @@
 import { type EventSource, WorkcellError, type WorkcellEvent } from '../../protocol/index.js';
 import { matches } from './event-filter.js';
 import type { EventFilter, ReadQuery } from './event-store.js';
+import { LiveOutput } from './live-output.js';
 import { MemoryStore } from './memory-store.js';
 import type { StoreAccess } from './open.js';
 import { Recent } from './recent.js';
@@ -30,6 +31,7 @@ export interface StreamOptions {
 }
 
 export class EventStream implements AsyncIterable<WorkcellEvent> {
+  readonly output = new LiveOutput();
   readonly #runtimeId: string;
   readonly #wake = new Set<() => void>();
   readonly #listeners = new Set<(event: WorkcellEvent) => void>();
@@ -58,6 +60,7 @@ export class EventStream implements AsyncIterable<WorkcellEvent> {
     this.#last++;
     const stamped = { ...event, id: this.#last, at: Date.now(), runtimeId: this.#runtimeId, source };
     this.#recent.push(stamped as WorkcellEvent);
+    if (event.kind === 'observation' || event.kind === 'error') this.output.end(event.cause);
     this.#memory?.append([stamped as WorkcellEvent]);
     this.#shared?.writer.add(stamped as WorkcellEvent);
     if (this.#recent.exceeds(held)) this.#cut();
@@ -142,6 +145,7 @@ export class EventStream implements AsyncIterable<WorkcellEvent> {
 
   /** Ends the subscriptions once they have seen everything, and releases the store. */
   close(): Promise<void> {
+    this.output.close();
     this.#ended.abort();
     this.#closing ??= (async () => {
       for (const wake of this.#wake) wake();

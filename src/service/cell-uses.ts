@@ -1,0 +1,64 @@
+/** What running cells use, as pages ask for it: each cell at most every few seconds, a few of them at once. */
+import type { Observation } from '../protocol/index.js';
+import type { CellUse, OutputLine } from '../protocol/record-wire.js';
+
+/** A running cell that this process works in, to look at. */
+export interface WatchedCell {
+  output(signal: AbortSignal): AsyncIterable<readonly OutputLine[]>;
+  use(): Promise<Pick<Observation<'stats'>, 'cpuMs' | 'memoryBytes'>>;
+}
+
+const atOnce = 8;
+const freshMs = 1500;
+/** Looking at many cells costs more, so it happens less often. */
+const perCellMs = 50;
+/** A cell that pauses meanwhile says nothing. */
+const answerMs = 2000;
+const forgottenMs = 60_000;
+
+export class CellUses {
+  readonly #live: (id: string) => WatchedCell | undefined;
+  readonly #known = new Map<string, CellUse>();
+  readonly #asking = new Set<string>();
+
+  constructor(live: (id: string) => WatchedCell | undefined) {
+    this.#live = live;
+  }
+
+  async read(ids: readonly string[]): Promise<ReadonlyMap<string, CellUse>> {
+    const now = Date.now();
+    for (const [id, { at }] of this.#known) if (now - at > forgottenMs) this.#known.delete(id);
+    const oldest = now - Math.max(freshMs, ids.length * perCellMs);
+    const due = ids.filter((id) => !this.#asking.has(id) && (this.#known.get(id)?.at ?? 0) < oldest);
+    const next = due.values();
+    await Promise.all(Array.from({ length: Math.min(atOnce, due.length) }, () => this.#askEach(next)));
+    return new Map(
+      ids.flatMap((id) => {
+        const known = this.#live(id) === undefined ? undefined : this.#known.get(id);
+        return known === undefined ? [] : [[id, known] as const];
+      }),
+    );
+  }
+
+  async #askEach(ids: Iterable<string>): Promise<void> {
+    for (const id of ids) await this.#ask(id);
+  }
+
+  async #ask(id: string): Promise<void> {
+    const cell = this.#live(id);
+    if (cell === undefined) return;
+    this.#asking.add(id);
+    const asked = cell
+      .use()
+      .then(({ cpuMs, memoryBytes }) => void this.#known.set(id, { at: Date.now(), cpuMs, memoryBytes }))
+      // A cell that is going away has no figures.
+      .catch(() => void this.#known.delete(id))
+      .finally(() => this.#asking.delete(id));
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, answerMs);
+    });
+    await Promise.race([asked, late]);
+    clearTimeout(timer);
+  }
+}
