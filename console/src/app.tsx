@@ -2,15 +2,17 @@
 import { useEffect, useState } from 'react';
 import type { ConsoleInfo, Question } from '../../src/protocol/record-wire.js';
 import { type KeyRole, keyRoles } from '../../src/protocol/service-wire.js';
-import { hrefOf, usePlace } from './address.js';
+import { goTo, hrefOf, usePlace } from './address.js';
 import { ask } from './api.js';
 import { usePolled } from './polled.js';
 import { currentKey, setKey } from './session.js';
 import { CellView } from './views/cell.js';
+import { Compare } from './views/compare.js';
 import { Overview } from './views/overview.js';
 import { Questions } from './views/questions.js';
 import { RecordList } from './views/records.js';
 import { SignIn } from './views/sign-in.js';
+import { visible } from './visible.js';
 
 export function App() {
   const [key, change] = useState(currentKey);
@@ -26,7 +28,9 @@ function Frame({ onLeave }: { onLeave: () => void }) {
   const info = usePolled(() => ask<ConsoleInfo>('/v1/console'), 30_000, 'info').value;
   const hasCells = info?.cells !== false;
   const [view = hasCells ? 'cells' : 'records', id, tab] = path;
-  const questions = usePolled(() => ask<Question[]>('/v1/questions'), 2000, 'questions');
+  const questions = usePolled(() => ask<Question[]>('/v1/questions'), 2000, 'questions', {
+    whileHidden: true,
+  });
   const waiting = questions.value?.length ?? 0;
   useNotification(questions.value ?? []);
   useEffect(() => {
@@ -69,6 +73,8 @@ function Frame({ onLeave }: { onLeave: () => void }) {
       <main>
         {view === 'questions' ? (
           <Questions questions={questions} mayAnswer={isAtLeast(info, 'admin')} />
+        ) : view === 'compare' && id !== undefined && tab !== undefined ? (
+          <Compare key={`${id} ${tab}`} before={id} after={tab} />
         ) : view === 'records' && id === undefined ? (
           <RecordList />
         ) : id !== undefined ? (
@@ -101,15 +107,25 @@ function Tab({ to, view, label, children }: TabProps) {
   );
 }
 
-/** One for each question, once the reader has allowed them on the page of questions. */
+/** One for each question that comes behind other pages, once the reader has allowed them on the page of questions. */
 function useNotification(questions: readonly Question[]): void {
   const [told] = useState(() => new Set<string>());
   useEffect(() => {
+    const open = new Set(questions.map(({ id }) => id));
+    for (const id of told) if (!open.has(id)) told.delete(id);
     for (const { id, action } of questions) {
       if (told.has(id)) continue;
       told.add(id);
-      if ('Notification' in window && Notification.permission === 'granted' && document.hidden)
-        new Notification('An action waits for your answer', { body: action.action, tag: id });
+      if ('Notification' in window && Notification.permission === 'granted' && document.hidden) {
+        const shown = new Notification('An action waits for your answer', {
+          body: visible(action.action),
+          tag: id,
+        });
+        shown.onclick = () => {
+          window.focus();
+          goTo(['questions']);
+        };
+      }
     }
   }, [questions, told]);
 }

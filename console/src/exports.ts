@@ -3,24 +3,60 @@ import type { WorkcellEvent } from '../../src/protocol/events.js';
 import { type Entry, Timeline } from './timeline.js';
 import { visible } from './visible.js';
 
-/** The commands of a record and what they printed, for players of asciicast version 2. */
+/**
+ * The commands of a record and what they printed, for players of asciicast version 2. The record has an output at its end
+ * and marks of how much there was before, so each part of it comes at the moment of its mark.
+ */
 export function asciicast(events: readonly WorkcellEvent[]): string {
   const first = events[0]?.at ?? 0;
   const head = { version: 2, width: 120, height: 40, timestamp: Math.floor(first / 1000) };
-  const lines: unknown[] = [head];
-  const commands = new Set<number>();
+  const printed: { at: number; text: string }[] = [];
+  const print = (at: number, text: string) => printed.push({ at, text });
+  const commands = new Map<number, Mark[]>();
   for (const event of events) {
-    const at = Math.max(0, (event.at - first) / 1000);
-    const print = (text: string) => lines.push([at, 'o', text.replace(/\r?\n/g, '\r\n')]);
     if (event.kind === 'action' && typeof event.action.command === 'string') {
-      commands.add(event.id);
-      print(`$ ${event.action.command}\n`);
-    } else if (event.kind === 'observation' && commands.has(event.cause)) {
-      const { output } = event.observation;
-      if (typeof output === 'string' && output !== '') print(output.endsWith('\n') ? output : `${output}\n`);
-    } else if (event.kind === 'error' && commands.has(event.cause)) print(`${event.error.message}\n`);
+      commands.set(event.id, []);
+      print(event.at, `$ ${event.action.command}\n`);
+      continue;
+    }
+    const marks = 'cause' in event ? commands.get(event.cause) : undefined;
+    if (marks === undefined) continue;
+    if (event.kind === 'progress') marks.push({ at: event.at, bytes: event.progress.outputBytes });
+    else if (event.kind === 'observation') {
+      const { output, truncated } = event.observation;
+      if (typeof output === 'string' && output !== '') printInParts(output, marks, event.at, print);
+      if (truncated === true) print(event.at, '[The record has the head and the tail of this output.]\n');
+    } else if (event.kind === 'error') print(event.at, `${event.error.message}\n`);
   }
-  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  const lines = printed
+    .toSorted((left, right) => left.at - right.at)
+    .map(({ at, text }) => [Math.max(0, (at - first) / 1000), 'o', text.replace(/\r?\n/g, '\r\n')]);
+  return [head, ...lines].map((line) => `${JSON.stringify(line)}\n`).join('');
+}
+
+interface Mark {
+  readonly at: number;
+  /** How much the command had printed, with what a terminal does not show. */
+  readonly bytes: number;
+}
+
+/** Whole lines, as many as the share of the bytes that were there at each mark. */
+function printInParts(
+  output: string,
+  marks: readonly Mark[],
+  end: number,
+  print: (at: number, text: string) => void,
+): void {
+  const total = Math.max(output.length, ...marks.slice(-1).map(({ bytes }) => bytes));
+  let from = 0;
+  for (const { at, bytes } of marks) {
+    const to = output.lastIndexOf('\n', Math.floor((output.length * bytes) / total) - 1) + 1;
+    if (to <= from) continue;
+    print(at, output.slice(from, to));
+    from = to;
+  }
+  const rest = output.slice(from);
+  if (rest !== '') print(end, rest.endsWith('\n') ? rest : `${rest}\n`);
 }
 
 /** One page without scripts. Its own policy keeps it so, whatever the record has in it. */

@@ -1,8 +1,10 @@
 /** Reads a record as it grows, and finds its place again when the connection breaks. */
 import { useEffect, useReducer, useRef, useState } from 'react';
-import type { BriefEvent } from '../../src/protocol/record-wire.js';
+import type { BriefEvent, OutputLine } from '../../src/protocol/record-wire.js';
 import { ApiError, reasonOf, send } from './api.js';
 import { Timeline } from './timeline.js';
+
+type FollowLine = BriefEvent | OutputLine;
 
 type FollowState = 'loading' | 'live' | 'reconnecting' | 'ended' | { readonly failed: string };
 
@@ -23,7 +25,7 @@ export function useRecord(id: string): Followed {
     setState('loading');
     const left = new AbortController();
     let frame = 0;
-    const take = (events: readonly BriefEvent[]) => {
+    const take = (events: readonly FollowLine[]) => {
       timeline.current.push(events);
       setState('live');
       if (frame !== 0) return;
@@ -44,13 +46,13 @@ export function useRecord(id: string): Followed {
 async function follow(
   id: string,
   timeline: Timeline,
-  take: (events: readonly BriefEvent[]) => void,
+  take: (events: readonly FollowLine[]) => void,
   tell: (state: FollowState) => void,
   signal: AbortSignal,
 ): Promise<void> {
   for (let pauseMs = 250; !signal.aborted; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
     try {
-      const path = `/v1/records/${encodeURIComponent(id)}/follow?brief=1&after=${timeline.last}`;
+      const path = `/v1/records/${encodeURIComponent(id)}/follow?brief=1&output=1&after=${timeline.last}`;
       const response = await send(path, { signal });
       tell('live');
       for await (const events of linesOf(response)) {
@@ -69,7 +71,7 @@ async function follow(
 }
 
 /** Whole lines, as many at once as came together. */
-async function* linesOf(response: Response): AsyncGenerator<BriefEvent[]> {
+async function* linesOf(response: Response): AsyncGenerator<FollowLine[]> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   for (;;) {
@@ -77,7 +79,7 @@ async function* linesOf(response: Response): AsyncGenerator<BriefEvent[]> {
     if (part === undefined || part.done) return;
     const lines = (rest + part.value).split('\n');
     rest = lines.pop() ?? '';
-    const events = lines.filter((line) => line !== '').map((line) => JSON.parse(line) as BriefEvent);
+    const events = lines.filter((line) => line !== '').map((line) => JSON.parse(line) as FollowLine);
     if (events.length > 0) yield events;
   }
 }

@@ -1,4 +1,4 @@
-/** Reads again, while the reader looks at the page, what has no stream. */
+/** Reads again what has no stream: while the reader looks at the page, or also behind other pages. */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { reasonOf } from './api.js';
 
@@ -9,8 +9,18 @@ export interface Polled<Value> {
   refresh(): void;
 }
 
+interface PollOptions {
+  /** Goes on while the page is hidden: what waits for the reader must reach them there. */
+  readonly whileHidden?: boolean;
+}
+
 /** `everyMs` 0: only once, and when asked to. */
-export function usePolled<Value>(read: () => Promise<Value>, everyMs: number, key: string): Polled<Value> {
+export function usePolled<Value>(
+  read: () => Promise<Value>,
+  everyMs: number,
+  key: string,
+  { whileHidden = false }: PollOptions = {},
+): Polled<Value> {
   const [value, setValue] = useState<Value>();
   const [problem, setProblem] = useState<string>();
   const latest = useRef(read);
@@ -36,7 +46,7 @@ export function usePolled<Value>(read: () => Promise<Value>, everyMs: number, ke
         if (!over) setProblem(reasonOf(error));
       } finally {
         under = false;
-        if (!over && everyMs > 0 && document.visibilityState === 'visible')
+        if (!over && everyMs > 0 && (whileHidden || document.visibilityState === 'visible'))
           timer = window.setTimeout(turn, everyMs);
       }
     };
@@ -49,7 +59,7 @@ export function usePolled<Value>(read: () => Promise<Value>, everyMs: number, ke
       window.clearTimeout(timer);
       document.removeEventListener('visibilitychange', onVisible);
     };
-  }, [key, everyMs]);
+  }, [key, everyMs, whileHidden]);
   const refresh = useCallback(() => wake.current(), []);
   return { value, problem, refresh };
 }

@@ -1,7 +1,7 @@
 /** What happened, one entry for each action, connection and change of state: made from events as they come. */
 import type { Decision } from '../../src/protocol/events.js';
 import type { NetworkRecord } from '../../src/protocol/network/network-schema.js';
-import type { BriefEvent } from '../../src/protocol/record-wire.js';
+import type { BriefEvent, OutputLine } from '../../src/protocol/record-wire.js';
 import { firstLine } from './visible.js';
 
 export type Outcome = 'running' | 'waiting' | 'ok' | 'failed' | 'denied';
@@ -24,16 +24,21 @@ export interface Entry {
   /** Exit code, error code, or what else says how it ended. */
   ending?: string;
   decision?: Decision;
-  /** Ids of all of its events. */
+  /** Ids of its events, without marks of progress, of which there is no end. */
   readonly events: number[];
+  /** Ids of those whose texts are shortened; the record has all of them. */
+  readonly trimmed: number[];
+  /** What it printed so far, with escape sequences: the newest of it, while it runs and somebody may know. */
+  live?: string;
   readonly action?: Readonly<Record<string, unknown>>;
   observation?: Readonly<Record<string, unknown>>;
   error?: { readonly code: string; readonly message: string };
   /** Of a connection or a checkpoint: all that its event says. */
   readonly facts?: object;
-  /** Some texts are shortened; the record has all of them. */
-  trimmed: boolean;
 }
+
+/** What to keep of what each of them prints. */
+const mostLive = 64 * 1024;
 
 export class Timeline {
   readonly entries: Entry[] = [];
@@ -43,8 +48,12 @@ export class Timeline {
   ended = false;
 
   /** Takes events in order, and skips those that it already has. */
-  push(events: readonly BriefEvent[]): void {
+  push(events: readonly (BriefEvent | OutputLine)[]): void {
     for (const event of events) {
+      if (event.kind === 'output') {
+        this.#print(event);
+        continue;
+      }
       if (event.id <= this.last) continue;
       this.last = event.id;
       this.#take(event);
@@ -66,7 +75,7 @@ export class Timeline {
 
   #take(event: BriefEvent): void {
     const { id, at, source } = event;
-    const trimmed = event.trimmed === true;
+    const trimmed = event.trimmed === true ? [id] : [];
     const base = { id, at, source, events: [id], trimmed };
     if (event.kind === 'action') {
       const { action: name } = event.action;
@@ -89,7 +98,7 @@ export class Timeline {
       if (status === 'STOPPED' || status === 'ERROR_RUNTIME_DISCONNECTED') this.#endAll(at, status);
     } else if (event.kind === 'network') {
       this.entries.push({ ...base, ...networkEntry(event.network), facts: event.network });
-    } else if ('cause' in event) this.#add(event, trimmed);
+    } else if ('cause' in event) this.#add(event);
     else {
       const { change, label, id: checkpoint = '' } = event.checkpoint;
       const title = `${change} ${label ?? checkpoint}`;
@@ -105,18 +114,19 @@ export class Timeline {
   }
 
   /** What followed from an action. */
-  #add(event: Extract<BriefEvent, { cause: number }>, trimmed: boolean): void {
+  #add(event: Extract<BriefEvent, { cause: number }>): void {
     const entry = this.#byAction.get(event.cause);
     if (entry === undefined) return;
+    if (event.kind === 'progress') return;
     entry.events.push(event.id);
-    entry.trimmed ||= trimmed;
+    if (event.trimmed) entry.trimmed.push(event.id);
     if (event.kind === 'decision') {
       entry.decision = event.decision;
       if (event.decision.outcome === 'pending') entry.outcome = 'waiting';
       else entry.outcome = event.decision.outcome === 'deny' ? 'denied' : 'running';
       return;
     }
-    if (event.kind === 'progress') return;
+    delete entry.live;
     entry.endedAt = event.at;
     this.#byAction.delete(event.cause);
     if (event.kind === 'observation') {
@@ -127,6 +137,13 @@ export class Timeline {
       entry.ending = event.error.code;
       entry.outcome = entry.outcome === 'denied' || event.error.code === 'denied' ? 'denied' : 'failed';
     }
+  }
+
+  #print({ cause, text, skipped = 0 }: OutputLine): void {
+    const entry = this.#byAction.get(cause);
+    if (entry === undefined) return;
+    const before = skipped > 0 ? '' : (entry.live ?? '');
+    entry.live = (before + text).slice(-mostLive);
   }
 
   #endAll(at: number, status: string): void {

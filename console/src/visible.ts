@@ -32,6 +32,21 @@ export function visible(text: string): string {
     .join('');
 }
 
+const escapes =
+  /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[PX^_][^\u001b]*(?:\u001b\\)?|[ -/]*[0-~])/g;
+
+/** What a terminal prints, without its sequences, and of lines that are written again and again the last. */
+export function screenText(text: string): string {
+  return text
+    .replace(escapes, '')
+    .split('\n')
+    .map((line) => {
+      const kept = line.replace(/\r+$/, '');
+      return kept.slice(kept.lastIndexOf('\r') + 1);
+    })
+    .join('\n');
+}
+
 /** The first line of a text, short enough for a row. */
 export function firstLine(text: string, most = 240): string {
   const [line = ''] = text

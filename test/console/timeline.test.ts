@@ -1,8 +1,9 @@
 /** What the console makes of events, without a browser. */
 import { expect, test } from 'vitest';
+import { align, differs } from '../../console/src/align.js';
 import { asciicast, htmlPage } from '../../console/src/exports.js';
 import { Timeline } from '../../console/src/timeline.js';
-import { firstLine, pieces, visible } from '../../console/src/visible.js';
+import { firstLine, pieces, screenText, visible } from '../../console/src/visible.js';
 import type { WorkcellEvent } from '../../src/protocol/index.js';
 
 const base = { at: 1_700_000_000_000, runtimeId: 'r', source: 'agent' as const };
@@ -68,4 +69,92 @@ test('a terminal recording has each command and its output at its time', () => {
   expect(head).toMatchObject({ version: 2, timestamp: 1_700_000_000 });
   expect(lines[0]).toEqual([0, 'o', `$ echo ${hostile}\r\n`]);
   expect(lines.at(1)).toEqual([2, 'o', `${hostile}\r\n`]);
+});
+
+test('a terminal recording shows output when it came, as far as the record knows', () => {
+  const output = Array.from({ length: 100 }, (_, line) => `line ${line}\n`).join('');
+  const mark = (id: number, seconds: number, outputBytes: number): WorkcellEvent => ({
+    ...base,
+    id,
+    at: base.at + 1000 * seconds,
+    kind: 'progress',
+    cause: 1,
+    progress: { pieces: id, outputBytes },
+  });
+  const lines = asciicast([
+    { ...base, id: 1, kind: 'action', action: { action: 'run', command: 'slow' } },
+    mark(2, 10, output.length / 4),
+    mark(3, 20, output.length / 2),
+    {
+      ...base,
+      id: 4,
+      at: base.at + 40_000,
+      kind: 'observation',
+      cause: 1,
+      observation: { observation: 'run', output, truncated: true },
+    },
+  ])
+    .trim()
+    .split('\n')
+    .slice(1)
+    .map((line) => JSON.parse(line) as [number, string, string]);
+  expect(lines.map(([at]) => at)).toEqual([0, 10, 20, 40, 40]);
+  expect(lines[1]?.[2]).toMatch(/^line 0\r\n[\s\S]*line 2\d\r\n$/);
+  expect(lines.map(([, , text]) => text).join('')).toBe(
+    `$ slow\n${output}[The record has the head and the tail of this output.]\n`.replaceAll('\n', '\r\n'),
+  );
+});
+
+test('what runs shows the newest of its output, without bound for marks and without terminal sequences', () => {
+  const timeline = new Timeline();
+  timeline.push([{ ...base, id: 1, kind: 'action', action: { action: 'run', command: 'slow' } }]);
+  timeline.push([
+    { kind: 'output', cause: 1, text: 'x'.repeat(70_000) },
+    { kind: 'output', cause: 1, text: 'the end' },
+    { kind: 'output', cause: 99, text: 'of nobody' },
+  ]);
+  const [entry] = timeline.entries;
+  expect(entry?.live).toHaveLength(64 * 1024);
+  expect(entry?.live?.endsWith('xthe end')).toBe(true);
+  timeline.push([{ kind: 'output', cause: 1, text: 'later', skipped: 5 }]);
+  expect(entry?.live).toBe('later');
+  for (let id = 2; id < 5000; id++)
+    timeline.push([{ ...base, id, kind: 'progress', cause: 1, progress: { pieces: id, outputBytes: id } }]);
+  expect(entry?.events).toEqual([1]);
+  expect(screenText('\u001b[1;31mred\u001b[0m\u001b]0;title\u0007 10%\r 20%\r\nnext\u001b[K')).toBe(
+    ' 20%\nnext',
+  );
+  expect(screenText(`a\u001b]8;;javascript:alert(1)\u001b\\b`)).toBe('ab');
+});
+
+test('two runs stand side by side by what they did', () => {
+  const runs = [
+    ['make', 'ls', 'test'],
+    ['make', 'test', 'deploy'],
+  ].map((commands, run) => {
+    const timeline = new Timeline();
+    commands.forEach((command, index) => {
+      const id = 2 * index + 1;
+      timeline.push([
+        { ...base, id, kind: 'action', action: { action: 'run', command } },
+        {
+          ...base,
+          id: id + 1,
+          kind: 'observation',
+          cause: id,
+          observation: { observation: 'run', output: command === 'test' ? `run ${run}` : '', exitCode: 0 },
+        },
+      ]);
+    });
+    return timeline.entries;
+  });
+  const pairs = align(runs[0] ?? [], runs[1] ?? []);
+  expect(pairs.map(({ before, after }) => [before?.title, after?.title])).toEqual([
+    ['make', 'make'],
+    ['ls', undefined],
+    ['test', 'test'],
+    [undefined, 'deploy'],
+  ]);
+  expect(pairs.map(differs)).toEqual([false, true, true, true]);
+  expect(align([], [])).toEqual([]);
 });

@@ -1,9 +1,10 @@
 /** What the agent changed: each file with its changes in order, up to the chosen moment or to the end. */
 import { useState } from 'react';
-import { hrefOf, usePlace } from '../address.js';
+import { changeQuery, hrefOf, usePlace } from '../address.js';
 import { clock } from '../format.js';
 import type { Entry, Timeline } from '../timeline.js';
 import { EntryDetails } from './entry-details.js';
+import { Scrubber } from './scrubber.js';
 import { Empty } from './state.js';
 import { Diff, Mono } from './text.js';
 
@@ -12,26 +13,33 @@ const changing = new Set(['write', 'edit', 'remove', 'move', 'copy', 'make_dir',
 export function ChangesPane({ id, timeline }: { id: string; timeline: Timeline }) {
   const { query } = usePlace();
   const until = Number(query.get('at') ?? '0');
-  const made = timeline.entries.filter(
-    ({ name, outcome, id: eventId }) =>
-      changing.has(name) && outcome === 'ok' && (until === 0 || eventId <= until),
-  );
+  const all = timeline.entries.filter(({ name, outcome }) => changing.has(name) && outcome === 'ok');
+  const made = until === 0 ? all : all.filter(({ id: eventId }) => eventId <= until);
   const files = Map.groupBy(made, ({ action = {} }) => String(action.path ?? action.to ?? '?'));
-  if (made.length === 0)
+  if (all.length === 0)
     return (
       <Empty title="No file was changed by an action.">
         <p>What commands change by themselves is in the files of the cell.</p>
       </Empty>
     );
   return (
-    <div className="page">
-      <p className="hint lead">
-        Files: {files.size}, changes: {made.length}. What commands changed by themselves is not in this list.
-      </p>
-      {[...files].map(([path, changes]) => (
-        <FileChanges key={path} id={id} path={path} changes={changes} />
-      ))}
-    </div>
+    <>
+      <div className="page">
+        <p className="hint lead">
+          Files: {files.size}, changes: {made.length}
+          {until !== 0 && ' up to the chosen moment'}. What commands changed by themselves is not in this
+          list.
+        </p>
+        {[...files].map(([path, changes]) => (
+          <FileChanges key={path} id={id} path={path} changes={changes} />
+        ))}
+      </div>
+      <Scrubber
+        entries={all}
+        index={until === 0 ? all.length - 1 : all.findLastIndex(({ id: eventId }) => eventId <= until)}
+        onChoose={(entry) => changeQuery({ at: entry === undefined ? undefined : String(entry.id) })}
+      />
+    </>
   );
 }
 
@@ -57,7 +65,7 @@ function Change({ id, change }: { id: string; change: Entry }) {
       <div className="row">
         <strong>{change.name}</strong>
         <a href={hrefOf(['records', id, 'timeline'], { at: String(change.id) })}>{clock(change.at)}</a>
-        {change.trimmed && (
+        {change.trimmed.length > 0 && (
           <button type="button" className="quiet" onClick={() => setWhole(!whole)}>
             {whole ? 'Less' : 'All of it'}
           </button>

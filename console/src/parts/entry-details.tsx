@@ -1,9 +1,9 @@
 /** All that the record has of one entry. */
-import { useEffect, useState } from 'react';
-import type { BriefEvent, RecordPage } from '../../../src/protocol/record-wire.js';
-import { ask, reasonOf } from '../api.js';
+import { hrefOf } from '../address.js';
 import { bytes, duration, moment } from '../format.js';
 import type { Entry } from '../timeline.js';
+import { screenText } from '../visible.js';
+import { useWhole } from '../whole.js';
 import { picturesOf } from './pictures.js';
 import { OutcomeDot, Problem } from './state.js';
 import { Block, Diff, Plain } from './text.js';
@@ -11,7 +11,7 @@ import { Block, Diff, Plain } from './text.js';
 export function EntryDetails({ id, entry, onClose }: { id: string; entry: Entry; onClose: () => void }) {
   const whole = useWhole(id, entry);
   const { name, at, endedAt, outcome, ending, decision, source } = entry;
-  const { action = entry.action, observation = entry.observation } = whole;
+  const { action = entry.action, observation = entry.observation, error = entry.error } = whole;
   return (
     <div className="details">
       <div className="tools small">
@@ -64,15 +64,43 @@ export function EntryDetails({ id, entry, onClose }: { id: string; entry: Entry;
           </>
         )}
       </dl>
-      {entry.error !== undefined && <Problem text={`${entry.error.code}: ${entry.error.message}`} />}
+      {error !== undefined && <Problem text={`${error.code}: ${error.message}`} />}
       {action !== undefined && <Asked action={action} />}
+      {outcome === 'running' && entry.group === 'command' && <Printing live={entry.live} />}
       {observation !== undefined && <Answered observation={observation} />}
-      {entry.facts !== undefined && <Fields value={entry.facts} label="Fields of the event" />}
+      <Origin facts={entry.facts} />
+      {entry.facts !== undefined && <Fields value={entry.facts} label="Fields of the event" isOpen />}
       {action === undefined && entry.facts === undefined && (
         <p>
           <Plain value={entry.title} />
         </p>
       )}
+    </div>
+  );
+}
+
+/** Leads to the other runtime of a fork or a merge. */
+function Origin({ facts }: { facts: object | undefined }) {
+  const { runtime, change } = (facts ?? {}) as { runtime?: unknown; change?: unknown };
+  if (typeof runtime !== 'string') return null;
+  return (
+    <p>
+      {change === 'began' ? 'It began from the files of ' : 'The other runtime: '}
+      <a href={hrefOf(['records', runtime])}>
+        <Plain value={runtime} />
+      </a>
+    </p>
+  );
+}
+
+/** What a command printed so far. */
+function Printing({ live }: { live: string | undefined }) {
+  if (live === undefined)
+    return <p className="hint">It prints nothing yet, or began before anybody watched.</p>;
+  return (
+    <div>
+      <h3>output so far</h3>
+      <Block label="output so far" value={screenText(live)} atEnd />
     </div>
   );
 }
@@ -138,13 +166,13 @@ function Answered({ observation }: { observation: Readonly<Record<string, unknow
 }
 
 /** The remaining fields, small and out of the way. */
-function Fields({ value, label }: { value: object; label: string }) {
+function Fields({ value, label, isOpen }: { value: object; label: string; isOpen?: boolean }) {
   const entries = Object.entries(value).filter(
     ([, field]) => field !== undefined && field !== null && field !== '',
   );
   if (entries.length === 0) return null;
   return (
-    <details>
+    <details open={isOpen}>
       <summary>{label}</summary>
       <dl className="facts">
         {entries.map(([name, field]) => (
@@ -167,41 +195,4 @@ function shownField(name: string, field: unknown): string {
   if (typeof field === 'number' && name.endsWith('Ms')) return duration(field);
   const text = typeof field === 'string' ? field : JSON.stringify(field);
   return text.length > longestField ? `${text.slice(0, longestField)}…` : text;
-}
-
-interface Whole {
-  readonly action?: Readonly<Record<string, unknown>>;
-  readonly observation?: Readonly<Record<string, unknown>>;
-  readonly problem?: string;
-}
-
-/** What the list left out, from the record. */
-function useWhole(id: string, entry: Entry): Whole {
-  const [whole, setWhole] = useState<Whole>({});
-  const { trimmed } = entry;
-  const events = trimmed ? entry.events.join(',') : '';
-  useEffect(() => {
-    if (events === '') return;
-    const left = new AbortController();
-    const read = async (event: string) => {
-      const path = `/v1/records/${encodeURIComponent(id)}?after=${Number(event) - 1}&limit=1`;
-      return (await ask<RecordPage>(path, { signal: left.signal })).events;
-    };
-    Promise.all(events.split(',').map(read))
-      .then((pages) => setWhole(partsOf(pages.flat())))
-      .catch((error: unknown) => {
-        if (!left.signal.aborted) setWhole({ problem: reasonOf(error) });
-      });
-    return () => left.abort();
-  }, [id, events]);
-  return whole;
-}
-
-function partsOf(events: readonly BriefEvent[]): Whole {
-  const action = events.find((event) => event.kind === 'action');
-  const observation = events.find((event) => event.kind === 'observation');
-  return {
-    ...(action && { action: action.action }),
-    ...(observation && { observation: observation.observation }),
-  };
 }

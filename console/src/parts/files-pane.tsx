@@ -11,16 +11,30 @@ import { Block, Mono, Plain } from './text.js';
 export function FilesPane({ cell, root = '.' }: { cell: string; root: string | undefined }) {
   const { query } = usePlace();
   const path = query.get('path') ?? undefined;
+  const [problem, setProblem] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const downloadAll = async () => {
+    setProblem(undefined);
+    setBusy(true);
+    try {
+      await download(cell, root, 'zip');
+    } catch (error) {
+      setProblem(reasonOf(error));
+    } finally {
+      setBusy(false);
+    }
+  };
   return (
     <div className={`split ${path === undefined ? '' : 'has-choice'}`}>
       <section className="left" aria-label="Files">
         <div className="tools small">
           <Mono value={root} />
           <span className="space" />
-          <button type="button" onClick={() => void download(cell, root, 'zip')}>
-            Download all
+          <button type="button" disabled={busy} onClick={() => void downloadAll()}>
+            {busy ? 'Reading…' : 'Download all'}
           </button>
         </div>
+        {problem !== undefined && <Problem text={problem} />}
         <div className="tree">
           <Folder cell={cell} path={root} chosen={path} />
         </div>

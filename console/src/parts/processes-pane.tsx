@@ -6,6 +6,7 @@ import { age, bytes, duration } from '../format.js';
 import { usePolled } from '../polled.js';
 import { Empty, Problem, State } from './state.js';
 import { Mono } from './text.js';
+import { UseGraphs } from './use-graphs.js';
 
 interface Session {
   readonly session: string;
@@ -13,12 +14,12 @@ interface Session {
   readonly running: string | null;
 }
 
-export function ProcessesPane({ cell }: { cell: string }) {
+export function ProcessesPane({ cell, id }: { cell: string; id: string }) {
   // Each look is an action in the record and counts as use, so the reader decides when to look again.
   const all = usePolled(() => readAll(cell), 0, cell);
   const [problem, setProblem] = useState<string>();
-  const signal = (id: string, name: string) =>
-    act(cell, { action: 'signal_process', id, signal: name }).then(all.refresh, (error: unknown) =>
+  const signal = (process: string, name: string) =>
+    act(cell, { action: 'signal_process', id: process, signal: name }).then(all.refresh, (error: unknown) =>
       setProblem(reasonOf(error)),
     );
   const { processes = [], sessions = [], stats = {} } = all.value ?? {};
@@ -33,6 +34,7 @@ export function ProcessesPane({ cell }: { cell: string }) {
           Look again
         </button>
       </div>
+      <UseGraphs id={id} />
       <dl className="figures">
         {figures.map(([name, value]) => (
           <div key={name}>
@@ -85,8 +87,8 @@ export function ProcessesPane({ cell }: { cell: string }) {
             </tr>
           </thead>
           <tbody>
-            {processes.map(({ id, pid, argv, running, startedAt, exitCode, signal: ended }) => (
-              <tr key={id}>
+            {processes.map(({ id: process, pid, argv, running, startedAt, exitCode, signal: ended }) => (
+              <tr key={process}>
                 <td>
                   <State word={running ? 'running' : (ended ?? `exit ${exitCode}`)} />
                 </td>
@@ -98,10 +100,14 @@ export function ProcessesPane({ cell }: { cell: string }) {
                 <td className="change">
                   {running && (
                     <span className="actions">
-                      <button type="button" onClick={() => void signal(id, 'SIGTERM')}>
+                      <button type="button" onClick={() => void signal(process, 'SIGTERM')}>
                         Terminate
                       </button>
-                      <button type="button" className="danger" onClick={() => void signal(id, 'SIGKILL')}>
+                      <button
+                        type="button"
+                        className="danger"
+                        onClick={() => void signal(process, 'SIGKILL')}
+                      >
                         Kill
                       </button>
                     </span>

@@ -1,5 +1,5 @@
 /** Text from a cell: never markup, and with nothing hidden in it. */
-import { Fragment, useState } from 'react';
+import { Fragment, useLayoutEffect, useRef, useState } from 'react';
 import { pieces, visible } from '../visible.js';
 
 const shownAtOnce = 100_000;
@@ -23,12 +23,26 @@ export function Plain({ value }: { value: string }) {
 }
 
 /** A block of it, which shows its beginning until the reader asks for more. */
-export function Block({ value, label }: { value: string; label: string }) {
+export function Block({
+  value,
+  label,
+  atEnd = false,
+}: {
+  value: string;
+  label: string;
+  /** Stays at the end of a text that grows. */
+  atEnd?: boolean;
+}) {
   const [most, setMost] = useState(shownAtOnce);
+  const box = useRef<HTMLPreElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each change of the text moves its end
+  useLayoutEffect(() => {
+    if (atEnd && box.current !== null) box.current.scrollTop = box.current.scrollHeight;
+  }, [value, atEnd]);
   return (
     <section className="block" aria-label={label}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <pre tabIndex={0}>
+      <pre ref={box} tabIndex={0}>
         <Plain value={value.slice(0, most)} />
       </pre>
       {value.length > most && (

@@ -3,21 +3,25 @@ import type { ServiceCell } from '../../../src/protocol/service-wire.js';
 import { hrefOf } from '../address.js';
 import { ask, cellPath } from '../api.js';
 import { useRecord } from '../follow.js';
+import { BrowserPane } from '../parts/browser-pane.js';
 import { CellActions } from '../parts/cell-actions.js';
 import { ChangesPane } from '../parts/changes-pane.js';
 import { ExportMenu } from '../parts/export-menu.js';
 import { FilesPane } from '../parts/files-pane.js';
+import { GitPane } from '../parts/git-pane.js';
 import { IsolationPane } from '../parts/isolation-pane.js';
+import { NetworkPane } from '../parts/network-pane.js';
 import { PortsPane } from '../parts/ports-pane.js';
 import { ProcessesPane } from '../parts/processes-pane.js';
 import { Problem, State } from '../parts/state.js';
 import { TerminalPane } from '../parts/terminal-pane.js';
 import { Plain } from '../parts/text.js';
 import { TimelinePane } from '../parts/timeline-pane.js';
+import { TranscriptPane } from '../parts/transcript-pane.js';
 import { usePolled } from '../polled.js';
 
-const recordTabs = ['timeline', 'changes'] as const;
-const cellTabs = [...recordTabs, 'terminal', 'files', 'processes', 'ports', 'isolation'] as const;
+const recordTabs = ['timeline', 'changes', 'transcript', 'network', 'browser'] as const;
+const cellTabs = [...recordTabs, 'terminal', 'files', 'git', 'processes', 'ports', 'isolation'] as const;
 
 type Tab = (typeof cellTabs)[number];
 
@@ -74,12 +78,20 @@ export function CellView({
       </nav>
       {tab === 'changes' ? (
         <ChangesPane id={shown?.id ?? id} timeline={record.timeline} />
+      ) : tab === 'transcript' ? (
+        <TranscriptPane timeline={record.timeline} />
+      ) : tab === 'network' ? (
+        <NetworkPane timeline={record.timeline} place={[live ? 'cells' : 'records', id]} />
+      ) : tab === 'browser' ? (
+        <BrowserPane id={shown?.id ?? id} timeline={record.timeline} />
+      ) : tab === 'git' && live ? (
+        <GitPane cell={id} />
       ) : tab === 'terminal' && live ? (
         <TerminalPane cell={id} />
       ) : tab === 'files' && live ? (
         <FilesPane cell={id} root={shown?.workspace} />
       ) : tab === 'processes' && live ? (
-        <ProcessesPane cell={id} />
+        <ProcessesPane cell={id} id={shown?.id ?? id} />
       ) : tab === 'ports' && live ? (
         <PortsPane cell={id} />
       ) : tab === 'isolation' && live ? (

@@ -1,24 +1,29 @@
 /** All cells that the key may see, and what each of them did last. */
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { Activity } from '../../../src/protocol/record-wire.js';
 import type { CellPage, ServiceCell } from '../../../src/protocol/service-wire.js';
 import { changeQuery, hrefOf, usePlace } from '../address.js';
 import { ask } from '../api.js';
-import { age, moment } from '../format.js';
+import { age, bytes, moment } from '../format.js';
 import { CellActions } from '../parts/cell-actions.js';
 import { NewCell } from '../parts/new-cell.js';
+import { ServiceStrip } from '../parts/service-strip.js';
 import { Empty, Problem, State } from '../parts/state.js';
 import { Mono, Plain } from '../parts/text.js';
 import { usePolled } from '../polled.js';
+import { Rates } from '../rates.js';
 
 interface Row extends ServiceCell {
   readonly activity: Activity | undefined;
+  /** Of one processor. */
+  readonly cpuPercent: number | undefined;
 }
 
 export function Overview({ everyone, mayMake }: { everyone: boolean; mayMake: boolean }) {
   const { query } = usePlace();
   const [adding, setAdding] = useState(false);
-  const cells = usePolled(() => readCells(everyone), 2000, 'cells');
+  const rates = useRef(new Rates());
+  const cells = usePolled(() => readCells(everyone, rates.current), 2000, 'cells');
   const state = query.get('state') ?? '';
   const text = query.get('text') ?? '';
   const all = cells.value ?? [];
@@ -51,6 +56,7 @@ export function Overview({ everyone, mayMake }: { everyone: boolean; mayMake: bo
           </button>
         )}
       </div>
+      {everyone && <ServiceStrip />}
       {adding && <NewCell onClose={() => setAdding(false)} onMade={cells.refresh} />}
       {cells.problem !== undefined && <Problem text={cells.problem} />}
       {cells.value !== undefined && rows.length === 0 ? (
@@ -71,6 +77,8 @@ export function Overview({ everyone, mayMake }: { everyone: boolean; mayMake: bo
               <th scope="col">Tenant</th>
               <th scope="col">Isolation</th>
               <th scope="col">Age</th>
+              <th scope="col">CPU</th>
+              <th scope="col">Memory</th>
               <th scope="col">Last action</th>
               <th scope="col">
                 <span className="only-read">Change</span>
@@ -98,7 +106,7 @@ function Chip(props: { label: string; count: number; on: boolean; value: string 
 }
 
 function CellRow({ row, onChange }: { row: Row; onChange: () => void }) {
-  const { id, name, labels, activity, createdAt } = row;
+  const { id, name, labels, activity, cpuPercent, createdAt } = row;
   const now = Date.now();
   return (
     <tr>
@@ -119,6 +127,12 @@ function CellRow({ row, onChange }: { row: Row; onChange: () => void }) {
       <td data-name="Age" title={moment(Date.parse(createdAt))}>
         {age(now - Date.parse(createdAt))}
       </td>
+      <td data-name="CPU" className="num">
+        {cpuPercent === undefined ? '–' : `${cpuPercent.toFixed(0)} %`}
+      </td>
+      <td data-name="Memory" className="num">
+        {activity?.use === undefined ? '–' : bytes(activity.use.memoryBytes)}
+      </td>
       <td className="last">
         {activity?.action !== undefined && (
           <>
@@ -134,15 +148,18 @@ function CellRow({ row, onChange }: { row: Row; onChange: () => void }) {
 }
 
 /** `everyone`: the cells of all tenants. */
-async function readCells(everyone: boolean): Promise<Row[]> {
+async function readCells(everyone: boolean, rates: Rates): Promise<Row[]> {
   const [cells, activity] = await Promise.all([
     allCells(everyone),
     // A service that keeps no record still has cells to show.
-    ask<Activity[]>('/v1/activity').catch((): Activity[] => []),
+    ask<Activity[]>('/v1/activity?use=1').catch((): Activity[] => []),
   ]);
   const byId = new Map(activity.map((one) => [one.id, one]));
   return cells
-    .map((cell) => ({ ...cell, activity: byId.get(cell.id) }))
+    .map((cell) => {
+      const activity = byId.get(cell.id);
+      return { ...cell, activity, cpuPercent: rates.percent(cell.id, activity?.use) };
+    })
     .toSorted((left, right) => (left.createdAt < right.createdAt ? 1 : -1));
 }
 

@@ -49,11 +49,14 @@ function QuestionCard({ question, mayAnswer, onAnswer }: CardProps) {
   const { id, kind, cell, action, risk, reasons, askedAt, expiresAt } = question;
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState(false);
-  const answer = async (word: 'approve' | 'deny', scope?: 'cell') => {
+  const [word, setWord] = useState('');
+  const answer = async (decided: 'approve' | 'deny', scope?: 'cell') => {
     if (busy || !mayAnswer) return;
     setBusy(true);
+    const said = decided === 'deny' && kind !== 'host' ? word.trim() : '';
+    const body = { answer: decided, scope, ...(said !== '' && { word: said }) };
     try {
-      await ask(`/v1/questions/${id}`, { method: 'POST', body: { answer: word, scope } });
+      await ask(`/v1/questions/${id}`, { method: 'POST', body });
     } catch (error) {
       setProblem(reasonOf(error));
       setBusy(false);
@@ -125,6 +128,27 @@ function QuestionCard({ question, mayAnswer, onAnswer }: CardProps) {
         >
           Refuse
         </button>
+        {kind !== 'host' && (
+          <input
+            className="word"
+            aria-label="A word to the agent, with a refusal"
+            placeholder="Refuse with a word to the agent"
+            maxLength={1000}
+            value={word}
+            disabled={busy || !mayAnswer}
+            onChange={(event) => setWord(event.target.value)}
+            onKeyDown={(event) => {
+              // A held key, or one that ends the writing of a character, sends nothing.
+              if (
+                event.key === 'Enter' &&
+                !event.repeat &&
+                !event.nativeEvent.isComposing &&
+                word.trim() !== ''
+              )
+                void answer('deny');
+            }}
+          />
+        )}
         {!mayAnswer && <span className="hint">Answering takes a key with the role admin.</span>}
       </div>
     </article>

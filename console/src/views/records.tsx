@@ -1,4 +1,5 @@
 /** The records in the store: of running cells, and of ended ones. */
+import { useState } from 'react';
 import type { RecordInfo } from '../../../src/protocol/record-wire.js';
 import { changeQuery, hrefOf, usePlace } from '../address.js';
 import { ask } from '../api.js';
@@ -6,6 +7,7 @@ import { age, duration, moment } from '../format.js';
 import { Empty, Problem } from '../parts/state.js';
 import { Plain } from '../parts/text.js';
 import { usePolled } from '../polled.js';
+import { visible } from '../visible.js';
 
 const shownAtOnce = 500;
 
@@ -13,6 +15,10 @@ export function RecordList() {
   const { query } = usePlace();
   const records = usePolled(() => ask<RecordInfo[]>('/v1/records'), 5000, 'records');
   const text = query.get('text') ?? '';
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const choose = (id: string, on: boolean) =>
+    setChosen(on ? [...chosen, id].slice(-2) : chosen.filter((other) => other !== id));
+  const [before, after] = chosen;
   const fitting = (records.value ?? []).filter(({ id }) => id.includes(text));
   return (
     <div className="page">
@@ -22,6 +28,13 @@ export function RecordList() {
           {records.value !== undefined && `${records.value.length} runs, the newest first`}
         </span>
         <span className="space" />
+        {before !== undefined && after !== undefined ? (
+          <a className="button" href={hrefOf(['compare', before, after])}>
+            Compare the two
+          </a>
+        ) : (
+          <span className="hint wide-only">Choose two to compare them.</span>
+        )}
         <input
           type="search"
           placeholder="Id"
@@ -37,6 +50,9 @@ export function RecordList() {
         <table>
           <thead>
             <tr>
+              <th scope="col">
+                <span className="only-read">Compare</span>
+              </th>
               <th scope="col">Runtime</th>
               <th scope="col">Began</th>
               <th scope="col">Lasted</th>
@@ -47,6 +63,14 @@ export function RecordList() {
           <tbody>
             {fitting.slice(0, shownAtOnce).map(({ id, firstAt, lastAt, firstId, lastId }) => (
               <tr key={id}>
+                <td>
+                  <input
+                    type="checkbox"
+                    aria-label={`Compare ${visible(id)}`}
+                    checked={chosen.includes(id)}
+                    onChange={(event) => choose(id, event.target.checked)}
+                  />
+                </td>
                 <td className="who">
                   <a href={hrefOf(['records', id])}>
                     <Plain value={id} />
