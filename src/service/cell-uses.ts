@@ -14,6 +14,8 @@ const freshMs = 1500;
 const perCellMs = 50;
 /** A cell that pauses meanwhile says nothing. */
 const answerMs = 2000;
+/** A page does not wait for cells that are slow; it has their figures at its next look. */
+const patienceMs = 200;
 const forgottenMs = 60_000;
 
 export class CellUses {
@@ -31,7 +33,8 @@ export class CellUses {
     const oldest = now - Math.max(freshMs, ids.length * perCellMs);
     const due = ids.filter((id) => !this.#asking.has(id) && (this.#known.get(id)?.at ?? 0) < oldest);
     const next = due.values();
-    await Promise.all(Array.from({ length: Math.min(atOnce, due.length) }, () => this.#askEach(next)));
+    const asking = Array.from({ length: Math.min(atOnce, due.length) }, () => this.#askEach(next));
+    await within(patienceMs, Promise.all(asking));
     return new Map(
       ids.flatMap((id) => {
         const known = this.#live(id) === undefined ? undefined : this.#known.get(id);
@@ -46,7 +49,7 @@ export class CellUses {
 
   async #ask(id: string): Promise<void> {
     const cell = this.#live(id);
-    if (cell === undefined) return;
+    if (cell === undefined || this.#asking.has(id)) return;
     this.#asking.add(id);
     const asked = cell
       .use()
@@ -54,11 +57,16 @@ export class CellUses {
       // A cell that is going away has no figures.
       .catch(() => void this.#known.delete(id))
       .finally(() => this.#asking.delete(id));
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, answerMs);
-    });
-    await Promise.race([asked, late]);
-    clearTimeout(timer);
+    await within(answerMs, asked);
   }
+}
+
+/** Settles with the work, or after a time. */
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
 }

@@ -166,7 +166,11 @@ const routes: readonly RouteEntry[] = [
     method: 'get',
     path: '/v1/records/{id}/follow',
     summary: 'Gives the events of a record as they come.',
-    query: { after: 'id of the last event that you have', brief: '1 leaves long values out' },
+    query: {
+      after: 'id of the last event that you have',
+      brief: '1 leaves long values out',
+      output: '1 adds what running commands print, as lines of the kind "output"',
+    },
     answers: {
       200: { description: 'A line of JSON for each event.', types: { 'application/x-ndjson': '' } },
     },
@@ -175,6 +179,7 @@ const routes: readonly RouteEntry[] = [
     method: 'get',
     path: '/v1/activity',
     summary: 'Tells what each of your cells did last.',
+    query: { use: '1 adds what each running cell uses', cell: 'this cell only' },
     answers: { 200: { description: 'One entry for each cell that did something.' } },
   },
   {
