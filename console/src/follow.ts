@@ -14,14 +14,16 @@ export interface Followed {
 }
 
 const longestPauseMs = 5000;
+/** Entries whose texts stay in the page. */
+const whole = 2000;
 
 /** The record of a runtime. The timeline is the same object all along; this renders again when it has grown. */
 export function useRecord(id: string): Followed {
   const [, render] = useReducer((count: number) => count + 1, 0);
   const [state, setState] = useState<FollowState>('loading');
-  const timeline = useRef(new Timeline());
+  const timeline = useRef(new Timeline({ whole }));
   useEffect(() => {
-    timeline.current = new Timeline();
+    timeline.current = new Timeline({ whole });
     setState('loading');
     const left = new AbortController();
     let frame = 0;

@@ -43,9 +43,17 @@ const mostLive = 64 * 1024;
 export class Timeline {
   readonly entries: Entry[] = [];
   readonly #byAction = new Map<number, Entry>();
+  readonly #whole: number;
+  /** How many entries from the beginning have short texts alone. */
+  #short = 0;
   /** The id of the newest event. */
   last = 0;
   ended = false;
+
+  /** `whole`: so many of the newest entries keep their texts, and the record has those of others. Default: all. */
+  constructor({ whole = Number.POSITIVE_INFINITY } = {}) {
+    this.#whole = whole;
+  }
 
   /** Takes events in order, and skips those that it already has. */
   push(events: readonly (BriefEvent | OutputLine)[]): void {
@@ -58,6 +66,8 @@ export class Timeline {
       this.last = event.id;
       this.#take(event);
     }
+    for (; this.#short < this.entries.length - this.#whole; this.#short++)
+      shorten(this.entries[this.#short] as Entry);
   }
 
   /** The entry that an event belongs to. */
@@ -154,6 +164,27 @@ export class Timeline {
     }
     this.#byAction.clear();
   }
+}
+
+const shortText = 200;
+
+/** Leaves of an old result what its line and a filter need; its details come from the record. */
+function shorten(entry: Entry): void {
+  const { group, observation, events, trimmed } = entry;
+  // Those of files are the changes.
+  if (observation === undefined || group === 'file') return;
+  const isLong = (value: unknown) =>
+    typeof value === 'string' ? value.length > shortText : typeof value === 'object' && value !== null;
+  const names = Object.keys(observation).filter((name) => isLong(observation[name]));
+  if (names.length === 0) return;
+  const short = names.map((name) => {
+    const value = observation[name];
+    // A part of a text would keep all of it in memory, so make another text.
+    return [name, typeof value === 'string' ? JSON.parse(JSON.stringify(value.slice(0, shortText))) : {}];
+  });
+  entry.observation = { ...observation, ...Object.fromEntries(short) };
+  const last = events.at(-1);
+  if (last !== undefined && !trimmed.includes(last)) trimmed.push(last);
 }
 
 const commands = new Set(['run', 'start_process', 'run_code', 'run_ipython', 'open_terminal', 'terminal']);

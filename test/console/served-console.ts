@@ -92,7 +92,13 @@ async function buildConsole(outDir: string): Promise<void> {
 function startBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking'],
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-lcd-text',
+      '--disable-dev-shm-usage',
+      '--disable-background-networking',
+    ],
   });
 }
 

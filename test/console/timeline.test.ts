@@ -68,7 +68,8 @@ test('a terminal recording has each command and its output at its time', () => {
     .map((line) => JSON.parse(line) as unknown);
   expect(head).toMatchObject({ version: 2, timestamp: 1_700_000_000 });
   expect(lines[0]).toEqual([0, 'o', `$ echo ${hostile}\r\n`]);
-  expect(lines.at(1)).toEqual([2, 'o', `${hostile}\r\n`]);
+  // Players want them in order.
+  expect(lines.at(-1)).toEqual([2, 'o', `${hostile}\r\n`]);
 });
 
 test('a terminal recording shows output when it came, as far as the record knows', () => {
@@ -157,4 +158,23 @@ test('two runs stand side by side by what they did', () => {
   ]);
   expect(pairs.map(differs)).toEqual([false, true, true, true]);
   expect(align([], [])).toEqual([]);
+});
+
+test('old entries of a long record keep what their line needs, and details come from the record', () => {
+  const timeline = new Timeline({ whole: 2 });
+  for (let id = 1; id < 8; id += 2)
+    timeline.push([
+      { ...base, id, kind: 'action', action: { action: 'run', command: `step ${id}` } },
+      {
+        ...base,
+        id: id + 1,
+        kind: 'observation',
+        cause: id,
+        observation: { observation: 'run', output: 'x'.repeat(2000), exitCode: 3, screenshot: { data: 'x' } },
+      },
+    ]);
+  const lengths = timeline.entries.map(({ observation }) => String(observation?.output).length);
+  expect(lengths).toEqual([200, 200, 2000, 2000]);
+  expect(timeline.entries.map(({ trimmed }) => trimmed)).toEqual([[2], [4], [], []]);
+  expect(timeline.entries[0]).toMatchObject({ ending: 'exit 3', observation: { screenshot: {} } });
 });

@@ -68,8 +68,14 @@ export function EntryDetails({ id, entry, onClose }: { id: string; entry: Entry;
       {action !== undefined && <Asked action={action} />}
       {outcome === 'running' && entry.group === 'command' && <Printing live={entry.live} />}
       {observation !== undefined && <Answered observation={observation} />}
+      {action !== undefined && (
+        <FieldList value={restOf(action, ['action', ...longIn(action)])} label="Fields of the action" />
+      )}
+      {observation !== undefined && (
+        <FieldList value={restOf(observation, shownOfAnswer)} label="Fields of the observation" />
+      )}
       <Origin facts={entry.facts} />
-      {entry.facts !== undefined && <Fields value={entry.facts} label="Fields of the event" isOpen />}
+      {entry.facts !== undefined && <FieldList value={entry.facts} label="Fields of the event" isOpen />}
       {action === undefined && entry.facts === undefined && (
         <p>
           <Plain value={entry.title} />
@@ -107,36 +113,40 @@ function Printing({ live }: { live: string | undefined }) {
 
 const longFields = ['command', 'code', 'content', 'oldText', 'newText'];
 
-function Asked({ action }: { action: Readonly<Record<string, unknown>> }) {
-  const { action: _name, ...fields } = action;
-  const long = longFields.filter((name) => typeof fields[name] === 'string' && fields[name] !== '');
-  const rest = Object.fromEntries(Object.entries(fields).filter(([name]) => !long.includes(name)));
-  return (
-    <>
-      {long.map((name) => (
-        <div key={name}>
-          <h3>{name}</h3>
-          <Block label={name} value={String(fields[name])} />
-        </div>
-      ))}
-      <Fields value={rest} label="Fields of the action" />
-    </>
-  );
+function Asked({ action }: { action: Fields }) {
+  return longIn(action).map((name) => (
+    <div key={name}>
+      <h3>{name}</h3>
+      <Block label={name} value={String(action[name])} />
+    </div>
+  ));
 }
 
-function Answered({ observation }: { observation: Readonly<Record<string, unknown>> }) {
-  const {
-    observation: _name,
-    output,
-    text,
-    diff,
-    stdout,
-    stderr,
-    content,
-    outputs,
-    screenshot,
-    ...rest
-  } = observation;
+type Fields = Readonly<Record<string, unknown>>;
+
+function longIn(action: Fields): string[] {
+  return longFields.filter((name) => typeof action[name] === 'string' && action[name] !== '');
+}
+
+/** What has no place of its own. */
+function restOf(fields: Fields, shown: readonly string[]): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !shown.includes(name)));
+}
+
+const shownOfAnswer = [
+  'observation',
+  'output',
+  'text',
+  'diff',
+  'stdout',
+  'stderr',
+  'content',
+  'outputs',
+  'screenshot',
+];
+
+function Answered({ observation }: { observation: Fields }) {
+  const { output, text, diff, stdout, stderr, content, outputs, screenshot } = observation;
   const pictures = picturesOf({ outputs, screenshot });
   const texts = Object.entries({ output, text, stdout, stderr, content });
   return (
@@ -160,13 +170,12 @@ function Answered({ observation }: { observation: Readonly<Record<string, unknow
       {pictures.map((source) => (
         <img key={source.slice(-40)} className="picture" src={source} alt="What the agent saw or drew" />
       ))}
-      <Fields value={rest} label="Fields of the observation" />
     </>
   );
 }
 
 /** The remaining fields, small and out of the way. */
-function Fields({ value, label, isOpen }: { value: object; label: string; isOpen?: boolean }) {
+function FieldList({ value, label, isOpen }: { value: object; label: string; isOpen?: boolean }) {
   const entries = Object.entries(value).filter(
     ([, field]) => field !== undefined && field !== null && field !== '',
   );

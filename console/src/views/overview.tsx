@@ -23,10 +23,12 @@ export function Overview({ everyone, mayMake }: { everyone: boolean; mayMake: bo
   const { query } = usePlace();
   const [adding, setAdding] = useState(false);
   const rates = useRef(new Rates());
-  const cells = usePolled(() => readCells(everyone, rates.current), 2000, 'cells');
+  const cells = usePolled(() => allCells(everyone), 2000, 'cells');
+  // It takes longer, and a service that keeps no record still has cells to show.
+  const activity = usePolled(() => ask<Activity[]>('/v1/activity?use=1'), 2000, 'activity').value;
   const state = query.get('state') ?? '';
   const text = query.get('text') ?? '';
-  const all = cells.value ?? [];
+  const all = rowsOf(cells.value ?? [], activity ?? [], rates.current);
   const rows = all.filter((row) => (state === '' || row.state === state) && fits(row, text));
   const count = (word: string) => all.filter((row) => row.state === word).length;
   return (
@@ -147,22 +149,18 @@ function CellRow({ row, onChange }: { row: Row; onChange: () => void }) {
   );
 }
 
-/** `everyone`: the cells of all tenants. */
-async function readCells(everyone: boolean, rates: Rates): Promise<Row[]> {
-  const [cells, activity] = await Promise.all([
-    allCells(everyone),
-    // A service that keeps no record still has cells to show.
-    ask<Activity[]>('/v1/activity?use=1').catch((): Activity[] => []),
-  ]);
+/** The newest first. */
+function rowsOf(cells: readonly ServiceCell[], activity: readonly Activity[], rates: Rates): Row[] {
   const byId = new Map(activity.map((one) => [one.id, one]));
   return cells
     .map((cell) => {
-      const activity = byId.get(cell.id);
-      return { ...cell, activity, cpuPercent: rates.percent(cell.id, activity?.use) };
+      const own = byId.get(cell.id);
+      return { ...cell, activity: own, cpuPercent: rates.percent(cell.id, own?.use) };
     })
     .toSorted((left, right) => (left.createdAt < right.createdAt ? 1 : -1));
 }
 
+/** `everyone`: the cells of all tenants. */
 async function allCells(everyone: boolean): Promise<ServiceCell[]> {
   const found: ServiceCell[] = [];
   let cursor = '';
