@@ -29,6 +29,10 @@ export function EntryDetails({ id, entry, onClose }: { id: string; entry: Entry;
         )}
       </div>
       {whole.problem !== undefined && <Problem text={whole.problem} />}
+      {error !== undefined && <Problem text={`${error.code}: ${error.message}`} />}
+      {action !== undefined && <Asked action={action} />}
+      {outcome === 'running' && entry.group === 'command' && <Printing live={entry.live} />}
+      {observation !== undefined && <Answered observation={observation} />}
       <dl className="facts">
         <dt>When</dt>
         <dd>{moment(at)}</dd>
@@ -64,10 +68,6 @@ export function EntryDetails({ id, entry, onClose }: { id: string; entry: Entry;
           </>
         )}
       </dl>
-      {error !== undefined && <Problem text={`${error.code}: ${error.message}`} />}
-      {action !== undefined && <Asked action={action} />}
-      {outcome === 'running' && entry.group === 'command' && <Printing live={entry.live} />}
-      {observation !== undefined && <Answered observation={observation} />}
       {action !== undefined && (
         <FieldList value={restOf(action, ['action', ...longIn(action)])} label="Fields of the action" />
       )}

@@ -1,0 +1,202 @@
+/** The console where things go badly: slow, large, dead, very small and very large; and the pictures of it. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ServedConsole, serveConsole } from './served-console.js';
+
+let served: ServedConsole;
+beforeAll(async () => {
+  served = await serveConsole();
+});
+afterAll(() => served?.close());
+
+test('over a slow network a cell opens, is followed and takes what you type', async () => {
+  const { id } = await served.client.create({ name: 'slow' });
+  await served.act(id, { action: 'run', command: 'echo early' });
+  const { page, problems } = await served.open('/records');
+  const network = await page.context().newCDPSession(page);
+  await network.send('Network.enable');
+  await network.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: 200,
+    downloadThroughput: 200_000,
+    uploadThroughput: 50_000,
+  });
+  await page.reload();
+  await page.evaluate(`location.hash = '#/cells/${id}'`);
+  await page.getByRole('option', { name: /run echo early/ }).waitFor();
+  await served.act(id, { action: 'run', command: 'head -c 60000 /dev/zero | tr "\\0" x; echo; echo late' });
+  await page.getByRole('option', { name: /run head/ }).click();
+  await page.getByRole('region', { name: 'Details' }).getByText('late').first().waitFor();
+  await page.getByRole('link', { name: 'terminal' }).click();
+  await page.getByRole('button', { name: 'Open a terminal' }).click();
+  const screen = page.locator('.xterm-rows');
+  await screen.getByText('$').first().waitFor();
+  await page.keyboard.type('echo $((6*7))is\n');
+  await screen.getByText('42is').waitFor();
+  expect(problems).toEqual([]);
+  await page.context().close();
+  await served.client.remove(id);
+});
+
+test('a cell whose processes are killed is shown as lost, with what ran as failed, and its record stays', async () => {
+  const { id } = await served.client.create({ name: 'dies' });
+  const word = `dies-${id}`;
+  const running = served.act(id, { action: 'run', command: `exec -a ${word} sleep 1000` }).catch(() => {});
+  const { page } = await served.open(`/cells/${id}`);
+  await page.getByRole('option', { name: /run exec/ }).waitFor();
+  let init: number | undefined;
+  await expect.poll(() => (init = initOf(word))).toBeGreaterThan(1);
+  process.kill(init as number, 'SIGKILL');
+  await running;
+  await page.locator('.tools .state', { hasText: 'lost' }).waitFor();
+  await page.getByRole('option', { name: /failed.*run exec/ }).waitFor();
+  await page.getByRole('link', { name: 'Cells', exact: true }).click();
+  await page
+    .getByRole('region', { name: 'The service' })
+    .getByText(/1 lost/)
+    .waitFor();
+  const row = page.getByRole('row', { name: /dies/ });
+  await row.getByRole('button', { name: 'End', exact: true }).click();
+  await row.getByRole('button', { name: 'End it' }).click();
+  await row.waitFor({ state: 'detached' });
+  await page.evaluate(`location.hash = '#/records/${id}'`);
+  await page.getByRole('option', { name: /run exec/ }).waitFor();
+  await page.context().close();
+});
+
+test('a command that prints a hundred megabytes leaves the page small', async () => {
+  const { id } = await served.client.create({ name: 'floods' });
+  const { page, problems } = await served.open(`/cells/${id}`);
+  await page.getByRole('heading', { name: 'floods' }).waitFor();
+  await page.getByText('Choose a line').waitFor();
+  const running = served.act(id, {
+    action: 'run',
+    command: `yes ${'x'.repeat(199)} | head -c 100000000; echo the end`,
+  });
+  await page.getByRole('option', { name: /run yes/ }).click();
+  await page.getByRole('region', { name: 'output so far' }).getByText('xxx').first().waitFor();
+  expect(await running).toMatchObject({ exitCode: 0, truncated: true });
+  await page.getByRole('region', { name: 'output', exact: true }).getByText('the end').waitFor();
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('HeapProfiler.collectGarbage');
+  await devtools.send('Performance.enable');
+  const { metrics } = await devtools.send('Performance.getMetrics');
+  const figure = (name: string) => metrics.find((each) => each.name === name)?.value ?? Number.NaN;
+  expect(figure('JSHeapUsedSize')).toBeLessThan(40_000_000);
+  expect(figure('Nodes')).toBeLessThan(5000);
+  expect(problems).toEqual([]);
+  await page.context().close();
+  await served.client.remove(id);
+});
+
+test('why a command failed and what it changed is three clicks away, and looks as the guide shows', async () => {
+  const { id } = await served.client.create({ name: 'fix-login', labels: { team: 'web' } });
+  const other = await served.client.create({ name: 'nightly-tests', labels: { team: 'data' } });
+  await served.act(other.id, { action: 'run', command: 'pytest -q || echo "no tests ran"' });
+  await served.act(id, { action: 'run', command: 'ls -la' });
+  await served.act(id, {
+    action: 'write',
+    path: 'src/login.js',
+    content: 'export function login(user) {\n  return user.name;\n}\n',
+  });
+  await served.act(id, {
+    action: 'edit',
+    path: 'src/login.js',
+    oldText: 'user.name',
+    newText: 'user?.name',
+  });
+  await served.act(id, { action: 'run', command: 'cat src/session.js' });
+  const asking = served.act(id, { action: 'run', command: 'touch asked-in-production' }).catch(() => {});
+  const { page, problems } = await served.open('/cells');
+  // Why did this command fail?
+  await page.getByRole('link', { name: 'fix-login' }).click();
+  await page.getByRole('button', { name: /problems/ }).click();
+  await page.getByRole('option', { name: /cat src\/session.js.*exit 1/ }).click();
+  const details = page.getByRole('region', { name: 'Details' });
+  await details
+    .getByText(/No such file/)
+    .first()
+    .waitFor();
+  const at = /at=\d+/.exec(page.url())?.[0] ?? '';
+  // What did it change?
+  await page.getByRole('link', { name: 'Cells', exact: true }).click();
+  await page.getByRole('link', { name: 'fix-login' }).click();
+  await page.getByRole('link', { name: 'changes' }).click();
+  await page.getByText('+  return user?.name;').waitFor();
+  expect(problems).toEqual([]);
+  await page.context().close();
+  await pictures(id, at);
+  await served.client.remove(other.id);
+  await served.client.remove(id);
+  await asking;
+});
+
+/** Every view that the guide shows, in both colours, and every view at the width of a large screen. */
+async function pictures(id: string, at: string): Promise<void> {
+  const folder = process.env.CONSOLE_PICTURES ?? join(served.directory, 'pictures');
+  mkdirSync(folder, { recursive: true });
+  const shown: Readonly<Record<string, string>> = {
+    cells: '/cells',
+    timeline: `/cells/${id}/timeline?${at}`,
+    changes: `/cells/${id}/changes`,
+    questions: '/questions',
+  };
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const { page } = await served.open('/cells', { colorScheme, viewport: { width: 940, height: 370 } });
+    await page
+      .getByText(/^\d+ %$/)
+      .first()
+      .waitFor();
+    for (const [name, path] of Object.entries(shown)) {
+      await goTo(page, path);
+      writeFileSync(join(folder, `${name}-${colorScheme}.png`), await page.screenshot());
+    }
+    await page.context().close();
+  }
+  expect(readdirSync(folder)).toHaveLength(8);
+  const { page } = await served.open('/cells', { viewport: { width: 3840, height: 2160 } });
+  const tabs = [
+    'timeline',
+    'changes',
+    'transcript',
+    'network',
+    'browser',
+    'terminal',
+    'files',
+    'git',
+    'isolation',
+  ];
+  for (const path of ['/cells', '/records', '/questions', ...tabs.map((tab) => `/cells/${id}/${tab}`)]) {
+    await goTo(page, path);
+    const width = await page.evaluate('document.documentElement.scrollWidth');
+    expect(width, path).toBe(3840);
+    if (process.env.CONSOLE_WIDE !== undefined)
+      writeFileSync(join(process.env.CONSOLE_WIDE, `${path.split('/').at(-1)}.png`), await page.screenshot());
+  }
+  await page.context().close();
+}
+
+async function goTo(page: Page, path: string): Promise<void> {
+  await page.evaluate(`location.hash = '#${path}'`);
+  await page.locator('main h1, main h2').first().waitFor();
+  await page.waitForLoadState('networkidle');
+}
+
+/** The first process of the cell that runs a command of this name. */
+function initOf(word: string): number | undefined {
+  const list = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' });
+  const rows = list
+    .trim()
+    .split('\n')
+    .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line));
+  const parents = new Map(rows.map((row) => [Number(row?.[1]), Number(row?.[2])]));
+  let pid = Number(rows.find((row) => row?.[3]?.startsWith(word))?.[1] ?? 0);
+  for (; pid > 1; pid = parents.get(pid) ?? 0) {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    if (/^NSpid:(?:\t\d+)+\t1$/m.test(status)) return pid;
+  }
+  return undefined;
+}
