@@ -37,11 +37,10 @@ export default defineLine({
       );
       const { page } = await served.open('/cells');
       const empty = await page.context().newPage();
-      const open = async (path: string, ready: string) => {
+      const open = async (path: string) => {
         // Another document, so that nothing of the page before is left but the cache of files.
         await page.goto('about:blank');
         await page.goto(`${served.url}/console/#/${path}`, { waitUntil: 'commit' });
-        await page.waitForFunction(ready);
       };
       const { page: typing } = await served.open('/cells');
       const echo = await openTerminal(typing, served);
@@ -49,17 +48,21 @@ export default defineLine({
       let next = 0;
       const timings = await interleave(
         {
-          'the page with 200 cells': () =>
-            open('cells', `document.querySelectorAll('tbody tr').length >= ${cells}`),
-          'a record of 100,000 events': () =>
-            open(
-              'records/long',
-              `document.querySelector('.scrubber .num')?.textContent.endsWith('/ ${recordEvents / 2}')`,
-            ),
+          'the page with 200 cells': async () => {
+            await open('cells');
+            await page
+              .locator('tbody tr')
+              .nth(cells - 1)
+              .waitFor({ state: 'attached' });
+          },
+          'a record of 100,000 events': async () => {
+            await open('records/long');
+            await page.locator('.scrubber .num', { hasText: `/ ${recordEvents / 2}` }).waitFor();
+          },
           'an empty page': async () => {
             await empty.goto('about:blank');
             await empty.goto(bare.url, { waitUntil: 'commit' });
-            await empty.waitForFunction(`document.querySelector('h1') !== null`);
+            await empty.locator('h1').waitFor();
           },
         },
         { rounds: 8, warmup: 2 },
@@ -145,15 +148,16 @@ async function openTerminal(page: Page, served: ServedConsole): Promise<(key: st
   await page.getByRole('button', { name: 'Open a terminal' }).click();
   await page.locator('.xterm-rows').getByText('$').first().waitFor();
   await page.evaluate(`
-    addEventListener('keydown', () => { window.typedAt = performance.now(); window.shownAt = undefined; }, true);
-    new MutationObserver(() => { window.shownAt ??= performance.now(); })
+    addEventListener('keydown', () => {
+      const begun = performance.now();
+      window.shown = new Promise((resolve) => { window.onShown = () => resolve(performance.now() - begun); });
+    }, true);
+    new MutationObserver(() => window.onShown?.())
       .observe(document.querySelector('.xterm-rows'), { subtree: true, childList: true, characterData: true });
   `);
   return async (key) => {
-    // The cursor blinks, so begin where nothing changes by itself.
     await page.keyboard.press(key);
-    await page.waitForFunction('window.shownAt !== undefined');
-    return (await page.evaluate('window.shownAt - window.typedAt')) as number;
+    return (await page.evaluate('window.shown')) as number;
   };
 }
 
@@ -163,7 +167,7 @@ async function growth(page: Page, served: ServedConsole): Promise<number> {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('Performance.enable');
   const shows = (count: number) =>
-    page.waitForFunction(`document.querySelector('.scrubber .num')?.textContent.endsWith('/ ${count}')`);
+    page.locator('.scrubber .num', { hasText: new RegExp(`/ ${count}$`) }).waitFor();
   const heap = async () => {
     await devtools.send('HeapProfiler.collectGarbage');
     const { metrics } = await devtools.send('Performance.getMetrics');

@@ -16,9 +16,8 @@ interface SearchEntry {
 
 /** Returns the number of pages. */
 export function buildSite(folder: string): number {
-  const docs = readdirSync(join(checkout, 'docs'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`);
+  const files = readdirSync(join(checkout, 'docs'), { recursive: true, encoding: 'utf8' });
+  const docs = files.filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`);
   const pages = new Map(
     [...docs, 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'README.md'].map((path) => [path, read(path)]),
   );
@@ -39,6 +38,8 @@ export function buildSite(folder: string): number {
   }
   const own = fileURLToPath(new URL('.', import.meta.url));
   for (const file of ['site.css', 'site.js']) cpSync(join(own, file), join(folder, file));
+  for (const picture of files.filter((name) => name.endsWith('.png')))
+    cpSync(join(checkout, 'docs', picture), join(folder, picture));
   writeFileSync(join(folder, 'search.js'), `window.searchIndex = ${JSON.stringify(search)};\n`);
   return pages.size;
 }
@@ -53,6 +54,7 @@ function linkFrom(path: string, target: string, pages: ReadonlyMap<string, strin
   if (/^[a-z]+:/.test(target) || target.startsWith('#')) return target;
   const [file = '', anchor] = target.split('#');
   const named = normalize(join(dirname(path), file)).replace(/\/$/, '');
+  if (named.endsWith('.png')) return relative(dirname(placeOf(path)), placeOf(named));
   const page = pages.has(named) ? named : `${named}/README.md`;
   if (!pages.has(page)) throw new Error(`${path} links to ${target}, which is no page of the site.`);
   const place = relative(dirname(placeOf(path)), placeOf(page));

@@ -128,6 +128,9 @@ function inline(text: string, { link }: Context): string {
     return `\u0000${code.length - 1}\u0000`;
   });
   return escapeHtml(marked)
+    .replace(/!\[([^\]]*)\]\(([^)\s]+)\)/g, (_, words: string, target: string) => {
+      return `<img src="${link(target)}" alt="${words}" loading="lazy">`;
+    })
     .replace(/\[([^\]]*)\]\(([^)\s]+)\)/g, (_, words: string, target: string) => {
       return `<a href="${link(target)}">${words}</a>`;
     })
@@ -138,5 +141,5 @@ function inline(text: string, { link }: Context): string {
 
 /** A text without its marks. */
 export function plain(text: string): string {
-  return text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/[`*]/g, '');
+  return text.replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/[`*]/g, '');
 }

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ServedConsole, serveConsole } from './served-console.js';
+import { operatorKey, type ServedConsole, serveConsole } from './served-console.js';
 
 let served: ServedConsole;
 beforeAll(async () => {
@@ -129,10 +129,18 @@ test('why a command failed and what it changed is three clicks away, and looks a
   expect(problems).toEqual([]);
   await page.context().close();
   await pictures(id, at);
+  await refuseAll();
+  await asking;
   await served.client.remove(other.id);
   await served.client.remove(id);
-  await asking;
 });
+
+async function refuseAll(): Promise<void> {
+  const headers = { authorization: `Bearer ${operatorKey}`, 'content-type': 'application/json' };
+  const questions = await fetch(`${served.url}/v1/questions`, { headers });
+  for (const { id } of (await questions.json()) as { id: string }[])
+    await fetch(`${served.url}/v1/questions/${id}`, { method: 'POST', headers, body: '{"answer":"deny"}' });
+}
 
 /** Every view that the guide shows, in both colours, and every view at the width of a large screen. */
 async function pictures(id: string, at: string): Promise<void> {
