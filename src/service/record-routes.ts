@@ -86,7 +86,7 @@ export function recordRoutes(app: FastifyInstance, records: Records, gate: Recor
       printAlso();
       for await (const page of records.follow(id, { after, brief: brief !== undefined }, outgoing.gone)) {
         printAlso();
-        for (const event of page) await outgoing.write(line(event));
+        await outgoing.write(page.map(line).join(''));
       }
       await outgoing.end();
     } catch {

@@ -63,7 +63,7 @@ test('the Runtime names no plugin, no action of one, and no backend', async () =
 });
 
 test('the console imports src/protocol and packages for pages, and nothing else of this one', () => {
-  const packages = ['react', 'react-dom/client', 'zod', '@xterm/xterm', '@xterm/addon-fit'];
+  const packages = ['react', 'react-dom/client', 'zod', '@xterm/xterm', '@xterm/addon-fit', 'uplot'];
   const crossings = [...filesBelow('console/src', '.ts'), ...filesBelow('console/src', '.tsx')].flatMap(
     (file) =>
       importsOf(readText(file))
