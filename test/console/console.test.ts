@@ -301,7 +301,8 @@ test('a record of ten thousand events opens, scrolls, is searched, replayed and 
   await page.getByLabel('Moment of the record').fill('12');
   await page.getByRole('region', { name: 'Details' }).getByText('output 12', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Play the record' }).click();
-  await page.getByRole('region', { name: 'Details' }).getByText('output 14', { exact: true }).waitFor();
+  // It goes on by itself, and each step is there for a moment only.
+  await expect.poll(() => Number(/at=(\d+)/.exec(page.url())?.[1])).toBeGreaterThanOrEqual(29);
   for (const [form, check] of [
     ['JSON lines', (text: string) => expect(text.trim().split('\n')).toHaveLength(10_000)],
     ['Terminal recording (asciicast)', (text: string) => expect(text).toContain('"$ step 77\\r\\n"')],
