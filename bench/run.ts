@@ -47,7 +47,15 @@ process.once('exit', () => rmSync(state, { recursive: true, force: true }));
 let missed = 0;
 for (const name of wanted.length > 0 ? wanted : known) {
   const { default: line } = (await import(new URL(`${name}.ts`, folder).href)) as { default: Line };
-  const measured = await line.measure();
+  let measured: Measured;
+  try {
+    measured = await line.measure();
+  } catch (error) {
+    // The other lines still have something to say.
+    missed++;
+    console.error(`\n${name}: FAILED: ${error instanceof Error ? error.message : String(error)}`);
+    continue;
+  }
   missed += measured.figures.filter((figure) => !holds(figure)).length;
   if (json)
     console.log(

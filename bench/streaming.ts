@@ -56,8 +56,7 @@ export async function measureStream({
         value: share,
         unit: '×',
         better: 'more',
-        bar: 0.25,
-        aim: 0.5,
+        bar: 0.6,
       },
       {
         name: `growth of ${watched.name}`,

@@ -18,6 +18,7 @@ export default defineLine({
         'workcell run true': () => rawSpawn(node, [main, 'run', 'true']),
         'workcell run --backend cli true': () => rawSpawn(node, [main, 'run', '--backend', 'cli', 'true']),
         'workcell --version': () => rawSpawn(node, [main, '--version']),
+        'workcell --help': () => rawSpawn(node, [main, '--help']),
         'node -e 0': () => rawSpawn(node, ['-e', '0']),
       },
       { rounds: 20, warmup: 2 },
@@ -29,6 +30,7 @@ export default defineLine({
       figures: [
         { name: 'run true', value: ratio('workcell run true'), unit: '×', better: 'less', bar: 2, aim: 1.3 },
         { name: '--version', value: ratio('workcell --version'), unit: '×', better: 'less', bar: 1.2 },
+        { name: '--help', value: ratio('workcell --help'), unit: '×', better: 'less', bar: 1.2 },
       ],
     };
   },

@@ -10,7 +10,7 @@ export default defineLine({
   async measure() {
     const create = () => createRuntime({ backend: 'sandbox', config: false, pool: { size: 2 } });
     try {
-      return await measurePooled({ create, fill: fillPools, rounds: 150, bar: 2, aim: 1.2 });
+      return await measurePooled({ create, fill: fillPools, rounds: 150, bar: 1.3, aim: 1.2 });
     } finally {
       await drainPools();
     }
